@@ -8,7 +8,7 @@ COMPILED = "ROBIK_CACHE_DIR"  # where the library keeps compiled code, also in p
 
 
 def register() -> None:
-    """Makes properties, operators, panels and handlers known to Blender."""
+    """Make properties, operators, panels and handlers known to Blender."""
     os.environ.setdefault(COMPILED, bpy.utils.extension_path_user(__package__, path="compiled"))
     from . import operators, panels, scene
 
@@ -17,7 +17,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Stops whatever runs and takes everything out again, in reverse."""
+    """Stop whatever runs and take everything out again, in reverse."""
     from . import operators, panels, scene
 
     for part in (panels, operators, scene):

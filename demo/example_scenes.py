@@ -1,5 +1,4 @@
-"""Scenes to learn from: a character, a robot that follows it, and how they are put together by the operators that a
-user's clicks call."""
+"""Example scenes: a character and a robot that follows it, put together by the operators behind the buttons."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ BESIDE = 0.8  # how far from the robot the character stands [m]
 
 
 def boxer() -> None:
-    """An arm that punches after a character's right hand, which itself is steered by an empty."""
+    """Build an arm that punches after a character's right hand, which itself is steered by an empty."""
     scene = begin(frames=48)
     rig = add_on("scene.character.walking.figure").make_character(scene)
     rig.rotation_euler.z, rig.location.y = radians(90), BESIDE  # the character faces -Y, the boxer X
@@ -45,7 +44,7 @@ def boxer() -> None:
 
 
 def dancer() -> None:
-    """A pelvis on two legs that stand: it sways, bobs and turns after a character's hips."""
+    """Build a pelvis on two legs that stand: it sways, bobs and turns after a character's hips."""
     scene = begin(frames=96)
     rig = add_on("scene.character.walking.figure").make_character(scene)
     rig.rotation_euler.z, rig.location.y = radians(90), BESIDE
@@ -67,7 +66,7 @@ def dancer() -> None:
 
 
 def walker() -> None:
-    """A biped that walks after a character, its centre of mass over its feet."""
+    """Build a biped that walks after a character, its centre of mass over its feet."""
     scene = begin(frames=1)
     bpy.ops.robik.import_robot(filepath=str(robots.path("walker")))
     bring_character()
@@ -79,7 +78,7 @@ def walker() -> None:
 
 
 def begin(frames: int) -> bpy.types.Scene:
-    """An empty scene with ground and light, of this length."""
+    """Return an empty scene with ground and light, of this length."""
     scene = empty_scene()
     scene.render.fps, scene.frame_end = RATE, frames
     return scene
@@ -89,7 +88,7 @@ EXAMPLES: dict[str, Callable[[], None]] = {"boxer": boxer, "dancer": dancer, "wa
 
 
 def make(name: str, folder: Path) -> str:
-    """Builds, bakes and saves one scene; what came of it, in a line."""
+    """Build, bakes and saves one scene; what came of it, in a line."""
     EXAMPLES[name]()
     bpy.ops.robik.bake()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / f"{name}.blend"))

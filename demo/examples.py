@@ -16,7 +16,7 @@ OUT = Path(__file__).resolve().parents[1] / "out"
 
 
 def main() -> None:
-    """Makes all of them."""
+    """Make all of them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=OUT, help="where the files go (default: out/)")
     arguments = parser.parse_args()

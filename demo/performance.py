@@ -63,13 +63,13 @@ class Bake:
 
 
 def import_walker() -> Object:
-    """The walker, at the scene's origin."""
+    """Return the walker, at the scene's origin."""
     bpy.ops.robik.import_robot(filepath=str(robots.path("walker")))
     return bpy.context.scene.robik.robot
 
 
 def follow(root: Object, rig: Object, weights: Weights) -> None:
-    """Maps the character's hips and feet to the robot and fits its size and place."""
+    """Map the character's hips and feet to the robot and fits its size and place."""
     for frame, names in BONES.items():
         bone = next((n for n in names if n in rig.pose.bones), None)
         if bone is None:
@@ -85,7 +85,7 @@ def follow(root: Object, rig: Object, weights: Weights) -> None:
 
 
 def bake(root: Object, balanced: bool) -> Bake:
-    """Bakes through the operator; what the library says of the same clip must be what the curves hold.
+    """Bake through the operator; what the library says of the same clip must be what the curves hold.
 
     Raises:
         RobikError: it is not.
@@ -122,7 +122,7 @@ def contacts_of(clip: TargetClip) -> dict[str, np.ndarray]:
 
 
 def summary(mechanism: Mechanism, motion: Motion, contacts: dict[str, np.ndarray]) -> dict:
-    """The report of a bake, and how well it is balanced."""
+    """Return the report of a bake, and how well it is balanced."""
     inside = margins(mechanism, motion, contacts)
     standing, pressed = np.isfinite(inside), zero_moment_margins(mechanism, motion, contacts)
     return report_summary(motion) | {
@@ -135,8 +135,10 @@ def summary(mechanism: Mechanism, motion: Motion, contacts: dict[str, np.ndarray
 
 
 def prepare(recording: Path | None) -> tuple[Object, Object]:
-    """The scene with robot and character, the one following the other: the robot's root, and the character's
-    armature."""
+    """Return the scene in which the robot follows the character.
+
+    Returns the robot's root and the character's armature.
+    """
     if recording is None:
         root, rig = import_walker(), bring_character()
         follow(root, rig, WALKING)
@@ -152,8 +154,10 @@ def prepare(recording: Path | None) -> tuple[Object, Object]:
 
 
 def lay_over(root: Object, rig: Object) -> None:
-    """Scales and places the character by its present pose: recordings begin standing, while their rest pose may
-    straddle."""
+    """Scale and place the character by its present pose.
+
+    Recordings begin standing, while their rest pose may straddle.
+    """
     mechanism, character = add_on("scene.robot.reading").read_robot(root), root.robik.robot.character
     frames = [mechanism.frame(target.frame) for target in character.targets]
     there = np.array([mechanism.rest_pose(f.name).position for f in frames])
@@ -166,7 +170,7 @@ def lay_over(root: Object, rig: Object) -> None:
 
 
 def level(root: Object) -> None:
-    """Turns the pelvis's offset so that over the whole recording the robot's torso stands upright on average.
+    """Turn the pelvis's offset so that over the whole recording the robot's torso stands upright on average.
 
     Recorded hips are tilted by as much as their markers were; a robot with one torso for hips and chest would stoop all
     the time.
@@ -180,6 +184,6 @@ def level(root: Object) -> None:
 
 
 def soften(root: Object) -> None:
-    """Holds the robot back where a recorded performer moves faster than its motors can turn."""
+    """Hold the robot back where a recorded performer moves faster than its motors can turn."""
     settings = root.robik.robot.bake
     settings.soften, settings.speed, settings.velocity_weight = True, SOFT_FROM, SOFTNESS

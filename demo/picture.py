@@ -30,7 +30,7 @@ Colour = tuple[float, float, float, float]
 
 
 def set_up_camera() -> None:
-    """A camera and quick settings for many small pictures."""
+    """Set up a camera and quick settings for many small pictures."""
     scene = bpy.context.scene
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.data.lens, camera.data.clip_start, camera.data.clip_end = LENS, 0.01, 200.0
@@ -46,8 +46,10 @@ def set_up_camera() -> None:
 
 
 def moments(contacts: Mapping[str, np.ndarray], count: int) -> list[int]:
-    """Samples for the columns: spread over the motion, each moved to where it tells most, on one foot, if that is
-    near."""
+    """Return the samples for the columns, spread over the motion.
+
+    Each is moved to where it tells most, on one foot, if that is near.
+    """
     stands = np.stack(list(contacts.values()))
     frames = stands.shape[1]
     evenly = np.linspace(0.05 * frames, 0.92 * frames, count).astype(int)
@@ -61,7 +63,7 @@ def moments(contacts: Mapping[str, np.ndarray], count: int) -> list[int]:
 
 
 def shoot(hidden: Sequence[Object], centre: Vector, scale: float, label: str) -> np.ndarray:
-    """One cell at the present frame.
+    """Return one cell at the present frame.
 
     Args:
         hidden: what is not to be seen.
@@ -84,7 +86,7 @@ def shoot(hidden: Sequence[Object], centre: Vector, scale: float, label: str) ->
 
 
 def load(file: Path) -> np.ndarray:
-    """A picture's pixels (height, width, 4), the top row first."""
+    """Return a picture's pixels (height, width, 4), the top row first."""
     image = bpy.data.images.load(str(file))
     pixels = np.empty(len(image.pixels), dtype=np.float32)
     image.pixels.foreach_get(pixels)
@@ -94,7 +96,7 @@ def load(file: Path) -> np.ndarray:
 
 
 def save(pixels: np.ndarray, file: Path) -> None:
-    """Writes pixels (height, width, 4), the top row first, as PNG."""
+    """Write pixels (height, width, 4), the top row first, as PNG."""
     height, width, _ = pixels.shape
     image = bpy.data.images.new("Picture", width, height)
     image.pixels.foreach_set(np.ascontiguousarray(pixels[::-1], dtype=np.float32).ravel())
@@ -132,7 +134,7 @@ def _written(text: str) -> Iterator[None]:
 
 @contextmanager
 def footing(soles: Mapping[str, np.ndarray], polygon: np.ndarray | None, com: np.ndarray) -> Iterator[None]:
-    """The feet from above, the support polygon and the CoM, in the upper left corner while the picture is taken.
+    """Show the feet from above, the support polygon and the CoM, in the upper left corner of the picture.
 
     Args:
         soles: per foot its outline (K, 2).
@@ -157,7 +159,7 @@ def footing(soles: Mapping[str, np.ndarray], polygon: np.ndarray | None, com: np
 
 
 def _on_map(outline: np.ndarray, height: float, colour: Colour) -> Object:
-    """A flat shape before the camera; what is forward for the robot is to the right."""
+    """Return a flat shape before the camera; what is forward for the robot is to the right."""
     left, top = _corner(3)
     size = MAP_SHARE * 2 * abs(left) / MAP_WIDE
     mesh = bpy.data.meshes.new("Map")
@@ -178,7 +180,7 @@ def _corner(which: int) -> tuple[float, float]:
 
 
 def glowing(colour: Colour) -> bpy.types.Material:
-    """A material of that colour whatever the light."""
+    """Return a material of that colour whatever the light."""
     made = bpy.data.materials.new("Mark")
     made.diffuse_color = colour
     made.use_nodes = True

@@ -15,7 +15,7 @@ PATIENT = PlaySettings(heartbeat=10.0, watchdog=2.5, silence=2.0)  # these servo
 
 
 def play(motion: Motion, chain: ServoChain) -> dict:
-    """Plays a motion on a simulated chain, slower where the servos are; what went over the bus."""
+    """Play a motion on a simulated chain, slower where the servos are; what went over the bus."""
     motion, slowed = slowed_down(motion, chain)
     player = Player(chain, SIMULATED, PATIENT)
     player.connect()
@@ -49,6 +49,6 @@ def play(motion: Motion, chain: ServoChain) -> dict:
 
 
 def slowed_down(motion: Motion, chain: ServoChain) -> tuple[Motion, float]:
-    """The motion at a speed that every servo can keep, and how many times longer it then takes."""
+    """Return the motion at a speed that every servo can keep, and how many times longer it then takes."""
     factor = 1.0 / fitting_speed(motion, chain)
     return replace(motion, times=motion.times * factor), factor

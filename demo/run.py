@@ -1,5 +1,6 @@
-"""A character walks, the walker walks after it, and its servos play it: `make demo`, or `make demo BVH=file` with a
-recording.
+"""The demo: a character walks, the walker follows it, and its servos play that.
+
+`make demo`, or `make demo BVH=file` with a recording.
 
 Leaves out/walker.blend, out/walker.csv, out/report.json and out/walker.png, and prints what came out.
 """
@@ -19,7 +20,7 @@ OUT = Path(__file__).resolve().parents[1] / "out"
 
 
 def main() -> int:
-    """Runs the demo; the exit code."""
+    """Run the demo; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--bvh", type=Path, help="a recording to follow instead of our own character's walk")
     parser.add_argument("--out", type=Path, default=OUT, help="where the files go (default: out/)")

@@ -11,7 +11,7 @@ from bl_ext.user_default.robik.robik import robots
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion
 from bl_ext.user_default.robik.robik.retarget.support import standing_points, support_polygons
-from bl_ext.user_default.robik.robik.servo.chain import load_chain
+from bl_ext.user_default.robik.robik.servo.chain_file import load_chain
 from bpy.types import Object
 from mathutils import Vector
 
@@ -26,7 +26,7 @@ BEGAN = time.perf_counter()
 
 
 def show(recording: Path | None, out: Path) -> tuple[dict, str]:
-    """Follows our own character, or a recording, and leaves the files but the report in `out`.
+    """Follow our own character, or a recording, and leave the files but the report in `out`.
 
     The report, and it as a table.
     """

@@ -70,7 +70,7 @@ def bring_character() -> Object:
 
 
 def bring_recording(file: Path) -> Object:
-    """A recorded performer from a BVH file, of human height, with a body to see.
+    """Return a recorded performer from a BVH file, of human height, with a body to see.
 
     The scene takes its frame rate and length.
 
@@ -94,7 +94,7 @@ def bring_recording(file: Path) -> Object:
 
 
 def _limb(bone: bpy.types.Bone, height: float) -> object:
-    """A capsule along a bone, slimmer where the bone is short; a head is round."""
+    """Return a capsule along a bone, slimmer where the bone is short; a head is round."""
     thick = 0.045 if bone.name.lower().endswith("head") else 0.035
     radius = min(max((0.5 if thick > 0.04 else 0.17) * bone.length, 0.012 * height), thick * height)
     flesh = add_on("scene.character.walking.flesh").Flesh

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def table(report: dict) -> str:
-    """The report for people."""
+    """Return the report for people."""
     naive, servos = report["naive"], report["servos"]
     rows = [("", "naive", "balanced")]
     for label, name, factor, form in (

@@ -7,7 +7,7 @@ import numpy as np
 import robik
 from robik.motions import FORMATS
 from robik.robots import servos_path
-from robik.servo.chain import load_chain
+from robik.servo.chain_file import load_chain
 from robik.servo.export import export_motion
 
 robot = robik.load("walker")

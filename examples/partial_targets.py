@@ -1,5 +1,7 @@
-"""Targets that leave something free: a position only, an orientation only, an axis that may spin, a direction that does
-not matter."""
+"""Targets that leave something free.
+
+A position only, an orientation only, an axis that may spin, a direction that does not matter.
+"""
 
 import numpy as np
 

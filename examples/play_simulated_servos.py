@@ -8,7 +8,7 @@ import numpy as np
 
 import robik
 from robik.robots import servos_path
-from robik.servo.chain import load_chain
+from robik.servo.chain_file import load_chain
 from robik.servo.player import Player
 from robik.servo.port_thread import SIMULATED
 from robik.servo.status import PlayState

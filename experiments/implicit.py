@@ -1,5 +1,6 @@
-"""The paper's other formulation, for comparison: actuator values are the unknowns, states follow by forward kinematics
-(paper, eq. 2).
+"""The paper's implicit formulation, for comparison (paper, eq. 2).
+
+Actuator values are the unknowns, and states follow by forward kinematics.
 
     minimise over p   f_IK(s(p)) + R(s(p))    where s(p) minimises   f_FK(p, s) = ½ |C_FK(p, s)|²
 
@@ -23,8 +24,8 @@ from experiments.oracle.maximal import JointFrames, Rows, motion_derivatives
 from experiments.oracle.reference import ReferenceSolver
 from experiments.oracle.reference_objective import Objective
 from robik.errors import ClipError, MechanismError
-from robik.ik.sequence import Output
-from robik.ik.solver import MOST_ITERATIONS, Solver, Targets, Wanted
+from robik.ik.memory import Output
+from robik.ik.solver import MOST_ITERATIONS, ClipTargets, Solver, Targets
 from robik.ik.sqp import CONVERGED, STALLED
 from robik.mechanism.model import Mechanism
 from robik.mechanism.parts import UNLIMITED
@@ -41,8 +42,9 @@ STATIONARY = 1e-7  # of the objective's slope, weights' units per radian or metr
 
 
 class DrivenRows:
-    """C_FK of a robot: what its joints lock, and the values p of those that are driven; with their derivatives by s and
-    p.
+    """C_FK of a robot: what its joints lock, and the values p of those that are driven.
+
+    With their derivatives by s and p.
 
     Derivatives by the state are along (δ, φ) (6 n,): a body's centre of mass moves by δ, its quaternion by q ∘ (1,
     φ/2), so unit quaternions stay so and only joints come apart.
@@ -54,7 +56,7 @@ class DrivenRows:
         self._passive, self._first = passive, len(passive)
 
     def at(self, p: np.ndarray) -> Rows:
-        """The rows at values p of the driven joints' motions."""
+        """Return the rows at values p of the driven joints' motions."""
         table, k = list(self._passive), 0
         for joint in self.driven:
             count = len(joint.joint.motions)
@@ -63,8 +65,10 @@ class DrivenRows:
         return Rows(table, self.bodies)
 
     def slopes(self, p: np.ndarray) -> list[tuple[int, Rows]]:
-        """∂C/∂p per entry of p: six rows, and the place of the first of them in `at`. They are rows of the same
-        kind."""
+        """∂C/∂p per entry of p: six rows, and the place of the first of them in `at`.
+
+        They are rows of the same kind.
+        """
         slopes, at, k = [], self._first, 0
         for joint in self.driven:
             count = len(joint.joint.motions)
@@ -86,7 +90,7 @@ def tangent(state: np.ndarray) -> np.ndarray:
 
 
 def moved(state: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """A state (n, 7) moved by (δ, φ) (6 n,)."""
+    """Return a state (n, 7) moved by (δ, φ) (6 n,)."""
     away = (tangent(state) @ step).reshape(state.shape)
     half = 0.5 * np.linalg.norm(step.reshape(-1, 6)[:, 3:], axis=1)[:, None]
     result = state + away
@@ -155,29 +159,32 @@ class ImplicitSolver(Solver):
         self.reset()
 
     def reset(self) -> None:
-        """Puts the robot back into its rest pose."""
+        """Put the robot back into its rest pose."""
         self._p = np.array([value for joint in self.rows.driven for value in joint.joint.rest])
         self._state = self._paper.rest_state()
 
     def room(self, frames: int) -> Output:
-        """An empty output for so many frames."""
+        """Return an empty output for so many frames."""
         self._values = np.zeros((frames, len(self.mechanism.actuators)))
         return super().room(frames)
 
     def actuator_values(self, output: Output) -> np.ndarray:
-        """Values (T, actuators) [rad or m]: what was solved for. A robot that has come apart has joints that read
-        otherwise."""
+        """Values (T, actuators) [rad or m]: what was solved for.
+
+        A robot that has come apart has joints that read otherwise.
+        """
         return self._values.copy()
 
     def passive_values(self, output: Output) -> None:
         """Return None: `solve` leaves `output.q` as it is."""
 
-    def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
-        """Solves frames `start` to `stop` into `output`; `output.q` is left as it is."""
-        order, dt = self.topology.order, wanted.dt
-        frames, mass = self._goals.frame_pose, self._goals.centre_of_mass
+    def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
+        """Solve frames `start` to `stop` into `output`; `output.q` is left as it is."""
+        order, dt = self.topology.order, clip_targets.dt
+        frames, mass = self._tables.frame_pose, self._tables.centre_of_mass
         position, rotation, com = (
-            over_time(self._goals, wanted.targets, own) for own in (frames.position, frames.rotation, mass.target)
+            over_time(self._tables, clip_targets.targets, own)
+            for own in (frames.position, frames.rotation, mass.target)
         )
         for k in range(start, stop):
             targets = {
@@ -208,7 +215,7 @@ class ImplicitSolver(Solver):
         return state
 
     def value_and_gradient(self, objective: Objective, p: np.ndarray) -> tuple[float, np.ndarray]:
-        """The objective at s(p), and its gradient by p through the adjoint of the sensitivity."""
+        """Return the objective at s(p), and its gradient by p through the adjoint of the sensitivity."""
         state = self.state(p)
         rows, T = self.rows.at(p), tangent(state)
         value, _, hessian = closure_model(rows, state)
@@ -238,8 +245,10 @@ class ImplicitSolver(Solver):
 
 
 def forward(rows: Rows, state: np.ndarray) -> np.ndarray:
-    """The state (n, 7) near by at which ½|C|² is least: Newton's steps, downhill where it bends down, with
-    backtracking."""
+    """Return the state (n, 7) near by at which ½|C|² is least.
+
+    By Newton's steps, downhill where the function bends down, with backtracking.
+    """
     last = np.inf
     for _ in range(MOST_STEPS):
         value, slope, hessian = closure_model(rows, state)

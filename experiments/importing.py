@@ -17,7 +17,7 @@ RUNS = 7
 
 
 def write_looped_robot(folder: Path) -> Path:
-    """A spine whose links carry four-bar linkages, each open by some centimetres at zero. 130 links in all."""
+    """Return a spine whose links carry four-bar linkages, each open by some centimetres at zero. 130 links in all."""
     links, joints, loops = [f"spine_{k}" for k in range(SPINE)], [], []
 
     def joint(name: str, kind: str, parent: str, child: str, xyz: str, rpy: str = "0 0 0") -> None:

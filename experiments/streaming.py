@@ -26,7 +26,8 @@ from robik.bench.walking import walk_clip
 from robik.motions import Motion
 from robik.retarget.retarget import retarget
 from robik.robots import load
-from robik.servo.chain import default_chain, save_chain
+from robik.servo.chain import default_chain
+from robik.servo.chain_file import save_chain
 from robik.servo.dynamixel.simulator.server import SimulatorProcess
 from robik.servo.player import Player
 from robik.servo.schedule import Schedule, take_precedence
@@ -42,7 +43,9 @@ BARE_LONGEST = 60.0  # [s] that the bare clock runs
 
 @dataclass(frozen=True)
 class Figures:
-    """Attributes:
+    """Figures of a stream of goals.
+
+    Attributes:
     rate: of goals [Hz].
     sent, dropped: goals.
     looks: at all servos at once.
@@ -151,9 +154,10 @@ def _measure(rate: float, seconds: float, baud_rate: int) -> Figures:
 
 
 def arrival_lateness(arrived: np.ndarray, goals: np.ndarray, rate: float) -> np.ndarray:
-    """Return how late goals arrived, against the earliest (K,) [s]. Each tells its own time, whatever was dropped
-    before it: its servos stand at AMPLITUDE (sin(t + φ) − sin φ), so sin t and cos t follow by least squares, and t but
-    for whole turns, which `arrived` tells.
+    """Return how late goals arrived, against the earliest (K,) [s].
+
+    Each tells its own time, whatever was dropped before it: its servos stand at AMPLITUDE (sin(t + φ) − sin φ), so sin
+    t and cos t follow by least squares, and t but for whole turns, which `arrived` tells.
 
     Args:
         arrived: (K,) [s].
@@ -188,7 +192,7 @@ def _bare_clock(rate: float, seconds: float) -> Schedule:
 
 @contextmanager
 def _baking(where: str) -> Iterator[None]:
-    """The walker walks, is baked, and again, until this is over."""
+    """Let the walker walk and be baked, again and again, until this is over."""
     if where == "process":
         baker = subprocess.Popen(
             [sys.executable, "-c", "from experiments.streaming import bake_until; bake_until(None)"], cwd=CHECKOUT
@@ -212,7 +216,7 @@ def _baking(where: str) -> Iterator[None]:
 
 
 def bake_until(ended: threading.Event | None) -> None:
-    """Bakes a walk at 1200 frames a second over and over."""
+    """Bake a walk at 1200 frames a second over and over."""
     walker = load("walker")
     clip = walk_clip(walker, 1200.0, balanced=True)
     while ended is None or not ended.is_set():

@@ -33,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def run(argv: list[str]) -> int:
-    """Does what the arguments after `--command robik` say.
+    """Do what the arguments after `--command robik` say.
 
     Returns:
         0, or 2 where the user has to change something; one line on stderr says what.

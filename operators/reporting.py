@@ -18,7 +18,7 @@ class Reporting(Operator):
     run: Callable[[Context], set[str]]  # what the operator does
 
     def execute(self, context: Context) -> set[str]:
-        """Runs, and reports a `RobikError`."""
+        """Run, and reports a `RobikError`."""
         try:
             return self.run(context)
         except RobikError as error:

@@ -31,15 +31,15 @@ class Stepping(Reporting):
     _last: float
 
     def done(self, context: Context, result: Any) -> None:
-        """Tells what came of it."""
+        """Tell what came of it."""
 
     def run(self, context: Context) -> set[str]:
-        """All of it at once."""
+        """Return all of it at once."""
         self.done(context, finish(self.steps(context)))
         return {"FINISHED"}
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """Starts; a timer carries it on."""
+        """Start; a timer carries it on."""
         self._began = self._last = perf_counter()
         try:
             self._steps = self.steps(context)
@@ -58,7 +58,7 @@ class Stepping(Reporting):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        """A slice of the work, or its end."""
+        """Return a slice of the work, or its end."""
         if event.type == "ESC":
             return self._ended(context, {"WARNING"}, self.stopped, {"CANCELLED"})
         if event.type != "TIMER":
@@ -87,7 +87,7 @@ class Stepping(Reporting):
         return {"RUNNING_MODAL"}
 
     def _told(self, progress: Progress) -> str:
-        """What is being done, how far it is, and how long it may take yet."""
+        """Return what is being done, how far it is, and how long it may take yet."""
         now = perf_counter()
         if not progress.counts:
             self._began += now - self._last

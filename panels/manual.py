@@ -24,8 +24,10 @@ PAGES = {
 
 
 def links() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the manual as Blender asks for it: the beginning of each address, and patterns of names with the rest of
-    it."""
+    """Return the manual's links as Blender asks for them.
+
+    The beginning of each address, and patterns of names with the rest of it.
+    """
     operators = {
         f"bpy.ops.{cls.bl_idname}": cls.__module__
         for module in OPERATORS

@@ -43,7 +43,7 @@ ENTRIES = (
 
 
 class ROBIK_MT_main(Menu):
-    """All that RobIK does"""
+    """All that RobIK does."""
 
     bl_idname = "ROBIK_MT_main"
     bl_label = "RobIK"

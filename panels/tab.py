@@ -29,7 +29,7 @@ class FoldedPanel(TabPanel):
 
 
 def robot_or_hint(context: Context, layout: UILayout) -> Object | None:
-    """The robot that the panels work on; where there is none, a line says what to do, and None."""
+    """Return the robot that the panels work on; where there is none, a line says what to do, and None."""
     try:
         return chosen_robot(context.scene)
     except RobikError:

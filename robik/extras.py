@@ -37,5 +37,12 @@ def extra(name: str) -> Iterator[None]:
 
 
 def missing(name: str) -> MissingExtraError:
-    """Return the error that says how to install an extra, a key of `EXTRAS`."""
+    """Return the error that says how to install an extra, a key of `EXTRAS`.
+
+    Args:
+        name: A key of `EXTRAS`.
+
+    Returns:
+        The error, to be raised.
+    """
     return MissingExtraError(f"{EXTRAS[name][0]} needs the extra {name!r}: pip install 'robik[{name}]'")

@@ -1,5 +1,8 @@
-"""Writing files so that no reader ever meets half of one, reading those that may be anything, and JSON with errors that
-say where."""
+"""Reading and writing files.
+
+Files are written so that no reader meets half of one, read whatever they hold, and JSON is checked with errors that say
+where.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,16 @@ MOST = 50_000_000  # bytes of a JSON file that is read
 
 
 def write_whole(path: str | Path, content: str | Callable[[BinaryIO], None]) -> None:
-    """Writes a file through a neighbour that then takes its place: a text, or whatever `content` writes into the open
-    file.
+    """Write a file through a neighbour that then takes its place.
+
+    Content is a text, or a function that writes into the open file.
+
+    Args:
+        path: The file.
+        content: The text, or a function that writes bytes into the open file.
 
     Raises:
-        FormatError: the file cannot be written; what was there before is as it was.
+        FormatError: The file cannot be written; what was there before is as it was.
     """
     partial = Path(f"{path}.part")
     try:
@@ -56,10 +64,15 @@ def check_writable(*paths: str | Path | None) -> None:
 
 
 def check_file(path: str | Path) -> None:
-    """Whether there is a file to read: a pipe would keep its reader waiting, and a device may have no end.
+    """Check that there is a file to read.
+
+    A pipe would keep its reader waiting, and a device may have no end.
+
+    Args:
+        path: The file.
 
     Raises:
-        FormatError: says what is wrong; the file's name is the caller's to add.
+        FormatError: Says what is wrong; the file's name is the caller's to add.
     """
     try:
         mode = os.stat(path).st_mode
@@ -72,10 +85,17 @@ def check_file(path: str | Path) -> None:
 
 
 def read_whole(path: str | Path, most: int) -> bytes:
-    """The content of a file of up to `most` bytes.
+    """Return the content of a file of up to `most` bytes.
+
+    Args:
+        path: The file.
+        most: Largest size [bytes].
+
+    Returns:
+        The file's bytes.
 
     Raises:
-        FormatError: as `check_file`.
+        FormatError: As `check_file`, or the file is larger.
     """
     check_file(path)
     try:
@@ -89,10 +109,16 @@ def read_whole(path: str | Path, most: int) -> bytes:
 
 
 def read_json(path: str | Path) -> Any:
-    """The content of a JSON file.
+    """Return the content of a JSON file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The content as Python's own types.
 
     Raises:
-        FormatError: names the file, and the line and column where it breaks.
+        FormatError: Names the file, and the line and column where it breaks.
     """
     try:
         text = read_whole(path, MOST).decode()

@@ -1,5 +1,7 @@
-"""From wishes to what motors can do: positions inside the limits, speeds and accelerations never above theirs, whatever
-is wished."""
+"""Limiter from requested positions to what motors can do.
+
+Positions stay inside the limits, speeds and accelerations never exceed theirs, whatever is requested.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from .errors import RobikError
 
 
 def braking_speed(distance: np.ndarray, acceleration: np.ndarray, period: float) -> np.ndarray:
-    """The highest speed for the next step from which a stand is possible within a distance, step by step.
+    """Return the highest speed for the next step from which a stand is possible within a distance, step by step.
 
     n steps at v, v − a h, …, v − (n−1) a h cover  h (n v − a h n (n−1) / 2);  solved for v with the smallest n that
     fits. Exact, so it holds for steps of one length only; for steps of any length there is `tracking.limits.approach`.
@@ -55,22 +57,33 @@ class Limiter:
         self.position = self.velocity = np.zeros(len(self._low))
 
     def place(self, position: np.ndarray) -> None:
-        """Stands here [rad or m]; where that is outside the limits, it will only move inwards."""
+        """Stand here [rad or m]; where that is outside the limits, it will only move inwards.
+
+        Args:
+            position: Positions (n,) [rad or m].
+        """
         self.position, self.velocity = np.array(position, dtype=float), np.zeros(len(self._low))
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nothing moves."""
+        """Return whether nothing moves."""
         return bool((self.velocity == 0.0).all())
 
     def clipped(self, wish: np.ndarray) -> np.ndarray:
-        """A wish (n,) [rad or m] inside the limits."""
+        """Return a requested position inside the limits.
+
+        Args:
+            wish: Positions (n,) [rad or m].
+
+        Returns:
+            Positions (n,) [rad or m].
+        """
         return np.clip(wish, self._low, self._high)
 
     def step(
         self, wish: np.ndarray | None, wish_velocity: np.ndarray | float = 0.0, speed_share: np.ndarray | float = 1.0
     ) -> np.ndarray:
-        """Another period towards a wish.
+        """Return another period towards a wish.
 
         Args:
             wish: (n,) where to be after this step [rad or m]; None, or NaN in some, to come to a stand there.
@@ -95,7 +108,7 @@ class Limiter:
         return braking_speed(distance, self._accelerations, self._period)
 
     def _possible(self, velocity: np.ndarray) -> np.ndarray:
-        """The nearest velocity that acceleration and limits allow."""
+        """Return the nearest velocity that acceleration and limits allow."""
         change = self._accelerations * self._period
         velocity = np.clip(velocity, self.velocity - change, self.velocity + change)
         up, down = self._high - self.position, self.position - self._low

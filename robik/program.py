@@ -23,9 +23,12 @@ def command(module: str, *arguments: str) -> list[str]:
     """Return the command that runs a module of the library.
 
     Args:
-        module: the name inside the library, such as `servo.dynamixel.simulator.server`; of a package its `__main__`
+        module: The name inside the library, such as `servo.dynamixel.simulator.server`; of a package its `__main__`
             runs.
-        arguments: what the program is given.
+        *arguments: What the program is given.
+
+    Returns:
+        Words of a command line.
     """
     # -P: neither the working directory nor this folder is searched. -s: nor the user's packages, unless this process
     # searches them.
@@ -38,7 +41,11 @@ def environment() -> dict[str, str]:
 
 
 def run(module: str) -> None:
-    """Import the library as `robik` and run one of its modules as the main program of this process."""
+    """Import the library as `robik` and run one of its modules as the main program of this process.
+
+    Args:
+        module: Its name within the library, such as `cli`.
+    """
     found = spec_from_file_location(NAME, FOLDER / "__init__.py")
     assert found is not None
     assert found.loader is not None

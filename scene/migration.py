@@ -14,14 +14,16 @@ from .robot.saved_format import FORMAT
 
 
 def bring_up_to_date(root: Object) -> None:
-    """Turns what an earlier version kept with a robot into what this one expects.
+    """Turn what an earlier version kept with a robot into what this one expects.
 
     A linked robot is left to its own file.
     """
     robot = root.robik.robot
     if robot.format >= FORMAT or not root.is_editable:
         return
-    _from_first(root)
+    if robot.format < 2:
+        _from_first(root)
+    _from_second(root)
     robot.format = FORMAT
 
 
@@ -37,6 +39,16 @@ def _from_first(root: Object) -> None:
     if bakes.in_use(root) < 0 and actions.assigned(root)[0] is not None:
         bakes.record(root, actions.assigned(root)[0].name)
         bakes.keep_result(root)
+
+
+def _from_second(root: Object) -> None:
+    """Format 3 names the switch that keeps motor speeds as the library does: `enforce_velocity`, before `guarantee`."""
+    bake = root.robik.robot.bake
+    # Since Blender 5.0, values of properties that no longer exist are kept apart from a user's own.
+    stored = bake.bl_system_properties_get() if hasattr(bake, "bl_system_properties_get") else bake
+    kept = None if stored is None else stored.get("guarantee")
+    if kept is not None:
+        bake.enforce_velocity = bool(kept)
 
 
 def _bring_all() -> None:

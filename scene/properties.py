@@ -32,6 +32,8 @@ KINDS = (
 
 
 class RobikRobot(PropertyGroup):
+    """Properties of a robot's root."""
+
     format: IntProperty(
         name="Format", description="Of what RobIK keeps with the robot: which version of RobIK has written it last"
     )
@@ -53,7 +55,7 @@ class RobikRobot(PropertyGroup):
 
 
 class RobikObject(PropertyGroup):
-    """What an object is to a robot."""
+    """Role of an object in a robot."""
 
     kind: EnumProperty(name="Part", items=KINDS)
     label: StringProperty(name="Name", description="The part's name in the robot; the object's own name may differ")
@@ -73,6 +75,8 @@ def _is_robot(_group: PropertyGroup, candidate: Object) -> bool:
 
 
 class RobikScene(PropertyGroup):
+    """Properties of a scene."""
+
     robot: PointerProperty(name="Robot", description="The robot that the panels work on", type=Object, poll=_is_robot)
     importing: PointerProperty(type=RobikImport)
     servos: StringProperty(
@@ -100,7 +104,7 @@ CLASSES = (*(cls for feature in FEATURES for cls in feature.CLASSES), RobikRobot
 
 
 def register() -> None:
-    """Adds `robik` to objects and scenes."""
+    """Add `robik` to objects and scenes."""
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     bpy.types.Object.robik = PointerProperty(type=RobikObject, override=OVERRIDABLE)
@@ -108,7 +112,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Takes `robik` away again; the data stays in the file."""
+    """Take `robik` away again; the data stays in the file."""
     del bpy.types.Scene.robik, bpy.types.Object.robik
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

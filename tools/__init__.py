@@ -1,0 +1,1 @@
+"""Tools of the checkout: building, installing and measuring."""

@@ -68,7 +68,7 @@ class Target:
 
     @classmethod
     def here(cls) -> Target:
-        """The running platform and Python."""
+        """Return the running platform and Python."""
         system = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}.get(
             platform.system(), platform.system().lower()
         )
@@ -85,7 +85,7 @@ class Target:
 
 
 def version() -> str:
-    """The extension's version, as its manifest says."""
+    """Return the extension's version, as its manifest says."""
     return str(tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["version"])
 
 
@@ -110,8 +110,7 @@ def build(target: Target) -> Path:
 
 
 def stage(target: Target, folder: Path) -> None:
-    """Lay out the extension's content: the add-on, its manual, compiled code, the wheels, and the manifest that lists
-    them."""
+    """Lay out the extension: the add-on, its manual, compiled code, the wheels, and the manifest that lists them."""
     (folder / "wheels").mkdir(parents=True)
     for name in ADD_ON:
         copy(CHECKOUT / name, folder / name)
@@ -184,7 +183,7 @@ def locked(python: str) -> list[str]:
 
 
 def blender_tool(*arguments: str | Path) -> None:
-    """Runs the extension tool that Blender brings; it needs no Blender to run."""
+    """Run the extension tool that Blender brings; it needs no Blender to run."""
     spec = importlib.util.find_spec("bpy")
     tools = list(Path(str(spec.origin)).parent.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py")) if spec else []
     if not tools:
@@ -193,11 +192,12 @@ def blender_tool(*arguments: str | Path) -> None:
 
 
 def pip(*arguments: str | Path) -> None:
+    """Run pip."""
     run(sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments)
 
 
 def fingerprint(*names: str | Path) -> str:
-    """A hash of files and folders of the checkout."""
+    """Return a hash of files and folders of the checkout."""
     digest = hashlib.sha256()
     for name in names:
         for file in files(CHECKOUT / name):
@@ -207,7 +207,7 @@ def fingerprint(*names: str | Path) -> str:
 
 
 def files(path: Path) -> Iterator[Path]:
-    """A file, or every file below a folder but Python's caches, in a set order."""
+    """Yield a file, or every file below a folder but Python's caches, in a set order."""
     if path.is_dir():
         yield from (file for file in sorted(path.rglob("*")) if file.is_file() and "__pycache__" not in file.parts)
     elif path.exists():
@@ -215,7 +215,7 @@ def files(path: Path) -> Iterator[Path]:
 
 
 def copy(source: Path, goal: Path) -> None:
-    """Copies what `files` lists."""
+    """Copy what `files` lists."""
     for file in files(source):
         place = goal / file.relative_to(source)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -223,7 +223,7 @@ def copy(source: Path, goal: Path) -> None:
 
 
 def keep(folder: Path, place: Path) -> None:
-    """Moves a finished folder into the cache; another process may have been faster with the same."""
+    """Move a finished folder into the cache; another process may have been faster with the same."""
     place.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.rename(folder, place)
@@ -233,6 +233,7 @@ def keep(folder: Path, place: Path) -> None:
 
 
 def main() -> None:
+    """Build the zips that the command line asks for."""
     here = Target.here()
     parser = argparse.ArgumentParser(description="Builds the extension's zips into dist/.")
     parser.add_argument("--platform", choices=[*PLATFORMS, "all"], default=here.platform, help="default: this one")

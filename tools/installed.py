@@ -19,7 +19,7 @@ PACKAGE = "bl_ext.user_default.robik"
 
 @contextmanager
 def installed_extension() -> Iterator[Path]:
-    """Builds the zip if need be, installs it into this process's Blender and enables it.
+    """Build the zip if need be, install it into this process's Blender and enable it.
 
     Takes everything away again at the end.
 
@@ -47,7 +47,7 @@ def installed_extension() -> Iterator[Path]:
 
 
 def install(archive: Path) -> None:
-    """Installs and enables a zip of the extension, as Blender's preferences do."""
+    """Install and enable a zip of the extension, as Blender's preferences do."""
     import bpy
 
     if bpy.ops.extensions.package_install_files(filepath=str(archive), repo="user_default", enable_on_install=True) != {
@@ -59,12 +59,12 @@ def install(archive: Path) -> None:
 
 
 def add_on(module: str) -> ModuleType:
-    """A module of the installed add-on."""
+    """Return a module of the installed add-on."""
     return importlib.import_module(f"{PACKAGE}.{module}")
 
 
 def disable() -> None:
-    """Unregisters the extension."""
+    """Unregister the extension."""
     import addon_utils
 
     addon_utils.disable(PACKAGE, default_set=True)

@@ -33,8 +33,10 @@ def pages(docs: Path) -> list[Path]:
 
 
 def page(markdown: str) -> str:
-    """Return a page as HTML: headings can be linked to, links to other pages lead to their HTML, pictures are left
-    out."""
+    """Return a page as HTML.
+
+    Headings can be linked to, links to other pages lead to their HTML, pictures are left out.
+    """
     from markdown_it import MarkdownIt  # here: Blender's windows for the tests lack it, and build nothing
     from markdown_it.token import Token
 

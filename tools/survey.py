@@ -1,5 +1,6 @@
-"""Survey of the robot files in folders: what is imported, what is refused and why, and what other programs say of the
-same files.
+"""Survey of the robot files in folders.
+
+What is imported, what is refused and why, and what other programs say of the same files.
 
     python -m tools.survey FOLDER … [--json FILE] [--seconds 60] [--share 1/4] [--all]
 
@@ -43,8 +44,10 @@ SHOWN = 3  # files of each cause, unless all are asked for
 
 @dataclass(frozen=True)
 class Verdict:
-    """What another program says of a file: whether it takes it, the mass of all that it read [kg] (0 if it drops some),
-    or why not."""
+    """Another program's verdict on a file.
+
+    Whether it takes it, the mass of all that it read [kg] (0 if it drops some), or why not.
+    """
 
     takes: bool
     mass: float = 0.0
@@ -53,7 +56,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one file.
+    """Outcome of one file.
 
     Attributes:
         file: its path.

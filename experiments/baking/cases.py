@@ -76,8 +76,9 @@ def _tool_alone(motion: Motion) -> Motion:
 
 
 def drift(motion: Motion, frames: int) -> np.ndarray:
-    """Return each actuator's largest distance from its value a lap of `frames` before: (laps - 2, actuators) [rad or
-    m].
+    """Return each actuator's largest distance from its value a lap of `frames` before.
+
+    As (laps - 2, actuators) [rad or m].
 
     The first lap is left out: the path begins in it.
     """

@@ -17,16 +17,23 @@ from robik.retarget.clip import TargetClip, Track
 def singular_clip(
     fps: float, seconds: float = 8.0, sweep: float = 0.9, miss: float = 0.028, period: float = 2.0
 ) -> TargetClip:
-    """The hand of an arm like the boxer's with a ball for a shoulder, sweeping to and fro past the vertical (Fig. 7).
+    """Return a clip of a hand sweeping to and fro past the vertical (paper, Fig. 7).
+
+    The arm is like the boxer's, with a ball for a shoulder.
 
     Upright, the boxer's upper arm brings the twist axis onto the swing axis. The ball's arm rises to one side and then
     sweeps from side to side, passing the vertical at a small angle, where the boxer's shoulder must turn by half a turn
     to follow.
 
     Args:
-        sweep: to each side of the vertical [rad].
-        miss: the angle at which it passes the vertical [rad].
-        period: of the sweep [s].
+        fps: Samples per second.
+        seconds: Length of the clip [s].
+        sweep: Angle to each side of the vertical [rad].
+        miss: Angle at which it passes the vertical [rad].
+        period: Period of the sweep [s].
+
+    Returns:
+        Targets for the hand.
     """
     t = samples(fps, seconds)
     rise = 1.5  # s
@@ -41,8 +48,10 @@ def singular_clip(
 
 
 def with_posture(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
-    """The clip with a target for each body, where it rests: weighted little, they say how a robot stands where the
-    others leave it free."""
+    """Return the clip with a target for each body, at its rest pose.
+
+    Weighted little, these targets say how a robot stands where the others leave it free.
+    """
     frames, tracks = len(clip.times), dict(clip.tracks)
     for body in mechanism.bodies:
         tracks[body.name] = Track(np.tile(body.pose.position, (frames, 1)), np.tile(body.pose.quaternion, (frames, 1)))
@@ -50,7 +59,7 @@ def with_posture(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
 
 
 def validation_clip(fps: float, seconds: float = 4.0) -> TargetClip:
-    """The tool's pose, from the closed form, while the crank turns twice forward and once back."""
+    """Return the tool's pose, from the closed form, while the crank turns twice forward and once back."""
     t = samples(fps, seconds)
     angle = 4 * pi * smoothstep(t / (0.6 * seconds)) - 2 * pi * smoothstep(t / (0.4 * seconds) - 1.5)
     poses = [tool_pose(a) for a in angle]
@@ -60,8 +69,11 @@ def validation_clip(fps: float, seconds: float = 4.0) -> TargetClip:
 
 
 def walker_clip(walker: Mechanism, fps: float, seconds: float = 2.0) -> TargetClip:
-    """Steps in place and forward: feet lift 3 cm and stride 6 cm, the pelvis sways 2 cm and nods, the centre of mass
-    should be 1 cm further to the side than that, so that not everything can be met."""
+    """Return steps in place and forward.
+
+    Feet lift 3 cm and stride 6 cm, the pelvis sways 2 cm and nods. The centre of mass should be 1 cm further to the
+    side than that, so that not every target can be met.
+    """
     t = samples(fps, seconds)
     phase = np.pi * t
     rest = {f.name: walker.rest_pose(f.name) for f in walker.frames}
@@ -78,5 +90,5 @@ def walker_clip(walker: Mechanism, fps: float, seconds: float = 2.0) -> TargetCl
 
 
 def naive(clip: TargetClip) -> TargetClip:
-    """The clip without its centre of mass."""
+    """Return the clip without its centre of mass."""
     return replace(clip, com=None)

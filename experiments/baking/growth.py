@@ -28,8 +28,10 @@ UP = np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class Growth:
-    """A family's measurements: bodies, loops and milliseconds per frame of each size, and the exponent e of ms ∝
-    bodiesᵉ."""
+    """Measurements of a family of robots.
+
+    Bodies, loops and milliseconds per frame of each size, and the exponent e of ms ∝ bodiesᵉ.
+    """
 
     family: str
     bodies: tuple[int, ...]
@@ -72,7 +74,7 @@ def _measured(family: str, robots: list[Mechanism]) -> Growth:
 
 
 def chain(bodies: int) -> Mechanism:
-    """A tentacle one metre long on the ground: hinges across it by turns, all driven, a tip to be led."""
+    """Return a tentacle one metre long on the ground: hinges across it by turns, all driven, a tip to be led."""
     length = 1.0 / bodies
     axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
     names = [f"link_{k}" for k in range(bodies)]
@@ -95,8 +97,10 @@ def chain(bodies: int) -> Mechanism:
 
 
 def crawler(segments: int) -> Mechanism:
-    """A millipede that floats: segments hinged to one another, two legs on each, and in each leg a loop of five
-    bars."""
+    """Return a millipede that floats.
+
+    Its segments are hinged to one another, with two legs on each, and in each leg a loop of five bars.
+    """
     bodies: list[Body] = []
     joints: list[Joint] = []
     frames: list[Frame] = []
@@ -124,8 +128,10 @@ def crawler(segments: int) -> Mechanism:
 def _add_leg(
     name: str, segment: str, hip: np.ndarray, sign: float, bodies: list[Body], joints: list[Joint], frames: list[Frame]
 ) -> None:
-    """A hip that yaws, and below it a five-bar: two driven cranks, two rods, of which the inner one goes on to the
-    foot."""
+    """Add a hip that yaws, and below it a five-bar.
+
+    Of the two rods on the driven cranks the inner one goes on to the foot.
+    """
     out = np.array([0.0, sign, 0.0])
     across = (1.0, 0.0, 0.0)
     upper, lower = hip + 0.02 * out, hip + 0.02 * out - 0.04 * UP
@@ -166,15 +172,17 @@ def _add_leg(
 
 
 def _rod(name: str, start: np.ndarray, span: np.ndarray) -> Body:
-    """A thin rod from `start`, of 1 kg a metre."""
+    """Return a thin rod from `start`, of 1 kg a metre."""
     length = float(np.linalg.norm(span))
     inertia = length**3 / 12 * (np.eye(3) - np.outer(span, span) / length**2)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     return Body(name, length, com=tuple(0.5 * span), inertia=tuple(inertia), pose=Pose(tuple(start)))
 
 
 def followed(robot: Mechanism) -> tuple[TargetClip, Settings]:
-    """All the robot's frames where forward kinematics puts them while every motor swings; the orientation of a chain's
-    tip as well."""
+    """Return all the robot's frames where forward kinematics puts them while every motor swings.
+
+    The orientation of a chain's tip as well.
+    """
     times = samples(FPS, FRAMES / FPS)
     phases = np.arange(len(robot.actuators))
     values = SWING * np.sin(2 * pi * times[:, None] + 0.7 * phases) * np.minimum(1.0, times / 0.2)[:, None]

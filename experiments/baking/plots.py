@@ -51,8 +51,10 @@ def _looking_ahead(case: int) -> Figure:
 
 
 def boxer() -> Figure:
-    """Joint speeds through the shoulder's singularity, as Fig. 7: dotted without, solid with the velocity
-    regularizer."""
+    """Plot joint speeds through the shoulder's singularity (paper, Fig. 7).
+
+    Dotted: without the velocity regularizer. Solid: with it.
+    """
     arm, clip = load("boxer"), singular_clip(FPS)
     naive, regularized = (retarget(arm, clip, settings) for settings in (BOXER, BOXER_REGULARIZED))
     figure, (whole, near, error) = plt.subplots(
@@ -80,7 +82,10 @@ def boxer() -> Figure:
 
 
 def four_bar() -> Figure:
-    """The linkage whose handle is led beyond its workspace, by both formulations, as Fig. 5; and how far it opens."""
+    """Return the linkage whose handle is led beyond its workspace, by both formulations, as Fig. 5.
+
+    And how far it opens.
+    """
     linkage, clip = load("four_bar"), handle_clip(2.6)
     figure = plt.figure(figsize=(6.4, 4.2), layout="constrained")
     grid = figure.add_gridspec(2, 2, height_ratios=(1.2, 1.0))
@@ -107,7 +112,7 @@ def four_bar() -> Figure:
 
 
 def _draw_linkage(axes: Axes, motion: Motion, frame: int, color: str, alpha: float) -> None:
-    """The moving bars from pin to pin, mm, and the ground's bearings."""
+    """Draw the moving bars from pin to pin, mm, and the ground's bearings."""
     assert motion.position is not None and motion.quaternion is not None
     for bar, length in (("crank", design.CRANK), ("coupler", design.COUPLER), ("rocker", design.ROCKER)):
         b = motion.bodies.index(bar)
@@ -149,8 +154,10 @@ def frame_rate() -> Figure:
 
 
 def walker() -> Figure:
-    """Plot the margin of the walker's centre of mass inside its support, without and with a target for it (paper, Fig.
-    9)."""
+    """Plot the margin of the walker's centre of mass inside its support (paper, Fig. 9).
+
+    Once without a target for it, once with one.
+    """
     robot = load("walker")
     figure, axes = plt.subplots(figsize=(6.4, 2.4), layout="constrained")
     for balanced, color, label in (

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from experiments.experiment import Experiment, Found, tell
 from robik import robots
 from robik.errors import RobikError
-from robik.ik.sequence import Output
+from robik.ik.memory import Output
 from robik.ik.solver import Solver
 from robik.ik.sqp import CONVERGED
 from robik.kinematics.forward import ForwardKinematics
@@ -197,7 +197,7 @@ def _solved(
     solver = Solver(robot, () if looks else names, BALANCED, way == "balance", looks)
     turns = [None if way == "position" else asked.quaternion[:, i] for i in range(len(names))]
     targets = {} if looks else {n: (asked.position[:, i], turns[i]) for i, n in enumerate(names)}
-    wanted = solver.wanted(targets, com if way == "balance" else None, np.arange(frames) / 60)
+    wanted = solver.compile_targets(targets, com if way == "balance" else None, np.arange(frames) / 60)
     output, ms = solver.room(frames), np.zeros(frames)
     solver.solve(output, 0, 1, wanted)  # compiled
     solver.reset()

@@ -9,7 +9,7 @@ from robik.retarget.clip import TargetClip, Track
 
 
 def handle_clip(turn: float, frames: int = 60) -> TargetClip:
-    """The handle's way round the crank's bearing, `turn` [rad] on from the rest pose, within a second."""
+    """Return the handle's way round the crank's bearing, `turn` [rad] on from the rest pose, within a second."""
     times = np.linspace(0.0, 1.0, frames)
     angle = four_bar.REST + turn * (1 - np.cos(np.pi * times)) / 2
     way = np.stack([np.cos(angle), 0 * angle, np.sin(angle)], axis=1)

@@ -1,2 +1,4 @@
-"""The oracle: the paper's problem solved the paper's way, slow, dense and independent of the library's solver, to judge
-it by."""
+"""The oracle: an independent solver of the paper's problem, to judge the library by.
+
+It is slow and dense, and solves the problem as the paper does.
+"""

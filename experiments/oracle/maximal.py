@@ -1,5 +1,6 @@
-"""Maximal coordinates: a robot's state as the bodies' centres of mass and quaternions, and every joint as rows over
-them.
+"""Maximal coordinates: the bodies' centres of mass and quaternions.
+
+Every joint is rows over them.
 
 State s (n, 7): per body its centre of mass c [m] and a quaternion q (wxyz) that is the identity in the rest pose.
 Rotations are R(q) v = (w² − u·u) v + 2 (u·v) u + 2 w u×v, quadratic in q = (w, u), so that with
@@ -24,8 +25,9 @@ AXES = np.eye(3)
 
 
 class Rows:
-    """Scalar rows  scale · (R(q_d) a) · (t (c_j − c_i) + R(q_j) x_j − R(q_i) x_i): all constraints and objectives are
-    made of these.
+    """Scalar rows, of which all constraints and objectives are made.
+
+    scale · (R(q_d) a) · (t (c_j − c_i) + R(q_j) x_j − R(q_i) x_i)
 
     With d the world and t = 1 a row is a coordinate of the difference of two points; with t = 0, x_i = 0 the dot
     product of two directions. Each entry of the table is (d, a, j, x_j, i, x_i, t, scale); bodies by index, the world
@@ -86,7 +88,7 @@ class Rows:
 
 
 def with_world(state: np.ndarray) -> np.ndarray:
-    """The state (n, 7) and the world's below it."""
+    """Return the state (n, 7) and the world's below it."""
     return np.vstack([state, [0, 0, 0, 1, 0, 0, 0]])
 
 
@@ -121,14 +123,19 @@ def bilinear(v: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def crossed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a × b (m, 3); NumPy's own spends its time on finding out which axis is meant."""
+    """Return a × b (m, 3).
+
+    NumPy's own spends its time on finding out which axis is meant.
+    """
     (ax, ay, az), (bx, by, bz) = a.T, b.T
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)
 
 
 class JointFrames:
-    """A joint's two frames in the rest pose, in world coordinates: the one that is fixed in its parent, and in its
-    child."""
+    """A joint's two frames in the rest pose, in world coordinates.
+
+    One is fixed in its parent, the other in its child.
+    """
 
     def __init__(self, joint: Joint, ends: tuple[int, int], origins: np.ndarray) -> None:
         self.joint, (self.parent, self.child) = joint, ends
@@ -161,8 +168,10 @@ class JointFrames:
         return rows + [(i, axes[:, a], j, self.child_axes[:, b], i, np.zeros(3), 0, scale) for a, b in pairs]
 
     def slopes(self, scale: float, turn: np.ndarray, slide: np.ndarray) -> list[tuple]:
-        """Derivatives of `rows` at given values by one of them, from the derivatives of `motion`: six rows, in the same
-        order."""
+        """Return the derivatives of `rows` by one of the given values.
+
+        From the derivatives of `motion`: six rows, in the same order.
+        """
         axes, i, j, world = self.parent_axes @ turn, self.parent, self.child, len(self.origins) - 1
         rows: list[tuple] = [(world, AXES[k], world, np.zeros(3), i, self.parent_axes @ slide, 0, 1) for k in range(3)]
         return rows + [
@@ -179,7 +188,7 @@ class JointFrames:
         ]
 
     def coordinates(self, state: np.ndarray, previous: np.ndarray) -> np.ndarray:
-        """The values of its motions, angles within half a turn of the previous ones."""
+        """Return the values of its motions, angles within half a turn of the previous ones."""
         s = with_world(state)
         (ci, qi), (cj, qj) = ((s[k, :3], quaternion_matrix(s[k, 3:])) for k in (self.parent, self.child))
         axes, child = qi @ self.parent_axes, qj @ self.child_axes
@@ -210,7 +219,7 @@ def motion(joint: Joint, values: Iterable[float]) -> tuple[np.ndarray, np.ndarra
 
 
 def motion_derivatives(joint: Joint, values: Iterable[float]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Derivatives of `motion` by each value: rotations' (3, 3) and translations' (3,)."""
+    """Return derivatives of `motion` by each value: rotations' (3, 3) and translations' (3,)."""
     at = dict(zip(joint.motions, values, strict=True))
     derivatives = []
     for name in joint.motions:
@@ -244,7 +253,10 @@ def _cross(v: np.ndarray) -> np.ndarray:
 
 
 def angles(turn: np.ndarray, axes: list[int], previous: np.ndarray) -> list[float]:
-    """The angles about one, two or three axes that make up a rotation (3, 3), as near as 2π allows to previous ones."""
+    """Return the angles about one, two or three axes that make up a rotation (3, 3).
+
+    As near as 2π allows to the previous ones.
+    """
     if len(axes) == 3:
         vector = Rotation.from_matrix(turn).as_rotvec()
         angle = np.linalg.norm(vector)

@@ -1,5 +1,6 @@
-"""The paper's formulation exactly as written, to hold every faster one against: slow, dense, and independent of their
-code.
+"""The paper's formulation exactly as written, as the reference for faster ones.
+
+Slow, dense, and independent of their code.
 
 State s: per body its centre of mass c and a quaternion q that is the identity in the rest pose, 7 n numbers in all.
 
@@ -97,7 +98,7 @@ class ReferenceSolver:
         return state
 
     def rest_state(self) -> np.ndarray:
-        """(n, 7)"""
+        """(n, 7)."""
         n = len(self.mechanism.bodies)
         return np.hstack([self.origins[:n], np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))])
 
@@ -114,7 +115,7 @@ class ReferenceSolver:
         start: np.ndarray | None = None,
         asked: Sequence[Term] = (),
     ) -> ReferenceResult:
-        """One frame.
+        """Return one frame.
 
         Args:
             targets: by the name of a frame, position (3,) [m] or None and unit quaternion (4,) or None.
@@ -160,8 +161,10 @@ class ReferenceSolver:
         )
 
     def actuator_values(self, state: np.ndarray, previous: np.ndarray) -> np.ndarray:
-        """(A,) in the order of `Mechanism.actuators` [rad or m]; angles as near as multiples of 2π allow to previous
-        ones (A,)."""
+        """Return the values (A,) in the order of `Mechanism.actuators` [rad or m].
+
+        Angles as near as multiples of 2π allow to previous ones (A,).
+        """
         values, at = [], 0
         for joint in self.joints:
             if joint.joint.actuated:
@@ -184,8 +187,10 @@ class ReferenceSolver:
         return Pose.of(turn @ rest.matrix, state[body, :3] + turn @ (np.array(rest.position) - self.origins[body]))
 
     def state_of(self, position: np.ndarray, quaternion: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """The state (n, 7) of bodies whose own frames are known, (n, 3) and (n, 4); of q and −q the one nearer to a
-        state's."""
+        """Return the state (n, 7) of bodies whose own frames are known, (n, 3) and (n, 4).
+
+        Of q and −q the one nearer to a state's.
+        """
         state = np.empty((len(position), 7))
         for k, body in enumerate(self.mechanism.bodies):
             now = Pose(tuple(position[k]), tuple(quaternion[k]))
@@ -249,7 +254,7 @@ class ReferenceSolver:
         ]
 
     def _moved(self, state: np.ndarray, name: str, pose: Pose) -> np.ndarray:
-        """The robot moved as one piece so that a body's own frame gets a pose."""
+        """Return the robot moved as one piece so that a body's own frame gets a pose."""
         now = self.frame_pose(state, name)
         turn = pose.matrix @ now.matrix.T
         moved = state.copy()
@@ -270,7 +275,10 @@ class ReferenceSolver:
 
     @staticmethod
     def _nearest_signs(state: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """q and −q are one orientation but not equally far from a state's: takes the nearer one, in place."""
+        """Take of q and −q, in place, the one nearer to a state's.
+
+        They are one orientation.
+        """
         state[(state[:, 3:] * near[:, 3:]).sum(1) < 0, 3:] *= -1
         return state
 
@@ -289,8 +297,9 @@ class ReferenceSolver:
     def _line_search(
         self, objective: Objective, model: Model, state: np.ndarray, step: np.ndarray
     ) -> np.ndarray | None:
-        """The state after the longest part of a step that pulls back onto the constraints and lowers the objective
-        enough.
+        """Return the state after the longest part of a step that lowers the objective enough.
+
+        Each is projected onto the constraints.
 
         A long step in a narrow valley climbs its wall; up to three more steps with the same Hessian lead down again.
         Where rounding hides the decrease, the slope along the step decides.
@@ -320,7 +329,7 @@ class ReferenceSolver:
         return None
 
     def _pull_back(self, model: Model, state: np.ndarray) -> np.ndarray | None:
-        """The nearby state on the constraints, or None where there is none or an axis points backwards."""
+        """Return the nearby state on the constraints, or None where there is none or an axis points backwards."""
         inverse, size = model.inverse, np.inf
         for attempt in range(30):
             residual = self.residual(state)
@@ -343,7 +352,9 @@ def _place(target: tuple[np.ndarray | None, np.ndarray | None]) -> tuple[np.ndar
 
 
 def follow(mechanism: Mechanism, clip: TargetClip, settings: Settings) -> list[ReferenceResult]:
-    """A clip frame by frame, each from the one before, the first from the rest pose and without the velocity term.
+    """Return a clip's results, each frame from the one before.
+
+    The first one starts from the rest pose and has no velocity term.
 
     Frames in contact are held where their targets are when it begins; the ground stands still.
     """

@@ -42,11 +42,11 @@ class Term:
         return self.outer(self.rows.value(state))[0]
 
     def gradient(self, state: np.ndarray) -> np.ndarray:
-        """(7 n,)"""
+        """(7 n,)."""
         return self.rows.jacobian(state).T @ self.outer(self.rows.value(state))[1]
 
     def hessian(self, state: np.ndarray) -> np.ndarray:
-        """(7 n, 7 n)"""
+        """(7 n, 7 n)."""
         _, first, second = self.outer(self.rows.value(state))
         jacobian = self.rows.jacobian(state)
         return jacobian.T @ second @ jacobian + self.rows.curvature(state, first)

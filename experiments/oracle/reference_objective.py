@@ -1,5 +1,7 @@
-"""The paper's objective of one frame in maximal coordinates: value, gradient, Hessian. Independent of the compiled
-terms."""
+"""The paper's objective of one frame in maximal coordinates: value, gradient, Hessian.
+
+Independent of the compiled terms.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,7 @@ class Objective:
         )
 
     def value(self, state: np.ndarray) -> float:
-        """[weights' units]"""
+        """[weights' units]."""
         x = self._turned(state)
         value = 0.5 * self.weights @ self.rows.value(state) ** 2
         if self.com is not None:
@@ -86,7 +88,7 @@ class Objective:
         return float(value + self.velocity_weight * np.sum(np.log(np.maximum(fast, 1.0)) ** 3))
 
     def gradient(self, state: np.ndarray) -> np.ndarray:
-        """(7 n,)"""
+        """(7 n,)."""
         gradient = self.state_weight * (state - self.previous).ravel()
         gradient += self.rows.jacobian(state).T @ (self.weights * self.rows.value(state))
         for term in self.asked:
@@ -102,7 +104,7 @@ class Objective:
         return gradient
 
     def hessian(self, state: np.ndarray) -> np.ndarray:
-        """(7 n, 7 n)"""
+        """(7 n, 7 n)."""
         jacobian = self.rows.jacobian(state)
         hessian = np.diag(self.state_weight) + jacobian.T @ (self.weights[:, None] * jacobian)
         hessian += self.rows.curvature(state, self.weights * self.rows.value(state))
@@ -132,7 +134,7 @@ class Objective:
         return ((state - self.previous)[:, :3] ** 2).sum(1)
 
     def _velocity_slopes(self, x: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-        """w g′ and w g″ of each body; zero below the threshold."""
+        """Return w g′ and w g″ of each body, zero below the threshold."""
         if not np.isfinite(threshold):
             return np.zeros(len(x)), np.zeros(len(x))
         x = np.maximum(x, threshold)

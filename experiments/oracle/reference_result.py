@@ -56,5 +56,5 @@ class Model:
     modes: np.ndarray
 
     def newton(self, slope: np.ndarray) -> np.ndarray:
-        """The step along the basis that takes a slope to zero, downhill where the Hessian bends down."""
+        """Return the step along the basis that takes a slope to zero, downhill where the Hessian bends down."""
         return -(self.modes @ ((self.modes.T @ slope) / np.maximum(np.abs(self.bends), 1e-12)))

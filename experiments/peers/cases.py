@@ -31,7 +31,7 @@ class Case:
 
 
 def cases() -> tuple[Case, ...]:
-    """All of them."""
+    """Return all of them."""
     arm, ur10, walker, stewart = load("arm7"), load("ur10"), load("walker"), stewart_platform()
     feet = Weights((10.0,) * 3, (100.0,) * 3)
     loose = Settings(state_weight=PULL, joint_limits=False, length=1.0)
@@ -57,7 +57,7 @@ def cases() -> tuple[Case, ...]:
 
 
 def platform_clip(stewart: Mechanism, seconds: float = 6.0) -> TargetClip:
-    """The platform heaves, sways, rolls and yaws within its legs' reach."""
+    """Return the platform heaves, sways, rolls and yaws within its legs' reach."""
     t = samples(FPS, seconds)
     rise, rest = smoothstep(t), stewart.rest_pose("platform")
     move = rise[:, None] * np.stack([0.15 * np.sin(2.0 * t), 0.15 * np.sin(1.7 * t), 0.10 * np.sin(2.6 * t)], axis=1)
@@ -70,8 +70,10 @@ def platform_clip(stewart: Mechanism, seconds: float = 6.0) -> TargetClip:
 
 
 def compromise_clip(walker: Mechanism, lift: float = 0.0, seconds: float = 6.0) -> TargetClip:
-    """The CoM to swing sideways, feet and pelvis to stay, or the pelvis to rise beyond what the legs reach: not all can
-    be had."""
+    """Return a clip of which not everything can be reached.
+
+    The CoM swings sideways while feet and pelvis stay, or the pelvis rises beyond what the legs reach.
+    """
     t = samples(FPS, seconds)
     com = sum(body.mass * body.rest_com for body in walker.bodies) / walker.mass
     way = np.zeros((len(t), 3))

@@ -42,8 +42,10 @@ def show(found: Found) -> None:
 
 
 def measured(case: Case, repeats: int) -> list[Verdict]:
-    """Return RobIK's verdict, then the others'; each the fastest of some runs, all taking turns, since a machine is not
-    always as fast."""
+    """Return RobIK's verdict, then the others'.
+
+    Each the fastest of some runs, all taking turns, since a machine is not always as fast.
+    """
     retarget(case.mechanism, case.clip, case.settings)  # compiles
     best: dict[str, Verdict] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +94,7 @@ def _peer(case: Case, folder: Path, python: Path, library: str, variant: str) ->
 
 
 def print_case(name: str, verdicts: list[Verdict]) -> None:
-    """A table of a case, as docs/benchmarks.md has it."""
+    """Print a table of a case, as docs/benchmarks.md has it."""
     print(f"\n{name}\n")
     print(
         "| | ms per frame | iterations: mean, most | position, mm | rotation, rad | CoM, mm | f mean | closure, m |"

@@ -30,7 +30,7 @@ TINY = 1e-6  # kg, kg m²: what MuJoCo wants of every body at least
 
 
 def write_case(case: Case, folder: Path) -> None:
-    """Writes a case into a folder."""
+    """Write a case into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     tree = _Tree(case)
     Xml.ElementTree(tree.mjcf()).write(folder / "robot.xml")
@@ -47,8 +47,10 @@ def write_case(case: Case, folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Point:
-    """Two bodies' points that are to coincide: `rows` are the `axes` (3, 3) of the first along which that is not said
-    elsewhere."""
+    """Two bodies' points that are to coincide.
+
+    `rows` are the `axes` (3, 3) of the first along which no other row says so.
+    """
 
     name: str
     ends: tuple[str, str]
@@ -94,8 +96,10 @@ def _copies(flat: Flat, topology: Topology) -> Iterator[Placement]:
 
 
 def _slope(flat: Flat, topology: Topology, now: Placement, cut: int, at: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """Return the derivative (d,) of the distance of a cut's two ends, along an axis of the first, by the tree's
-    coordinates."""
+    """Return the derivative (d,) of the distance of a cut's two ends by the tree's coordinates.
+
+    The distance is along an axis of the first.
+    """
     a, b = flat.cut_a[cut], flat.cut_b[cut]
     x, way, slope = now.R[b] @ (at - topology.rest_com[b]) + now.c[b], now.R[a] @ axis, np.zeros(len(flat.before))
     for k in range(flat.loop_at[cut], flat.loop_at[cut + 1]):
@@ -126,8 +130,10 @@ class _Tree:
         self.points = independent_points(self.topology)
 
     def frames(self, body: str) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Return what is fixed to a body: frames to be followed and ends of loops, as (name, position, axes), world
-        coordinates."""
+        """Return what is fixed to a body: frames to be followed and ends of loops.
+
+        As (name, position, axes), in world coordinates.
+        """
         found = []
         for name in self.case.clip.tracks:
             frame = self.mechanism.frame(name)
@@ -143,8 +149,10 @@ class _Tree:
         return found
 
     def motions(self, body: str) -> list[tuple[bool, np.ndarray]]:
-        """The elementary motions of a body's joint, in order: whether it is a slide, and its axis, as the tree runs
-        through it."""
+        """Return the elementary motions of a body's joint, in order.
+
+        Each is whether it is a slide, and its axis in the direction of the tree.
+        """
         joint = self.joint[body]
         flipped = joint.child != body
         motions = [(m in SLIDES, joint.matrix[:, "xyz".index(m[1])] * (-1 if flipped else 1)) for m in joint.motions]
@@ -250,7 +258,7 @@ class _Tree:
 
 
 def _axes_along(normal: np.ndarray) -> np.ndarray:
-    """A rotation (3, 3) whose z axis is a direction."""
+    """Return a rotation (3, 3) whose z axis is a direction."""
     z = normal / np.linalg.norm(normal)
     x = np.cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
     x /= np.linalg.norm(x)

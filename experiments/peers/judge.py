@@ -40,7 +40,7 @@ class Verdict:
 
 
 def poses_of(case: Case, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """The bodies' centres of mass (T, n, 3) and rotations from the rest pose (T, n, 3, 3) of a motion."""
+    """Return the bodies' centres of mass (T, n, 3) and rotations from the rest pose (T, n, 3, 3) of a motion."""
     solver = ReferenceSolver(case.mechanism, case.settings)
     assert motion.position is not None and motion.quaternion is not None
     states = [
@@ -51,8 +51,10 @@ def poses_of(case: Case, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
 
 def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, seconds: np.ndarray, iterations: np.ndarray,
           failed: np.ndarray, why: str) -> Verdict:  # fmt: skip
-    """Judges bodies' centres of mass (T, n, 3) [m] and rotations (T, n, 3, 3) from the rest pose, in the mechanism's
-    order."""
+    """Judge the bodies of a mechanism, in its order.
+
+    Centres of mass (T, n, 3) [m] and rotations (T, n, 3, 3) from the rest pose.
+    """
     mechanism, settings, clip = case.mechanism, case.settings, case.clip
     solver = ReferenceSolver(mechanism, settings)
     quaternion = np.array([[matrix_quaternion(R) for R in frame] for frame in rotation])

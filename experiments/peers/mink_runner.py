@@ -1,5 +1,6 @@
-"""mink, with loops as hard constraints (`hard`) or as a heavy task (`soft`), as its documentation offers, or hard and
-damped (`damped`).
+"""mink, with loops closed as its documentation offers.
+
+As hard constraints (`hard`), as a heavy task (`soft`), or hard and damped (`damped`).
 
 MuJoCo's equality constraints have all three rows of a point: left out are points that say nothing new, but where
 `whole`.
@@ -19,6 +20,8 @@ DAMPED = 1e-2
 
 
 class Mink:
+    """A case's robot in mink."""
+
     def __init__(self, folder: Path, case: dict, targets: dict, variant: str) -> None:
         self.case, self.targets = case, targets
         self.model = mujoco.MjModel.from_xml_path(str(folder / "robot.xml"))
@@ -43,6 +46,7 @@ class Mink:
         self.bodies = [self.model.body(name).id for name, _ in case["bodies"]]
 
     def aim(self, k: int) -> None:
+        """Set the targets of sample k."""
         for name, task in self.frames.items():
             rotation = mink.SO3.from_matrix(self.targets[f"{name}.rotation"][k])
             task.set_target(mink.SE3.from_rotation_and_translation(rotation, self.targets[f"{name}.position"][k]))
@@ -50,6 +54,7 @@ class Mink:
             self.com.set_target(self.targets["com"][k])
 
     def step(self) -> float:
+        """Take one step; return its time [s]."""
         dt = self.case["dt"]
         velocity = mink.solve_ik(
             self.now, self.tasks, dt, "daqp", damping=self.damping, limits=[], constraints=self.constraints or None
@@ -58,10 +63,12 @@ class Mink:
         return float(np.abs(velocity * dt).max())
 
     def gap(self) -> float:
+        """Return the largest distance of a loop's two ends [m]."""
         place = self.now.data.site_xpos
         return max((float(np.linalg.norm(place[a] - place[b])) for a, b in self.sites), default=0.0)
 
     def states(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bodies' centres of mass (n, 3) [m] and rotations (n, 3, 3)."""
         rotation = self.now.data.xmat[self.bodies].reshape(-1, 3, 3)
         offsets = np.array([offset for _, offset in self.case["bodies"]])
         return self.now.data.xpos[self.bodies] + np.einsum("nij,nj->ni", rotation, offsets), rotation

@@ -1,5 +1,7 @@
-"""`one_step.py LIBRARY CASE_FOLDER VARIANT`: one differential step a frame, as a live tracker takes it; prints each
-step's microseconds."""
+"""`one_step.py LIBRARY CASE_FOLDER VARIANT`: one differential step a frame, as a live tracker takes it.
+
+Prints each step's microseconds.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from stepping import load
 
 
 def main() -> None:
-    """Follows the case and prints."""
+    """Follow the case and print."""
     library, folder, variant = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
     case, targets = load(folder)
     if library == "mink":

@@ -1,5 +1,6 @@
-"""pink, with loops as hard constraints (`hard`), as a heavy task (`soft`), hard and damped (`damped`), or hard with all
-rows (`whole`).
+"""pink, with loops closed in four ways.
+
+As hard constraints (`hard`), as a heavy task (`soft`), hard and damped (`damped`), or hard with all rows (`whole`).
 
 It has no task for two points that coincide, so there is one here, made as its documentation says to make tasks.
 """
@@ -29,15 +30,19 @@ class Coincide(RelativeFrameTask):
         return configuration.get_transform(self.frame, self.root)
 
     def compute_error(self, configuration: pink.Configuration) -> np.ndarray:
+        """Return the distance of the loop's two ends along the rows that count."""
         return self._apart(configuration).translation[self.rows]
 
     def compute_jacobian(self, configuration: pink.Configuration) -> np.ndarray:
+        """Return the derivative of the error by the coordinates."""
         apart = self._apart(configuration)
         b, a = configuration.get_frame_jacobian(self.frame), configuration.get_frame_jacobian(self.root)
         return (apart.rotation @ b[:3] - a[:3] + pin.skew(apart.translation) @ a[3:])[self.rows]
 
 
 class Pink:
+    """A case's robot in pink."""
+
     def __init__(self, folder: Path, case: dict, targets: dict, variant: str) -> None:
         self.case, self.targets = case, targets
         root = (pin.JointModelFreeFlyer(),) if case["floating"] else ()
@@ -60,12 +65,14 @@ class Pink:
         self.links = [self.model.getFrameId(name) for name, _ in case["bodies"]]
 
     def aim(self, k: int) -> None:
+        """Set the targets of sample k."""
         for name, task in self.frames.items():
             task.set_target(pin.SE3(self.targets[f"{name}.rotation"][k], self.targets[f"{name}.position"][k]))
         if self.com is not None:
             self.com.set_target(self.targets["com"][k])
 
     def step(self) -> float:
+        """Take one step; return its time [s]."""
         dt = self.case["dt"]
         velocity = pink.solve_ik(
             self.now,
@@ -81,9 +88,11 @@ class Pink:
         return float(np.abs(velocity * dt).max())
 
     def gap(self) -> float:
+        """Return the largest distance of a loop's two ends [m]."""
         return max((float(np.linalg.norm(loop._apart(self.now).translation)) for loop in self.loops), default=0.0)
 
     def states(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bodies' centres of mass (n, 3) [m] and rotations (n, 3, 3)."""
         poses = [self.now.data.oMf[i] for i in self.links]
         offsets = [np.array(offset) for _, offset in self.case["bodies"]]
         return np.array([p.act(x) for p, x in zip(poses, offsets, strict=True)]), np.array([p.rotation for p in poses])

@@ -1,5 +1,8 @@
-"""PlaCo, with loops as its documentation closes them: positions that coincide, hard, in the directions that say
-something new (`hard`); soft and heavy (`soft`); hard and damped (`damped`); or hard in all directions (`whole`)."""
+"""PlaCo, with loops closed as its documentation does: by positions that coincide.
+
+Hard in the directions that say something new (`hard`), soft and heavy (`soft`), hard and damped (`damped`), or hard in
+all directions (`whole`).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ DAMPED = 1e-2
 
 
 class Placo:
+    """A case's robot in PlaCo."""
+
     def __init__(self, folder: Path, case: dict, targets: dict, variant: str) -> None:
         self.case, self.targets = case, targets
         self.robot = placo.RobotWrapper(str(folder / "robot.urdf"), placo.Flags.ignore_collisions)
@@ -41,6 +46,7 @@ class Placo:
         self.robot.update_kinematics()
 
     def aim(self, k: int) -> None:
+        """Set the targets of sample k."""
         for name, task in self.frames.items():
             pose = np.eye(4)
             pose[:3, :3], pose[:3, 3] = self.targets[f"{name}.rotation"][k], self.targets[f"{name}.position"][k]
@@ -49,11 +55,13 @@ class Placo:
             self.com.target_world = self.targets["com"][k]
 
     def step(self) -> float:
+        """Take one step; return its time [s]."""
         moved = self.solver.solve(True)
         self.robot.update_kinematics()
         return float(np.abs(moved).max())
 
     def gap(self) -> float:
+        """Return the largest distance of a loop's two ends [m]."""
         at = self.robot.get_T_world_frame
         return max(
             (float(np.linalg.norm(at(f"{n}_a")[:3, 3] - at(f"{n}_b")[:3, 3])) for n, _ in self.case["points"]),
@@ -61,6 +69,7 @@ class Placo:
         )
 
     def states(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bodies' centres of mass (n, 3) [m] and rotations (n, 3, 3)."""
         poses = np.array([self.robot.get_T_world_frame(name) for name, _ in self.case["bodies"]])
         offsets = np.array([offset for _, offset in self.case["bodies"]])
         return poses[:, :3, 3] + np.einsum("nij,nj->ni", poses[:, :3, :3], offsets), poses[:, :3, :3]

@@ -19,20 +19,20 @@ class Peer(Protocol):
     """A library that follows a case."""
 
     def aim(self, k: int) -> None:
-        """Sets the targets of frame k."""
+        """Set the targets of frame k."""
 
     def step(self) -> float:
-        """One step of its inverse kinematics; returns the largest change of a coordinate [rad or m]."""
+        """Return one step of its inverse kinematics; returns the largest change of a coordinate [rad or m]."""
 
     def gap(self) -> float:
         """Largest distance of two points that are to coincide [m]."""
 
     def states(self) -> tuple[np.ndarray, np.ndarray]:
-        """The bodies' centres of mass (n, 3) and rotations (n, 3, 3) from the rest pose, in the case's order."""
+        """Return the bodies' centres of mass (n, 3) and rotations (n, 3, 3) from the rest pose, in the case's order."""
 
 
 def load(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The case and its targets."""
+    """Return the case and its targets."""
     with np.load(folder / "targets.npz") as file:
         return json.loads((folder / "case.json").read_text()), {key: file[key] for key in file.files}
 

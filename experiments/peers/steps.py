@@ -47,8 +47,10 @@ def show(found: Found) -> None:
 
 
 def step_times(case: Case, rounds: int) -> dict[str, float]:
-    """Median time of a step by each library [µs], the best of some rounds, which take turns so that the machine's mood
-    hits all alike."""
+    """Return the median time of a step by each library [µs].
+
+    The best of some rounds, which alternate so that the machine's load affects all alike.
+    """
     if not PYTHON.exists():
         tell("peers-steps: mink and pink are not installed; experiments/peers/environments installs them")
     best: dict[str, float] = {"RobIK": _our_step(case)}  # compiles

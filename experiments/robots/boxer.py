@@ -46,7 +46,7 @@ HAND = ELBOW + FOREARM * FORWARD
 
 
 def build() -> Mechanism:
-    """The robot, in its rest pose."""
+    """Return the robot, in its rest pose."""
     bodies = (_base(), _shoulder(), _yoke(), _upper_arm(), _forearm())
     joints = (
         Joint("mount", "fixed", WORLD, "base"),
@@ -68,7 +68,7 @@ def motor(
     limits: tuple[float, float] = (-2.5, 2.5),
     rest: float = 0.0,
 ) -> Joint:
-    """A hinge with a motor."""
+    """Return a hinge with a motor."""
     return driven(
         Joint(
             name,

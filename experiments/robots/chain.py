@@ -43,7 +43,7 @@ BASE = np.array([0.0, 0.0, 0.060])
 
 
 def build() -> Mechanism:
-    """The robot, in its rest pose."""
+    """Return the robot, in its rest pose."""
     bodies, joints = [_base()], [Joint("mount", "fixed", WORLD, "base")]
     at, before = BASE, "base"
     for k in range(LINKS):

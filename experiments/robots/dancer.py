@@ -67,7 +67,7 @@ LIMITS = {
 
 
 def build() -> Mechanism:
-    """The robot, in its rest pose."""
+    """Return the robot, in its rest pose."""
     left = Leg()
     bodies, joints = left.bodies(), left.joints()
     return Mechanism(
@@ -92,7 +92,7 @@ class Leg:
         self.knee = self.pitch + span / 2 + bend * np.cross(self.hinge, up)
 
     def joints(self) -> tuple[Joint, ...]:
-        """The leg's six hinges, from the ground up."""
+        """Return the leg's six hinges, from the ground up."""
         return (
             _hinge("ankle_roll", "stand", "ankle_l", self.roll, -self.toes),
             _hinge("ankle_pitch", "ankle_l", "shank_l", self.pitch, self.hinge),
@@ -103,7 +103,7 @@ class Leg:
         )
 
     def bodies(self) -> tuple[Body, ...]:
-        """The leg's five bodies, from the ground up."""
+        """Return the leg's five bodies, from the ground up."""
         return (self._ankle(), self._shank(), self._thigh(), self._hip(), self._yoke())
 
     def _ankle(self) -> Body:
@@ -174,7 +174,7 @@ class Leg:
 
 
 def _hinge(name: str, parent: str, child: str, position: np.ndarray, axis: np.ndarray) -> Joint:
-    """A revolute joint of the left leg, with an XH430 unless it is passive."""
+    """Return a revolute joint of the left leg, with an XH430 unless it is passive."""
     bound = round(radians(LIMITS[name]), 9)
     passive = Joint(
         f"{name}_l",
@@ -191,7 +191,7 @@ def _hinge(name: str, parent: str, child: str, position: np.ndarray, axis: np.nd
 
 
 def _stand(left: Leg) -> Body:
-    """A round stage with both feet on it; the motors of the ankles lie in the feet."""
+    """Return a round stage with both feet on it; the motors of the ankles lie in the feet."""
     parts: list[Part] = [
         disc((0, 0, -0.006), Z, 0.190, 0.012, 1.2, RUBBER),
         disc((0, 0, 0.001), Z, 0.182, 0.004, 0.3, FRAME),
@@ -217,7 +217,7 @@ def _stand(left: Leg) -> Body:
 
 
 def _pelvis() -> Body:
-    """A deck over the yaw bearings, a bowl of a shell with a belt, and an eye to see where it points."""
+    """Return a deck over the yaw bearings, a bowl of a shell with a belt, and an eye to see where it points."""
     middle = HIP * [1.0, 0.0, 1.0]
     deck, chest = middle + (YAW_RISE + 0.006) * Z, middle + (YAW_RISE + 0.046) * Z
     parts: list[Part] = [

@@ -37,7 +37,7 @@ class Row:
 
 
 def link_frames(rows: Sequence[Row], angles: Sequence[float]) -> list[np.ndarray]:
-    """The links' frames (4, 4) in the world, the base's first."""
+    """Return the links' frames (4, 4) in the world, the base's first."""
     frames = [np.eye(4)]
     for row, angle in zip(rows, angles, strict=True):
         c, s, ca, sa = cos(angle), sin(angle), cos(row.alpha), sin(row.alpha)
@@ -54,7 +54,7 @@ def link_frames(rows: Sequence[Row], angles: Sequence[float]) -> list[np.ndarray
 def hinges(
     rows: Sequence[Row], rest: Sequence[float], names: Sequence[str], bodies: Sequence[str]
 ) -> tuple[Joint, ...]:
-    """The motors, each about the z axis of the frame before it; `bodies` are the base and the links."""
+    """Return the motors, each about the z axis of the frame before it; `bodies` are the base and the links."""
     frames = link_frames(rows, rest)
     return tuple(
         Joint(
@@ -85,7 +85,7 @@ def links(
 
 
 def housing(center: np.ndarray, axis: np.ndarray, radius: float, length: float, share: float) -> tuple[Part, ...]:
-    """A motor's, about its axis, with a cap at both ends."""
+    """Return a motor's, about its axis, with a cap at both ends."""
     end = 0.5 * length * axis
     caps = (disc(center + side * end, axis, 0.86 * radius, 0.012, 0.05 * share, ACCENT) for side in (1, -1))
     return (disc(center, axis, radius, length, 0.9 * share, SHELL), *caps)

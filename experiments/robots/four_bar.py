@@ -1,5 +1,6 @@
-"""The four-bar linkage of the paper's Fig. 2 and 5: ground, crank, coupler, rocker; one servo, in the ground's left
-bearing.
+"""The four-bar linkage of the paper's Fig. 2 and 5: ground, crank, coupler, rocker.
+
+One servo, in the ground's left bearing.
 
 No bar can go all the way round: the shortest and the longest together are longer than the other two (Grashof). The
 crank reaches `REACH` to either side of the line between the bearings, where coupler and rocker are stretched. A handle
@@ -44,8 +45,10 @@ LAYER = 0.008  # between neighbouring bars, along the axes [m]
 
 
 def pins(crank: float) -> tuple[np.ndarray, np.ndarray]:
-    """The crank's and the rocker's moving pins (3,) when the crank stands at an angle [rad]: where two circles cut,
-    above."""
+    """Return the moving pins (3,) of crank and rocker at a crank angle [rad].
+
+    They are where two circles cut, above.
+    """
     a = np.array([CRANK * np.cos(crank), 0.0, CRANK * np.sin(crank) + HEIGHT])
     way = np.array([GROUND, 0.0, HEIGHT]) - a
     length = float(np.linalg.norm(way))
@@ -54,7 +57,7 @@ def pins(crank: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def build() -> Mechanism:
-    """The linkage in its rest pose."""
+    """Return the linkage in its rest pose."""
     left, right = np.array([0.0, 0.0, HEIGHT]), np.array([GROUND, 0.0, HEIGHT])
     a, b = pins(REST)
     axis = (0.0, -1.0, 0.0)

@@ -62,22 +62,22 @@ class Part:
 
 
 def box(center: Triple, size: Triple, mass: float, color: Color, turn: np.ndarray | None = None) -> Part:
-    """A box; `turn` (3, 3) holds its axes as columns."""
+    """Return a box; `turn` (3, 3) holds its axes as columns."""
     return Part("box", tuple(size), pose=Pose.of(np.eye(3) if turn is None else turn, center), mass=mass, color=color)
 
 
 def ball(center: Triple, radius: float, mass: float, color: Color) -> Part:
-    """A sphere."""
+    """Return a sphere."""
     return Part("sphere", (radius,), pose=Pose(tuple(center)), mass=mass, color=color)
 
 
 def disc(center: Triple, axis: Triple, radius: float, height: float, mass: float, color: Color) -> Part:
-    """A cylinder about `axis`."""
+    """Return a cylinder about `axis`."""
     return Part("cylinder", (radius, height), pose=Pose.of(along(axis), center), mass=mass, color=color)
 
 
 def bar(start: Triple, end: Triple, radius: float, mass: float, color: Color, shape: str = "capsule") -> Part:
-    """A capsule or cylinder from point to point."""
+    """Return a capsule or cylinder from point to point."""
     a, b = np.array(start, float), np.array(end, float)
     return Part(
         shape, (radius, float(np.linalg.norm(b - a))), pose=Pose.of(along(b - a), (a + b) / 2), mass=mass, color=color
@@ -87,15 +87,18 @@ def bar(start: Triple, end: Triple, radius: float, mass: float, color: Color, sh
 def plate(
     start: Triple, end: Triple, normal: Triple, width: float, thickness: float, mass: float, color: Color
 ) -> tuple[Part, ...]:
-    """A flat strip with round ends from point to point, `thickness` along `normal`."""
+    """Return a flat strip with round ends from point to point, `thickness` along `normal`."""
     a, b = np.array(start, float), np.array(end, float)
     strip = box((a + b) / 2, (thickness, width, float(np.linalg.norm(b - a))), 0.8 * mass, color, along(b - a, normal))
     return (strip, *(disc(point, normal, width / 2, thickness + 0.0004, 0.1 * mass, color) for point in (a, b)))
 
 
 def servo(shaft: Triple, axis: Triple, up: Triple) -> tuple[Part, ...]:
-    """An XH430: its housing centred on the point `shaft` of its output axis, the horn towards `axis`, the long end
-    towards `up`."""
+    """Return an XH430.
+
+    Its housing is centred on the point `shaft` of its output axis, with the horn towards `axis` and the long end
+    towards `up`.
+    """
     x, z = (np.array(v, float) / np.linalg.norm(v) for v in (axis, up))
     turn = np.column_stack([np.cross(z, x), z, x])  # width, height, depth
     width, height, depth = SERVO_SIZE
@@ -110,12 +113,12 @@ def servo(shaft: Triple, axis: Triple, up: Triple) -> tuple[Part, ...]:
 
 
 def driven(joint: Joint) -> Joint:
-    """The joint with an XH430 on it."""
+    """Return the joint with an XH430 on it."""
     return replace(joint, actuated=True, velocity_limit=round(SERVO_SPEED, 6), effort_limit=SERVO_TORQUE)
 
 
 def along(z: Triple, x: Triple | None = None) -> np.ndarray:
-    """A rotation (3, 3) whose z axis points along `z`, its x axis as near to `x` as can be."""
+    """Return a rotation (3, 3) whose z axis points along `z`, its x axis as near to `x` as can be."""
     direction = np.array(z, float) / np.linalg.norm(z)
     if x is None:
         x = np.eye(3)[int(np.argmin(np.abs(direction)))]
@@ -125,8 +128,10 @@ def along(z: Triple, x: Triple | None = None) -> np.ndarray:
 
 
 def body(name: str, pose: Pose, parts: Iterable[Part]) -> Body:
-    """A body with its own frame at `pose`; mass, centre and inertia are those of its parts, rounded to the microgram's
-    scale."""
+    """Return a body with its own frame at `pose`.
+
+    Mass, centre and inertia are those of its parts, rounded to the microgram's scale.
+    """
     parts = tuple(parts)
     pose = Pose(rounded(pose.position, 12), rounded(pose.quaternion, 12))
     mass = sum(p.mass for p in parts)
@@ -156,4 +161,5 @@ def rounded(values: Iterable[float], digits: int) -> tuple[Any, ...]:
 
 
 def rounded_pose(pose: Pose) -> Pose:
+    """Return a pose rounded for a file: the position to 1e-7 m, the quaternion to 1e-9."""
     return Pose(rounded(pose.position, 7), rounded(pose.quaternion, 9))

@@ -37,14 +37,14 @@ BASE_MASS = 4.0
 
 
 def build() -> Mechanism:
-    """The robot, in its rest pose."""
+    """Return the robot, in its rest pose."""
     at = link_frames(ROWS, REST)
     joints = (Joint("mount", "fixed", WORLD, "base"), *hinges(ROWS, REST, MOTORS, BODIES))
     return Mechanism("ur10", tuple(_bodies(at)), joints, frames=(Frame("tool", "flange", Pose()),))
 
 
 def _bodies(at: list[np.ndarray]) -> list[Body]:
-    """The base and the links, each with the table's frame for its own."""
+    """Return the base and the links, each with the table's frame for its own."""
     p, z = [T[:3, 3] for T in at], [T[:3, 2] for T in at]
     upper, lower = BESIDE * z[1], INSIDE * z[1]
     drawn = (

@@ -64,7 +64,7 @@ def tool_pose(angle: float) -> Pose:
 
 
 def build() -> Mechanism:
-    """The mechanism, in its rest pose: the crank along x."""
+    """Return the mechanism, in its rest pose: the crank along x."""
     pin, knuckle = np.array([CRANK, 0.0, CRANK_Z]), np.array([slider(0.0), 0.0, SLIDER_Z])
     tool = np.array(tool_pose(0.0).position)
     head = tool - TOOL_Z * Z + SPINDLE * X

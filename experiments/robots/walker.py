@@ -1,5 +1,6 @@
-"""The walker: a biped of 31 bodies whose legs keep five of six motors in the hip and pass their motion down by
-linkages.
+"""The walker: a biped of 31 bodies.
+
+Its legs keep five of six motors in the hip and pass their motion down by linkages.
 
 Drawn in the rest pose: x forward, y left, z up, soles on z = 0, knees a little bent. The right leg mirrors the left.
 Per leg:
@@ -72,7 +73,7 @@ LIMITS = {  # of the motors from the rest pose [degrees]
 
 
 def build() -> Mechanism:
-    """The robot, in its rest pose."""
+    """Return the robot, in its rest pose."""
     left = Leg()
     bodies, joints, frames = left.bodies(), left.joints(), left.frames()
     pelvis = Frame("pelvis", "torso")
@@ -85,7 +86,7 @@ def build() -> Mechanism:
 
 
 def backward(direction: np.ndarray, angle: float) -> np.ndarray:
-    """A direction turned about y: what points down goes back."""
+    """Return a direction turned about y: what points down goes back."""
     c, s = cos(angle), sin(angle)
     return np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]) @ direction
 
@@ -113,7 +114,7 @@ class Leg:
         self.cardan_middle = self.cardan_top + 0.5 * span
 
     def bodies(self) -> tuple[Body, ...]:
-        """The leg's 15 bodies."""
+        """Return the leg's 15 bodies."""
         b = walker_bodies
         thigh = Pose.of(along(-self.thigh_down, X), self.hip)
         shank = Pose.of(along(-self.shank_down, X), self.knee)
@@ -137,7 +138,7 @@ class Leg:
         )
 
     def joints(self) -> tuple[Joint, ...]:
-        """The leg's 18 hinges, those that close the loops after those that hang the bodies."""
+        """Return the leg's 18 hinges, those that close the loops after those that hang the bodies."""
         return (
             motor("hip_yaw_l", "torso", "yaw_l", self.hip, Z),
             motor("hip_roll_l", "yaw_l", "bracket_l", self.hip, X),
@@ -160,19 +161,19 @@ class Leg:
         )
 
     def frames(self) -> tuple[Frame, ...]:
-        """The foot's, on the sole under the ankle."""
+        """Return the foot's, on the sole under the ankle."""
         return (Frame("foot_l", "left_foot", Pose((0.0, 0.0, -ANKLE_Z)), tuple((x, y, 0.0) for x, y in SOLE)),)
 
 
 def hinge(name: str, parent: str, child: str, position: np.ndarray, axis: np.ndarray) -> Joint:
-    """A passive revolute joint."""
+    """Return a passive revolute joint."""
     low, high = (radians(v) for v in LIMITS.get(name, (-inf, inf)))
     limits = ((round(low, 9), round(high, 9)),) if isfinite(low) else ()
     return Joint(name, "revolute", parent, child, position=rounded(position, 12), axis=rounded(axis, 12), limits=limits)
 
 
 def motor(name: str, parent: str, child: str, position: np.ndarray, axis: np.ndarray) -> Joint:
-    """A hinge with a motor."""
+    """Return a hinge with a motor."""
     return driven(hinge(name, parent, child, position, axis))
 
 
@@ -181,7 +182,7 @@ def motor(name: str, parent: str, child: str, position: np.ndarray, axis: np.nda
 
 
 def mirrored_body(body: Body) -> Body:
-    """A right leg's body of a left one's; the primitives are their own mirror images."""
+    """Return a right leg's body of a left one's; the primitives are their own mirror images."""
     xx, yy, zz, xy, xz, yz = body.inertia
     x, y, z = body.com
     visuals = tuple(Visual(v.shape, v.size, pose=mirrored_pose(v.pose), color=v.color) for v in body.visuals)
@@ -196,7 +197,7 @@ def mirrored_body(body: Body) -> Body:
 
 
 def mirrored_joint(joint: Joint) -> Joint:
-    """A right leg's joint of a left one's; equal values are mirror images."""
+    """Return a right leg's joint of a left one's; equal values are mirror images."""
     (px, py, pz), (ax, ay, az) = joint.position, joint.axis
     return replace(
         joint,
@@ -209,18 +210,19 @@ def mirrored_joint(joint: Joint) -> Joint:
 
 
 def mirrored_frame(frame: Frame) -> Frame:
-    """A right foot of a left one; its outline still runs counterclockwise."""
+    """Return a right foot of a left one; its outline still runs counterclockwise."""
     sole = tuple((x, 0.0 - y, z) for x, y, z in reversed(frame.sole))
     return Frame(right(frame.name), right(frame.body), mirrored_pose(frame.pose), sole)
 
 
 def mirrored_pose(pose: Pose) -> Pose:
+    """Return a pose mirrored at the plane between left and right."""
     (x, y, z), (qw, qx, qy, qz) = pose.position, pose.quaternion
     return Pose((x, 0.0 - y, z), (qw, 0.0 - qx, qy, 0.0 - qz))
 
 
 def right(name: str) -> str:
-    """The right leg's name of a left one's."""
+    """Return the right leg's name of a left one's."""
     return name.removesuffix("_l") + "_r" if name.endswith("_l") else name.replace("left_", "right_")
 
 

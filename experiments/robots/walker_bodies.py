@@ -1,5 +1,6 @@
-"""The walker's bodies: what they look like and weigh. Points are in the world, in the rest pose; the leg is the left
-one.
+"""The walker's bodies: what they look like and weigh.
+
+Points are in the world, in the rest pose; the leg is the left one.
 
 Sideways a leg is built in layers, alike to both sides of its middle plane: the servos and links, cheek plates, belts
 from the two motors above the hip, cranks and levers, and outermost the rods. So nothing that turns about the hip or the
@@ -70,7 +71,7 @@ def torso(pelvis: np.ndarray) -> Body:
 
 
 def yaw(hip: np.ndarray) -> Body:
-    """An arm from the yaw horn, over the bracket and down behind it, to the roll motor."""
+    """Return an arm from the yaw horn, over the bracket and down behind it, to the roll motor."""
     top = hip + 0.0775 * Z
     rear = hip + (ROLL_X - 0.002) * X
     parts = (
@@ -83,8 +84,10 @@ def yaw(hip: np.ndarray) -> Body:
 
 
 def bracket(hip: np.ndarray) -> Body:
-    """Carries the knee's and the ankle's motors above the hip; belts take their turning down to the cranks on the hip
-    pitch axis."""
+    """Carry the knee's and the ankle's motors above the hip.
+
+    Belts take their turning down to the cranks on the hip pitch axis.
+    """
     knee_shaft, ankle_shaft = hip + DRIVE_X * X + DRIVE_Z * Z, hip - DRIVE_X * X + DRIVE_Z * Z
     height = SERVO_SIZE[1]
     parts = [
@@ -113,7 +116,7 @@ def _belt(hip: np.ndarray, shaft: np.ndarray, side: int) -> tuple[Part, ...]:
 
 
 def thigh(pose: Pose, knee: np.ndarray) -> Body:
-    """The hip pitch motor at its top, a shell, the knee's bearing."""
+    """Return the hip pitch motor at its top, a shell, the knee's bearing."""
     hip = np.array(pose.position)
     down = (knee - hip) / np.linalg.norm(knee - hip)
     front = np.cross(Y, -down)
@@ -129,7 +132,7 @@ def thigh(pose: Pose, knee: np.ndarray) -> Body:
 
 
 def shank(pose: Pose, ankle: np.ndarray, lever: np.ndarray) -> Body:
-    """A fork about the knee, a slim shin, a fork about the ankle, and the lever of the knee's linkage."""
+    """Return a fork about the knee, a slim shin, a fork about the ankle, and the lever of the knee's linkage."""
     knee = np.array(pose.position)
     down = (ankle - knee) / np.linalg.norm(ankle - knee)
     front = np.cross(Y, -down)
@@ -149,7 +152,7 @@ def shank(pose: Pose, ankle: np.ndarray, lever: np.ndarray) -> Body:
 
 
 def _arm(center: np.ndarray, pin: np.ndarray) -> tuple[Part, ...]:
-    """A lever in the crank layer that lies on the pin's side, with the pin reaching out into the rod layer."""
+    """Return a lever in the crank layer that lies on the pin's side, with the pin reaching out into the rod layer."""
     side = np.sign((pin - center) @ Y)
     hub = center + side * LAYER_CRANK * Y
     tip = pin - side * (LAYER_ROD - LAYER_CRANK) * Y
@@ -161,12 +164,12 @@ def _arm(center: np.ndarray, pin: np.ndarray) -> tuple[Part, ...]:
 
 
 def crank(name: str, hip: np.ndarray, pin: np.ndarray) -> Body:
-    """A crank on the hip pitch axis, driven by its belt."""
+    """Return a crank on the hip pitch axis, driven by its belt."""
     return body(name, Pose(tuple(hip)), _arm(hip, pin))
 
 
 def rod(name: str, top: np.ndarray, bottom: np.ndarray) -> Body:
-    """A thin rod with an eye at each end."""
+    """Return a thin rod with an eye at each end."""
     up = (top - bottom) / np.linalg.norm(top - bottom)
     turn = np.column_stack([np.cross(Y, up), Y, up])
     eyes = (disc(end, Y, 0.0055, 0.0056, 0.003, BRASS) for end in (top, bottom))
@@ -199,7 +202,7 @@ def cross(name: str, center: np.ndarray, across: np.ndarray) -> Body:
 
 
 def rod_upper(pose: Pose, middle: np.ndarray) -> Body:
-    """The Cardan rod's upper half: a fork, and the bearing of the swivel."""
+    """Return the Cardan rod's upper half: a fork, and the bearing of the swivel."""
     top, up, across = np.array(pose.position), pose.matrix[:, 2], pose.matrix[:, 0]
     fork = [
         bar(top + s * 0.0065 * across, top - 0.012 * up + s * 0.0040 * across, 0.0018, 0.001, STEEL) for s in (1, -1)
@@ -238,7 +241,7 @@ def ankle_cross(ankle: np.ndarray) -> Body:
 
 
 def foot(ankle: np.ndarray, lever: np.ndarray, sole: tuple[tuple[float, float], ...]) -> Body:
-    """A plate on a rubber sole, the roll motor upright before the ankle, the lever behind it."""
+    """Return a plate on a rubber sole, the roll motor upright before the ankle, the lever behind it."""
     ground = ankle - ankle[2] * Z
     (x0, y0), (x1, y1) = np.min(sole, axis=0), np.max(sole, axis=0)
     middle = ground + (x0 + x1) / 2 * X + (y0 + y1) / 2 * Y

@@ -46,7 +46,7 @@ class Contacts:
 
 
 def tripod() -> Mechanism:
-    """The hub and its limbs, knees bent."""
+    """Return the hub and its limbs, knees bent."""
     bodies, joints, frames = (
         [Body("hub", 1.0)],
         [Joint("plane", "planar", WORLD, "hub", axis=(0, 0, 1), axis2=(1, 0, 0))],
@@ -86,7 +86,7 @@ def tripod() -> Mechanism:
 
 
 def reach_for_three(weights: tuple[float, float, float], limit_gain: float = 0.5, gain: float = 0.5) -> Contacts:
-    """Lets the tips reach for their contacts, velocities left alone as in Caron's text."""
+    """Let the tips reach for their contacts, velocities left alone as in Caron's text."""
     robot = tripod()
     ends, free = MotionLimits.of(robot), np.full(6, np.inf)
     limits = MotionLimits(ends.lower, ends.upper, free, free)
@@ -112,8 +112,10 @@ def reach_for_three(weights: tuple[float, float, float], limit_gain: float = 0.5
 
 
 def run() -> Found:
-    """Return a row for each of the weights: `error_m`, each tip's final distance from its contact; `room_rad`, the
-    knees' from a limit."""
+    """Return a row for each of the weights: `error_m`, each tip's final distance from its contact.
+
+    `room_rad`, the knees' from a limit.
+    """
     rows = []
     for weights in WEIGHTS:
         tell(f"contacts: weights {weights}")

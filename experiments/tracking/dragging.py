@@ -31,8 +31,10 @@ HOURS = (0.02, 1.0)  # of dragging at 60 Hz: by default, in full
 
 
 def dragged_frames(tracker: Tracker) -> tuple[str, ...]:
-    """The robot's first three frames, or else three of its bodies that move, so that their targets contradict each
-    other."""
+    """Return the robot's first three frames, or else three bodies that move.
+
+    Their targets contradict each other.
+    """
     mechanism, flat = tracker.mechanism, tracker.flat
     moving = [name for name in mechanism.frame_names if flat.tip[anchor(tracker.topology, name)[0]] >= 0]
     named = [f.name for f in mechanism.frames if f.name in moving]
@@ -40,11 +42,15 @@ def dragged_frames(tracker: Tracker) -> tuple[str, ...]:
 
 
 def drag(tracker: Tracker, frames: tuple[str, ...], steps: int, seed: int = 0) -> dict[str, Any]:
-    """Drags frames of a robot at 60 Hz along random walks that are pulled back to where the frames rest, and stray from
-    there by about the length of its links.
+    """Drag frames of a robot at 60 Hz along random walks.
+
+    The walks are drawn back to the frames' rest poses and stray from there by about the length of the robot's links.
 
     Args:
-        frames: which, each by its position.
+        tracker: The tracker.
+        frames: Names of the dragged frames, each by its position.
+        steps: Number of steps.
+        seed: Seed of the walks.
 
     Returns:
         `residual`: the worst closure of any step [m]; looked at every hundred steps, `judged`: the worst that all
@@ -83,8 +89,10 @@ def drag(tracker: Tracker, frames: tuple[str, ...], steps: int, seed: int = 0) -
 
 
 def coupling_residual(tracker: Tracker) -> float:
-    """By how much a follower is off what its leader says, the worst of all couplings [rad, m]; 0 for a robot
-    without."""
+    """By how much a follower is off what its leader says, the worst of all couplings [rad, m].
+
+    0 for a robot without.
+    """
     q, dof_q, dofs = tracker.coordinates, tracker.flat.dof_q, tracker.topology.dofs
 
     def value(name: str) -> float:
@@ -100,7 +108,7 @@ def coupling_residual(tracker: Tracker) -> float:
 def dragging(
     seed: int = 0, hours: float = HOURS[0], others: Mapping[str, Mechanism] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """A row per tracker and robot; only robots with loops are dragged for long.
+    """Yield a row per tracker and robot; only robots with loops are dragged for long.
 
     Args:
         seed: of the random walks.

@@ -1,5 +1,7 @@
-"""Trackers as Follow Live runs them, 60 steps a second after the targets of now: error, delay, and load of the
-motors."""
+"""Trackers as Follow Live runs them: error, delay, and load of the motors.
+
+60 steps a second, each after the newest targets.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ LATEST = 0.5  # s of delay that are looked at
 
 
 def following(seed: int = 0) -> Iterator[dict[str, Any]]:
-    """A row per motion and tracker.
+    """Yield a row per motion and tracker.
 
     `error_m`, `worst_m`: distance of the frames from their targets, mean and largest; `left_m`: in the end; `delay_s`:
     what is to be taken off for the least mean, `shape_m`; `speed`, `acceleration`: of the motors, the largest by their
@@ -52,21 +54,24 @@ def following(seed: int = 0) -> Iterator[dict[str, Any]]:
 
 
 def squat(walker: Mechanism, takes: float) -> TargetClip:
-    """The pelvis goes down, within `takes` seconds or at once, and stays there for a second; the feet stand."""
+    """Return the pelvis goes down, within `takes` seconds or at once, and stays there for a second; the feet stand."""
     t = samples(FPS, 0.2 + takes + 1.0)
     down = smoothstep((t - 0.2) / takes) if takes else np.where(t < 0.2, 0.0, 1.0)
     return _moved(walker, t, np.stack([0 * t, 0 * t, -DOWN * down], axis=1))
 
 
 def dragged(walker: Mechanism, seed: int, seconds: float = 20.0) -> TargetClip:
-    """The pelvis goes from place to place as a hand moves it, now quickly, now slowly, with rests; the feet stand."""
+    """Return the pelvis goes from place to place as a hand moves it, now quickly, now slowly, with rests.
+
+    The feet stand.
+    """
     rng, t = np.random.default_rng(seed), samples(FPS, seconds)
     away, start, at = np.zeros((len(t), 3)), 0.3, np.zeros(3)
     while start < seconds:
-        goal = np.append(rng.uniform(-DRAGGED, DRAGGED, 2), rng.uniform(-DRAGGED, 0.0))
+        target = np.append(rng.uniform(-DRAGGED, DRAGGED, 2), rng.uniform(-DRAGGED, 0.0))
         takes = rng.uniform(*MOVES)
-        away += smoothstep((t - start) / takes)[:, None] * (goal - at)
-        at, start = goal, start + takes + rng.uniform(0.0, 0.5)
+        away += smoothstep((t - start) / takes)[:, None] * (target - at)
+        at, start = target, start + takes + rng.uniform(0.0, 0.5)
     return _moved(walker, t, away)
 
 
@@ -108,7 +113,7 @@ def _followed(tracker: Tracker, clip: TargetClip) -> dict[str, float]:
 
 
 def _now(clip: TargetClip, k: int) -> Targets:
-    """The targets of frame k."""
+    """Return the targets of frame k."""
     tracks = clip.tracks.items()
     return Targets(
         {
@@ -119,8 +124,7 @@ def _now(clip: TargetClip, k: int) -> Targets:
 
 
 def _delay(places: np.ndarray, wanted: np.ndarray) -> tuple[float, float]:
-    """Return how many seconds ago the targets (T, n, 3) were where the frames are now, and the mean distance from there
-    [m]."""
+    """Return the delay [s] of the frames behind the targets (T, n, 3), and the mean error then [m]."""
     times = np.arange(len(wanted)) / FPS
     best = (np.inf, 0.0)
     for late in np.arange(0.0, LATEST, 0.005):

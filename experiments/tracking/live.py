@@ -32,7 +32,7 @@ TRACKERS: dict[str, Callable[[Mechanism], Tracker]] = {
 
 
 def live(seed: int = 0) -> list[dict[str, Any]]:
-    """A row per tracker and rate.
+    """Return a row per tracker and rate.
 
     `delay_s`: of the tool at half of a step of 5 cm. Along a figure of eight `error_m`: mean, with the delay taken off;
     `speed`, `acceleration`: the largest by the motors' limits; `at_limit`: the share of steps with a motor at its
@@ -72,8 +72,10 @@ def _played(
 
 
 def _delay(stream: Live, rate: float, seed: int) -> float:
-    """From a target's step of 5 cm until the tool has gone half of it [s], median over runs in which samples arrive
-    differently."""
+    """Return the time from a target's step of 5 cm until the tool has gone half of it [s].
+
+    The median over runs in which samples arrive differently.
+    """
     delays = []
     for run in range(5):
         _, tool = _played(
@@ -97,7 +99,7 @@ def _following(stream: Live, rate: float, seed: int) -> dict[str, float]:
 
 
 def _eight(t: np.ndarray | float) -> np.ndarray:
-    """A figure of eight, 24 cm wide, in 4 s; at times (T,) or at one of them."""
+    """Return a figure of eight, 24 cm wide, in 4 s; at times (T,) or at one of them."""
     begun = np.minimum(t, 1.0)
     grow = begun**2 * (3 - 2 * begun)
     return np.stack([0.0 * grow, 0.12 * grow * np.sin(np.pi / 2 * t), 0.06 * grow * np.sin(np.pi * t)], axis=-1)

@@ -41,8 +41,10 @@ def run(folder: str = FOLDER, found: str = "", **sizes: float) -> Found:
 
 
 def _solvers(rows: list[Found]) -> Figure:
-    """A mark per arm and solver: how often it reaches, how long that takes, how smooth it is, and how calm at the
-    singularity."""
+    """Return a mark per arm and solver.
+
+    How often it reaches, how long that takes, how smooth it is, and how calm at the singularity.
+    """
     known = list(dict.fromkeys(row["solver"] for row in rows))
     names = sorted(known, key=lambda name: (name not in CLOSED_FORMS, known.index(name)))
     figure, axes = plt.subplots(1, 4, figsize=(13, 3.1), sharey=True)
@@ -65,7 +67,7 @@ def _solvers(rows: list[Found]) -> Figure:
 
 
 def _contacts() -> Figure:
-    """Three limbs between contacts of which two can be touched."""
+    """Return three limbs between contacts of which two can be touched."""
     figure, axes = plt.subplots(1, 4, figsize=(13, 3.1), width_ratios=(1, 1, 1.1, 1.1))
     equal, ordered = reach_for_three((1.0, 1.0, 1.0)), reach_for_three((1e4, 1e2, 1.0))
     _pose(axes[0], equal, "equal weights: none is touched")

@@ -38,6 +38,7 @@ def program(rng: np.random.Generator, n: int, equalities: int, rows: int) -> Pro
 
 
 def by_daqp(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound: float) -> Answer:
+    """Solve a program by DAQP."""
     n, top = len(q), np.full(len(q) + len(A) + len(G), bound)
     top[n : n + len(A)] = 0.0
     sense = np.zeros(len(top), np.int32)
@@ -47,6 +48,7 @@ def by_daqp(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound: f
 
 
 def by_piqp(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound: float) -> Answer:
+    """Solve a program by PIQP."""
     solver, side, all_x = piqp.DenseSolver(), np.full(len(G), bound), np.full(len(q), bound)
     solver.settings.eps_abs = solver.settings.eps_rel = 1e-9
     solver.setup(P, q, A, np.zeros(len(A)), G, -side, side, -all_x, all_x)
@@ -55,6 +57,7 @@ def by_piqp(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound: f
 
 
 def by_proxqp(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound: float) -> Answer:
+    """Solve a program by ProxQP."""
     top = np.full(len(G) + len(q), bound)
     found = proxsuite.proxqp.dense.solve(
         P, q, A, np.zeros(len(A)), np.vstack([G, np.eye(len(q))]), -top, top, eps_abs=1e-9, eps_rel=0
@@ -63,6 +66,7 @@ def by_proxqp(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound:
 
 
 def by_quadprog(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound: float) -> Answer:
+    """Solve a program by quadprog."""
     half = np.vstack([G, np.eye(len(q))])
     right = np.concatenate([np.zeros(len(A)), np.full(2 * len(half), -bound)])
     try:
@@ -72,6 +76,7 @@ def by_quadprog(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, boun
 
 
 def by_clarabel(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound: float) -> Answer:
+    """Solve a program by Clarabel."""
     half, settings = np.vstack([G, np.eye(len(q))]), clarabel.DefaultSettings()
     settings.verbose = False
     right = np.concatenate([np.zeros(len(A)), np.full(2 * len(half), bound)])
@@ -82,6 +87,7 @@ def by_clarabel(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, boun
 
 
 def by_osqp(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound: float) -> Answer:
+    """Solve a program by OSQP."""
     rows = np.vstack([A, G, np.eye(len(q))])
     top, solver = np.concatenate([np.zeros(len(A)), np.full(len(rows) - len(A), bound)]), osqp.OSQP()
     options = {"verbose": False, "eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 20000, "polishing": True}

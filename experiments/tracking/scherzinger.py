@@ -1,5 +1,6 @@
-"""The four experiments of Scherzinger, Roennau and Dillmann on the UR10: forward dynamics against the Jacobian
-transpose.
+"""The four experiments of Scherzinger, Roennau and Dillmann on the UR10.
+
+Forward dynamics against the Jacobian transpose.
 
 Where the paper leaves a value to its pictures (starting poses, sizes), ours are constants here.
 """
@@ -14,7 +15,7 @@ from experiments.experiment import Experiment, Found, tell
 from robik.mechanism.pose import matrix_quaternion
 from robik.robots import load
 from robik.tracking import ForwardDynamicsTracker, Target, Targets, TwinSettings
-from robik.tracking.serial_chain import Goal, SerialChain
+from robik.tracking.serial_chain import ChainTarget, SerialChain
 
 TOOL = "tool"
 SAMPLES = 100_000
@@ -47,9 +48,11 @@ def run(seed: int = 0, samples: int = SAMPLES) -> Found:
 
 
 def mappings(seed: int = 0, samples: int = SAMPLES) -> dict[str, Any]:
-    """Fig. 4: mean, variance and standard deviation (6, 6) of the mappings f → ẍ over random configurations, and eq. 19
-    from their means: J Jᵀ (kinematics alone), J H⁻¹ Jᵀ with a sixth of the mass in every link, and with all of it in
-    the end effector."""
+    """Return the statistics of the mappings f → ẍ (paper, Fig. 4).
+
+    Mean, variance and standard deviation (6, 6) over random configurations, and eq. 19 from their means: J Jᵀ
+    (kinematics alone), J H⁻¹ Jᵀ with a sixth of the mass in every link, and with all of it in the end effector.
+    """
     arm = load("ur10")
     naive = ForwardDynamicsTracker(
         arm, TwinSettings(mass=1 / 6, inertia=1 / 6, link_mass=1 / 6, link_inertia=1 / 6, interval=0.01)
@@ -85,10 +88,10 @@ class Transpose:
         self.q = self.chain.rest.copy()
         self.gains, self.scale = np.array([*TRANSLATION, *ROTATION]), 0.5 * interval**2 * factor
 
-    def iterate(self, goal: Goal) -> None:
+    def iterate(self, target: ChainTarget) -> None:
         """One Δt."""
         self.chain.place(self.q)
-        self.q = self.q + self.scale * (self.chain.jacobian().T @ (self.gains * self.chain.error(goal)))
+        self.q = self.q + self.scale * (self.chain.jacobian().T @ (self.gains * self.chain.error(target)))
 
 
 def _twin(iterations: int, interval: float, gain: float = 1.0) -> ForwardDynamicsTracker:
@@ -102,23 +105,24 @@ def _twin(iterations: int, interval: float, gain: float = 1.0) -> ForwardDynamic
 
 
 def step_response(factor: float = PAPER_FACTOR, iterations: int = 150) -> dict[str, Any]:
-    """Fig. 5: the six errors (N + 1, 6) [m, rad] after a sudden offset that leaves the orientation as it was; Δt = 1 s,
-    K_p of eq. 18.
+    """Fig. 5: the six errors (N + 1, 6) [m, rad] after a sudden offset that leaves the orientation as it was.
+
+    Δt = 1 s, K_p of eq. 18.
 
     `overshoot` (6,): how far each error goes to the other side; for the rotations, which begin at zero, how far it goes
     at all.
     """
     ours, theirs = _twin(1, 1.0), Transpose(factor, 1.0)
     start = ours.frame(TOOL)
-    goal = Goal(np.array(start.position) + STEP, start.matrix)
-    target = _targets(goal)
+    target = ChainTarget(np.array(start.position) + STEP, start.matrix)
+    aim = _targets(target)
     errors = np.empty((2, iterations + 1, 6))
     for k in range(iterations + 1):
         for row, q in ((0, ours.values), (1, theirs.q)):
             theirs.chain.place(q)
-            errors[row, k] = theirs.chain.error(goal)
-        ours.step(target, 1.0)
-        theirs.iterate(goal)
+            errors[row, k] = theirs.chain.error(target)
+        ours.step(aim, 1.0)
+        theirs.iterate(target)
     over = np.abs(errors).max(axis=1)
     over[:, :3] = np.maximum(-np.sign(errors[:, :1, :3]) * errors[:, :, :3], 0.0).max(axis=1)
     return {
@@ -140,24 +144,24 @@ def square(factor: float = PAPER_FACTOR, steps: int = 1000, iterations: int = 50
     for c in range(4):
         ours.put(corners[c][1])
         theirs.q = ours.values.copy()
-        goal = corners[(c + 1) % 4][0]
-        target = _targets(goal)
+        target = corners[(c + 1) % 4][0]
+        aim = _targets(target)
         for k in range(steps + 1):
             for name, q in (("twin", ours.values), ("transpose", theirs.q)):
                 theirs.chain.place(q)
                 found[name]["paths"][c, k] = theirs.chain.position
-                found[name]["turned"][c] = max(found[name]["turned"][c], np.linalg.norm(theirs.chain.error(goal)[3:]))
+                found[name]["turned"][c] = max(found[name]["turned"][c], np.linalg.norm(theirs.chain.error(target)[3:]))
             if k < steps:
-                ours.step(target, 0.1)
+                ours.step(aim, 0.1)
                 for _ in range(iterations):
-                    theirs.iterate(goal)
+                    theirs.iterate(target)
     for row in found.values():
         row |= _straightness(row["paths"], np.array([corners[(c + 1) % 4][0].position for c in range(4)]))
     return found
 
 
 def _straightness(paths: np.ndarray, goals: np.ndarray) -> dict[str, np.ndarray]:
-    """How straight paths (4, T, 3) lead to their goals (4, 3)."""
+    """Return how straight paths (4, T, 3) lead to their goals (4, 3)."""
     line = goals - paths[:, 0]
     span = np.linalg.norm(line, axis=1)
     along = line / span[:, None]
@@ -171,21 +175,21 @@ def _straightness(paths: np.ndarray, goals: np.ndarray) -> dict[str, np.ndarray]
     }
 
 
-def _corners(tracker: ForwardDynamicsTracker) -> list[tuple[Goal, np.ndarray]]:
-    """The square's corners, and coordinates of the arm at each."""
+def _corners(tracker: ForwardDynamicsTracker) -> list[tuple[ChainTarget, np.ndarray]]:
+    """Return the square's corners, and coordinates of the arm at each."""
     rotation, found = tracker.frame(TOOL).matrix, []
     mover = ForwardDynamicsTracker(tracker.mechanism)
     for y, z in CORNERS:
-        goal = Goal(CENTRE + np.array([0.0, y, z]), rotation)
+        target = ChainTarget(CENTRE + np.array([0.0, y, z]), rotation)
         for _ in range(200):
-            mover.step(_targets(goal), 0.1)
-        found.append((goal, mover.coordinates))
+            mover.step(_targets(target), 0.1)
+        found.append((target, mover.coordinates))
     return found
 
 
-def _targets(goal: Goal) -> Targets:
-    assert goal.rotation is not None
-    return Targets({TOOL: Target(goal.position, matrix_quaternion(goal.rotation))})
+def _targets(target: ChainTarget) -> Targets:
+    assert target.rotation is not None
+    return Targets({TOOL: Target(target.position, matrix_quaternion(target.rotation))})
 
 
 def moving_square(gains: tuple[float, ...] = GAINS, laps: int = 2, iterations: int = 10) -> dict[str, Any]:
@@ -203,11 +207,11 @@ def moving_square(gains: tuple[float, ...] = GAINS, laps: int = 2, iterations: i
     found: dict[str, Any] = {"target": wanted[-lap - 1 :], "gains": []}
     for gain in gains:
         tracker = _twin(iterations, 0.1, gain)
-        goal, q = _corners(tracker)[0]
+        target, q = _corners(tracker)[0]
         tracker.put(q)
         values, path = np.empty((len(wanted), 6)), np.empty((len(wanted), 3))
         for k, place in enumerate(wanted):
-            values[k] = tracker.step(_targets(Goal(place, goal.rotation)), 1 / RATE)
+            values[k] = tracker.step(_targets(ChainTarget(place, target.rotation)), 1 / RATE)
             path[k] = tracker.frame(TOOL).position
         error = np.linalg.norm(path - wanted, axis=1)[-lap:]
         speed = np.diff(values[-lap - 1 :], axis=0) * RATE

@@ -1,5 +1,7 @@
-"""One table of all solvers (Lee's lecture, and ours): the same arms, the same random targets, the same path, the same
-singularity."""
+"""One table of all solvers, Lee's and ours.
+
+The same arms, the same random targets, the same path, the same singularity.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ from robik.tracking.classic import (
     pseudo_inverse,
 )
 from robik.tracking.limits import MotionLimits
-from robik.tracking.serial_chain import Goal, SerialChain
+from robik.tracking.serial_chain import ChainTarget, SerialChain
 
 TARGETS = (200, 10_000)  # random ones for each solver: by default, in full
 MOST = 100  # iterations for a target
@@ -64,12 +66,12 @@ Row = dict[str, Any]
 
 
 def arms() -> dict[str, tuple[Mechanism, str]]:
-    """What is measured on: the arm and its frame."""
+    """Return what is measured on: the arm and its frame."""
     return {"two_link": (two_link_arm(), "tip"), "arm7": (load("arm7"), "tool"), "ur10": (load("ur10"), "tool")}
 
 
 def solvers_table(seed: int = 0, targets: int = TARGETS[0]) -> list[Row]:
-    """A row per arm and solver.
+    """Return a row per arm and solver.
 
     `success`, `iterations`, `ms`: of random targets that the arm can reach, from its rest pose; `nearest`, `excess_m`:
     of a tenth as many beyond its reach, how many ended within a millimetre of the best answer, and how far the others
@@ -107,28 +109,32 @@ def solvers_table(seed: int = 0, targets: int = TARGETS[0]) -> list[Row]:
     return rows
 
 
-def _reachable(chain: SerialChain, seed: int, count: int) -> list[Goal]:
-    """Where the frame is at random joints between the limits, at most half a turn from zero; the two links ask for a
-    position."""
+def _reachable(chain: SerialChain, seed: int, count: int) -> list[ChainTarget]:
+    """Return where the frame is at random joints between the limits, at most half a turn from zero.
+
+    The two links ask for a position.
+    """
     rng, found = np.random.default_rng(seed), []
     lower, upper = np.maximum(chain.lower, -np.pi), np.minimum(chain.upper, np.pi)
     for q in rng.uniform(lower, upper, (count, len(lower))):
         chain.place(q)
-        found.append(Goal(chain.position.copy(), chain.rotation.copy() if len(q) > 2 else None))
+        found.append(ChainTarget(chain.position.copy(), chain.rotation.copy() if len(q) > 2 else None))
     return found
 
 
-def _beyond(chain: SerialChain, seed: int, count: int) -> list[Goal]:
-    """Positions 1.1 to 1.5 times as far from the first joints as the arm reaches there, in directions of its own
-    workspace."""
+def _beyond(chain: SerialChain, seed: int, count: int) -> list[ChainTarget]:
+    """Return positions 1.1 to 1.5 times as far from the first joints as the arm reaches there.
+
+    Their directions are of its own workspace.
+    """
     chain.place(chain.rest)
     centre = chain.joint(1)[1] if len(chain.rest) > 2 else np.zeros(3)
     centre = np.array([0.0, 0.0, centre[2]])
     reachable = _reachable(chain, seed + 1, max(count, 200))
-    away = np.array([goal.position - centre for goal in reachable])
+    away = np.array([target.position - centre for target in reachable])
     reach = np.linalg.norm(away, axis=1).max()
     scale = np.random.default_rng(seed + 2).uniform(1.1, 1.5, len(away))
-    return [Goal(centre + s * reach * v / np.linalg.norm(v)) for s, v in zip(scale, away, strict=True)][:count]
+    return [ChainTarget(centre + s * reach * v / np.linalg.norm(v)) for s, v in zip(scale, away, strict=True)][:count]
 
 
 def _methods(robot: str, mechanism: Mechanism, frame: str) -> dict[str, Method]:
@@ -142,24 +148,26 @@ def _methods(robot: str, mechanism: Mechanism, frame: str) -> dict[str, Method]:
 
 
 def _stepping(tracker: Tracker, frame: str) -> Method:
-    """A tracker whose steps are the iterations for a target that stands still."""
+    """Return a tracker whose steps are the iterations for a target that stands still."""
 
-    def solve(chain: SerialChain, q: np.ndarray, goal: Goal, most: int) -> Solution:
+    def solve(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int) -> Solution:
         tracker.put(q)
-        asked = _targets(frame, goal)
+        asked = _targets(frame, target)
         for k in range(most + 1):
             chain.place(tracker.coordinates)
-            if np.abs(chain.error(goal)).max() <= REACHED or k == most:
+            if np.abs(chain.error(target)).max() <= REACHED or k == most:
                 break
             tracker.step(asked, 1 / FPS)
-        return Solution(tracker.coordinates, k, bool(np.abs(chain.error(goal)).max() <= REACHED))
+        return Solution(tracker.coordinates, k, bool(np.abs(chain.error(target)).max() <= REACHED))
 
     return solve
 
 
 def _unhurried(mechanism: Mechanism) -> DifferentialTracker:
-    """The differential tracker without a preferred posture and limits of speed: a step is a matter of its damping
-    alone."""
+    """Return the differential tracker without preferred posture and speed limits.
+
+    A step then depends on its damping alone.
+    """
     ends = MotionLimits.of(mechanism)
     free = np.full(len(ends.velocity), np.inf)
     return DifferentialTracker(
@@ -168,24 +176,26 @@ def _unhurried(mechanism: Mechanism) -> DifferentialTracker:
 
 
 def _by_state(mechanism: Mechanism, frame: str) -> Method:
-    """The bake's solver on a clip of one frame."""
+    """Return the bake's solver on a clip of one frame."""
     solver = Solver(mechanism, (frame,), Settings())
     output = solver.room(1)
 
-    def solve(chain: SerialChain, q: np.ndarray, goal: Goal, most: int) -> Solution:
+    def solve(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int) -> Solution:
         solver.reset()
-        turn = None if goal.rotation is None else np.array(matrix_quaternion(goal.rotation))[None]
-        solver.solve(output, 0, 1, solver.wanted({frame: (goal.position[None], turn)}, None, np.zeros(1)))
+        turn = None if target.rotation is None else np.array(matrix_quaternion(target.rotation))[None]
+        solver.solve(output, 0, 1, solver.compile_targets({frame: (target.position[None], turn)}, None, np.zeros(1)))
         chain.place(output.q[0])
-        return Solution(output.q[0].copy(), int(output.iterations[0]), bool(np.abs(chain.error(goal)).max() <= REACHED))
+        return Solution(
+            output.q[0].copy(), int(output.iterations[0]), bool(np.abs(chain.error(target)).max() <= REACHED)
+        )
 
     return solve
 
 
-def _reach(chain: SerialChain, method: Method, goals: list[Goal]) -> Row:
+def _reach(chain: SerialChain, method: Method, goals: list[ChainTarget]) -> Row:
     method(chain, chain.rest.copy(), goals[0], MOST)
     start = perf_counter()
-    found = [method(chain, chain.rest.copy(), goal, MOST) for goal in goals]
+    found = [method(chain, chain.rest.copy(), target, MOST) for target in goals]
     spent = perf_counter() - start
     return {
         "success": float(np.mean([s.reached for s in found])),
@@ -194,11 +204,11 @@ def _reach(chain: SerialChain, method: Method, goals: list[Goal]) -> Row:
     }
 
 
-def _distances(chain: SerialChain, method: Method, goals: list[Goal]) -> Row:
+def _distances(chain: SerialChain, method: Method, goals: list[ChainTarget]) -> Row:
     found = []
-    for goal in goals:
-        chain.place(method(chain, chain.rest.copy(), goal, MOST).q)
-        found.append(float(np.linalg.norm(chain.error(goal))))
+    for target in goals:
+        chain.place(method(chain, chain.rest.copy(), target, MOST).q)
+        found.append(float(np.linalg.norm(chain.error(target))))
     return {"distances": np.array(found)}
 
 
@@ -212,7 +222,7 @@ def _tracker(robot: str, mechanism: Mechanism, solver: str) -> Tracker:
     return ClassicTracker(mechanism, {**CLOSED[robot], **CLASSICS}[solver], most=20)
 
 
-def _circle(chain: SerialChain, seconds: float = 4.0) -> tuple[np.ndarray, list[Goal]]:
+def _circle(chain: SerialChain, seconds: float = 4.0) -> tuple[np.ndarray, list[ChainTarget]]:
     """Start, and goals once round a circle well within reach, at 60 a second, the orientation kept."""
     start = _bent(chain)
     chain.place(start)
@@ -223,38 +233,40 @@ def _circle(chain: SerialChain, seconds: float = 4.0) -> tuple[np.ndarray, list[
         np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]) if len(start) > 2 else np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     )
     return start, [
-        Goal(centre + radius * ((np.cos(a) - 1) * across[0] + np.sin(a) * across[1]), rotation) for a in angle
+        ChainTarget(centre + radius * ((np.cos(a) - 1) * across[0] + np.sin(a) * across[1]), rotation) for a in angle
     ]
 
 
-def _pull(chain: SerialChain, seconds: float = 4.0) -> tuple[np.ndarray, list[Goal]]:
-    """Start, and goals out from the first joints to well beyond the reach, and back a little beside; only the position
-    counts."""
+def _pull(chain: SerialChain, seconds: float = 4.0) -> tuple[np.ndarray, list[ChainTarget]]:
+    """Start, and goals out from the first joints to well beyond the reach, and back a little beside.
+
+    Only the position counts.
+    """
     start = _bent(chain)
-    goal = _beyond(chain, 0, 1)[0]
+    target = _beyond(chain, 0, 1)[0]
     chain.place(start)
     here = chain.position.copy()
     centre = np.array([0.0, 0.0, chain.joint(1)[1][2] if len(start) > 2 else 0.0])
     out = (here - centre) / np.linalg.norm(here - centre)
-    most = np.linalg.norm(goal.position - centre) - np.linalg.norm(here - centre)
+    most = np.linalg.norm(target.position - centre) - np.linalg.norm(here - centre)
     angle = np.pi * np.arange(1, round(seconds * FPS) + 1) / (seconds * FPS)
     aside = np.array([-out[1], out[0], 0.0]) / np.hypot(out[0], out[1])
-    return start, [Goal(here + most * np.sin(a) * out + 0.02 * np.sin(2 * a) * aside) for a in angle]
+    return start, [ChainTarget(here + most * np.sin(a) * out + 0.02 * np.sin(2 * a) * aside) for a in angle]
 
 
 def _bent(chain: SerialChain) -> np.ndarray:
     return chain.rest.copy() if len(chain.rest) > 2 else np.array([0.4, 1.2])
 
 
-def _along(chain: SerialChain, tracker: Tracker, start: np.ndarray, goals: list[Goal]) -> Row:
-    """Follows goals at 60 a second; how well and how smoothly."""
+def _along(chain: SerialChain, tracker: Tracker, start: np.ndarray, goals: list[ChainTarget]) -> Row:
+    """Follow goals at 60 a second; how well and how smoothly."""
     tracker.put(start)
     values, errors = [tracker.coordinates], []
-    for goal in goals:
-        tracker.step(_targets(chain.frame, goal), 1 / FPS)
+    for target in goals:
+        tracker.step(_targets(chain.frame, target), 1 / FPS)
         values.append(tracker.coordinates)
         chain.place(values[-1])
-        errors.append(float(np.linalg.norm(chain.error(goal)[:3])))
+        errors.append(float(np.linalg.norm(chain.error(target)[:3])))
     speed = np.diff(values, axis=0) * FPS
     return {
         "error_m": float(np.median(errors)),
@@ -264,9 +276,9 @@ def _along(chain: SerialChain, tracker: Tracker, start: np.ndarray, goals: list[
     }
 
 
-def _targets(frame: str, goal: Goal) -> Targets:
-    turn = None if goal.rotation is None else np.array(matrix_quaternion(goal.rotation))
-    return Targets({frame: Target(goal.position, turn)})
+def _targets(frame: str, target: ChainTarget) -> Targets:
+    turn = None if target.rotation is None else np.array(matrix_quaternion(target.rotation))
+    return Targets({frame: Target(target.position, turn)})
 
 
 COLUMNS: tuple[tuple[str, str, Callable[[float], str]], ...] = (

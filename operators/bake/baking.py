@@ -36,13 +36,13 @@ class ROBIK_OT_bake(Stepping):
     stopped = "Bake stopped; nothing was changed"
 
     def steps(self, context: Context) -> Generator[Progress, None, Motion]:
-        """Samples, solves, writes."""
+        """Sample, solve, write."""
         root = changeable_robot(context.scene)
         bring_up_to_date(root)
         return bake_steps(context, root)
 
     def done(self, context: Context, result: Motion) -> None:
-        """Says how good the motion is."""
+        """Say how good the motion is."""
         root = chosen_robot(context.scene)
         self.report({"INFO"}, f"{root.name}: {status(root.robik.robot.result)}")
 
@@ -56,7 +56,7 @@ class ROBIK_OT_use_bake(Reporting):
     index: IntProperty(name="Bake", description="Its place in the list", min=0)
 
     def run(self, context: Context) -> set[str]:
-        """Changes the actions of root and bodies."""
+        """Change the actions of root and bodies."""
         _change_bakes(context, self.index, bakes.use)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
         return {"FINISHED"}
@@ -71,13 +71,13 @@ class ROBIK_OT_remove_bake(Reporting):
     index: IntProperty(name="Bake", description="Its place in the list", min=0)
 
     def run(self, context: Context) -> set[str]:
-        """Deletes its actions too, unless something else uses them."""
+        """Delete its actions too, unless something else uses them."""
         _change_bakes(context, self.index, bakes.remove)
         return {"FINISHED"}
 
 
 def _change_bakes(context: Context, index: int, change: Callable[[Object, int], None]) -> None:
-    """Does something to one of the robot's bakes; the timeline's markers are then those of the bake in use.
+    """Do something to one of the robot's bakes; the timeline's markers are then those of the bake in use.
 
     Raises:
         RobikError: there is no such bake; says which there are.
@@ -115,7 +115,7 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
         return own if own in known else known[0]
 
     def run(self, context: Context) -> set[str]:
-        """Reads the curves at their keys."""
+        """Read the curves at their keys."""
         root, path = chosen_robot(context.scene), bpy.path.abspath(self.filepath)
         mechanism = read_robot(root)
         motion = read_motion(root, mechanism, baked_frames(root, mechanism), context.scene)
@@ -126,8 +126,7 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
 
 
 class ROBIK_OT_report(Reporting, ExportHelper):
-    """Write the result as an HTML page with plots of speeds, errors, balance and contacts, and show it in the web
-    browser"""
+    """Write the result as an HTML page with plots of speeds, errors, balance and contacts, and open it"""
 
     bl_idname = "robik.report"
     bl_label = "Report"
@@ -137,7 +136,7 @@ class ROBIK_OT_report(Reporting, ExportHelper):
     show: BoolProperty(name="Show", description="Open the page in the web browser", default=True)
 
     def run(self, context: Context) -> set[str]:
-        """Writes the page."""
+        """Write the page."""
         path = Path(bpy.path.abspath(self.filepath))
         write_report(chosen_robot(context.scene), context.scene, path)
         if self.show and not bpy.app.background:
@@ -159,11 +158,11 @@ class ROBIK_OT_go_to_frame(Reporting):
 
     @classmethod
     def description(cls, context: Context, properties: bpy.types.OperatorProperties) -> str:
-        """The tooltip: what there is to see at the frame."""
+        """Return the tooltip: what there is to see at the frame."""
         return f"{properties.why + ': ' if properties.why else ''}go to frame {properties.frame}"
 
     def run(self, context: Context) -> set[str]:
-        """Moves the playhead."""
+        """Move the playhead."""
         if self.motor:
             chosen_robot(context.scene).robik.robot.result.shown = self.motor
         context.scene.frame_set(self.frame)

@@ -52,7 +52,7 @@ class ROBIK_OT_import_motion(Reporting, ImportHelper):
     )
 
     def run(self, context: Context) -> set[str]:
-        """Writes the keys."""
+        """Write the keys."""
         root, path = changeable_robot(context.scene), Path(bpy.path.abspath(self.filepath))
         beside = Companions(order=self.order, fps=self.fps or None)
         chosen = None if self.format == BY_CONTENT else self.format

@@ -14,8 +14,7 @@ from ..stepping import Stepping
 
 
 class ROBIK_OT_test_in_physics(Stepping):
-    """Play the bake in MuJoCo, on the robot's own motors and soles, and say whether the robot falls; again with other
-    masses, softer and stiffer motors, delay, slippery and sloping floors"""
+    """Play the bake in MuJoCo, undisturbed and under disturbances, and say whether the robot falls"""
 
     bl_idname = "robik.test_in_physics"
     bl_label = "Test in Physics"
@@ -29,12 +28,12 @@ class ROBIK_OT_test_in_physics(Stepping):
     trials: IntProperty(name="Trials", description="How many disturbed trials", min=0, max=1000, default=20)
 
     def steps(self, context: Context) -> Generator[Progress, None, Verdict]:
-        """Reads the curves and simulates."""
+        """Read the curves and simulate."""
         root = chosen_robot(context.scene)
         return physics_steps(context, root, known_chain(root, context.scene), self.carry_weight, self.trials)
 
     def done(self, context: Context, result: Verdict) -> None:
-        """Says what became of it."""
+        """Say what became of it."""
         told = chosen_robot(context.scene).robik.robot.result.physics
         self.report({"INFO"} if result.stands else {"WARNING"}, told)
 

@@ -15,22 +15,21 @@ SHOWN = 8  # frames that a message lists
 
 
 class ROBIK_OT_rebuild_bodies(Reporting):
-    """Key the bodies anew from the motors' curves, after these were edited"""
+    """Key the bodies again from the motors' curves, after these were edited"""
 
     bl_idname = "robik.rebuild_bodies"
     bl_label = "Rebuild Bodies"
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Runs the curves through forward kinematics."""
+        """Run the curves through forward kinematics."""
         root = changeable_robot(context.scene)
         _warn(self, rebuild_bodies(root, context.scene))
         return {"FINISHED"}
 
 
 class ROBIK_OT_reduce_keys(Reporting):
-    """Thin out the motors' keys so that curves can be edited by hand; they stay within the tolerance at every sample of
-    the bake"""
+    """Thin out the motors' keys for editing by hand; the curves stay within the tolerance at every sample"""
 
     bl_idname = "robik.reduce_keys"
     bl_label = "Reduce Keys"
@@ -54,7 +53,7 @@ class ROBIK_OT_reduce_keys(Reporting):
     )
 
     def run(self, context: Context) -> set[str]:
-        """Replaces the keys and says what came of it."""
+        """Replace the keys and says what came of it."""
         done = reduce_motors(changeable_robot(context.scene), self.angle, self.length)
         within = [] if done.turned_off is None else [f"motors within {degrees(done.turned_off):.3f}°"]
         within += [] if done.slid_off is None else [f"slides within {1e3 * done.slid_off:.2f} mm"]
@@ -72,7 +71,7 @@ class ROBIK_OT_key_pose(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Sets the keys, and rebuilds bodies that have keys of their own."""
+        """Set the keys, and rebuilds bodies that have keys of their own."""
         root, scene = changeable_robot(context.scene), context.scene
         if key_pose(root, scene.frame_current + scene.frame_subframe):
             _warn(self, rebuild_bodies(root, scene))
@@ -80,7 +79,7 @@ class ROBIK_OT_key_pose(Reporting):
 
 
 def _warn(operator: Reporting, broken: list[float]) -> None:
-    """Says in which frames the loops do not close."""
+    """Say in which frames the loops do not close."""
     if broken:
         listed = ", ".join(f"{frame:g}" for frame in broken[:SHOWN]) + (" …" if len(broken) > SHOWN else "")
         operator.report(

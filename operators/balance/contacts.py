@@ -29,7 +29,7 @@ class ROBIK_OT_detect_contacts(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Replaces the phases of all feet."""
+        """Replace the phases of all feet."""
         root = changeable_robot(context.scene)
         mechanism = read_robot(root)
         frames = frame_range(context.scene, root.robik.robot.bake)
@@ -43,8 +43,7 @@ class ROBIK_OT_detect_contacts(Reporting):
 
 
 class ROBIK_OT_add_phase(Reporting):
-    """Add frames in which this foot stands, from the present one on; in the strips of the timeline by Ctrl and a
-    click"""
+    """Add frames in which this foot stands, from the present one on; in the timeline's strips: Ctrl and a click"""
 
     bl_idname = "robik.add_phase"
     bl_label = "Add Phase"
@@ -67,7 +66,7 @@ class ROBIK_OT_add_phase(Reporting):
         return self.execute(context)
 
     def run(self, context: Context) -> set[str]:
-        """Adds a row; the rows stay in order."""
+        """Add a row; the rows stay in order."""
         target = _target(changeable_robot(context.scene), self.foot)
         start = self.start if self.properties.is_property_set("start") else context.scene.frame_current
         end = self.end if self.properties.is_property_set("end") else start + LENGTH
@@ -92,7 +91,7 @@ class ROBIK_OT_move_phase(Reporting):
     _place: Place
 
     def run(self, context: Context) -> set[str]:
-        """Changes the row; the rows stay in order."""
+        """Change the row; the rows stay in order."""
         target = _target(changeable_robot(context.scene), self.foot)
         _check_phase(target, self.index)
         put_phase(target, (self.start, self.end), self.index)
@@ -100,7 +99,7 @@ class ROBIK_OT_move_phase(Reporting):
         return {"FINISHED"}
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """Takes hold of the phase under the mouse."""
+        """Take hold of the phase under the mouse."""
         grip, place = _grip(context, event), place_in(context)
         if grip is None or grip.phase is None or place is None:
             return {"PASS_THROUGH"}
@@ -111,7 +110,7 @@ class ROBIK_OT_move_phase(Reporting):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        """The phase goes with the mouse until the button is let go."""
+        """Return the phase goes with the mouse until the button is let go."""
         held = self._grip.lane.phases[self._grip.phase]
         if event.type in ("ESC", "RIGHTMOUSE"):
             self._show(context, held)
@@ -132,7 +131,7 @@ class ROBIK_OT_move_phase(Reporting):
         contact_strips.dragged = None
 
     def _show(self, context: Context, phase: tuple[int, int]) -> None:
-        """The phase as it would be; nothing is changed before the button is let go."""
+        """Show the phase as it would be; nothing is changed before the button is let go."""
         contact_strips.dragged = None if phase == self._grip.lane.phases[self._grip.phase] else (self._grip, phase)
         context.area.tag_redraw()
 
@@ -159,7 +158,7 @@ class ROBIK_OT_remove_phase(Reporting):
         return self.execute(context)
 
     def run(self, context: Context) -> set[str]:
-        """Removes the row."""
+        """Remove the row."""
         target = _target(changeable_robot(context.scene), self.foot)
         _check_phase(target, self.index)
         target.stands.remove(self.index)
@@ -169,7 +168,7 @@ class ROBIK_OT_remove_phase(Reporting):
 
 
 def _target(root: Object, foot: str) -> PropertyGroup:
-    """What a foot follows.
+    """Return what a foot follows.
 
     Raises:
         RobikError: lists the feet that follow something.
@@ -183,7 +182,7 @@ def _target(root: Object, foot: str) -> PropertyGroup:
 
 
 def _check_phase(target: PropertyGroup, index: int) -> None:
-    """Whether a foot has such a phase.
+    """Check that a foot has such a phase.
 
     Raises:
         RobikError: says how many it has.
@@ -193,7 +192,7 @@ def _check_phase(target: PropertyGroup, index: int) -> None:
 
 
 def _grip(context: Context, event: Event) -> Grip | None:
-    """What of the strips is under the mouse, while they are shown."""
+    """Return what of the strips is under the mouse, while they are shown."""
     place = place_in(context) if context.scene.robik.overlays.contacts else None
     if place is None:
         return None
@@ -211,7 +210,7 @@ def _take_over(context: Context, grip: Grip) -> None:
 
 
 def register_keys() -> None:
-    """What the mouse does to the strips; everywhere else in these editors it does what it always did."""
+    """Register the mouse's actions on the strips; elsewhere in these editors it does what it always did."""
     keys = bpy.context.window_manager.keyconfigs.addon
     if keys is None:  # Blender has no window
         return
@@ -227,7 +226,7 @@ def register_keys() -> None:
 
 
 def unregister_keys() -> None:
-    """Takes them out again."""
+    """Take them out again."""
     while _keys:
         keymap, item = _keys.pop()
         keymap.keymap_items.remove(item)

@@ -48,8 +48,7 @@ class RobikKeptTarget(PropertyGroup):
 
 
 class ROBIK_OT_auto_map(Reporting):
-    """Let the robot's frames follow the bones that are the same part of the body, by name and shape; shows the pairs
-    first"""
+    """Let the robot's frames follow bones of the same parts of the body, by name and shape; shows the pairs first"""
 
     bl_idname = "robik.auto_map"
     bl_label = "Auto-Map"
@@ -63,7 +62,7 @@ class ROBIK_OT_auto_map(Reporting):
     )
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """Shows what would be mapped; every pair can be changed or left out."""
+        """Show what would be mapped; every pair can be changed or left out."""
         try:
             self._propose(context)
         except RobikError as error:
@@ -90,7 +89,7 @@ class ROBIK_OT_auto_map(Reporting):
         self.layout.prop(self, "fit")
 
     def run(self, context: Context) -> set[str]:
-        """Applies the pairs: the ones shown or given, else what the names tell."""
+        """Apply the pairs: the ones shown or given, else what the names tell."""
         if not self.pairs:
             self._propose(context)
         root = changeable_robot(context.scene)
@@ -115,8 +114,10 @@ class ROBIK_OT_auto_map(Reporting):
         return {"FINISHED"}
 
     def _on_feet(self, root: Object, mechanism: Mechanism, rows: list[Row]) -> tuple[list[Row], Mechanism]:
-        """Return rows and robot with feet for what follows a foot, where the robot's file tells of none that it stands
-        on."""
+        """Return rows and robot with feet for what follows a foot.
+
+        Used where the robot's file names none that it stands on.
+        """
         feet = [row for row in rows if row.part in ("foot", "front foot")]
         if not feet or any(frame.is_foot for frame in mechanism.frames):
             return rows, mechanism
@@ -148,7 +149,7 @@ class ROBIK_OT_auto_map(Reporting):
 
 
 def _check(pairs: dict[str, str], frames: tuple[str, ...], rig: Object, context: Context) -> None:
-    """Whether pairs can be applied.
+    """Check that pairs can be applied.
 
     Raises:
         RobikError: there are none, or names what is not there.
@@ -176,7 +177,7 @@ class ROBIK_OT_set_targets(Reporting):
     targets: CollectionProperty(type=RobikKeptTarget, options={"SKIP_SAVE"})
 
     def run(self, context: Context) -> set[str]:
-        """Replaces the list."""
+        """Replace the list."""
         root = changeable_robot(context.scene)
         character = root.robik.robot.character
         rig = character.rig or the_rig(context, root)
@@ -204,11 +205,11 @@ class ROBIK_OT_load_mapping(Reporting, ImportHelper):
     filter_glob: StringProperty(default="*.py", options={"HIDDEN"})
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """Asks for the file, unless it was chosen from the menu."""
+        """Ask for the file, unless it was chosen from the menu."""
         return self.execute(context) if self.filepath else ImportHelper.invoke(self, context, event)
 
     def run(self, context: Context) -> set[str]:
-        """Runs the preset's file."""
+        """Run the preset's file."""
         if not Path(self.filepath).is_file():
             raise RobikError(f"there is no preset {self.filepath!r}; choose a file that + beside Presets has written")
         try:
@@ -227,7 +228,7 @@ class ROBIK_OT_mapping_preset_add(AddPresetBase, Operator):
     preset_subdir = "robik/mapping"
 
     def add(self, context: Context, filepath: str) -> None:
-        """Writes the preset's file."""
+        """Write the preset's file."""
         character = changeable_robot(context.scene).robik.robot.character
         targets = [_kept(target, character.rig) for target in character.targets]
         call = pprint.pformat(targets, sort_dicts=False, width=120)
@@ -235,7 +236,7 @@ class ROBIK_OT_mapping_preset_add(AddPresetBase, Operator):
 
 
 def _kept(target: PropertyGroup, rig: Object | None) -> dict[str, object]:
-    """A target as plain data."""
+    """Return a target as plain data."""
     elsewhere = target.source.name if target.source is not None and target.source != rig else ""
     values = {name: getattr(target, name) for name in KEPT}
     return {
@@ -246,7 +247,7 @@ def _kept(target: PropertyGroup, rig: Object | None) -> dict[str, object]:
 
 
 class ROBIK_MT_mapping_presets(Menu):
-    """Mappings that were kept"""
+    """Mappings that were kept."""
 
     bl_idname = "ROBIK_MT_mapping_presets"
     bl_label = "Presets"
@@ -254,7 +255,7 @@ class ROBIK_MT_mapping_presets(Menu):
     preset_operator = ROBIK_OT_load_mapping.bl_idname
 
     def draw(self, context: Context) -> None:
-        """The presets' files, and one from elsewhere."""
+        """Draw the presets' files, and one from elsewhere."""
         self.draw_preset(context)
         self.layout.separator()
         self.layout.operator(ROBIK_OT_load_mapping.bl_idname, text="From File…", icon="FILEBROWSER")

@@ -35,7 +35,7 @@ class ROBIK_OT_add_character(Reporting):
         return context.mode == "OBJECT"
 
     def run(self, context: Context) -> set[str]:
-        """Adds and selects it; its walk begins with the scene, which is made long enough."""
+        """Add and selects it; its walk begins with the scene, which is made long enough."""
         scene = context.scene
         bpy.ops.object.select_all(action="DESELECT")
         rig = make_character(scene)
@@ -49,8 +49,7 @@ class ROBIK_OT_add_character(Reporting):
 
 
 class ROBIK_OT_import_recording(Reporting, ImportHelper):
-    """Bring in a recorded motion as a character of human size beside the robot, and map it; the scene keeps its frame
-    rate"""
+    """Bring in a recorded motion as a character of human size beside the robot, and map it"""
 
     bl_idname = "robik.import_recording"
     bl_label = "Import Recording"
@@ -65,11 +64,11 @@ class ROBIK_OT_import_recording(Reporting, ImportHelper):
         return context.mode == "OBJECT"
 
     def invoke(self, context: Context, event: bpy.types.Event) -> set[str]:
-        """Asks for the file, unless it was dropped."""
+        """Ask for the file, unless it was dropped."""
         return self.execute(context) if self.filepath else ImportHelper.invoke(self, context, event)
 
     def run(self, context: Context) -> set[str]:
-        """Brings it in; in a window, offers to map it."""
+        """Bring it in; in a window, offers to map it."""
         root = chosen_robot(context.scene) if robots(context.scene) else None
         rig = bring_recording(Path(bpy.path.abspath(self.filepath)))
         _place(rig, context.scene)

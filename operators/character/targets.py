@@ -12,8 +12,7 @@ from ..reporting import Reporting
 
 
 class ROBIK_OT_add_target(Reporting):
-    """Let a frame of the robot follow a bone or an object: the active pose bone, the active object, or the ones given;
-    as Auto-Map would"""
+    """Let a frame of the robot follow the active pose bone, the active object, or the ones given"""
 
     bl_idname = "robik.add_target"
     bl_label = "Add Target"
@@ -26,7 +25,7 @@ class ROBIK_OT_add_target(Reporting):
     )
 
     def run(self, context: Context) -> set[str]:
-        """Adds one target at the end of the list."""
+        """Add one target at the end of the list."""
         root = changeable_robot(context.scene)
         source, bone = self._source(context, root)
         character = root.robik.robot.character
@@ -50,7 +49,7 @@ class ROBIK_OT_add_target(Reporting):
         return {"FINISHED"}
 
     def _source(self, context: Context, root: Object) -> tuple[Object | None, str]:
-        """The object, or None to be chosen later, and the bone."""
+        """Return the object, or None to be chosen later, and the bone."""
         if self.source:
             source: Object | None = context.scene.objects.get(self.source)
             if source is None:
@@ -72,7 +71,7 @@ class ROBIK_OT_remove_target(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Removes the active row."""
+        """Remove the active row."""
         character = changeable_robot(context.scene).robik.robot.character
         if not 0 <= character.active < len(character.targets):
             raise RobikError("no target is chosen; click one in the list")
@@ -89,7 +88,7 @@ class ROBIK_OT_choose_source(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Sets source and bone of the active row."""
+        """Set source and bone of the active row."""
         character = changeable_robot(context.scene).robik.robot.character
         if not 0 <= character.active < len(character.targets):
             raise RobikError("no target is chosen; click one in the list")
@@ -120,7 +119,7 @@ class ROBIK_OT_match_now(Reporting):
     )
 
     def run(self, context: Context) -> set[str]:
-        """Sets the offsets."""
+        """Set the offsets."""
         root = changeable_robot(context.scene)
         mechanism = read_robot(root)
         (match_now if self.poses == "NOW" else align_rest_poses)(context, root, mechanism)
@@ -128,15 +127,14 @@ class ROBIK_OT_match_now(Reporting):
 
 
 class ROBIK_OT_fit_character(Reporting):
-    """Scale and place the character's motion so that it suits the robot, and align the rest poses; the character stays
-    as it is"""
+    """Scale and place the character's motion to suit the robot, and align rest poses; the character is not changed"""
 
     bl_idname = "robik.fit_character"
     bl_label = "Fit to Robot"
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Sets scale, place and offsets."""
+        """Set scale, place and offsets."""
         root = changeable_robot(context.scene)
         if note := fit(context, root, read_robot(root)):
             self.report({"INFO"}, note)

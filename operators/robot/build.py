@@ -47,7 +47,7 @@ class ROBIK_OT_make_robot(Reporting):
     name: StringProperty(name="Name", description="Of the robot", default="robot")
 
     def run(self, context: Context) -> set[str]:
-        """Each mesh a body, where it stands."""
+        """Make each mesh a body, where it stands."""
         compile_ahead()
         context.view_layer.update()
         root = hand_build.make_robot(context, _plain(context), self.name or "robot")
@@ -61,8 +61,7 @@ class ROBIK_OT_make_robot(Reporting):
 
 
 class ROBIK_OT_add_joint(Reporting):
-    """Tie two selected bodies by a joint, which the active one carries; plain meshes become bodies. It may close a
-    loop"""
+    """Tie two selected bodies by a joint, which the active one carries; plain meshes become bodies; may close a loop"""
 
     bl_idname = "robik.add_joint"
     bl_label = "Add Joint"
@@ -83,7 +82,7 @@ class ROBIK_OT_add_joint(Reporting):
         return self.execute(context)
 
     def run(self, context: Context) -> set[str]:
-        """Makes bodies of what is none yet, then the joint."""
+        """Make bodies of what is none yet, then the joint."""
         compile_ahead()
         context.view_layer.update()
         anchor = anchor_of(context, self.anchor)
@@ -103,7 +102,7 @@ class ROBIK_OT_remove_joint(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Removes them."""
+        """Remove them."""
         joints = hand_build.selected_joints(context)
         root, names = _one_robot(joints), ", ".join(j.robik.label for j in joints)
         hand_build.remove_joints(root, joints)
@@ -119,7 +118,7 @@ class ROBIK_OT_set_ground(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Fixes it to the world."""
+        """Fix it to the world."""
         context.view_layer.update()
         found = hand_build.selected_bodies(context)
         if not found:
@@ -131,15 +130,14 @@ class ROBIK_OT_set_ground(Reporting):
 
 
 class ROBIK_OT_make_foot(Reporting):
-    """Let the robot stand on the selected bodies, on what touches the ground now: for balance, pinned feet; nothing
-    else holds it then"""
+    """Let the robot stand on the selected bodies, on what touches the ground now, and on nothing else"""
 
     bl_idname = "robik.make_foot"
     bl_label = "Make Foot"
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Gives each a frame with a sole."""
+        """Give each a frame with a sole."""
         context.view_layer.update()
         found = hand_build.selected_bodies(context)
         if not found:
@@ -172,7 +170,7 @@ class ROBIK_OT_set_motor(Reporting):
     )
 
     def run(self, context: Context) -> set[str]:
-        """Switches them."""
+        """Switch them."""
         joints = hand_build.selected_joints(context)
         root = _one_robot(joints)
         hand_build.set_motors(root, joints, self.on, self.speed)
@@ -197,7 +195,7 @@ class ROBIK_OT_set_limits(Reporting):
     to_length: FloatProperty(name="Slides To", description="Of joints that slide", unit="LENGTH", default=0.1)
 
     def run(self, context: Context) -> set[str]:
-        """Sets them."""
+        """Set them."""
         joints = hand_build.selected_joints(context)
         root = _one_robot(joints)
         for joint in joints:
@@ -220,7 +218,7 @@ class ROBIK_OT_set_mass(Reporting):
     )
 
     def run(self, context: Context) -> set[str]:
-        """Weighs them."""
+        """Weigh them."""
         context.view_layer.update()
         found = hand_build.selected_bodies(context)
         if not found:
@@ -248,14 +246,13 @@ class ROBIK_OT_rest_pose(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Poses it."""
+        """Pose it."""
         hand_build.to_rest(changeable_robot(context.scene))
         return {"FINISHED"}
 
 
 class ROBIK_OT_export_robot(Reporting, ExportHelper):
-    """Write the robot to a file: .robik.json without loss, URDF (loops beside it), or MJCF (loops as equalities) for a
-    simulator"""
+    """Write the robot to a file: .robik.json without loss, URDF (loops beside it), or MJCF (loops as equalities)"""
 
     bl_idname = "robik.export_robot"
     bl_label = "Export Robot"
@@ -266,7 +263,7 @@ class ROBIK_OT_export_robot(Reporting, ExportHelper):
     filter_glob: StringProperty(default=";".join(f"*{extension}" for extension in WRITERS), options={"HIDDEN"})
 
     def run(self, context: Context) -> set[str]:
-        """Writes it."""
+        """Write it."""
         context.view_layer.update()
         root = chosen_robot(context.scene)
         for sentence in export_robot(root, Path(bpy.path.abspath(self.filepath))):
@@ -276,12 +273,12 @@ class ROBIK_OT_export_robot(Reporting, ExportHelper):
 
 
 def _plain(context: Context) -> list[Object]:
-    """Selected meshes that are no part of a robot."""
+    """Return the selected meshes that are no part of a robot."""
     return [o for o in context.selected_objects if o.type == "MESH" and o.robik.kind == "NONE"]
 
 
 def _two_bodies(context: Context, kind: str, name: str, actuated: bool) -> tuple[Object, Object, Object]:
-    """The robot, the body of the active object, and the other; plain meshes become bodies.
+    """Return the robot, the body of the active object, and the other; plain meshes become bodies.
 
     Raises:
         RobikError: it is not two bodies of one robot that are selected, or no such joint can tie them; nothing is
@@ -309,8 +306,9 @@ def _two_bodies(context: Context, kind: str, name: str, actuated: bool) -> tuple
 
 
 def _one_robot(bodies: list[Object]) -> Object:
-    """The robot of parts. The panels work on it once something was done: a refusal must change nothing, since it makes
-    no undo step.
+    """Return the robot of parts.
+
+    The panels work on it once something was done: a refusal must change nothing, since it makes no undo step.
 
     Raises:
         RobikError: they belong to several, or to another file.
@@ -324,8 +322,10 @@ def _one_robot(bodies: list[Object]) -> Object:
 
 
 def _tell(operator: Reporting, root: Object, done: str) -> None:
-    """Lets the panels work on the robot, and says what was done and what it is now; warns of bodies that nothing ties
-    to the others yet."""
+    """Let the panels work on the robot, and says what was done and what it is now.
+
+    Warns of bodies that nothing ties to the others yet.
+    """
     bpy.context.scene.robik.robot = root
     operator.report({"INFO"}, f"{done}; {inventory(root)}")
     for line in root.robik.robot.warnings.splitlines():

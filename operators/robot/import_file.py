@@ -37,7 +37,7 @@ class ROBIK_OT_import_robot(Stepping, ImportHelper):
     browsed: BoolProperty(default=False, options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context: Context, event: bpy.types.Event) -> set[str]:
-        """Asks for the file, unless it was dropped. Options are as the scene's last import had them."""
+        """Ask for the file, unless it was dropped. Options are as the scene's last import had them."""
         remembered = context.scene.robik.importing
         for name in ("base", "packages"):
             if not self.properties.is_property_set(name):
@@ -61,18 +61,18 @@ class ROBIK_OT_import_robot(Stepping, ImportHelper):
         return super().run(context)
 
     def steps(self, context: Context) -> Generator[Progress, None, Object]:
-        """Reads and builds."""
+        """Read and build."""
         _leave_modes(context)
         compile_ahead()
         return import_steps(context, self.filepath, self.base, self.packages, self.arguments)
 
     def done(self, context: Context, result: Object) -> None:
-        """Says what came in."""
+        """Say what came in."""
         _tell(self, context, result)
 
 
 class ROBIK_OT_reload_robot(Stepping):
-    """Read the robot's file again, after its CAD model was changed; targets, servos and bakes stay where names match"""
+    """Read the robot's file again, after its CAD model was changed; what matches by name stays"""
 
     bl_idname = "robik.reload_robot"
     bl_label = "Reload Robot"
@@ -81,23 +81,23 @@ class ROBIK_OT_reload_robot(Stepping):
     packages: StringProperty(**PACKAGES, options={"SKIP_SAVE"})
 
     def steps(self, context: Context) -> Generator[Progress, None, Object]:
-        """Reads again, and changes what has changed."""
+        """Read again, and changes what has changed."""
         _leave_modes(context)
         return reload_steps(context, changeable_robot(context.scene), self.packages)
 
     def done(self, context: Context, result: Object) -> None:
-        """Says what has changed and what no longer matches."""
+        """Say what has changed and what no longer matches."""
         _tell(self, context, result)
 
 
 def _leave_modes(context: Context) -> None:
-    """Importers of meshes want Object Mode."""
+    """Return to Object Mode, which importers of meshes need."""
     if context.mode != "OBJECT" and context.active_object is not None:
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
 def _tell(operator: Stepping, context: Context, root: Object) -> None:
-    """Reports what there is to say of the robot; in a window also as a popup."""
+    """Report what there is to say of the robot; in a window also as a popup."""
     told = root.robik.robot
     for warning in told.warnings.splitlines():
         operator.report({"WARNING"}, warning)
@@ -126,7 +126,7 @@ class ROBIK_OT_duplicate_robot(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Copies all parts below the root."""
+        """Copy all parts below the root."""
         made = duplicate_robot(changeable_robot(context.scene))
         context.scene.robik.robot = made
         for selected in context.selected_objects:
@@ -145,7 +145,7 @@ class ROBIK_OT_show_joints(Reporting):
     show: BoolProperty(name="Show", default=True)
 
     def run(self, context: Context) -> set[str]:
-        """Shows or hides."""
+        """Show or hide."""
         show_joints(chosen_robot(context.scene), self.show)
         return {"FINISHED"}
 
@@ -158,7 +158,7 @@ class ROBIK_OT_diagnose(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Looks at the robot as it is built now."""
+        """Look at the robot as it is built now."""
         root = changeable_robot(context.scene)
         self.report({"INFO"}, f"{root.robik.label}: {'; '.join(diagnose_robot(root))}")
         context.scene.robik.overlays.diagnosis = True

@@ -1,5 +1,7 @@
-"""Playing on servos. Nothing moves before the user turned torque on; while it plays, Blender's heartbeat keeps it
-going."""
+"""Playing on servos.
+
+Nothing moves before the user turned torque on; while it plays, Blender's heartbeat keeps it going.
+"""
 
 from time import monotonic
 
@@ -48,7 +50,7 @@ class ROBIK_OT_disconnect_servos(Reporting):
     bl_label = "Disconnect"
 
     def run(self, context: Context) -> set[str]:
-        """Lets go of the port."""
+        """Let go of the port."""
         play.connected()
         play.disconnect(play.LEAVING if bpy.app.background else 0.0)
         return {"FINISHED"}
@@ -62,7 +64,7 @@ class ROBIK_OT_torque_servos(Reporting):
     on: BoolProperty(name="On", description="Whether the servos hold", default=True)
 
     def run(self, context: Context) -> set[str]:
-        """Switches."""
+        """Switch."""
         player = play.connected()
         player.torque(self.on)
         if bpy.app.background:
@@ -71,8 +73,10 @@ class ROBIK_OT_torque_servos(Reporting):
 
 
 def _checked_motion(operator: Reporting, scene: Scene, chain: ServoChain) -> Motion:
-    """What is to be played, once nothing speaks against it; what it will do without, or otherwise than baked, is
-    reported."""
+    """Return what is to be played, once nothing speaks against it.
+
+    What it will do without, or otherwise than baked, is reported.
+    """
     root = chosen_robot(scene)
     motion, softened = play.motion_to_play(root, read_robot(root), scene, chain)
     found = play.check(motion, chain, scene)
@@ -89,7 +93,7 @@ class ROBIK_OT_preflight(Reporting):
     bl_label = "Preflight"
 
     def run(self, context: Context) -> set[str]:
-        """Reports what speaks against playing."""
+        """Report what speaks against playing."""
         root = chosen_robot(context.scene)
         chain = play.servo_chain(root, read_robot(root), context.scene)
         _checked_motion(self, context.scene, chain)
@@ -98,20 +102,24 @@ class ROBIK_OT_preflight(Reporting):
 
 
 class Watching(Reporting):
-    """An operator that sets the servos moving and stays until they stand; ESC stops them, everything else goes on to
-    Blender."""
+    """An operator that sets the servos moving and stays until they stand.
+
+    ESC stops them; every other event goes on to Blender.
+    """
 
     bl_idname = "robik.watching"  # never registered
 
     def watch(self, context: Context) -> set[str]:
-        """Begins to; a script waits instead."""
+        """Begin to; a script waits instead."""
         self._timer = context.window_manager.event_timer_add(LOOK, window=context.window)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        """Looks at the player. The heartbeat comes from elsewhere, since whoever drags something takes these events
-        away."""
+        """Look at the player.
+
+        The heartbeat comes from elsewhere, since whoever drags something takes these events away.
+        """
         player = play.player()
         if player is None or not self.goes_on(player.status.state):
             context.window_manager.event_timer_remove(self._timer)
@@ -124,11 +132,11 @@ class Watching(Reporting):
         return {"PASS_THROUGH"}
 
     def goes_on(self, state: PlayState) -> bool:
-        """Whether there still is something to watch."""
+        """Return whether there still is something to watch."""
         return state.is_moving
 
     def tell(self) -> None:
-        """What came of it."""
+        """Report the outcome."""
         status = play.status()
         self.report({"ERROR" if status.state is PlayState.FAULT else "INFO"}, f"Servos: {status.message}")
         if status.recording:
@@ -150,7 +158,7 @@ class ROBIK_OT_connect_servos(Watching):
     bl_label = "Connect"
 
     def run(self, context: Context) -> set[str]:
-        """Connects; a script waits for the answer, a window looks on."""
+        """Connect; a script waits for the answer, a window looks on."""
         root = chosen_robot(context.scene)
         chain = play.servo_chain(root, read_robot(root), context.scene)
         player = play.connect(chain, context.scene.robik.port, play.settings_of(context.scene))
@@ -167,7 +175,7 @@ class ROBIK_OT_connect_servos(Watching):
         return state is PlayState.CONNECTING
 
     def tell(self) -> None:
-        """Who is there, and who is not."""
+        """Report which servos are there, and which are not."""
         super().tell()
         for warning in filter(None, (play.status().missing, play.status().adapter)):
             self.report({"WARNING"}, f"Servos: {warning}")
@@ -180,7 +188,7 @@ class ROBIK_OT_play_servos(Watching):
     bl_label = "Play"
 
     def run(self, context: Context) -> set[str]:
-        """Plays; a script waits for the end."""
+        """Play; a script waits for the end."""
         player, playing = play.connected(), context.scene.robik.playing
         motion = _checked_motion(self, context.scene, player.chain)
         root = chosen_robot(context.scene)
@@ -201,7 +209,7 @@ class ROBIK_OT_pause_servos(Reporting):
     on: BoolProperty(name="Pause", description="Whether to pause or to go on", default=True)
 
     def run(self, context: Context) -> set[str]:
-        """Switches."""
+        """Switch."""
         player = play.connected()
         if self.on:
             player.pause()
@@ -217,7 +225,7 @@ class ROBIK_OT_live_servos(Watching):
     bl_label = "Live"
 
     def run(self, context: Context) -> set[str]:
-        """Follows; a script goes on, and must call `play.tick` itself."""
+        """Follow; a script goes on, and must call `play.tick` itself."""
         play.lead_live(chosen_robot(context.scene))
         if bpy.app.background:
             return {"FINISHED"}
@@ -226,7 +234,7 @@ class ROBIK_OT_live_servos(Watching):
         return self.watch(context)
 
     def see(self, context: Context, event: Event) -> None:
-        """The dead man's key: while it is held, it repeats."""
+        """Watch the dead man's key: while it is held, it repeats."""
         now = monotonic()
         if event.type == "D":
             self._pressed = now if event.value == "PRESS" else -HELD
@@ -240,7 +248,7 @@ class ROBIK_OT_reboot_servos(Reporting):
     bl_label = "Reboot"
 
     def run(self, context: Context) -> set[str]:
-        """Reboots."""
+        """Reboot."""
         player = play.connected()
         player.reboot()
         if bpy.app.background:
@@ -270,7 +278,7 @@ class ROBIK_OT_record_servos(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Begins."""
+        """Begin."""
         if bpy.app.background:
             raise ServoError("a recording needs a window; in a script, use robik.key_servos at each frame")
         self._poses, self._began = [(0.0, play.real_pose())], monotonic()
@@ -280,7 +288,7 @@ class ROBIK_OT_record_servos(Reporting):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        """Takes a pose with each beat; in the end keys what there is."""
+        """Take a pose with each beat; in the end keys what there is."""
         is_over = event.type in ("ESC", "RET") and event.value == "PRESS"
         try:
             if event.type == "TIMER" and play.is_open():
@@ -302,7 +310,7 @@ class ROBIK_OT_record_servos(Reporting):
         self.report({"INFO"}, f"Recorded {times[-1]:.1f} s from the real robot")
 
     def cancel(self, context: Context) -> None:
-        """Lets go of the window; Blender calls it, too, when it ends the operator."""
+        """Let go of the window; Blender calls it, too, when it ends the operator."""
         if self._timer is not None:
             context.window_manager.event_timer_remove(self._timer)
             context.workspace.status_text_set(None)
@@ -310,14 +318,13 @@ class ROBIK_OT_record_servos(Reporting):
 
 
 class ROBIK_OT_report_telemetry(Reporting):
-    """Draw goal, position and error of each servo from the telemetry that was recorded last, as a page beside its
-    file"""
+    """Draw goal, position and error of each servo from the last recorded telemetry, as a page beside its file"""
 
     bl_idname = "robik.report_telemetry"
     bl_label = "How They Followed…"
 
     def run(self, context: Context) -> set[str]:
-        """Writes the page, and shows it."""
+        """Write the page, and show it."""
         page = play.report_telemetry(context.scene)
         self.report({"INFO"}, f"Telemetry drawn in {page}")
         if not bpy.app.background:
@@ -333,7 +340,7 @@ class ROBIK_OT_stop_servos(Reporting):
     emergency: BoolProperty(name="Torque Off", description="Turn torque off at once: what the servos carry may fall")
 
     def run(self, context: Context) -> set[str]:
-        """Stops."""
+        """Stop."""
         if self.emergency:
             play.torque_off()
         else:
@@ -343,7 +350,7 @@ class ROBIK_OT_stop_servos(Reporting):
 
 @persistent
 def before_load(_file: str) -> None:
-    """Opening another file stops what plays, and closes the port; the file need not wait for that."""
+    """Stop what plays and close the port before another file opens; the file need not wait for that."""
     play.disconnect()
 
 

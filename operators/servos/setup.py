@@ -8,7 +8,7 @@ from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Event
 
 from ...robik.errors import RobikError
-from ...robik.servo.chain import save_chain
+from ...robik.servo.chain_file import save_chain
 from ...robik.servo.setup_task import Task
 from ...robik.servo.telemetry import Seen
 from ...robik.words import counted
@@ -30,7 +30,7 @@ class Waiting(Reporting):
     bl_idname = "robik.waiting"  # never registered
 
     def wait_for(self, context: Context, task: Task) -> set[str]:
-        """Waits, in whichever way is right."""
+        """Wait, in whichever way is right."""
         self._task = task
         if bpy.app.background:
             return self._end(context, TIMEOUT)
@@ -39,7 +39,7 @@ class Waiting(Reporting):
         return {"RUNNING_MODAL"}
 
     def finish(self, context: Context, result: Any) -> None:
-        """What to do with what the task found."""
+        """Use the task's findings."""
 
     def _end(self, context: Context, timeout: float = 0.0) -> set[str]:
         self.finish(context, self._task.wait(timeout))
@@ -47,7 +47,7 @@ class Waiting(Reporting):
         return {"FINISHED"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        """Looks at the task, and lets the panel show it."""
+        """Look at the task, and let the panel show it."""
         if event.type == "ESC" and event.value == "PRESS":
             self._task.cancel()
         if event.type == "TIMER" and context.area is not None:
@@ -74,7 +74,7 @@ class ROBIK_OT_scan_servos(Waiting):
     bl_label = "Scan"
 
     def run(self, context: Context) -> set[str]:
-        """Scans."""
+        """Scan."""
         return self.wait_for(context, servo_setup.scan(context.scene.robik.port))
 
 
@@ -85,17 +85,17 @@ class ROBIK_OT_prepare_servos(Waiting):
     bl_label = "Prepare for Streaming"
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """Asks, with the list."""
+        """Ask, with the list."""
         return context.window_manager.invoke_props_dialog(self, width=500)
 
     def draw(self, context: Context) -> None:
-        """What would be changed."""
+        """Draw the changes that would be made."""
         self.layout.label(text=f"{len(servo_setup.advice())} settings will be changed, and stay without power:")
         for change in servo_setup.advice():
             self.layout.label(text=str(change))
 
     def run(self, context: Context) -> set[str]:
-        """Makes the changes."""
+        """Make the changes."""
         return self.wait_for(context, servo_setup.prepare(context.scene.robik.port))
 
 
@@ -109,12 +109,12 @@ class ROBIK_OT_set_servo(Waiting):
     new_baud: IntProperty(name="New Baud Rate", default=1_000_000, min=9_600, max=4_500_000)
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """Asks which."""
+        """Ask which."""
         self.new_id = self.servo
         return context.window_manager.invoke_props_dialog(self)
 
     def run(self, context: Context) -> set[str]:
-        """Sets it."""
+        """Set it."""
         return self.wait_for(
             context, servo_setup.change(context.scene.robik.port, self.servo, self.new_id, self.new_baud)
         )
@@ -129,11 +129,11 @@ class ROBIK_OT_assign_servo(Waiting):
     actuator: StringProperty(name="Motor")
 
     def run(self, context: Context) -> set[str]:
-        """Waits for a move."""
+        """Wait for a move."""
         return self.wait_for(context, servo_setup.find_dragged(context.scene.robik.port, self.actuator))
 
     def finish(self, context: Context, result: Seen | None) -> None:
-        """Keeps the servo, if one moved."""
+        """Keep the servo, if one moved."""
         if result is not None:
             servo_setup.assign(context.scene, chosen_robot(context.scene), self.actuator, result)
 
@@ -146,22 +146,21 @@ class ROBIK_OT_zero_servos(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Stores the zeros in the scene's chain."""
+        """Store the zeros in the scene's chain."""
         servo_setup.zero_here(context.scene, chosen_robot(context.scene))
         self.report({"INFO"}, "Zeros stored; connect again")
         return {"FINISHED"}
 
 
 class ROBIK_OT_nudge_servo(Watching):
-    """Move this motor slowly by 5 degrees and back, to see whether it turns the right way; torque must be on, ESC
-    stops"""
+    """Move this motor by 5 degrees and back, to see which way it turns; torque must be on, ESC stops"""
 
     bl_idname = "robik.nudge_servo"
     bl_label = "Nudge"
     actuator: StringProperty(name="Motor")
 
     def run(self, context: Context) -> set[str]:
-        """Moves."""
+        """Move."""
         servo_setup.nudge(self.actuator)
         return {"FINISHED"} if bpy.app.background else self.watch(context)
 
@@ -175,7 +174,7 @@ class ROBIK_OT_turn_servo(Reporting):
     servo: IntProperty(name="Servo", description="Its id")
 
     def run(self, context: Context) -> set[str]:
-        """Stores it."""
+        """Store it."""
         servo_setup.turn_round(context.scene, chosen_robot(context.scene), self.servo)
         return {"FINISHED"}
 
@@ -188,7 +187,7 @@ class ROBIK_OT_choose_servo(Reporting):
     servo: IntProperty(name="Servo", description="Its id")
 
     def run(self, context: Context) -> set[str]:
-        """Unfolds it, or folds it away."""
+        """Unfold it, or fold it away."""
         servo_fields.choose(context.scene, self.servo)
         return {"FINISHED"}
 
@@ -202,7 +201,7 @@ class ROBIK_OT_add_servo(Reporting):
     actuator: StringProperty(name="Motor")
 
     def run(self, context: Context) -> set[str]:
-        """Adds it, and unfolds it."""
+        """Add it, and unfold it."""
         context.scene.robik.playing.chosen = servo_setup.add(context.scene, chosen_robot(context.scene), self.actuator)
         return {"FINISHED"}
 
@@ -216,7 +215,7 @@ class ROBIK_OT_remove_servo(Reporting):
     servo: IntProperty(name="Servo", description="Its id")
 
     def run(self, context: Context) -> set[str]:
-        """Removes it."""
+        """Remove it."""
         servo_setup.remove(context.scene, chosen_robot(context.scene), self.servo)
         return {"FINISHED"}
 
@@ -229,7 +228,7 @@ class ROBIK_OT_take_servo_speeds(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Sets them."""
+        """Set them."""
         taken = servo_setup.take_speeds(context.scene, changeable_robot(context.scene))
         self.report({"INFO"}, f"{counted(len(taken), 'joint has', 'joints have')} the speed of its servo; bake again")
         return {"FINISHED"}
@@ -243,13 +242,13 @@ class ROBIK_OT_save_servos(Reporting):
     filepath: StringProperty(subtype="FILE_PATH")
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """Asks where."""
+        """Ask where."""
         self.filepath = f"{chosen_robot(context.scene).name}{play.CHAIN_EXTENSION}"
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
     def run(self, context: Context) -> set[str]:
-        """Saves."""
+        """Save."""
         root = chosen_robot(context.scene)
         save_chain(play.servo_chain(root, read_robot(root), context.scene), Path(bpy.path.abspath(self.filepath)))
         return {"FINISHED"}

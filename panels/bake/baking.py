@@ -14,7 +14,7 @@ from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 
 class ROBIK_PT_bake(TabPanel):
-    """Follow the character over the frame range"""
+    """Follow the character over the frame range."""
 
     bl_idname = "ROBIK_PT_bake"
     bl_label = "Bake"
@@ -37,7 +37,7 @@ class ROBIK_PT_bake(TabPanel):
             column.prop(bake, "blend")
         layout.prop(bake, "samples", text="Samples / Frame")
         layout.prop(bake, "speed", slider=True)
-        layout.prop(bake, "guarantee")
+        layout.prop(bake, "enforce_velocity")
         layout.prop(bake, "soften")
         layout.prop(bake, "look_ahead")
         if bake.look_ahead:
@@ -45,7 +45,7 @@ class ROBIK_PT_bake(TabPanel):
             column.prop(bake, "acceleration")
             column.prop(bake, "jerk")
             layout.prop(bake, "cyclic")
-        if result.frames and (bake.guarantee or bake.soften):
+        if result.frames and (bake.enforce_velocity or bake.soften):
             _draw_cost(layout, result)
         layout.prop(bake, "example")
         if bake.example:
@@ -82,7 +82,7 @@ def _draw_state(layout: UILayout, context: Context, root: Object) -> None:
 
 
 class ROBIK_PT_bake_advanced(FoldedPanel):
-    """Weights of the solver"""
+    """Weights of the solver."""
 
     bl_idname = "ROBIK_PT_bake_advanced"
     bl_parent_id = "ROBIK_PT_bake"
@@ -99,7 +99,7 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
 
 
 class ROBIK_UL_bakes(UIList):
-    """Bakes that are kept, and how many of their samples meet their targets; the dot says which one moves the robot"""
+    """Bakes that are kept, and how many of their samples meet their targets; the dot says which one moves the robot."""
 
     bl_idname = "ROBIK_UL_bakes"
 
@@ -126,7 +126,7 @@ class ROBIK_UL_bakes(UIList):
 
 
 class ROBIK_PT_bakes(FoldedPanel):
-    """The bakes that are kept"""
+    """The bakes that are kept."""
 
     bl_idname = "ROBIK_PT_bakes"
     bl_parent_id = "ROBIK_PT_bake"
@@ -147,7 +147,7 @@ class ROBIK_PT_bakes(FoldedPanel):
 
 
 def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
-    """What keeping the motors' speed has cost."""
+    """Draw the cost of keeping the motors' speeds."""
     if not result.held_back:
         if any(row.velocity_limit > 0 for row in result.actuators):
             line(layout, "Keeping to it costs nothing", "CHECKMARK")
@@ -161,14 +161,14 @@ def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
 
 
 def _samples(context: Context, root: Object) -> int:
-    """How many the next bake will have."""
+    """Return how many the next bake will have."""
     bake = root.robik.robot.bake
     start, end = ends(context.scene, bake)
     return max((end - start) * bake.samples + 1, 1)
 
 
 def _estimate(context: Context, root: Object) -> str:
-    """How long the next bake will take, by the last one; its solver is ready by then."""
+    """Return how long the next bake will take, by the last one; its solver is ready by then."""
     result = root.robik.robot.result
     seconds = (result.seconds - result.preparing) / result.frames * _samples(context, root)
     return f"about {seconds:.0f} s" if seconds >= 1 else "less than 1 s"

@@ -19,7 +19,7 @@ NAME, BUTTON = 0.34, 0.73  # where the columns end
 
 
 class ROBIK_PT_result(TabPanel):
-    """How well the robot followed"""
+    """Result of the bake."""
 
     bl_idname = "ROBIK_PT_result"
     bl_label = "Result"
@@ -72,7 +72,7 @@ class ROBIK_PT_result(TabPanel):
 
 
 def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
-    """Whether it fell in physics, and where."""
+    """Draw the verdict of physics: whether it fell, and where."""
     if not result.physics:
         return
     split = layout.split(factor=BUTTON, align=True)
@@ -84,7 +84,7 @@ def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
 
 
 def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
-    """What solving all frames at once has changed."""
+    """Draw the changes that come from solving all frames at once."""
     if result.beyond:
         line(layout, f"Cannot be kept: {result.beyond}", "ERROR")
     column = layout.column(align=True)
@@ -96,7 +96,7 @@ def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
 
 
 def _draw_short(layout: UILayout, result: PropertyGroup) -> None:
-    """Where to look first."""
+    """Draw the frames that fall short, the worst first."""
     column = layout.column(align=True)
     for row in result.short[:MOST]:
         where = f"{row.first}" if row.first == row.last else f"{row.first} – {row.last}"
@@ -179,7 +179,7 @@ def _draw_row(column: UILayout, name: str, text: str, is_bad: bool, frame: int, 
 
 
 def _speed(row: PropertyGroup) -> tuple[float, str, int] | None:
-    """A motor's peak speed against its limit: the bar, its text, the frame."""
+    """Return a motor's peak speed against its limit: the bar, its text, the frame."""
     if row.unit == "rad":  # the title says degrees
         peak, limit = f"{degrees(row.peak_velocity):.0f}", f"{degrees(row.velocity_limit):.0f}"
     else:
@@ -190,7 +190,7 @@ def _speed(row: PropertyGroup) -> tuple[float, str, int] | None:
 
 
 def _reach(row: PropertyGroup) -> tuple[float, str, int] | None:
-    """How far a motor goes through its range, likewise; None where it has no limits."""
+    """Return how far a motor goes through its range, likewise; None where it has no limits."""
     if not row.has_limits:
         return None
     return row.used, f"{degrees(row.room):.1f}°" if row.unit == "rad" else f"{1e3 * row.room:.1f} mm", row.room_frame
@@ -203,7 +203,7 @@ def _draw_motors(
     result: PropertyGroup,
     load: Callable[[PropertyGroup], tuple[float, str, int] | None],
 ) -> None:
-    """A bar for each motor, the hardest at work first; ▶ goes to where it is."""
+    """Draw a bar for each motor, the hardest at work first; ▶ goes to where it is."""
     header, body = layout.panel(f"robik_{key}", default_closed=key == "reach")
     rows = sorted(((found, row.name) for row in result.actuators if (found := load(row)) is not None), reverse=True)
     header.label(text=title)
@@ -223,13 +223,16 @@ def _draw_motors(
 
 
 def _jump(row: UILayout, frame: int, motor: str = "", why: str = "", tight: bool = False) -> None:
-    """A button that goes to a frame."""
+    """Draw a button that goes to a frame."""
     button = row.operator("robik.go_to_frame", text=str(frame), icon="ERROR" if tight else "PLAY")
     button.frame, button.motor, button.why = frame, motor, why
 
 
 def _torn(root: Object) -> str:
-    """The target that balance keeps the robot from reaching, if one is also to be followed sideways; else empty."""
+    """Return the target that balance keeps the robot from reaching, if one is also to be followed sideways.
+
+    Else empty.
+    """
     robot = root.robik.robot
     if (
         robot.balance.source == "NONE" or robot.result.missed <= robot.result.held_back

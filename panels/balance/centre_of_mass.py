@@ -7,7 +7,7 @@ from ..tab import TabPanel, axes, line, robot_or_hint
 
 
 class ROBIK_PT_balance(TabPanel):
-    """Where the centre of mass shall be"""
+    """Balance: the place of the centre of mass."""
 
     bl_idname = "ROBIK_PT_balance"
     bl_label = "Balance"

@@ -10,7 +10,7 @@ WIDTH = 26  # blocks of a strip
 
 
 class ROBIK_UL_phases(UIList):
-    """First and last frame of each phase"""
+    """First and last frame of each phase."""
 
     bl_idname = "ROBIK_UL_phases"
 
@@ -31,7 +31,7 @@ class ROBIK_UL_phases(UIList):
 
 
 class ROBIK_PT_contacts(FoldedPanel):
-    """When the feet stand, to be edited"""
+    """Contacts of the feet, to be edited."""
 
     bl_idname = "ROBIK_PT_contacts"
     bl_parent_id = "ROBIK_PT_balance"
@@ -59,7 +59,7 @@ class ROBIK_PT_contacts(FoldedPanel):
 
 
 def _draw_foot(layout: UILayout, target: PropertyGroup, context: Context) -> None:
-    """A foot's strip over the scene's frames, and its phases."""
+    """Draw a foot's strip over the scene's frames, and its phases."""
     column = layout.column(align=True)
     row = column.row()
     row.label(text=target.frame)

@@ -13,7 +13,7 @@ from ..tab import FoldedPanel, TabPanel, axes, line, robot_or_hint
 
 
 class ROBIK_UL_targets(UIList):
-    """Source, frame and weight of each target; a missing source or frame shows in red"""
+    """Source, frame and weight of each target; a missing source or frame shows in red."""
 
     bl_idname = "ROBIK_UL_targets"
     frames: frozenset[str] = frozenset()  # of the robot; the panel looks them up once before it draws the rows
@@ -45,7 +45,7 @@ class ROBIK_UL_targets(UIList):
 
 
 class ROBIK_PT_character(TabPanel):
-    """What the robot follows"""
+    """Mapping of the character to the robot."""
 
     bl_idname = "ROBIK_PT_character"
     bl_label = "Character"
@@ -88,7 +88,7 @@ class ROBIK_PT_character(TabPanel):
 
 
 class ROBIK_PT_target_advanced(FoldedPanel):
-    """Weights by axis and the offset of the chosen target"""
+    """Weights by axis and the offset of the chosen target."""
 
     bl_idname = "ROBIK_PT_target_advanced"
     bl_parent_id = "ROBIK_PT_character"
@@ -129,7 +129,7 @@ def problem_of(target: PropertyGroup, context: Context, frames: Container[str]) 
 
 
 def _frames(root: Object) -> frozenset[str]:
-    """What of a robot can follow: its frames and bodies."""
+    """Return what of a robot can follow: its frames and bodies."""
     return frozenset(part.robik.label for listed in parts(root, ("FRAME", "BODY")).values() for part in listed)
 
 

@@ -8,7 +8,7 @@ from ..tab import FoldedPanel
 
 
 class ROBIK_PT_overlays(FoldedPanel):
-    """What the 3D views show of the robots"""
+    """Overlays of the 3D views."""
 
     bl_idname = "ROBIK_PT_overlays"
     bl_label = "Overlays"
@@ -42,12 +42,12 @@ def _in_overlay_menu(self: Panel, context: Context) -> None:
 
 
 def register() -> None:
-    """Adds the switches to Blender's menu."""
+    """Add the switches to Blender's menu."""
     bpy.types.VIEW3D_PT_overlay.append(_in_overlay_menu)
 
 
 def unregister() -> None:
-    """Takes them out again."""
+    """Take them out again."""
     bpy.types.VIEW3D_PT_overlay.remove(_in_overlay_menu)
 
 

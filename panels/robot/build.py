@@ -7,7 +7,7 @@ from ..tab import TabPanel, line
 
 
 class ROBIK_PT_build(TabPanel):
-    """Bodies from meshes, joints from holes, ground, motors and masses"""
+    """Bodies from meshes, joints from holes, ground, motors and masses."""
 
     bl_idname = "ROBIK_PT_build"
     bl_parent_id = "ROBIK_PT_robot"

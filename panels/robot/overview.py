@@ -17,7 +17,7 @@ UNIT_ROUNDING = 1e-6  # of single precision
 
 
 class ROBIK_MT_bundled_robots(Menu):
-    """Robots that come with RobIK, to begin with"""
+    """Robots that come with RobIK, to begin with."""
 
     bl_idname = "ROBIK_MT_bundled_robots"
     bl_label = "Robot"
@@ -29,7 +29,7 @@ class ROBIK_MT_bundled_robots(Menu):
 
 
 class ROBIK_PT_robot(TabPanel):
-    """Import and choose"""
+    """Import and choose."""
 
     bl_idname = "ROBIK_PT_robot"
     bl_label = "Robot"
@@ -67,7 +67,7 @@ class ROBIK_PT_robot(TabPanel):
 
 
 class ROBIK_PT_motors(FoldedPanel):
-    """A slider for each motor; the robot follows"""
+    """A slider for each motor; the robot follows."""
 
     bl_idname = "ROBIK_PT_motors"
     bl_parent_id = "ROBIK_PT_robot"
@@ -87,7 +87,7 @@ class ROBIK_PT_motors(FoldedPanel):
 
 
 class ROBIK_PT_diagnosis(FoldedPanel):
-    """Loops, ways to move, joints that contradict; what the robot's file has to say"""
+    """Loops, ways to move, joints that contradict; what the robot's file has to say."""
 
     bl_idname = "ROBIK_PT_diagnosis"
     bl_parent_id = "ROBIK_PT_robot"
@@ -113,7 +113,7 @@ class ROBIK_PT_diagnosis(FoldedPanel):
 
 
 class ROBIK_PT_joint(TabPanel):
-    """The joint whose empty is selected"""
+    """The joint whose empty is selected."""
 
     bl_idname = "ROBIK_PT_joint"
     bl_parent_id = "ROBIK_PT_robot"

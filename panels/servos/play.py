@@ -12,7 +12,7 @@ ICONS = {PlayState.FAULT: "ERROR", PlayState.CLOSED: "UNLINKED"}
 
 
 class ROBIK_PT_servos(TabPanel):
-    """Play the baked motion on the robot itself"""
+    """Play the baked motion on the robot itself."""
 
     bl_idname = "ROBIK_PT_servos"
     bl_label = "Servos"
@@ -83,7 +83,7 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
 
 
 def _button(row: UILayout, enabled: bool) -> UILayout:
-    """A place for a button that is greyed out where it cannot be pressed."""
+    """Return a place for a button that is greyed out where it cannot be pressed."""
     place = row.row(align=True)
     place.enabled = enabled
     return place
@@ -101,7 +101,7 @@ def _draw_stop(layout: UILayout) -> None:
 
 
 class ROBIK_PT_servos_playing(FoldedPanel):
-    """How the motion plays on the servos"""
+    """Playing the motion on the servos."""
 
     bl_idname = "ROBIK_PT_servos_playing"
     bl_label = "Playing"
@@ -121,7 +121,7 @@ class ROBIK_PT_servos_playing(FoldedPanel):
 
 
 class ROBIK_PT_servos_state(FoldedPanel):
-    """What each servo reports"""
+    """State of each servo."""
 
     bl_idname = "ROBIK_PT_servos_state"
     bl_label = "Each Servo"

@@ -3,7 +3,8 @@
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
 from ...robik.errors import RobikError
-from ...robik.servo.chain import Servo, ServoChain
+from ...robik.servo.chain import ServoChain
+from ...robik.servo.servo import Servo
 from ...robik.servo.setup import rate_warning
 from ...scene.robot.reading import read_moving_parts
 from ...scene.robot.sliders import slides
@@ -14,7 +15,7 @@ from ..tab import FoldedPanel, line, robot_or_hint
 
 
 class ROBIK_PT_servos_chain(FoldedPanel):
-    """Find the servos, and say which one turns which motor"""
+    """Find the servos, and say which one turns which motor."""
 
     bl_idname = "ROBIK_PT_servos_chain"
     bl_label = "Chain"
@@ -82,7 +83,7 @@ def _draw_chain(layout: UILayout, chain: ServoChain, root: Object, playing: Prop
 
 
 def _draw_fields(column: UILayout, servo: Servo, root: Object, fields: PropertyGroup) -> None:
-    """Names before the values, in one field each: beside them there is no room for both."""
+    """Name before the values, in one field each: beside them there is no room for both."""
     unit, gear = ("mm", "Gear rad/m") if slides(root, servo.actuator) else ("°", "Gear Ratio")
     column.prop(fields, "model", text="")
     row = column.row(align=True)

@@ -23,7 +23,7 @@ KEPT = ("frames", "ms_per_frame_median", "position_error_mean_m", "position_erro
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is done with every recording.
+    """Instructions for every recording of a batch.
 
     Attributes:
         robot: a robot's file or the name of one that comes with RobIK.
@@ -59,12 +59,28 @@ _robots: dict[Plan, tuple[Mechanism, Path]] = {}  # of this process: a warm work
 
 
 def row_file(plan: Plan, name: str) -> Path:
-    """Return where the row of a recording is kept."""
+    """Return where the row of a recording is kept.
+
+    Args:
+        plan: What is to be done with each recording.
+        name: Name of the recording.
+
+    Returns:
+        The path of a JSON file below the plan's output.
+    """
     return Path(plan.output) / ROWS / f"{name}.json"
 
 
 def done_row(plan: Plan, item: Item) -> dict[str, Any] | None:
-    """Return the row of a recording that was done with the same plan and has not changed since; None for others."""
+    """Return the row of a recording that was done with the same plan and has not changed since; None for others.
+
+    Args:
+        plan: What is to be done with each recording.
+        item: The recording.
+
+    Returns:
+        The row as plain data, or None.
+    """
     try:
         kept = json.loads(row_file(plan, item.name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -75,12 +91,28 @@ def done_row(plan: Plan, item: Item) -> dict[str, Any] | None:
 
 
 def output_file(plan: Plan, name: str) -> Path:
-    """Return where the motion of a recording is written."""
+    """Return where the motion of a recording is written.
+
+    Args:
+        plan: What is to be done with each recording.
+        name: Name of the recording.
+
+    Returns:
+        Its path, with the extension of the plan's format.
+    """
     return Path(plan.output) / f"{name}{plan.extension}"
 
 
 def do(plan: Plan, item: Item) -> dict[str, Any]:
-    """Retarget a recording, write its motion, and then its row, which says that it is done."""
+    """Retarget a recording, write its motion, and then its row, which says that it is done.
+
+    Args:
+        plan: What is to be done with each recording.
+        item: The recording.
+
+    Returns:
+        The row: the file, the error in words (empty if none), the time it took [s], and the figures of the motion.
+    """
     row: dict[str, Any] = {"file": item.name, "error": ""}
     began = perf_counter()
     try:
@@ -93,7 +125,13 @@ def do(plan: Plan, item: Item) -> dict[str, Any]:
 
 
 def keep(plan: Plan, item: Item, row: dict[str, Any]) -> None:
-    """Write the row of a recording, whole or not at all."""
+    """Write the row of a recording, whole or not at all.
+
+    Args:
+        plan: What is to be done with each recording.
+        item: The recording.
+        row: What is to be kept, as plain data.
+    """
     file = row_file(plan, item.name)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, json.dumps({"of": _fingerprint(plan, item), "row": row}))

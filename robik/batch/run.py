@@ -24,11 +24,14 @@ def items_in(folder: str | Path, shard: tuple[int, int] = (1, 1)) -> list[Item]:
     """Return the recordings in a folder and the folders in it, by name.
 
     Args:
-        folder: of them.
+        folder: Of them.
         shard: (k, n) for the k-th of n parts, from 1 on.
 
+    Returns:
+        The recordings, sorted by name.
+
     Raises:
-        FormatError: there is no such folder, none in it, or no such part.
+        FormatError: There is no such folder, none in it, or no such part.
     """
     k, n = shard
     if not 1 <= k <= n:

@@ -32,12 +32,27 @@ def run() -> dict:
 
 
 def solved(case: Case) -> list[Motion]:
-    """Solve a case a few times."""
+    """Solve a case a few times.
+
+    Args:
+        case: Robot, clip and settings.
+
+    Returns:
+        A motion per run.
+    """
     return [retarget(case.mechanism, case.clip, case.settings) for _ in range(REPEATS)]
 
 
 def row(case: Case, motions: Sequence[Motion]) -> dict:
-    """Return what the fastest of a case's motions took and reached, as plain data."""
+    """Return what the fastest of a case's motions took and reached, as plain data.
+
+    Args:
+        case: Robot, clip and settings.
+        motions: Motions of the same clip, one per run.
+
+    Returns:
+        A row of the table by the keys of `COLUMNS`, and the case's name.
+    """
     best = min((report_summary(motion) for motion in motions), key=lambda found: found["ms_per_frame_median"])
     turning = [
         n
@@ -59,7 +74,14 @@ def row(case: Case, motions: Sequence[Motion]) -> dict:
 
 
 def demand(case: Case) -> tuple[float, float]:
-    """Return the targets' greatest speed [m/s], and the longest edge of a box around one of their paths [m]."""
+    """Return the targets' greatest speed [m/s], and the longest edge of a box around one of their paths [m].
+
+    Args:
+        case: Robot, clip and settings.
+
+    Returns:
+        Speed [m/s] and extent [m].
+    """
     paths = [t.position for t in case.clip.tracks.values() if t.position is not None]
     steps = np.diff(case.clip.times)[:, None]
     speed = max(float(np.linalg.norm(np.diff(p, axis=0) / steps, axis=1).max()) for p in paths)
@@ -67,7 +89,11 @@ def demand(case: Case) -> tuple[float, float]:
 
 
 def print_table(found: dict) -> None:
-    """Print what `run` returned."""
+    """Print what `run` returned.
+
+    Args:
+        found: Results of `run`.
+    """
     rate = found["cases"][0]["fps"]
     print(
         f"{rate:g} frames a second, best median of {REPEATS} runs; the paper's times are from another machine and with"

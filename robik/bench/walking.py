@@ -21,9 +21,12 @@ def walk_clip(walker: Mechanism, fps: float, balanced: bool) -> TargetClip:
     """Return six steps forward, from standing to standing.
 
     Args:
-        walker: the robot.
-        fps: frames per second.
-        balanced: whether the centre of mass is to be over the feet, with the pelvis leaning along.
+        walker: The robot.
+        fps: Frames per second.
+        balanced: Whether the centre of mass is to be over the feet, with the pelvis leaning along.
+
+    Returns:
+        Targets for pelvis, feet and centre of mass.
     """
     t = samples(fps, 2 * STAND + STEPS * SWING + (STEPS - 1) * DOUBLE)
     tracks, forward, weight = {}, {}, np.zeros(len(t))

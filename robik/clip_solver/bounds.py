@@ -60,7 +60,15 @@ class Differences:
     laps: np.ndarray
 
     def of(self, values: np.ndarray, winding: np.ndarray | float = 0.0) -> np.ndarray:
-        """Return the differences (W, R) of values (T, R) with a winding (R,)."""
+        """Return the differences (W, R) of values (T, R) with a winding (R,).
+
+        Args:
+            values: Values (T, R) of the bounded coordinates [rad or m].
+            winding: What each coordinate gains in a lap (R,) [rad or m].
+
+        Returns:
+            Differences of each window (W, R).
+        """
         return np.einsum("wj,wjr->wr", self.weights, values[self.frames]) + self.laps[:, None] * winding
 
 
@@ -69,8 +77,11 @@ def differences(times: np.ndarray, period: float | None = None, rests: bool = Fa
 
     Args:
         times: (T,) of the frames [s].
-        period: after which the first frame comes again [s]; None for a clip that ends.
-        rests: whether the clip begins and ends at rest: its first and last frame were there before, and stay.
+        period: After which the first frame comes again [s]; None for a clip that ends.
+        rests: Whether the clip begins and ends at rest: its first and last frame were there before, and stay.
+
+    Returns:
+        Differences of speed, acceleration and jerk.
     """
     count, still = len(times), STILL if rests and period is None and len(times) > 1 else 0
     index = np.arange(-still, count + (still if period is None else 3))
@@ -96,9 +107,12 @@ def bounds_of(solver: Solver, q: np.ndarray, cyclic: bool) -> Bounds:
     """Return the bounds that a solver's settings ask for.
 
     Args:
-        solver: of one frame.
+        solver: Of one frame.
         q: (T, nq) coordinates of a clip, whose whole turns a cyclic clip keeps.
-        cyclic: whether its last frame is its first.
+        cyclic: Whether its last frame is its first.
+
+    Returns:
+        Bounds of the coordinates that have any.
     """
     flat, settings, mechanism = solver.flat, solver.settings, solver.mechanism
     limits = np.full((3, len(flat.before)), np.inf)
@@ -120,7 +134,16 @@ def bounds_of(solver: Solver, q: np.ndarray, cyclic: bool) -> Bounds:
 
 
 def excess(bounds: Bounds, orders: tuple[Differences, ...], values: np.ndarray) -> float:
-    """Return the sum of what is beyond bounds: differences by shares of their limits, positions [rad or m]."""
+    """Return the sum of what is beyond bounds: differences by shares of their limits, positions [rad or m].
+
+    Args:
+        bounds: Bounds of the coordinates.
+        orders: Differences of each order: speed, acceleration, jerk.
+        values: Values (T, R) [rad or m].
+
+    Returns:
+        The sum; 0.0 where all bounds are kept.
+    """
     total = np.maximum(np.maximum(bounds.lower - values, values - bounds.upper), 0.0).sum()
     for order, limit in zip(orders, bounds.limits, strict=True):
         total += np.maximum(np.abs(order.of(values, bounds.winding)) / limit - 1.0, 0.0).sum()
@@ -143,7 +166,16 @@ class Peak:
 
 
 def peaks(bounds: Bounds, orders: tuple[Differences, ...], values: np.ndarray) -> tuple[Peak, ...]:
-    """Return the largest share of the limits of speed, acceleration and jerk that values (T, R) use."""
+    """Return the largest share of the limits of speed, acceleration and jerk that values (T, R) use.
+
+    Args:
+        bounds: Bounds of the coordinates.
+        orders: Differences of each order: speed, acceleration, jerk.
+        values: Values (T, R) [rad or m].
+
+    Returns:
+        A peak per order: share of the limit, coordinate and frame.
+    """
     found = []
     for order, limit in zip(orders, bounds.limits, strict=True):
         shares = np.abs(order.of(values, bounds.winding)) / limit

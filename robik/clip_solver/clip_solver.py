@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..ik.sequence import Output
-from ..ik.solver import Solver, Wanted
+from ..ik.memory import Output
+from ..ik.solver import ClipTargets, Solver
 from ..ik.sqp import CONVERGED, EXHAUSTED
 from ..ik.work import new_work
 from ..jit import by_reference
@@ -20,7 +20,7 @@ from ..kinematics.assembly import ROUNDING
 from ..mechanism.constraints import SLIDE
 from ..objectives.calm import FIRST
 from .bounds import Peak, bounds_of, differences, excess, peaks
-from .leading import lead
+from .independent_motors import make_independent
 from .model import (
     Frames,
     Model,
@@ -51,7 +51,7 @@ class ClipSolver:
 
     Args:
         solver: of one frame.
-        wanted: what T frames ask for.
+        clip_targets: what T frames ask for.
         times: (T,) [s].
         q: (T, nq) coordinates to begin with, frame by frame.
         cyclic: whether the last frame is the first.
@@ -68,7 +68,7 @@ class ClipSolver:
     def __init__(
         self,
         solver: Solver,
-        wanted: Wanted,
+        clip_targets: ClipTargets,
         times: np.ndarray,
         q: np.ndarray,
         cyclic: bool = False,
@@ -76,11 +76,11 @@ class ClipSolver:
         most: int = MOST,
         enough: float = ENOUGH,
     ):
-        self._solver, self._flat, self._goals = solver, solver.flat, solver.goals
+        self._solver, self._flat, self._tables = solver, solver.flat, solver.tables
         self._most, self._enough, self._cyclic = most, enough, cyclic
         count = len(times) - cyclic
         rest = solver.topology.rest
-        self._work = new_work(self._flat, rest, self._goals.tied if solver.objectives else None)
+        self._work = new_work(self._flat, rest, self._tables.tied if solver.objectives else None)
         self._beside = new_neighbours(self._flat, rest)
         self.bounds = bounds_of(solver, q, cyclic)
         self.orders = differences(times[:count], times[-1] - times[0] if cyclic else None, rests=held is None)
@@ -91,7 +91,7 @@ class ClipSolver:
                 q=q[:count].copy(),
                 previous=np.where(around > 0, around - 1, count - 1 if cyclic else -1),
                 following=np.where(around < count - 1, around + 1, 0 if cyclic else -1),
-                targets=wanted.targets,
+                targets=clip_targets.targets,
                 dt=steps**2 / FIRST,
                 missed=np.zeros((count, len(self._flat.cluster_on))),
                 rest=rest.copy(),
@@ -112,10 +112,10 @@ class ClipSolver:
         if not self._cyclic and max(peak.share for peak in self.peaks()) < FREE:
             self.converged = True
         with self._ties_apart():
-            lead(self._flat, self._work, self._beside, frames, self.bounds.motors)
+            make_independent(self._flat, self._work, self._beside, frames, self.bounds.motors)
             while self.iterations < self._most and not self.converged:
                 if self.iterations < SETTLED:
-                    miss_frames(self._flat, self._goals, self._beside, frames)
+                    miss_frames(self._flat, self._tables, self._beside, frames)
                 model = self._model()
                 values = frames.q[:, self.bounds.at]
                 program = Program(model, values, self.bounds, self.orders, frames.previous, self._order)
@@ -131,14 +131,18 @@ class ClipSolver:
                     return
 
     def write(self, output: Output) -> None:
-        """Write the clip where the solver of frames left its own: coordinates, bodies, objective and residual."""
+        """Write the clip where the solver of frames left its own: coordinates, bodies, objective and residual.
+
+        Args:
+            output: Output of the solver of frames; overwritten.
+        """
         count, frames = len(self._frames.q), self._frames
         place, again = output.q.shape[0] - count, slice(0, 1)
         position, quaternion = output.position[:count], output.quaternion[:count]
         state_frames(self._flat, self._beside, frames.q, position, quaternion, output.residual[:count])
         output.q[:count] = frames.q
         with self._ties_apart():
-            value_frames(self._flat, self._goals, self._beside, frames, output.value[:count])
+            value_frames(self._flat, self._tables, self._beside, frames, output.value[:count])
         if place:
             for array in (output.q, output.position, output.quaternion, output.value, output.residual):
                 array[count:] = array[again]
@@ -152,16 +156,30 @@ class ClipSolver:
         return self._frames.q
 
     def objective(self, q: np.ndarray) -> float:
-        """Return the objective of assembled coordinates q (T, nq), as the last iteration held the frames."""
+        """Return the objective of assembled coordinates q (T, nq), as the last iteration held the frames.
+
+        Args:
+            q: Coordinates (T, nq), assembled.
+
+        Returns:
+            The sum over all frames.
+        """
         kept, value = self._frames.q.copy(), np.zeros(len(q))
         self._frames.q[:] = q
         with self._ties_apart():
-            value_frames(self._flat, self._goals, self._beside, self._frames, value)
+            value_frames(self._flat, self._tables, self._beside, self._frames, value)
         self._frames.q[:] = kept
         return float(value.sum())
 
     def violation(self, q: np.ndarray) -> float:
-        """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m]."""
+        """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m].
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            The sum; 0.0 where all bounds are kept.
+        """
         return excess(self.bounds, self.orders, q[:, self.bounds.at])
 
     def peaks(self) -> tuple[Peak, ...]:
@@ -170,8 +188,8 @@ class ClipSolver:
 
     @contextmanager
     def _ties_apart(self) -> Iterator[None]:
-        """Take what ties frames together out of the goals of one frame meanwhile."""
-        state, speed = self._goals.change_of_state.weight, self._goals.velocity.weight
+        """Take what ties frames together out of the tables of one frame meanwhile."""
+        state, speed = self._tables.change_of_state.weight, self._tables.velocity.weight
         kept = state.copy(), speed.copy()
         for tie in (self._beside.back, self._beside.ahead):
             tie.state.weight[:], tie.velocity.weight[:] = kept
@@ -185,14 +203,16 @@ class ClipSolver:
         """Return the model where the frames are."""
         while True:
             model = new_model(len(self._frames.q), self._most_independent, len(self.bounds.dof))
-            most = model_frames(self._flat, self._goals, self._work, self._beside, self._frames, model)
+            most = model_frames(self._flat, self._tables, self._work, self._beside, self._frames, model)
             if most <= self._most_independent:
                 return model
             self._most_independent = most
 
     def _step(self, program: Program, value: float) -> Step:
-        """Return the program's step: within the trust region if bounds can be kept there, else within a wider one, else
-        with the least violation."""
+        """Return the program's step, within the trust region if bounds can be kept there.
+
+        Else within a wider one, else with the least violation.
+        """
         radius = RADIUS
         while radius <= WIDEST:
             step = program.solve(self._radius(radius))
@@ -220,7 +240,7 @@ class ClipSolver:
             step_frames(self._flat, self._work, self._beside, frames, model, step.dz, scale, q, residual)
             if self._closed(q, residual):
                 frames.q[:] = q
-                value_frames(self._flat, self._goals, self._beside, frames, value)
+                value_frames(self._flat, self._tables, self._beside, frames, value)
                 over = excess(self.bounds, self.orders, q[:, self.bounds.at])
                 if value.sum() + self._price * over <= merit - SUFFICIENT * scale * promised + noise:
                     return True

@@ -19,8 +19,9 @@ from ..ik.dense import cholesky
 from ..ik.hessian import matrix
 from ..jit import by_reference, kernel
 from ..kinematics.assembly import project
-from ..kinematics.elimination import eliminate, extend, multipliers, reduce_gradient, reduce_matrix
+from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import Placement, close, forward_kinematics, integrate, new_placement
+from ..kinematics.null_space import extend, multipliers, reduce_gradient, reduce_matrix
 from ..kinematics.rotations import matrix_to_quaternion
 from ..mechanism.topology import Flat
 from ..objectives import calm, change_of_state, velocity
@@ -31,19 +32,19 @@ from ..objectives.velocity import Velocity
 
 
 class Tie(NamedTuple):
-    """What ties a frame to a neighbour, in compiled form."""
+    """Tie of a frame to a neighbour, in compiled form."""
 
-    state: ChangeOfState
-    velocity: Velocity
+    state: ChangeOfState  # change of state between the two frames
+    velocity: Velocity  # velocities between them
     dt: np.ndarray  # (1,) time step between the two [s], as `Calm.dt` counts it
 
 
 class Neighbours(NamedTuple):
     """A frame and the frames beside it."""
 
-    now: Placement
-    before: Placement
-    after: Placement
+    now: Placement  # placement of the frame
+    before: Placement  # placement of the frame before
+    after: Placement  # placement of the frame after
     back: Tie  # to the frame before
     ahead: Tie  # to the frame after
 
@@ -54,7 +55,7 @@ class Frames(NamedTuple):
     q: np.ndarray  # (T, nq) coordinates
     previous: np.ndarray  # (T,) index of the frame before; -1 for none
     following: np.ndarray  # (T,) index of the frame after; -1 for none
-    targets: np.ndarray  # (T, targets) `Goals.targets` of each frame
+    targets: np.ndarray  # (T, targets) `ObjectiveTables.targets` of each frame
     dt: np.ndarray  # (T,) time step into each frame, as `Calm.dt` counts it [s]
     missed: np.ndarray  # (T, clusters) what each frame missed, by which it is held
     rest: np.ndarray  # (nq,) reference of a frame without one before
@@ -78,8 +79,11 @@ def new_neighbours(flat: Flat, rest: np.ndarray) -> Neighbours:
     """Return room for a frame and its neighbours.
 
     Args:
-        flat: the robot.
+        flat: The robot.
         rest: (nq,) coordinates.
+
+    Returns:
+        Placements and ties, not filled yet.
     """
     now, before, after = (new_placement(flat, rest) for _ in range(3))
 
@@ -91,7 +95,16 @@ def new_neighbours(flat: Flat, rest: np.ndarray) -> Neighbours:
 
 
 def new_model(frames: int, independent: int, rows: int) -> Model:
-    """Return room for the model of so many frames, independent coordinates and bounded coordinates."""
+    """Return room for the model of so many frames, independent coordinates and bounded coordinates.
+
+    Args:
+        frames: Number of frames T.
+        independent: Number of independent coordinates m of a frame, at most.
+        rows: Number of bounded coordinates R.
+
+    Returns:
+        Zeros.
+    """
     T, m = frames, independent
     return by_reference(
         Model(
@@ -109,7 +122,16 @@ def new_model(frames: int, independent: int, rows: int) -> Model:
 
 @kernel
 def stand(flat, placement, q):
-    """Place a robot at the coordinates q (nq,); returns the closure residual [m]."""
+    """Place a robot at the coordinates q (nq,).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        placement: Placement to fill.
+        q: Coordinates (nq,).
+
+    Returns:
+        Closure residual [m].
+    """
     for i in range(q.shape[0]):
         placement.q[i] = q[i]
     forward_kinematics(flat, placement)
@@ -117,52 +139,54 @@ def stand(flat, placement, q):
 
 
 @kernel
-def _ask(goals, frames, k):
-    """Set the goals to the targets of frame k."""
-    for i in range(goals.targets.shape[0]):
-        goals.targets[i] = frames.targets[k, i]
+def _ask(tables, frames, k):
+    """Set the tables to the targets of frame k."""
+    for i in range(tables.targets.shape[0]):
+        tables.targets[i] = frames.targets[k, i]
 
 
 @kernel
-def _weigh(flat, goals, frames, k, tie):
+def _weigh(flat, tables, frames, k, tie):
     """Set the weights of a tie into frame k, and those of the frame's posture."""
-    goals.calm.dt[0] = frames.dt[k]
-    calm.begin(flat, goals.calm, tie.state, frames.missed[k])
+    tables.calm.dt[0] = frames.dt[k]
+    calm.begin(flat, tables.calm, tie.state, frames.missed[k])
     for i in range(2):
-        tie.velocity.threshold[i] = goals.velocity.threshold[i]
+        tie.velocity.threshold[i] = tables.velocity.threshold[i]
 
 
 @kernel
-def _meet(flat, goals, frames, k, beside, after):
-    """Place frame k with its neighbours, the one after it only if it is wanted, and set goals and ties."""
+def _meet(flat, tables, frames, k, beside, after):
+    """Place frame k with its neighbours, the one after it if asked for, and set tables and ties."""
     stand(flat, beside.now, frames.q[k])
     stand(flat, beside.before, frames.q[frames.previous[k]] if frames.previous[k] >= 0 else frames.rest)
     if after and frames.following[k] >= 0:
         stand(flat, beside.after, frames.q[frames.following[k]])
-        _ask(goals, frames, frames.following[k])
-        _weigh(flat, goals, frames, frames.following[k], beside.ahead)
-    _ask(goals, frames, k)
-    _weigh(flat, goals, frames, k, beside.back)
+        _ask(tables, frames, frames.following[k])
+        _weigh(flat, tables, frames, frames.following[k], beside.ahead)
+    _ask(tables, frames, k)
+    _weigh(flat, tables, frames, k, beside.back)
 
 
 @kernel
-def _value(flat, goals, beside):
+def _value(flat, tables, beside):
     """Return the objective of a frame, with its tie to the frame before."""
-    total = objective(flat, beside.now, goals)
+    total = objective(flat, beside.now, tables)
     total = change_of_state.add_value(flat, beside.now, beside.back.state, total)
     return velocity.add_value(flat, beside.now, beside.back.velocity, total)
 
 
 @kernel
-def _bend(flat, goals, work, beside, tied):
-    """Fill `work.slope` with the gradient and `work.K` with the Hessian of a frame, without that of the change of
-    state; `tied`: whether there is a frame after it."""
+def _bend(flat, tables, work, beside, tied):
+    """Fill `work.slope` with the gradient and `work.K` with the Hessian of a frame.
+
+    Without those of the change of state. `tied`: whether there is a frame after it.
+    """
     now, terms = beside.now, work.terms
-    gather(flat, now, goals, terms, 1.0)
+    gather(flat, now, tables, terms, 1.0)
     velocity.add_terms(flat, now, beside.back.velocity, terms)
     if tied:
         velocity.add_terms(flat, now, beside.ahead.velocity, terms)
-    stiffen(flat, now, goals, terms)
+    stiffen(flat, now, tables, terms)
     change_of_state.add_terms(flat, now, beside.back.state, terms, 1.0)
     if tied:
         change_of_state.add_terms(flat, now, beside.ahead.state, terms, 1.0)
@@ -197,8 +221,8 @@ def _take(work, chosen, n, out):
 def _list_independent(work, chosen):
     """List the independent coordinates in `chosen` (m,); returns how many there are, also where there is no room."""
     n = 0
-    for i in range(work.e.follows.shape[0]):
-        if not work.e.follows[i]:
+    for i in range(work.e.dependent.shape[0]):
+        if not work.e.dependent[i]:
             if n < chosen.shape[0]:
                 chosen[n] = i
             n += 1
@@ -206,12 +230,25 @@ def _list_independent(work, chosen):
 
 
 @kernel
-def model_frames(flat, goals, work, beside, frames, out):
-    """Fill the model of all frames; returns the largest number of independent coordinates of a frame. Where that is
-    more than there is room for, nothing else is of use."""
+def model_frames(flat, tables, work, beside, frames, out):
+    """Fill the model of all frames.
+
+    Where a frame has more independent coordinates than there is room for, nothing else is of use.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        tables: The objectives with their targets.
+        work: Scratch of the solver.
+        beside: Placements of neighbouring frames, scratch.
+        frames: The frames' coordinates and targets.
+        out: Model to fill.
+
+    Returns:
+        The largest number of independent coordinates of a frame.
+    """
     most = 0
     for k in range(frames.q.shape[0]):
-        _meet(flat, goals, frames, k, beside, True)
+        _meet(flat, tables, frames, k, beside, True)
         eliminate(flat, beside.now, work.e)
         chosen = out.independent[k]
         n = _list_independent(work, chosen)
@@ -219,8 +256,8 @@ def model_frames(flat, goals, work, beside, frames, out):
         if n > chosen.shape[0]:
             continue
         out.number[k] = n
-        out.value[k] = _value(flat, goals, beside)
-        _bend(flat, goals, work, beside, frames.following[k] >= 0)
+        out.value[k] = _value(flat, tables, beside)
+        _bend(flat, tables, work, beside, frames.following[k] >= 0)
         reduce_gradient(flat, work.e, work.slope)
         reduce_matrix(flat, work.e, work.K)
         _take(work, chosen, n, out.hessian[k])
@@ -253,9 +290,13 @@ def step_frames(flat, work, beside, frames, model, step, scale, q, residual):
     """Move all frames by a share of their steps, onto the loops.
 
     Args:
-        flat, work, beside, frames, model: the robot, scratch, where the frames are, and their model there.
+        flat: The robot, scratch, where the frames are, and their model there.
+        work: The robot, scratch, where the frames are, and their model there.
+        beside: The robot, scratch, where the frames are, and their model there.
+        frames: The robot, scratch, where the frames are, and their model there.
+        model: The robot, scratch, where the frames are, and their model there.
         step: (T, m) of the independent coordinates.
-        scale: share of it.
+        scale: Share of it.
         q: (T, nq) filled with coordinates.
         residual: (T,) filled with the closure residual [m]; infinite where the loops do not close.
     """
@@ -274,26 +315,49 @@ def step_frames(flat, work, beside, frames, model, step, scale, q, residual):
 
 
 @kernel
-def value_frames(flat, goals, beside, frames, value):
-    """Fill `value` (T,) with the objective of each frame."""
+def value_frames(flat, tables, beside, frames, value):
+    """Fill `value` (T,) with the objective of each frame.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        tables: The objectives with their targets.
+        beside: Placements of neighbouring frames, scratch.
+        frames: The frames' coordinates and targets.
+        value: Filled with the objectives (T,).
+    """
     for k in range(frames.q.shape[0]):
-        _meet(flat, goals, frames, k, beside, False)
-        value[k] = _value(flat, goals, beside)
+        _meet(flat, tables, frames, k, beside, False)
+        value[k] = _value(flat, tables, beside)
 
 
 @kernel
-def miss_frames(flat, goals, beside, frames):
-    """Fill `frames.missed` with what each frame misses where it is."""
+def miss_frames(flat, tables, beside, frames):
+    """Fill `frames.missed` with what each frame misses where it is.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        tables: The objectives with their targets.
+        beside: Placements of neighbouring frames, scratch.
+        frames: The frames' coordinates and targets; `missed` is filled.
+    """
     for k in range(frames.q.shape[0]):
-        _ask(goals, frames, k)
+        _ask(tables, frames, k)
         stand(flat, beside.now, frames.q[k])
-        missed_by_cluster(flat, beside.now, goals, frames.missed[k])
+        missed_by_cluster(flat, beside.now, tables, frames.missed[k])
 
 
 @kernel
 def state_frames(flat, beside, q, position, quaternion, residual):
-    """Fill the bodies' state frames, position (T, n, 3) and quaternion (T, n, 4), and the closure residual (T,) [m], at
-    coordinates q (T, nq)."""
+    """Fill the bodies' state frames and the closure residual at coordinates q (T, nq).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        beside: Placements of neighbouring frames, scratch.
+        q: Coordinates (T, nq).
+        position: Filled with positions (T, n, 3) [m].
+        quaternion: Filled with quaternions (T, n, 4) wxyz.
+        residual: Filled with closure residuals (T,) [m].
+    """
     for k in range(q.shape[0]):
         residual[k] = stand(flat, beside.now, q[k])
         for b in range(1, flat.bodies + 1):

@@ -86,7 +86,10 @@ class Program:
 
         Args:
             radius: (d,) of each degree of freedom [rad or m].
-            price: of each frame's largest violation, where rows may be violated; None where they must hold.
+            price: Of each frame's largest violation, where rows may be violated; None where they must hold.
+
+        Returns:
+            The step, and whether all bounds are kept.
         """
         reach = self._flat(radius[self._model.independent])
         low, high = np.maximum(self._low, -reach), np.minimum(self._high, reach)
@@ -107,7 +110,14 @@ class Program:
         return Step(dz, self._quadratic.decrease(dz), multiplier, solved)
 
     def left(self, step: Step) -> float:
-        """Return the sum of what a step leaves beyond the rows' bounds, to first order."""
+        """Return the sum of what a step leaves beyond the rows' bounds, to first order.
+
+        Args:
+            step: The step to judge.
+
+        Returns:
+            The sum; 0.0 where all rows keep their bounds.
+        """
         moved = self._rows @ self._flat(step.dz)
         return float(np.maximum(np.maximum(self._below - moved, moved - self._above), 0.0).sum())
 

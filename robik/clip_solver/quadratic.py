@@ -41,9 +41,12 @@ class Quadratic:
         """Return the convex model of frames.
 
         Args:
-            model: of the frames.
+            model: Of the frames.
             previous: (T,) the frame before each; -1 for none.
             local: (m,) coordinates that are to be eliminated.
+
+        Returns:
+            The model, positive definite frame by frame.
         """
         tie = np.asarray(model.tie)
         if local.any():
@@ -61,14 +64,23 @@ class Quadratic:
         return cls(np.asarray(model.gradient), own, cross, last, tied, local)
 
     def decrease(self, dz: np.ndarray) -> float:
-        """Return by how much a step (T, m) lowers the model."""
+        """Return by how much a step (T, m) lowers the model.
+
+        Args:
+            dz: Step (T, m) of the independent coordinates.
+
+        Returns:
+            The decrease; negative where the model rises.
+        """
         curved = np.einsum("ka,kab,kb", dz, self.own, dz)
         curved += 2.0 * np.einsum("ka,kab,kb", dz[self.last], self.cross, dz[self.tied])
         return float(-(self.gradient * dz).sum() - 0.5 * curved)
 
     def reduced(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the blocks (T, m, m) and the gradient (T, m) after the elimination; rows of what is eliminated are of
-        no use."""
+        """Return the blocks (T, m, m) and the gradient (T, m) after the elimination.
+
+        Rows of what is eliminated are of no use.
+        """
         if not self.local.any():
             return self.own, self.gradient
         outer = self.own[:, self.local]
@@ -91,15 +103,24 @@ class Quadratic:
 
 
 def unbounded(model: Model) -> np.ndarray:
-    """Return the coordinates (m,) that no bound is on; none where the frames have different ones."""
+    """Return the coordinates (m,) that no bound is on; none where the frames have different ones.
+
+    Args:
+        model: The quadratic model of the clip.
+
+    Returns:
+        Whether no bound is on it (m,).
+    """
     alike = (model.independent == model.independent[0]).all() and (model.number == model.independent.shape[1]).all()
     local = ~np.asarray(model.motion).any(axis=(0, 1))
     return local & bool(alike and not local.all())
 
 
 def _positive(model: Model) -> np.ndarray:
-    """Return the frames' Hessians (T, m, m), those that are not definite with the absolute values of their eigenvalues,
-    and damped."""
+    """Return the frames' Hessians (T, m, m), made positive definite and damped.
+
+    Those that are not definite get the absolute values of their eigenvalues.
+    """
     found = model.hessian.copy()
     doubtful = ~np.asarray(model.definite)
     if doubtful.any():

@@ -19,14 +19,30 @@ if TYPE_CHECKING:
 def command(
     commands: argparse._SubParsersAction, name: str, run: Callable[[argparse.Namespace], int | None], text: str
 ) -> argparse.ArgumentParser:
-    """Add a command and return its parser; `run` takes the parsed options and returns an exit code or None."""
+    """Add a command and return its parser.
+
+    Args:
+        commands: Where the command is added.
+        name: Name of the command.
+        run: Takes the parsed options and returns an exit code or None.
+        text: Help and description.
+
+    Returns:
+        The command's parser.
+    """
     parser = commands.add_parser(name, help=text, description=text)
     parser.set_defaults(run=run)
     return parser
 
 
 def add_robot(parser: argparse.ArgumentParser, name: str = "robot", whose: str = "") -> None:
-    """Add a robot and how to read it."""
+    """Add a robot and how to read it.
+
+    Args:
+        parser: Parser of a command.
+        name: Name of the argument; an option if it begins with dashes.
+        whose: Words before the help's sentence.
+    """
     parser.add_argument(
         name, metavar="ROBOT", help=f"{whose}a robot file, or the name of a robot that RobIK brings: boxer, walker, …"
     )
@@ -42,7 +58,17 @@ def add_robot(parser: argparse.ArgumentParser, name: str = "robot", whose: str =
 
 
 def load(options: argparse.Namespace) -> Mechanism:
-    """Return the robot that the options name."""
+    """Return the robot that the options name.
+
+    Args:
+        options: Options that `add_robot` declared.
+
+    Returns:
+        The robot, on the base that the options name.
+
+    Raises:
+        RobikError: The file cannot be read as a robot.
+    """
     from ..formats import load_robot
     from ..formats.options import package_folders, xacro_arguments
     from ..mechanism.base import with_base
@@ -52,7 +78,14 @@ def load(options: argparse.Namespace) -> Mechanism:
 
 
 def robot_file(options: argparse.Namespace) -> str | Path:
-    """Return the path of the robot that the options name, one that RobIK brings or the user's own."""
+    """Return the path of the robot that the options name, one that RobIK brings or the user's own.
+
+    Args:
+        options: Options that `add_robot` declared.
+
+    Returns:
+        The path, or the options' own text.
+    """
     from ..robots import names, path
 
     return path(options.robot) if options.robot in names() else options.robot
@@ -60,7 +93,14 @@ def robot_file(options: argparse.Namespace) -> str | Path:
 
 @contextmanager
 def naming(file: str | None) -> Iterator[None]:
-    """Put the file's name before an error that is about its content."""
+    """Put the file's name before an error that is about its content.
+
+    Args:
+        file: Name of the file; "None" is printed without one.
+
+    Raises:
+        ClipError: With the file's name, where the block raised one.
+    """
     try:
         yield
     except ClipError as error:

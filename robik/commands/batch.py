@@ -12,7 +12,11 @@ from .arguments import command
 
 
 def add_batch(commands: argparse._SubParsersAction) -> None:
-    """Add the command `batch`."""
+    """Add the command `batch`.
+
+    Args:
+        commands: Where the command is added.
+    """
     text = "follow every recording of a folder with a robot; goes on where an earlier run stopped"
     parser = command(commands, "batch", _batch, text)
     parser.add_argument("robot", metavar="ROBOT", help="a robot file, or the name of a robot that RobIK brings")

@@ -9,7 +9,11 @@ from .arguments import command
 
 
 def add_bench(commands: argparse._SubParsersAction) -> None:
-    """Add the command `bench`."""
+    """Add the command `bench`.
+
+    Args:
+        commands: Where the command is added.
+    """
     parser = command(commands, "bench", _bench, "time per frame of the solver on the robots that ship, on this machine")
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 

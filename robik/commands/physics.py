@@ -9,7 +9,11 @@ from .arguments import add_robot, command, load, naming
 
 
 def add_physics(commands: argparse._SubParsersAction) -> None:
-    """Add the command `physics`."""
+    """Add the command `physics`.
+
+    Args:
+        commands: Where the command is added.
+    """
     parser = command(commands, "physics", _physics, "will it fall: play a motion in MuJoCo, as it is and disturbed")
     add_robot(parser)
     parser.add_argument("motion", metavar="MOTION", help="with the base of a floating robot")
@@ -31,7 +35,7 @@ def _physics(options: argparse.Namespace) -> None:
     from ..physics import draws, planned, run
     from ..physics.export import save_scene
     from ..physics.motors import chain_drives, check_options, slowed
-    from ..servo.chain import load_chain
+    from ..servo.chain_file import load_chain
 
     check_options(options.rate, options.speed, options.trials, options.p_gain, options.servos)
     mechanism, motion = load(options), load_motion(options.motion)

@@ -8,7 +8,11 @@ from .arguments import command
 
 
 def add_play(commands: argparse._SubParsersAction) -> None:
-    """Add the command `play`."""
+    """Add the command `play`.
+
+    Args:
+        commands: Where the command is added.
+    """
     parser = command(commands, "play", _play, "play a motion on Dynamixel servos; ESC stops, T turns torque off")
     parser.add_argument("motion", metavar="MOTION.csv")
     parser.add_argument("--servos", metavar="SERVOS.json", required=True, help="which servo turns which actuator")
@@ -38,7 +42,11 @@ def add_play(commands: argparse._SubParsersAction) -> None:
 
 
 def add_servos(commands: argparse._SubParsersAction) -> None:
-    """Add the command `servos`."""
+    """Add the command `servos`.
+
+    Args:
+        commands: Where the command is added.
+    """
     servos = commands.add_parser(
         "servos", help="set servos up: models, scan, set, prepare, zero; stop; turn torque off; report on a recording"
     )
@@ -86,7 +94,11 @@ def _add_brand(verb: argparse.ArgumentParser) -> None:
 
 
 def add_simulate(commands: argparse._SubParsersAction) -> None:
-    """Add the command `simulate-servos`."""
+    """Add the command `simulate-servos`.
+
+    Args:
+        commands: Where the command is added.
+    """
     parser = command(
         commands, "simulate-servos", _simulate, "a simulated chain; its first line is the path of its port"
     )

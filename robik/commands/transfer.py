@@ -9,7 +9,11 @@ from .arguments import command
 
 
 def add_transfer(commands: argparse._SubParsersAction) -> None:
-    """Add the command `transfer`."""
+    """Add the command `transfer`.
+
+    Args:
+        commands: Where the command is added.
+    """
     text = "bring a motion from a serial model of a robot to one with its linkages, or back"
     parser = command(commands, "transfer", _transfer, text)
     parser.add_argument("source", metavar="FROM", help="the robot that the motion was made for")

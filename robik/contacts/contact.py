@@ -49,7 +49,7 @@ class Contact:
 
 @dataclass(frozen=True)
 class Hold:
-    """What a contact holds of a frame.
+    """Freedom that a contact takes from a frame.
 
     Attributes:
         joint: from the world to the frame's body, in the rest pose.
@@ -62,18 +62,30 @@ class Hold:
     axes: np.ndarray
 
     def at(self, position: np.ndarray, rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the joint's anchor (..., 3) [m] and axes (..., 3, 3) for a frame at positions (..., 3) and rotations
-        (..., 3, 3)."""
+        """Return the anchor (..., 3) [m] and axes (..., 3, 3) of the hold's joint for poses of its frame.
+
+        Args:
+            position: Positions (..., 3) of the held frame [m].
+            rotation: Orientations (..., 3, 3) of the held frame.
+
+        Returns:
+            Anchor (..., 3) [m] and axes (..., 3, 3).
+        """
         return position + rotation @ self.point, rotation @ self.axes
 
     def gap(
         self, position: np.ndarray, rotation: np.ndarray, held_position: np.ndarray, held_rotation: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far a frame is from where it is held, (...,) [m] and (...,) [rad], in what the contact holds.
+        """Return the distance and angle of a frame from where it is held, in what the contact holds.
 
         Args:
-            position, rotation: (..., 3) [m] and (..., 3, 3) of the frame.
-            held_position, held_rotation: likewise where it is held.
+            position: Positions (..., 3) of the frame [m].
+            rotation: Orientations (..., 3, 3) of the frame.
+            held_position: Positions (..., 3) at which it is held [m].
+            held_rotation: Orientations (..., 3, 3) in which it is held.
+
+        Returns:
+            Distances (...,) [m] and angles (...,) [rad].
         """
         (point, own), (place, axes) = self.at(position, rotation), self.at(held_position, held_rotation)
         distance = np.linalg.norm(point - place, axis=-1)
@@ -89,12 +101,15 @@ def hold_of(mechanism: Mechanism, name: str, oriented: bool) -> Hold:
     """Return what a contact of a frame holds.
 
     Args:
-        mechanism: the robot.
-        name: of a frame or body.
-        oriented: whether a frame without a sole holds its orientation, too.
+        mechanism: The robot.
+        name: Of a frame or body.
+        oriented: Whether a frame without a sole holds its orientation, too.
+
+    Returns:
+        The hold: its joint's type, point and axes.
 
     Raises:
-        MechanismError: an unknown frame; lists those that exist.
+        MechanismError: An unknown frame; lists those that exist.
     """
     frame, rest = mechanism.frame(name), mechanism.rest_pose(name)
     point, axes, kind = np.zeros(3), np.eye(3), "fixed" if oriented else "spherical"
@@ -120,5 +135,12 @@ def hold_of(mechanism: Mechanism, name: str, oriented: bool) -> Hold:
 
 
 def contact_name(frame: str) -> str:
-    """Return the name of the joint that holds a frame in contact."""
+    """Return the name of the joint that holds a frame in contact.
+
+    Args:
+        frame: Name of the frame.
+
+    Returns:
+        The name, which no joint of a file has.
+    """
     return f"(contact of {frame})"

@@ -55,7 +55,10 @@ class Crossing:
 
         Args:
             q: (T, nq) of the old tree.
-            pose: gives the rotations (T, 3, 3) and centres of mass (T, 3) [m] of a body by its number in the old tree.
+            pose: Gives the rotations (T, 3, 3) and centres of mass (T, 3) [m] of a body by its number in the old tree.
+
+        Returns:
+            Coordinates (T, nq) [rad or m, wxyz for balls].
         """
         flat, found = self.new.flat, np.zeros((len(q), len(self.new.rest)))
         found[:, self._to] = q[:, self._from] * self.dofs[:, 2]

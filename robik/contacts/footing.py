@@ -56,8 +56,11 @@ def build_footing(mechanism: Mechanism, holds: Sequence[Hold]) -> Footing:
     """Return the robot as it stands on contacts.
 
     Args:
-        mechanism: the robot.
-        holds: what each contact holds, at least one; a floating robot's tree is rooted in the first.
+        mechanism: The robot.
+        holds: What each contact holds, at least one; a floating robot's tree is rooted in the first.
+
+    Returns:
+        Tree and cuts on these contacts.
     """
     tree, cuts = spanning_tree(mechanism)
     joints = [hold.joint for hold in holds]

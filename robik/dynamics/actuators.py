@@ -1,4 +1,4 @@
-"""What motors can: stall torque, speed without load and stiffness of servos, by model.
+"""Motors' data: stall torque, speed without load and stiffness of servos, by model.
 
 A servo of proportional gain P drives its motor by P/128 units of PWM per count of error, 885 units being all. It then
 behaves as a spring of the stiffness
@@ -21,7 +21,7 @@ DAMPING = 0.02  # [s] of stiffness: measured on a looped walker in simulation
 
 @dataclass(frozen=True)
 class MotorData:
-    """What the vendor says of a servo at its nominal voltage.
+    """The vendor's data of a servo at its nominal voltage.
 
     Attributes:
         stall_torque: at rest [N m].
@@ -36,7 +36,14 @@ class MotorData:
     p_gain: int
 
     def stiffness(self, p_gain: float | None = None) -> float:
-        """Return the spring that the servo is at a position P gain, that of the factory if left out [N m/rad]."""
+        """Return the spring that the servo is at a position P gain, that of the factory if left out [N m/rad].
+
+        Args:
+            p_gain: Position P gain as the servo counts it; that of the factory if left out.
+
+        Returns:
+            Stiffness [N m/rad].
+        """
         gain = self.p_gain if p_gain is None else p_gain
         return self.stall_torque * gain / P_UNIT * COUNTS / tau / FULL_PWM
 

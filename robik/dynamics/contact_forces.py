@@ -26,30 +26,36 @@ SETTLED, ROUNDING = 1e-24, 1e-15  # Newton's decrement at which it ends; of the 
 
 
 class ContactWork(NamedTuple):
-    """Room for the forces of K points on rows of up to d independent coordinates.
+    """Room for the forces of K points on rows of up to d independent coordinates."""
 
-    `rows` (1,): how many count, `row` (d,): which; `G` (d, 3 K), `right` (d,), `slack` (1,): ε; `multiplier`, `centre`,
-    `trial`, `step`, `slope` (d,), `H` (d, d); `force` (3 K,) in weights; `normal` (3,) of the ground, `friction` (1,).
-    """
-
-    rows: np.ndarray
-    row: np.ndarray
-    G: np.ndarray
-    right: np.ndarray
-    slack: np.ndarray
-    multiplier: np.ndarray
-    centre: np.ndarray
-    trial: np.ndarray
-    step: np.ndarray
-    slope: np.ndarray
-    H: np.ndarray
-    force: np.ndarray
-    normal: np.ndarray
-    friction: np.ndarray
+    rows: np.ndarray  # (1,) number of rows that count
+    row: np.ndarray  # (d,) their coordinates
+    G: np.ndarray  # (d, 3 K) forces of the points along the coordinates
+    right: np.ndarray  # (d,) forces to be given
+    slack: np.ndarray  # (1,) ε
+    multiplier: np.ndarray  # (d,) of the rows
+    centre: np.ndarray  # (d,) multipliers that the next round is drawn to
+    trial: np.ndarray  # (d,) multipliers of a step that is tried
+    step: np.ndarray  # (d,) of the multipliers
+    slope: np.ndarray  # (d,) of the dual
+    H: np.ndarray  # (d, d) second derivatives of the dual
+    force: np.ndarray  # (3 K,) in weights
+    normal: np.ndarray  # (3,) of the ground
+    friction: np.ndarray  # (1,) coefficient
 
 
 def new_contact_work(dofs: int, points: int, normal: np.ndarray, friction: float) -> ContactWork:
-    """Return room for `points` contact points on a robot of `dofs` degrees of freedom."""
+    """Return room for `points` contact points on a robot of `dofs` degrees of freedom.
+
+    Args:
+        dofs: Degrees of freedom d.
+        points: Number of contact points.
+        normal: Normal of the ground (3,), a unit vector.
+        friction: Coefficient of friction.
+
+    Returns:
+        Room without a problem in it.
+    """
     vectors = np.zeros((6, dofs))
     return by_reference(
         ContactWork(
@@ -84,8 +90,11 @@ def _pulled(w, point, multiplier):
 
 @inlined
 def _in_cone(w, x, y, z):
-    """The cone's part (0: inside, 1: on its side, 2: its tip), the normal and tangential length of (x, y, z), and the
-    normal length of its projection."""
+    """Return the part of the cone that a force (x, y, z) is in, and its lengths.
+
+    The part is 0 inside, 1 on its side, 2 at its tip; then the normal and tangential length, and the normal length of
+    the projection.
+    """
     a, b, c = w.normal[0], w.normal[1], w.normal[2]
     mu = w.friction[0]
     up = a * x + b * y + c * z
@@ -99,7 +108,7 @@ def _in_cone(w, x, y, z):
 
 @kernel(entry=False)
 def _value(w, multiplier):
-    """The dual's value, to be minimised; leaves the forces in `force`."""
+    """Return the dual's value, to be minimised; leaves the forces in `force`."""
     total = 0.0
     for k in range(w.force.shape[0] // 3):
         x, y, z = _pulled(w, k, multiplier)
@@ -120,8 +129,10 @@ def _value(w, multiplier):
 
 @kernel(entry=False)
 def _residual(w):
-    """Write the dual's slope G f + ε (λ − c) − r at `multiplier`, with the forces at hand; returns the largest |G f −
-    r|."""
+    """Write the dual's slope G f + ε (λ − c) − r at `multiplier`, with the forces at hand.
+
+    Returns the largest |G f − r|.
+    """
     worst = 0.0
     for i in range(w.rows[0]):
         s = -w.right[i]
@@ -230,7 +241,14 @@ def _settle(w):
 
 @kernel(entry=False)
 def smallest_forces(w):
-    """Write the smallest forces in the cones that give `right`, or come nearest to it; returns what is missing."""
+    """Write the smallest forces in the cones that give `right`, or come nearest to it.
+
+    Args:
+        w: The problem, a `ContactWork`; its forces are filled.
+
+    Returns:
+        What is missing of `right`, as a share.
+    """
     _start(w)
     before, w.slack[0] = np.inf, SLACK
     for _ in range(ROUNDS):

@@ -54,10 +54,13 @@ def sole_contacts(
     """Return the soles' corners as contact points.
 
     Args:
-        mechanism: the robot.
-        standing: per foot frame, when it stands (T,).
+        mechanism: The robot.
+        standing: Per foot frame, when it stands (T,).
         samples: T.
-        friction: as for `ContactPoints`.
+        friction: As for `ContactPoints`.
+
+    Returns:
+        K points, and whether each can take force (T, K).
     """
     bodies: list[str] = []
     points: list[np.ndarray] = []

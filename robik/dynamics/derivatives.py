@@ -21,10 +21,13 @@ def derivatives(
     """Return velocities and accelerations (T, d) of the degrees of freedom.
 
     Args:
-        flat: a mechanism's arrays.
+        flat: A mechanism's arrays.
         times: (T,) [s].
         q: (T, nq) coordinates; of balls, quaternions.
-        cutoff: of the low-pass filter [Hz]; None for no filter.
+        cutoff: Of the low-pass filter [Hz]; None for no filter.
+
+    Returns:
+        Velocities (T, d) [rad/s or m/s] and accelerations (T, d) [rad/s² or m/s²].
     """
     velocity, acceleration = np.zeros((2, len(times), len(flat.before)))
     if len(times) < 2:
@@ -45,7 +48,16 @@ def derivatives(
 
 
 def low_pass(times: np.ndarray, values: np.ndarray, cutoff: float) -> np.ndarray:
-    """Return values (T, n) without what is faster than `cutoff` [Hz]; as they are where they are sampled too slowly."""
+    """Return values (T, n) without what is faster than `cutoff` [Hz]; as they are where they are sampled too slowly.
+
+    Args:
+        times: Times (T,) [s].
+        values: Values (T, n).
+        cutoff: Highest frequency that stays [Hz].
+
+    Returns:
+        Values (T, n); the given ones where sampling is too slow for the filter.
+    """
     steps = np.diff(times)
     step = float(steps.mean())
     if len(times) < FEWEST or 2.0 * cutoff * step >= 1.0:

@@ -42,7 +42,14 @@ class Drive:
 
 
 def default_drives(mechanism: Mechanism) -> dict[str, Drive]:
-    """Return drives by actuator for a robot whose motors are known by its file alone."""
+    """Return drives by actuator for a robot whose motors are known by its file alone.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        A drive per actuator: its stiffness [N m/rad], effort limit [N m] and no limit of speed.
+    """
     unknown = SURE * max(standing_stiffness(mechanism), 1e-6)
     drives = {}
     for joint in mechanism.actuated:
@@ -57,6 +64,12 @@ def standing_stiffness(mechanism: Mechanism) -> float:
     """Return m g h [N m/rad]: how stiff a standing leg must be, or the weight bends it further and further.
 
     h is the height of the centre of mass in the rest pose over the lowest sole, or over the lowest body without soles.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        m g h [N m/rad].
     """
     com = sum(b.mass * b.rest_com for b in mechanism.bodies) / max(mechanism.mass, 1e-12)
     soles = [
@@ -72,6 +85,13 @@ def standing_share(room: InverseDynamics, drives: Mapping[str, Drive]) -> dict[s
     The motors of a leg are springs in series: a tipping moment M between the foot and the heaviest body turns it by
     Σ τᵢ² / kᵢ · M, with τᵢ the motors' torques against a moment of 1. A leg below 1 cannot stand; one below 2 gives way
     by more than the weight is out of place.
+
+    Args:
+        room: Inverse dynamics of the robot, which give the motors' torques.
+        drives: Drive by actuator.
+
+    Returns:
+        Share of m g h by foot frame.
     """
     mechanism = room.mechanism
     needed = max(standing_stiffness(mechanism), 1e-9)

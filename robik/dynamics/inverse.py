@@ -57,10 +57,13 @@ class Dynamics:
     missing: np.ndarray
 
     def zero_moment_point(self, height: float | np.ndarray = 0.0) -> np.ndarray:
-        """Return where the ground's force must act so that it needs no moment along the ground (T, 2) [m].
+        """Return the zero-moment point: where the ground's force needs no moment along the ground.
 
         Args:
-            height: of the ground [m], a number or (T,); NaN comes back where the robot does not press on it.
+            height: Of the ground [m], a number or (T,); NaN comes back where the robot does not press on it.
+
+        Returns:
+            Points (T, 2) [m]; NaN where the ground does not push.
         """
         moment, force = self.wrench[:, :3], self.wrench[:, 3:]
         down = np.where(force[:, 2] > 0, force[:, 2], np.nan)
@@ -89,15 +92,22 @@ class InverseDynamics:
         self.fk = ForwardKinematics(mechanism)
         self.topology, self.flat = self.fk.topology, self.fk.flat
         self._motor, self._sign = _motors(self.topology)
-        self._elimination, self._surplus = _leading_motors(self.topology, self.flat, self._motor)
+        self._elimination, self._surplus = _independent_motors(self.topology, self.flat, self._motor)
         self._now = new_placement(self.flat, self.topology.rest)
 
     def coordinates(self, motion: Motion, source: str = "the motion") -> np.ndarray:
         """Return the tree's coordinates (T, nq) along a motion, by forward kinematics.
 
+        Args:
+            motion: The motion.
+            source: The motion in words, for errors.
+
+        Returns:
+            Coordinates (T, nq) [rad or m, wxyz for balls].
+
         Raises:
-            ClipError: names the actuators that the motion lacks.
-            MechanismError: loops that do not close, with the sample.
+            ClipError: Names the actuators that the motion lacks.
+            MechanismError: Loops that do not close, with the sample.
         """
         values = values_for(self.mechanism, motion, source)
         q = np.zeros((len(values), len(self.topology.rest)))
@@ -123,10 +133,14 @@ class InverseDynamics:
         """Return the forces of a motion.
 
         Args:
-            times: (T,) [s].
-            q: (T, nq) coordinates of the tree, with closed loops.
-            velocity, acceleration: (T, d) of its degrees of freedom.
-            contacts: where and when the ground can push; nowhere if left out.
+            times: Times (T,) [s].
+            q: Coordinates (T, nq) of the tree, with closed loops.
+            velocity: Velocities (T, d) of its degrees of freedom [rad/s or m/s].
+            acceleration: Accelerations (T, d) of its degrees of freedom [rad/s² or m/s²].
+            contacts: Where and when the ground can push; nowhere if left out.
+
+        Returns:
+            Torques, ground forces and zero-moment points.
         """
         points = contacts or ContactPoints((), np.zeros((0, 3)), np.zeros((len(times), 0), bool))
         bodies = new_bodies(self.flat, *self._masses, np.array([0.0, 0.0, -self.gravity]))
@@ -151,10 +165,13 @@ class InverseDynamics:
         )
 
     def torques_of_moments(self, body: str) -> np.ndarray:
-        """Return the motors' torques (3, A) against a moment of 1 N m on a body in the rest pose, about x, y and z.
+        """Return the motors' torques against a moment of 1 N m on a body in the rest pose, about x, y and z.
 
         Args:
-            body: a name; the base, or the world, holds against it.
+            body: A name; the base, or the world, holds against it.
+
+        Returns:
+            Torques (3, A) [N m or N].
         """
         now, e, out = new_placement(self.flat, self.topology.rest), self._elimination, np.zeros(len(self.flat.before))
         forward_kinematics(self.flat, now)
@@ -222,15 +239,18 @@ def inverse_dynamics(
     """Return the forces that a motion needs.
 
     Args:
-        mechanism: the robot.
-        motion: with a column per actuator, and the base of a floating robot.
-        contacts: where and when the ground can push.
-        cutoff: of the low-pass filter before accelerations are taken [Hz]; None for none.
-        gravity: along −z [m/s²].
+        mechanism: The robot.
+        motion: With a column per actuator, and the base of a floating robot.
+        contacts: Where and when the ground can push.
+        cutoff: Of the low-pass filter before accelerations are taken [Hz]; None for none.
+        gravity: Along −z [m/s²].
+
+    Returns:
+        Torques (T, A), ground forces and zero-moment points.
 
     Raises:
-        MechanismError: the robot has no mass, or its loops do not close.
-        ClipError: names the actuators that the motion lacks.
+        MechanismError: The robot has no mass, or its loops do not close.
+        ClipError: Names the actuators that the motion lacks.
     """
     room = InverseDynamics(mechanism, gravity)
     q = room.coordinates(motion)
@@ -256,9 +276,11 @@ def _motors(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
     return np.array(dofs, dtype=np.int64), np.array(signs, dtype=float)
 
 
-def _leading_motors(topology: Topology, flat: Flat, motor: np.ndarray) -> tuple[Elimination, np.ndarray]:
-    """Return room for an elimination in which the base and as many motors as possible are independent, and the motors
-    that are not."""
+def _independent_motors(topology: Topology, flat: Flat, motor: np.ndarray) -> tuple[Elimination, np.ndarray]:
+    """Return an elimination in which the base and as many motors as possible are independent.
+
+    And the motors that are not.
+    """
     e, now = new_elimination(flat), new_placement(flat, topology.rest)
     step = np.random.default_rng(0).uniform(-AWAY, AWAY, len(flat.before))
     integrate(flat, topology.rest, step, 1.0, now.q)

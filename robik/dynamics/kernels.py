@@ -18,35 +18,39 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import by_reference, inlined, kernel
-from ..kinematics.elimination import reduce_gradient
 from ..kinematics.kernels import along, rotate
+from ..kinematics.null_space import reduce_gradient
 from ..kinematics.rotations import cross
 from ..mechanism.constraints import BALL
 from ..mechanism.topology import Flat
 
 
 class Bodies(NamedTuple):
-    """Masses, and room for the motion of the bodies (n + 1, the world first).
+    """Masses, and room for the motion of the bodies (n + 1, the world first)."""
 
-    `mass` (n + 1,) [kg]; `inertia` (n + 1, 3, 3) about the centre of mass in the state frame [kg m²]; `gravity` (3,)
-    [m/s²]; `twist`, `acceleration`, `wrench` (n + 1, 6) as the module says; `beyond` (n + 1, 6): the sum of wrenches
-    of a body and all that hang on it; `momentum` (9,): the robot's linear momentum, angular momentum about its centre
-    of mass, and that centre; `before` (6,) is scratch.
-    """
-
-    mass: np.ndarray
-    inertia: np.ndarray
-    gravity: np.ndarray
-    twist: np.ndarray
-    acceleration: np.ndarray
-    wrench: np.ndarray
-    beyond: np.ndarray
-    momentum: np.ndarray
-    before: np.ndarray
+    mass: np.ndarray  # (n + 1,) [kg]
+    inertia: np.ndarray  # (n + 1, 3, 3) about the centre of mass in the state frame [kg m²]
+    gravity: np.ndarray  # (3,) [m/s²]
+    twist: np.ndarray  # (n + 1, 6) as the module says
+    acceleration: np.ndarray  # (n + 1, 6) likewise
+    wrench: np.ndarray  # (n + 1, 6) likewise
+    beyond: np.ndarray  # (n + 1, 6) sum of the wrenches of a body and all that hang on it
+    momentum: np.ndarray  # (9,) linear momentum, angular momentum about the robot's centre of mass, and that centre
+    before: np.ndarray  # (6,) scratch
 
 
 def new_bodies(flat: Flat, mass: np.ndarray, inertia: np.ndarray, gravity: np.ndarray) -> Bodies:
-    """Return room for the bodies of a mechanism; arguments as the attributes of `Bodies`."""
+    """Return room for the bodies of a mechanism; arguments as the attributes of `Bodies`.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        mass: As `Bodies.mass` (n + 1,) [kg].
+        inertia: As `Bodies.inertia` (n + 1, 3, 3) [kg m²].
+        gravity: As `Bodies.gravity` (3,) [m/s²].
+
+    Returns:
+        Bodies at rest.
+    """
     n = len(flat.parent)
     twist, acceleration, wrench, beyond = np.zeros((4, n, 6))
     return by_reference(Bodies(mass, inertia, gravity, twist, acceleration, wrench, beyond, np.zeros(9), np.zeros(6)))
@@ -54,7 +58,15 @@ def new_bodies(flat: Flat, mass: np.ndarray, inertia: np.ndarray, gravity: np.nd
 
 @kernel(entry=False)
 def body_motions(flat, now, bodies, velocity, acceleration):
-    """Write the bodies' twists and accelerations from those of the degrees of freedom (d,)."""
+    """Write the bodies' twists and accelerations from those of the degrees of freedom (d,).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        bodies: `twist` and `acceleration` are filled.
+        velocity: Velocities (d,) [rad/s or m/s].
+        acceleration: Accelerations (d,) [rad/s² or m/s²].
+    """
     v0 = bodies.before
     for b in range(1, flat.parent.shape[0]):
         V, A = bodies.twist[b], bodies.acceleration[b]
@@ -99,7 +111,12 @@ def _turned_inertia(R, inertia, x, y, z):
 
 @kernel(entry=False)
 def body_wrenches(now, bodies):
-    """Write the wrench that each body needs for its motion, and the robot's momentum."""
+    """Write the wrench that each body needs for its motion, and the robot's momentum.
+
+    Args:
+        now: Placement of the bodies.
+        bodies: `wrench` and `momentum` are filled.
+    """
     g, total = bodies.gravity, bodies.momentum
     total[:] = 0.0
     mass = 0.0
@@ -138,8 +155,17 @@ def body_wrenches(now, bodies):
 
 @kernel(entry=False)
 def generalised_forces(flat, now, e, bodies, out):
-    """Write Zᵀ Q (d,): what the bodies' wrenches do along the independent coordinates; their sum stays in
-    `beyond[0]`."""
+    """Write Zᵀ Q (d,): what the bodies' wrenches do along the independent coordinates.
+
+    Their sum stays in `beyond[0]`.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        e: The elimination of dependent coordinates.
+        bodies: Wrenches as `body_wrenches` left them; `beyond` is filled.
+        out: Filled with the forces (d,) [N m or N].
+    """
     for b in range(flat.parent.shape[0]):
         for k in range(6):
             bodies.beyond[b, k] = bodies.wrench[b, k]
@@ -154,7 +180,16 @@ def generalised_forces(flat, now, e, bodies, out):
 
 @kernel
 def unit_wrench(flat, now, e, body, k, out):
-    """Write Zᵀ Q (d,) of a wrench on a body that is 1 in its entry k and 0 elsewhere."""
+    """Write Zᵀ Q (d,) of a wrench on a body that is 1 in its entry k and 0 elsewhere.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        e: The elimination of dependent coordinates.
+        body: Index of the body; 0 is the world.
+        k: Entry of the wrench: 0 to 2 a moment, 3 to 5 a force.
+        out: Filled with the forces (d,).
+    """
     out[:] = 0.0
     i = flat.tip[body]
     while i >= 0:
@@ -165,6 +200,15 @@ def unit_wrench(flat, now, e, body, k, out):
 
 @inlined
 def point_of(now, body, local):
-    """A point of a body's state frame in the world."""
+    """Return a point of a body's state frame in the world.
+
+    Args:
+        now: Placement of the bodies.
+        body: Index of the body; 0 is the world.
+        local: Point (3,) in its state frame [m].
+
+    Returns:
+        The components x, y and z [m].
+    """
     x, y, z = rotate(now.R[body], local)
     return x + now.c[body, 0], y + now.c[body, 1], z + now.c[body, 2]

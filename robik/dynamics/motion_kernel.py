@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import by_reference, kernel
-from ..kinematics.elimination import eliminate, reduce_gradient
+from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import close, forward_kinematics
+from ..kinematics.null_space import reduce_gradient
 from ..kinematics.rotations import cross
 from .contact_forces import smallest_forces
 from .kernels import body_motions, body_wrenches, generalised_forces, point_of, unit_wrench
@@ -18,47 +19,47 @@ NOTHING = 1e-9  # of the longest: a row of contact forces this short counts as z
 
 
 class Drive(NamedTuple):
-    """What gives forces, and room for it, on a robot of d degrees of freedom with A motors and K contact points.
+    """Sources of force on a robot of d degrees of freedom with A motors and K contact points, and room for them."""
 
-    `motor` (A,): the degree of freedom of each motor, `sign` (A,) of it; `driven` (d,): whether a motor drives it;
-    `surplus` (s,): the motors that must agree with the others, `follow` (s, A): how they do, `S` (s, s), `extra`
-    (s,); `body` (K,), `local` (K, 3): the points in the state frames; `foot` (F,): the bodies that carry points,
-    `foot_of` (K,), `unit` (F, 6, d): what unit wrenches on them do; `at` (K, 3); `Q` (d,); `weight` (1,): of the
-    robot [N].
-    """
-
-    motor: np.ndarray
-    sign: np.ndarray
-    driven: np.ndarray
-    surplus: np.ndarray
-    follow: np.ndarray
-    S: np.ndarray
-    extra: np.ndarray
-    body: np.ndarray
-    local: np.ndarray
-    foot: np.ndarray
-    foot_of: np.ndarray
-    unit: np.ndarray
-    at: np.ndarray
-    Q: np.ndarray
-    weight: np.ndarray
+    motor: np.ndarray  # (A,) degree of freedom of each motor
+    sign: np.ndarray  # (A,) direction of the motor along it
+    driven: np.ndarray  # (d,) whether a motor drives it
+    surplus: np.ndarray  # (s,) motors that must agree with the others
+    follow: np.ndarray  # (s, A) how they agree
+    S: np.ndarray  # (s, s) scratch of their equations
+    extra: np.ndarray  # (s,) scratch
+    body: np.ndarray  # (K,) body of each contact point
+    local: np.ndarray  # (K, 3) the points in the state frames [m]
+    foot: np.ndarray  # (F,) bodies that carry points
+    foot_of: np.ndarray  # (K,) index of each point's foot
+    unit: np.ndarray  # (F, 6, d) forces of unit wrenches on the feet
+    at: np.ndarray  # (K, 3) the points in the world [m]
+    Q: np.ndarray  # (d,) forces along the degrees of freedom
+    weight: np.ndarray  # (1,) of the robot [N]
 
 
 class Forces(NamedTuple):
-    """What comes out, over T samples: `torque` (T, A), `force` and `point` (T, K, 3), `wrench` (T, 6) of the whole
-    robot about the origin, `momentum` (T, 9) as in `Bodies`, `missing` (T,): the largest generalised force that
-    nothing gives, in weights."""
+    """Results over T samples."""
 
-    torque: np.ndarray
-    force: np.ndarray
-    point: np.ndarray
-    wrench: np.ndarray
-    momentum: np.ndarray
-    missing: np.ndarray
+    torque: np.ndarray  # (T, A) of the motors [N m or N]
+    force: np.ndarray  # (T, K, 3) of the ground on each point [N]
+    point: np.ndarray  # (T, K, 3) the points in the world [m]
+    wrench: np.ndarray  # (T, 6) of the whole robot about the origin
+    momentum: np.ndarray  # (T, 9) as in `Bodies`
+    missing: np.ndarray  # (T,) largest generalised force that nothing gives, in weights
 
 
 def new_forces(samples: int, motors: int, points: int) -> Forces:
-    """Return room for results."""
+    """Return room for results.
+
+    Args:
+        samples: Number of samples T.
+        motors: Number of motors A.
+        points: Number of contact points K.
+
+    Returns:
+        Zeros.
+    """
     return by_reference(
         Forces(
             torque=np.zeros((samples, motors)),
@@ -78,8 +79,8 @@ def _contact_rows(flat, now, e, drive, contact, touches):
         for k in range(6):
             unit_wrench(flat, now, e, drive.foot[f], k, drive.unit[f, k])
     rows = 0
-    for i in range(e.follows.shape[0]):
-        if e.follows[i] or drive.driven[i]:
+    for i in range(e.dependent.shape[0]):
+        if e.dependent[i] or drive.driven[i]:
             continue
         length, longest = 0.0, 0.0
         for k in range(drive.body.shape[0]):
@@ -157,7 +158,7 @@ def _torques(flat, e, drive, torque):
 
 @kernel(entry=False)
 def _gauss(S, x):
-    """x ← S⁻¹ x for a symmetric positive definite S, which is used up."""
+    """Solve S x = x in place for a symmetric positive definite S, which is used up."""
     n = x.shape[0]
     for k in range(n):
         for i in range(k + 1, n):
@@ -176,12 +177,17 @@ def motion_forces(flat, now, e, bodies, drive, contact, q, velocity, acceleratio
     """Write the forces of every sample.
 
     Args:
-        flat, now, e: the mechanism's arrays, and room for a placement and its elimination.
-        bodies, drive, contact: masses, motors, contact points, and room for them.
-        q: (T, nq) coordinates, with closed loops.
-        velocity, acceleration: (T, d) of the degrees of freedom.
-        touches: (T, K) which contact points can take force.
-        out: `Forces`.
+        flat: The mechanism's arrays, and room for a placement and its elimination.
+        now: The mechanism's arrays, and room for a placement and its elimination.
+        e: The mechanism's arrays, and room for a placement and its elimination.
+        bodies: Masses of the bodies, and scratch.
+        drive: The motors, and scratch.
+        contact: Contact points, and scratch.
+        q: Coordinates (T, nq), with closed loops.
+        velocity: Velocities (T, d) of the degrees of freedom.
+        acceleration: Accelerations (T, d) of the degrees of freedom.
+        touches: Which contact points can take force (T, K).
+        out: `Forces` to fill.
     """
     for t in range(q.shape[0]):
         for i in range(q.shape[1]):
@@ -208,8 +214,8 @@ def motion_forces(flat, now, e, bodies, drive, contact, q, velocity, acceleratio
             _push(bodies, drive, contact, out.force[t], touches[t])
             generalised_forces(flat, now, e, bodies, drive.Q)
         worst = 0.0
-        for i in range(e.follows.shape[0]):
-            if not e.follows[i] and not drive.driven[i]:
+        for i in range(e.dependent.shape[0]):
+            if not e.dependent[i] and not drive.driven[i]:
                 worst = max(worst, abs(drive.Q[i]))
         out.missing[t] = worst / drive.weight[0]
         _torques(flat, e, drive, out.torque[t])

@@ -27,7 +27,7 @@ Writer = Callable[[Mechanism, Path], tuple[str, ...]]
 
 
 def _reader(format_name: str) -> Reader:
-    """A format's reader, imported when it is needed, so that what reads no USD starts without it."""
+    """Return a format's reader, imported when it is needed, so that what reads no USD starts without it."""
     return lambda *read, **options: import_module(f"{__name__}.{format_name}").load(*read, **options)
 
 
@@ -48,7 +48,7 @@ _ROOTS = {"mujoco": _MJCF, "robot": _URDF, "sdf": _SDF}
 
 
 def _xml(path: Path, packages: Iterable[Path]) -> Imported:
-    """What its root element says that it is."""
+    """Return what its root element says that it is."""
     with reading(path):
         root = read_xml(path).tag
         if root not in _ROOTS:
@@ -74,17 +74,21 @@ def import_robot(
     base: str = "auto",
     arguments: Mapping[str, str] | None = None,
 ) -> Imported:
-    """The robot in a file, and what its user should know about how the file was read.
+    """Return the robot in a file, and what its user should know about how the file was read.
 
     Args:
-        packages: folders of ROS packages, or folders that hold such, where `package://` URIs may lead.
-        base: whether it stands fixed or floats (`with_base`).
-        arguments: values of a xacro file's arguments, by name; those not given have their defaults.
+        path: The file.
+        packages: Folders of ROS packages, or folders that hold such, where `package://` URIs may lead.
+        base: Whether it stands fixed or floats (`with_base`).
+        arguments: Values of a xacro file's arguments, by name; those not given have their defaults.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError: names the file, the element and the remedy; for an unknown extension, those that can be read.
-        AssemblyError: a loop that cannot be closed; names it and its gap.
-        MechanismError: it cannot have that base.
+        FormatError: Names the file, the element and the remedy; for an unknown extension, those that can be read.
+        AssemblyError: A loop that cannot be closed; names it and its gap.
+        MechanismError: It cannot have that base.
     """
     read = _read(path, packages, arguments)
     return described(replace(read, mechanism=with_base(read.mechanism, base)))
@@ -93,12 +97,23 @@ def import_robot(
 def load_robot(
     path: str | Path, packages: Iterable[str | Path] = (), arguments: Mapping[str, str] | None = None
 ) -> Mechanism:
-    """The robot in a file, read as by `import_robot`. Warnings of the import are logged; `import_robot` gives them.
+    """Return the robot in a file, read as by `import_robot`.
+
+    Warnings of the import are logged; `import_robot` gives them.
 
     A native file's meshes are named as the file names them, wherever that leads, since no mesh is read here.
 
+    Args:
+        path: The file.
+        packages: Folders of ROS packages.
+        arguments: Values of xacro's arguments by name.
+
+    Returns:
+        The robot, assembled in its rest pose.
+
     Raises:
-        FormatError, AssemblyError: as `import_robot`.
+        FormatError: As `import_robot`.
+        AssemblyError: As `import_robot`.
     """
     if Path(path).name.lower().endswith(native.EXTENSION) and not arguments:
         return native.load(Path(path))
@@ -109,19 +124,21 @@ def load_robot(
 
 
 def save_robot(mechanism: Mechanism, path: str | Path, read_from: str | Path | None = None) -> tuple[str, ...]:
-    """Writes a robot: `.robik.json` without loss, so that loading it gives an equal `Mechanism`.
+    """Write a robot: `.robik.json` without loss, so that loading it gives an equal `Mechanism`.
 
     URDF and MJCF with the same motions.
 
     Args:
-        read_from: the file that the robot came from. Its meshes are then named as seen from the new file, and copied
+        mechanism: The robot.
+        path: The file to write; its extension decides the format.
+        read_from: The file that the robot came from. Its meshes are then named as seen from the new file, and copied
             beside it where they would lie outside its folder. Without, they are named as they are.
 
     Returns:
         One sentence each on what the format cannot say.
 
     Raises:
-        FormatError: the extension is unknown, the format cannot hold the robot, or the file cannot be written (what was
+        FormatError: The extension is unknown, the format cannot hold the robot, or the file cannot be written (what was
             there stays).
     """
     write = _by_extension(WRITERS, path, "written")

@@ -18,10 +18,16 @@ from .xml_file import check_xml
 
 
 def read_dae(path: Path) -> Surface:
-    """All meshes of a file's scene as one, where the scene has them.
+    """Return all meshes of a file's scene as one, where the scene has them.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The surface, in metres.
 
     Raises:
-        FormatError: says what is wrong; the file's name is the caller's to add.
+        FormatError: Says what is wrong; the file's name is the caller's to add.
     """
     with extra("formats"):
         import collada
@@ -56,7 +62,7 @@ class _Painted:
         self._count = 0
 
     def add(self, primitive) -> None:  # type: ignore[no-untyped-def]
-        """Adds the faces of a bound primitive; lines are none."""
+        """Add the faces of a bound primitive; lines are none."""
         if primitive.vertex is None or type(primitive).__name__ not in (
             "BoundTriangleSet",
             "BoundPolylist",
@@ -77,7 +83,7 @@ class _Painted:
         self.paint_of += [self._paint(primitive.material)] * len(faces)
 
     def surface(self, unit: float) -> Surface:
-        """All of it, lengths times the file's unit [m]."""
+        """Return all of it, lengths times the file's unit [m]."""
         uv = np.vstack(self.uv)
         return Surface(
             unit * np.vstack(self.points),

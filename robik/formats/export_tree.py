@@ -1,5 +1,7 @@
-"""A mechanism as formats write it that know trees of bodies: a spanning tree of elementary motions, and joints that
-close loops."""
+"""A mechanism for formats that know trees of bodies.
+
+A spanning tree of elementary motions, and joints that close loops.
+"""
 
 from __future__ import annotations
 
@@ -72,24 +74,33 @@ class ExportTree:
 
     @property
     def lacks_motors(self) -> bool:
-        """Whether nothing is driven though something moves; unless the file says so, its reader would choose motors."""
+        """Return whether nothing is driven though something moves.
+
+        Unless the file says so, its reader would choose motors.
+        """
         return not self.mechanism.actuated and any(j.motions and j.type != "free" for j in self.mechanism.joints)
 
 
 def export_tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> ExportTree:
-    """Spans a mechanism by a tree.
+    """Span a mechanism by a tree.
 
     Args:
-        can_close: whether the format can say a joint as the end of a loop. One that it cannot stays in the tree or else
+        mechanism: The robot.
+        can_close: Whether the format can say a joint as the end of a loop. One that it cannot stays in the tree or else
             ends at a massless body, which is then held to the joint's own child.
+
+    Returns:
+        The tree's branches, and the joints that close loops.
     """
     mechanism, renamed = _told_apart(mechanism)
     return replace(_tree(mechanism, can_close), renamed=renamed)
 
 
 def _told_apart(mechanism: Mechanism) -> tuple[Mechanism, tuple[tuple[str, str], ...]]:
-    """The mechanism without joints that are called as another one's coordinate, which a file names as it names
-    joints."""
+    """Return the mechanism without joints that are called as another one's coordinate.
+
+    A file names coordinates as it names joints.
+    """
     coordinates = {name for joint in mechanism.joints for name in joint.coordinate_names if name != joint.name}
     taken = coordinates | {joint.name for joint in mechanism.joints}
     renamed = tuple(
@@ -135,8 +146,11 @@ def _tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> ExportTre
 
 
 def _spanned(mechanism: Mechanism, closes: Callable[[Joint], bool]) -> list[tuple[str, str, Joint | None]]:
-    """(body, parent, joint), parents first: joints that cannot close a loop first, then those with few motions, then
-    those that run the tree's way, in their order."""
+    """Return (body, parent, joint), parents first.
+
+    Joints that cannot close a loop come first, then those with few motions, then those in the tree's direction, in
+    their order.
+    """
     touching: dict[str, list[tuple[int, Joint]]] = {}
     for i, joint in enumerate(mechanism.joints):
         for end in (joint.parent, joint.child):
@@ -167,7 +181,7 @@ def _spanned(mechanism: Mechanism, closes: Callable[[Joint], bool]) -> list[tupl
 
 
 def _with_half(mechanism: Mechanism, joint: Joint) -> tuple[Mechanism, str]:
-    """The joint ends at a massless body in the place of its child, and the child is held to that."""
+    """Return the joint ends at a massless body in the place of its child, and the child is held to that."""
     taken = {WORLD, *mechanism.frame_names}
     half = free_name(f"{joint.name}_half", taken)
     joint_names = {j.name for j in mechanism.joints}
@@ -179,7 +193,7 @@ def _with_half(mechanism: Mechanism, joint: Joint) -> tuple[Mechanism, str]:
 
 
 def _motions(joint: Joint, body: str) -> Iterator[Motion]:
-    """A tree joint's elementary motions on the way to a body."""
+    """Yield a tree joint's elementary motions on the way to a body."""
     parent_R, _, child_R = joint_matrices(joint)
     turns = [k for k, name in enumerate(TURNS) if name in joint.motions]
     anchor = np.array(joint.position)

@@ -1,4 +1,4 @@
-"""What an import gives: the robot, and what its user should know about how its file was read."""
+"""Result of an import: the robot, and notes on how its file was read."""
 
 from __future__ import annotations
 
@@ -19,10 +19,16 @@ SHOWN = 6  # names in a sentence, before the rest is only counted
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Names the file in whatever is wrong with it. What overflows meanwhile is refused where it is used.
+    """Name the file in every error of this context.
+
+    What overflows meanwhile is refused where it is used.
+
+    Args:
+        path: The file.
 
     Raises:
-        FormatError, AssemblyError: with the file's name before what was said.
+        FormatError: With the file's name before what was said.
+        AssemblyError: With the file's name before what was said.
     """
     try:
         with np.errstate(all="ignore"):
@@ -49,7 +55,14 @@ class Imported:
 
 
 def described(imported: Imported) -> Imported:
-    """With a sentence on the robot's loops, how it can move, and how well its rest pose is closed."""
+    """Return an import with sentences on the robot's loops, its mobility and the closure of its rest pose.
+
+    Args:
+        imported: The import.
+
+    Returns:
+        The import with more warnings and a longer report.
+    """
     from ..kinematics.mobility import inspect  # with compiled kernels, which reading alone does not need
 
     try:
@@ -90,7 +103,12 @@ class Notes:
         return other
 
     def add(self, sentence: str, element: str = "") -> None:
-        """Remembers a sentence, with the element that it holds of."""
+        """Remember a sentence, with the element that it holds of.
+
+        Args:
+            sentence: The sentence.
+            element: Name of a body, joint or the like; empty for the whole file.
+        """
         sentence, element = " ".join(sentence.split()), " ".join(element.split())  # a name may hold line breaks
         elements = self._elements.setdefault(sentence, [])
         if element and element not in elements:
@@ -105,6 +123,13 @@ class Notes:
 
 
 def listed(names: Iterable[str]) -> str:
-    """The first few names, and how many more there are."""
+    """Return the first few names, and how many more there are.
+
+    Args:
+        names: Names of elements.
+
+    Returns:
+        Names with commas, such as "a, b and 7 more".
+    """
     names = list(names)
     return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

@@ -22,7 +22,10 @@ def lenient(content: bytes) -> bytes:
     """Return a file's content with what is forgiven mended; lines keep their numbers.
 
     Args:
-        content: bytes in an encoding whose signs for markup are ASCII's; others stay as they are.
+        content: Bytes in an encoding whose signs for markup are ASCII's; others stay as they are.
+
+    Returns:
+        The bytes, mended.
     """
     return _with_prefixes(_from_declaration(_without_comments(content)))
 

@@ -20,17 +20,21 @@ from .mjcf.inline import InlineMeshes
 
 
 def carried(mechanism: Mechanism, robot_file: Path, target: Path) -> Mechanism:
-    """The robot with its meshes named as seen from another file's folder.
+    """Return the robot with its meshes named as seen from another file's folder.
 
     Those that would lie outside that are copied into `meshes` there, and those that stand in an MJCF file itself are
     written there as STL.
 
     Args:
-        robot_file: the file that the robot was read from.
-        target: the file that it is to be written to.
+        mechanism: The robot.
+        robot_file: The file that the robot was read from.
+        target: The file that it is to be written to.
+
+    Returns:
+        The robot with other names of meshes.
 
     Raises:
-        FormatError: a mesh cannot be copied.
+        FormatError: A mesh cannot be copied.
     """
     with TemporaryDirectory() as unpacked:
         return with_visuals(mechanism, _Carrier(robot_file, target, Path(unpacked)).moved)
@@ -59,7 +63,7 @@ class _Carrier:
         return replace(visual, file=f"{place}#{inner}" if inner else place)
 
     def _copied(self, path: Path) -> str:
-        """Where a file's copy is, as seen from the folder."""
+        """Return where a file's copy is, as seen from the folder."""
         if path not in self.copies:
             name = next(
                 n for n in _alternatives(path) if n not in self.copies.values() and _is_free(self.folder / n, path)
@@ -76,7 +80,7 @@ class _Carrier:
         return self.copies[path]
 
     def _stl(self, file: str) -> Path | None:
-        """A mesh out of an MJCF file as one of its own; None where it cannot be read any more."""
+        """Return a mesh out of an MJCF file as one of its own; None where it cannot be read any more."""
         if file not in self.stls:
             path, name = split_inner(file)
             stl = self.unpacked / str(len(self.stls)) / (re.sub(r"[^\w.-]", "_", name) + ".stl")
@@ -95,5 +99,5 @@ def _alternatives(path: Path) -> Iterator[str]:
 
 
 def _is_free(place: Path, path: Path) -> bool:
-    """Whether a copy may lie in a place: nothing is there, or the same."""
+    """Return whether a copy may lie in a place: nothing is there, or the same."""
     return not place.exists() or (is_file(path) and filecmp.cmp(place, path, shallow=False))

@@ -15,10 +15,16 @@ STL_FACE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("color",
 
 
 def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (v, 3) in the file's own unit, and triangles (f, 3) of indices.
+    """Return the vertices and triangles of a mesh file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Vertices (v, 3) in the file's own unit, and triangles (f, 3) of indices.
 
     Raises:
-        FormatError: says what is wrong; the file's name is the caller's to add.
+        FormatError: Says what is wrong; the file's name is the caller's to add.
     """
     readers = {".stl": _stl, ".obj": _obj, ".msh": _msh}
     reader = readers.get(path.suffix.lower())
@@ -31,10 +37,15 @@ def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write_stl(path: Path, vertices: np.ndarray, faces: np.ndarray) -> None:
-    """Writes triangles as a binary STL.
+    """Write triangles as a binary STL.
+
+    Args:
+        path: The file.
+        vertices: Vertices (v, 3).
+        faces: Triangles (f, 3) of indices.
 
     Raises:
-        FormatError: it cannot be written.
+        FormatError: It cannot be written.
     """
     corners = np.asarray(vertices, dtype=float)[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -50,7 +61,14 @@ def write_stl(path: Path, vertices: np.ndarray, faces: np.ndarray) -> None:
 
 
 def is_stl_of_text(path: Path) -> bool:
-    """Whether a file is an STL that is not binary."""
+    """Return whether a file is an STL that is not binary.
+
+    Args:
+        path: The file.
+
+    Returns:
+        False for other formats, too.
+    """
     if path.suffix.lower() != ".stl":
         return False
     with open(path, "rb") as file:

@@ -1,4 +1,4 @@
-"""Where the meshes are that a robot file names, and that they are where a robot file may send a reader."""
+"""The meshes that a robot file names, and checks that they are where a robot file may send a reader."""
 
 from __future__ import annotations
 
@@ -36,12 +36,18 @@ class MeshFiles:
         self.allowed = [home, *([around] if around else []), *self.packages]
 
     def find(self, uri: str) -> tuple[str, bool]:
-        """The file's path relative to the robot file's folder, and whether it is there.
+        """Return the file's path relative to the robot file's folder, and whether it is there.
 
         A name is taken as it stands where there is such a file, else its %20 are read as spaces.
 
+        Args:
+            uri: Path or URI as the robot file has it.
+
+        Returns:
+            The path, and whether the file exists.
+
         Raises:
-            FormatError: the URI leads out of the robot's folders, or to the network.
+            FormatError: The URI leads out of the robot's folders, or to the network.
         """
         decoded = unquote(uri)
         meant: (
@@ -71,7 +77,7 @@ class MeshFiles:
             return path.as_posix()
 
     def _inside(self, text: str, uri: str) -> list[Path]:
-        """Where a URI, maybe decoded, may lead, the likeliest first."""
+        """Return where a URI, maybe decoded, may lead, the likeliest first."""
         scheme, found, rest = text.partition("://")
         if not text.strip():
             raise FormatError("it names no file")
@@ -99,7 +105,7 @@ class MeshFiles:
         return inside
 
     def _in_other_case(self, path: Path) -> Path | None:
-        """A file whose name differs in capitals only, as where it was written that made no difference."""
+        """Return a file whose name differs in capitals only, as where it was written that made no difference."""
         try:
             alike = (
                 resolved(other) for other in path.parent.iterdir() if other.name.casefold() == path.name.casefold()
@@ -111,12 +117,17 @@ class MeshFiles:
             return None
 
     def mesh(self, uri: str, notes: Notes, element: str) -> str:
-        """A mesh's path relative to the robot file's folder; empty where it may not be read.
+        """Return a mesh's path relative to the robot file's folder; empty where it may not be read.
 
         Notes that, and one that is not there.
 
         Args:
-            element: what names it, for messages.
+            uri: Path or URI as the robot file has it.
+            notes: Filled with warnings.
+            element: The element that names it, for messages.
+
+        Returns:
+            The path, or an empty text.
         """
         try:
             file, is_there = self.find(uri)
@@ -128,14 +139,27 @@ class MeshFiles:
         return file
 
     def holds(self, name: str) -> bool:
-        """Return whether a ROS package is one of those that may be read."""
+        """Return whether a ROS package is one of those that may be read.
+
+        Args:
+            name: Name of the package.
+
+        Returns:
+            True where it may be read.
+        """
         return self._package(name) is not None
 
     def package(self, name: str) -> Path:
-        """The folder of a ROS package.
+        """Return the folder of a ROS package.
+
+        Args:
+            name: Name of the package.
+
+        Returns:
+            The folder.
 
         Raises:
-            FormatError: it is none of those that may be read.
+            FormatError: It is none of those that may be read.
         """
         found = self._package(name)
         if found is None:
@@ -155,25 +179,58 @@ class MeshFiles:
 
 
 def placeholder(pose: Pose, color: tuple[float, float, float, float]) -> Visual:
-    """A small cube for a mesh that may not be read."""
+    """Return a small cube for a mesh that may not be read.
+
+    Args:
+        pose: Pose of the mesh in the body's frame.
+        color: Colour (4,), 0 to 1.
+
+    Returns:
+        The cube.
+    """
     return Visual("box", (PLACEHOLDER,) * 3, pose=pose, color=color)
 
 
 def split_inner(file: str) -> tuple[str, str]:
-    """The file that a visual names, and which mesh inside: a prim, or the name of one that stands in an MJCF file
-    itself; none where the file is a mesh."""
+    """Return the file that a visual names, and the mesh inside.
+
+    The mesh is a prim, or the name of one that stands in an MJCF file itself; None where the file is a mesh.
+
+    Args:
+        file: The visual's file, with `#` and a mesh if there is one.
+
+    Returns:
+        The file, and the mesh or an empty text.
+    """
     found = re.fullmatch(r"(.*\.usd[acz]?)#(/.+)|(.*\.(?:xml|mjcf))#(.+)", file, re.IGNORECASE)
     return (found[1] or found[3], found[2] or found[4]) if found else (file, "")
 
 
 def is_inline(file: str) -> bool:
-    """Whether a visual's file names a mesh that stands in an MJCF file itself."""
+    """Return whether a visual's file names a mesh that stands in an MJCF file itself.
+
+    Args:
+        file: The visual's file.
+
+    Returns:
+        True for a mesh in an MJCF file.
+    """
     path, inner = split_inner(file)
     return bool(inner) and Path(path).suffix.lower() in MJCF
 
 
 def contained(mechanism: Mechanism, robot_file: Path, packages: Iterable[Path], notes: Notes) -> Mechanism:
-    """The robot with small cubes for the meshes that its file may not send a reader to."""
+    """Return the robot with small cubes for the meshes that its file may not send a reader to.
+
+    Args:
+        mechanism: The robot.
+        robot_file: The robot's file.
+        packages: Folders of ROS packages.
+        notes: Filled with warnings.
+
+    Returns:
+        The robot.
+    """
     files = MeshFiles(robot_file, packages)
 
     def checked(visual: Visual, body: str) -> Visual:
@@ -186,13 +243,21 @@ def contained(mechanism: Mechanism, robot_file: Path, packages: Iterable[Path], 
 
 
 def with_visuals(mechanism: Mechanism, change: Callable[[Visual, str], Visual]) -> Mechanism:
-    """The robot with each visual changed, which is given with its body's name."""
+    """Return the robot with each visual changed, which is given with its body's name.
+
+    Args:
+        mechanism: The robot.
+        change: Takes a visual and its body's name and returns a visual.
+
+    Returns:
+        The robot; the given one where nothing has changed.
+    """
     bodies = tuple(replace(b, visuals=tuple(change(v, b.name) for v in b.visuals)) for b in mechanism.bodies)
     return mechanism if bodies == mechanism.bodies else mechanism.with_changes(bodies=bodies)
 
 
 def _names(package: Path) -> set[str]:
-    """What a package's folder may be called in a URI: its own name, and that in its `package.xml`."""
+    """Return what a package's folder may be called in a URI: its own name, and that in its `package.xml`."""
     try:
         check_file(package / PACKAGE_FILE)
         with open(package / PACKAGE_FILE, encoding="utf-8", errors="replace") as file:
@@ -203,7 +268,14 @@ def _names(package: Path) -> set[str]:
 
 
 def resolved(path: Path) -> Path | None:
-    """An absolute path; None where this system can have none of that name."""
+    """Return an absolute path; None where this system can have none of that name.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The path, links followed, or None.
+    """
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError):  # no name that this system can have, links in a ring
@@ -211,7 +283,14 @@ def resolved(path: Path) -> Path | None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file, whatever its name."""
+    """Return whether there is such a file, whatever its name.
+
+    Args:
+        path: The file.
+
+    Returns:
+        False for names that this system cannot have, too.
+    """
     try:
         return path.is_file()
     except OSError:

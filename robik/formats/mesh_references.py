@@ -1,5 +1,7 @@
-"""Files that a mesh file names beside itself (materials, buffers, pictures), so that none is read that lies
-elsewhere."""
+"""Files that a mesh file names beside itself: materials, buffers, pictures.
+
+They are found so that none is read that lies elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,16 @@ LONGEST = 50_000_000  # bytes of a glTF's JSON
 
 
 def check_references(path: Path, allowed: Iterable[Path]) -> None:
-    """Whether all that a mesh file names lies in folders that may be read; its own folder may.
+    """Check that all that a mesh file names lies in folders that may be read.
+
+    Its own folder may.
+
+    Args:
+        path: The file.
+        allowed: Other folders that may be read.
 
     Raises:
-        FormatError: names what does not; the mesh file's name is the caller's to add.
+        FormatError: Names what does not; the mesh file's name is the caller's to add.
     """
     readers = {".obj": _obj, ".gltf": _gltf, ".glb": _gltf}
     folders = [path.resolve().parent, *(Path(folder).resolve() for folder in allowed)]
@@ -30,7 +38,15 @@ def check_references(path: Path, allowed: Iterable[Path]) -> None:
 
 
 def is_inside(path: Path, folders: Iterable[Path]) -> bool:
-    """Whether a path lies in one of these folders, links followed."""
+    """Return whether a path lies in one of these folders, links followed.
+
+    Args:
+        path: The file.
+        folders: Folders that may be read.
+
+    Returns:
+        True where it lies in one.
+    """
     try:
         found = path.resolve()
     except (OSError, ValueError, RuntimeError):  # no name that this system can have, links in a ring
@@ -39,10 +55,13 @@ def is_inside(path: Path, folders: Iterable[Path]) -> bool:
 
 
 def _obj(path: Path) -> Iterator[str]:
-    """Its material libraries, also the one of its own name, which Blender looks for too, and all that may be a picture
-    in them.
+    """Return the files that an OBJ file names.
 
-    Blender takes lines that go on after a backslash as one, and quotes away."""
+    Its material libraries, also the one of its own name, which Blender looks for too, and all that may be a picture in
+    them.
+
+    Blender takes lines that go on after a backslash as one, and quotes away.
+    """
     libraries = [path.stem + ".mtl", *(_unquoted(rest) for rest in _lines(path, rb"mtllib"))]
     for name in libraries:
         yield name
@@ -57,7 +76,7 @@ def _unquoted(name: str) -> str:
 
 
 def _lines(path: Path, word: bytes) -> list[str]:
-    """What follows a word at the beginning of lines."""
+    """Return what follows a word at the beginning of lines."""
     if not path.stat().st_size:
         return []
     pattern = re.compile(word + rb"[ \t]((?:[^\n\\]|\\\r?\n|\\)*)")  # begins with the word, which a search is quick for

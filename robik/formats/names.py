@@ -7,5 +7,13 @@ from itertools import count
 
 
 def free_name(wanted: str, taken: Container[str]) -> str:
-    """A name that is not taken: the wanted one, else with a number from 2."""
+    """Return a name that is not taken: the wanted one, else with a number from 2.
+
+    Args:
+        wanted: The name to begin with.
+        taken: Names that there are.
+
+    Returns:
+        A name that is not among them.
+    """
     return wanted if wanted not in taken else next(name for k in count(2) if (name := f"{wanted}_{k}") not in taken)

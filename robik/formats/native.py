@@ -27,10 +27,16 @@ Reader = Callable[[Any, str], Any]  # (what the file says, where) -> what the mo
 
 
 def load(path: Path) -> Mechanism:
-    """The robot in a native file.
+    """Return the robot in a native file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The robot.
 
     Raises:
-        FormatError: one sentence with the file, the element and the remedy.
+        FormatError: One sentence with the file, the element and the remedy.
     """
     content = _expect(read_json(path), dict, f"{path}: its content", "an object {…}")
     if content.get("format") != FORMAT:
@@ -44,13 +50,17 @@ def load(path: Path) -> Mechanism:
 
 
 def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
-    """Writes a native file, whole or not at all.
+    """Write a native file, whole or not at all.
+
+    Args:
+        mechanism: The robot.
+        path: The file.
 
     Returns:
         What the format cannot say: nothing.
 
     Raises:
-        FormatError: it cannot be written.
+        FormatError: It cannot be written.
     """
     content = {"format": FORMAT, "version": VERSION, **_plain(mechanism)}
     write_whole(path, _layout(content) + "\n")
@@ -84,7 +94,7 @@ def _record(cls: type) -> Reader:
 
 
 def _records(cls: type, kind: str) -> Reader:
-    """A list of records, each called by its name in errors, or by its number from 1."""
+    """Return a list of records, each called by its name in errors, or by its number from 1."""
 
     def read(value: Any, where: str) -> tuple[Any, ...]:
         items = _expect(value, list, where, "a list […]")
@@ -212,7 +222,7 @@ def _plain(thing: Any) -> Any:
 
 
 def _defaults(thing: Any) -> dict[str, Any]:
-    """The values that fields take when a file leaves them out; a joint's depend on its type."""
+    """Return the values that fields take when a file leaves them out; a joint's depend on its type."""
     defaults = {f.name: f.default for f in dataclasses.fields(thing) if f.default is not dataclasses.MISSING}
     if isinstance(thing, Joint):
         motions = thing.motions if thing.type == "general" else ()

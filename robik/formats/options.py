@@ -1,4 +1,4 @@
-"""How a robot's file is read, as its user writes it: in the import dialog, and behind the commands."""
+"""Options of reading a robot's file, as a user writes them in the import dialog and behind commands."""
 
 from __future__ import annotations
 
@@ -16,10 +16,16 @@ MOST = 10_000_000  # bytes of a file that are looked through for names of packag
 
 
 def xacro_arguments(text: str) -> dict[str, str]:
-    """Values by name of a text like `name:=value other:='two words'`.
+    """Return the values by name in a text like `name:=value other:='two words'`.
+
+    Args:
+        text: The text.
+
+    Returns:
+        Value by name.
 
     Raises:
-        RobikError: it is not such a text.
+        RobikError: It is not such a text.
     """
     try:
         pairs = [part.partition(":=") for part in shlex.split(text)]
@@ -31,12 +37,16 @@ def xacro_arguments(text: str) -> dict[str, str]:
 
 
 def packages_nearby(path: Path, packages: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """Return folders beside a robot's file, or beside those around it, that hold packages which the file names and
-    cannot reach.
+    """Return folders near a robot's file that hold packages which the file names and cannot reach.
+
+    Beside the file, or beside those around it.
 
     Args:
-        path: of the robot's file.
-        packages: folders that its user has named already.
+        path: Of the robot's file.
+        packages: Folders that its user has named already.
+
+    Returns:
+        The folders.
     """
     try:
         names = set(re.findall(rb"(?:package|model)://([^/\s\"'<>]+)", path.read_bytes()[:MOST]))
@@ -54,13 +64,17 @@ def packages_nearby(path: Path, packages: Iterable[Path] = ()) -> tuple[Path, ..
 
 
 def package_folders(text: str, absolute: Callable[[str], str] = str) -> tuple[Path, ...]:
-    """The folders in a list with semicolons.
+    """Return the folders in a list with semicolons.
 
     Args:
-        absolute: what makes a path of one that is written as its user may write it.
+        text: Paths with semicolons between.
+        absolute: What makes a path of one that is written as its user may write it.
+
+    Returns:
+        The folders.
 
     Raises:
-        RobikError: one is not there.
+        RobikError: One is not there.
     """
     folders = tuple(Path(absolute(part.strip())) for part in text.split(";") if part.strip())
     for folder in folders:

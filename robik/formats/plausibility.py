@@ -21,7 +21,14 @@ HEAVY = 10_000.0  # [kg]
 
 
 def doubts(mechanism: Mechanism) -> tuple[str, ...]:
-    """One sentence each, with the first few bodies or joints that it holds of."""
+    """Return one sentence each, with the first few bodies or joints that it holds of.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Sentences.
+    """
     notes = Notes()
     mass = sum(body.mass for body in mechanism.bodies)
     moments = [max(map(abs, body.inertia)) for body in mechanism.bodies]
@@ -51,7 +58,7 @@ def _is_possible(inertia: np.ndarray) -> bool:
 
 
 def _in_degrees(joint: Joint) -> bool:
-    """Whether a joint's limits are whole numbers of more than two turns, as they would be of degrees."""
+    """Return whether a joint's limits are whole numbers of more than two turns, as they would be of degrees."""
     turns = [
         limit for motion, pair in zip(joint.motions, joint.limits, strict=True) if motion in TURNS for limit in pair
     ]

@@ -1,5 +1,4 @@
-"""What a mesh file says of a surface, beyond its triangles: faces, where pictures lie on them, and how they are
-painted."""
+"""Surfaces in mesh files: faces, texture coordinates and paints."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Paint:
-    """How faces look.
+    """Appearance of faces.
 
     Attributes:
         name: as the file has it.

@@ -1,5 +1,7 @@
-"""XML files that may come from anywhere: read whole or refused in one sentence, with no entities and nothing
-fetched."""
+"""XML files that may come from anywhere.
+
+Read whole or refused in one sentence, with no entities and nothing fetched.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,18 @@ class _Strict(ElementTree.TreeBuilder):
 
 
 def read_xml(path: Path) -> Element:
-    """Return the root element of a file, read by XML's letter or, where that fails, as leniently as the formats' own
-    readers do.
+    """Return the root element of an XML file.
+
+    Read strictly or, where that fails, as leniently as the formats' own readers do.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The root element.
 
     Raises:
-        FormatError: says what is wrong; the file's name is the caller's to add.
+        FormatError: Says what is wrong; the file's name is the caller's to add.
     """
     content = read_whole(path, MOST)
     try:
@@ -53,8 +62,11 @@ def read_xml(path: Path) -> Element:
 def check_xml(path: Path) -> None:
     """Check that a file is XML by the letter, without entities, before another library reads it.
 
+    Args:
+        path: The file.
+
     Raises:
-        FormatError: says what is wrong; the file's name is the caller's to add.
+        FormatError: Says what is wrong; the file's name is the caller's to add.
     """
     content = read_whole(path, MOST)
     try:
@@ -76,7 +88,7 @@ def _parsed(content: bytes) -> Element:
 
 
 def _cause(content: bytes) -> str:
-    """What may be the cause where a file is not XML."""
+    """Return what may be the cause where a file is not XML."""
     if content.startswith(LFS_POINTER):
         return "; it only stands for a file that Git LFS keeps apart, so fetch that by `git lfs pull`"
     try:
@@ -87,7 +99,17 @@ def _cause(content: bytes) -> str:
 
 
 def name_of(element: Element) -> str:
-    """An element's name, which must be there."""
+    """Return an element's name.
+
+    Args:
+        element: The element.
+
+    Returns:
+        The name.
+
+    Raises:
+        FormatError: It has none.
+    """
     name = element.get("name")
     if not name:
         raise FormatError(f"a <{element.tag}> has no name")
@@ -95,7 +117,19 @@ def name_of(element: Element) -> str:
 
 
 def numbers(text: str | None, count: int, where: str) -> tuple[float, ...]:
-    """Exactly `count` finite numbers."""
+    """Return the finite numbers in a text.
+
+    Args:
+        text: Numbers with spaces between.
+        count: How many there must be.
+        where: The element in words, for errors.
+
+    Returns:
+        The numbers.
+
+    Raises:
+        FormatError: There are others.
+    """
     try:
         values = tuple(map(float, (text or "").split()))
     except ValueError:
@@ -108,14 +142,42 @@ def numbers(text: str | None, count: int, where: str) -> tuple[float, ...]:
 def number(
     element: Element | None, key: str, where: str, default: float | None = None, infinite: bool = False
 ) -> float:
-    """An attribute that is a number; `default` where it is missing."""
+    """Return an attribute that is a number.
+
+    Args:
+        element: The element.
+        key: Name of the attribute.
+        where: The element in words, for errors.
+        default: Value where it is missing; it must be there if None.
+        infinite: Whether ±inf is allowed.
+
+    Returns:
+        The number.
+
+    Raises:
+        FormatError: It is missing or no such number.
+    """
     return _number(None if element is None else element.get(key), f"{where}: {key}", default, infinite)
 
 
 def number_within(
     element: Element | None, tag: str, where: str, default: float | None = None, infinite: bool = False
 ) -> float:
-    """The content of a child, which is a number; `default` where there is none, or nothing in it."""
+    """Return the content of a child, which is a number.
+
+    Args:
+        element: The element.
+        tag: Name of the child.
+        where: The element in words, for errors.
+        default: Value where it is missing or empty; it must be there if None.
+        infinite: Whether ±inf is allowed.
+
+    Returns:
+        The number.
+
+    Raises:
+        FormatError: It is missing or no such number.
+    """
     text = None if element is None else element.findtext(tag)
     return _number(None if text is None else text.strip() or None, f"{where}: its {tag}", default, infinite)
 
@@ -140,26 +202,40 @@ class XmlText:
         self._open: list[str] = []
 
     def put(self, tag: str, **attributes: object) -> None:
-        """An element without content.
+        """Put an element without content.
 
         Attributes that are None are left out, and tuples and arrays written as numbers.
+
+        Args:
+            tag: Name of the element.
+            **attributes: Attributes of the element.
         """
         self._lines.append(f"{self._start(tag, attributes)}/>")
 
     @contextmanager
     def within(self, tag: str, **attributes: object) -> Iterator[None]:
-        """An element around what is put meanwhile."""
+        """Put an element around what is written in this context.
+
+        Args:
+            tag: Name of the element.
+            **attributes: Attributes, as for `put`.
+        """
         self.open(tag, **attributes)
         yield
         self.close()
 
     def open(self, tag: str, **attributes: object) -> None:
-        """Begins an element."""
+        """Begin an element.
+
+        Args:
+            tag: Name of the element.
+            **attributes: Attributes, as for `put`.
+        """
         self._lines.append(f"{self._start(tag, attributes)}>")
         self._open.append(tag)
 
     def close(self) -> None:
-        """Ends the innermost element that is open."""
+        """End the innermost element that is open."""
         tag = self._open.pop()
         self._lines.append(f"{'  ' * len(self._open)}</{tag}>")
 

@@ -20,7 +20,14 @@ class Loader(yaml.SafeLoader):
     """Plain YAML, with no mapping that grows without end by being merged into others."""
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Merges what `<<` names."""
+        """Merge the mappings that `<<` names.
+
+        Args:
+            node: The mapping.
+
+        Raises:
+            ConstructorError: It gets more than `MOST_KEYS` keys.
+        """
         super().flatten_mapping(node)
         if len(node.value) > MOST_KEYS:
             raise yaml.constructor.ConstructorError(
@@ -29,10 +36,17 @@ class Loader(yaml.SafeLoader):
 
 
 def read_yaml(path: Path, loader: type[Loader] = Loader) -> Any:
-    """The content of a file.
+    """Return the content of a file.
+
+    Args:
+        path: The file.
+        loader: Class of the loader, a safe one.
+
+    Returns:
+        The content.
 
     Raises:
-        FormatError: names the file, and where it breaks.
+        FormatError: Names the file, and where it breaks.
     """
     try:
         text = read_whole(path, MOST).decode()

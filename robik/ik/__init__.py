@@ -1,1 +1,1 @@
-"""Where a robot's bodies should be."""
+"""Inverse kinematics of one frame."""

@@ -12,11 +12,11 @@ from __future__ import annotations
 from math import sqrt
 
 from ..jit import compiled_for_record, kernel
-from ..kinematics.elimination import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
 from ..kinematics.kernels import along
+from ..kinematics.null_space import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
 from ..kinematics.rotations import cross
 from ..objectives.terms import TiedTerms
-from .dense import cholesky, copy_chosen, diagonalise, solve_factored
+from .dense import cholesky, copy_chosen, diagonalise, negative_pivots, solve_factored
 from .hessian import carry, exerted, one_ball
 
 TINY = 1e-13  # of the largest eigenvalue of an objective over two bodies: smaller ones are rounding
@@ -25,8 +25,10 @@ SINGULAR = 1e-12  # of a block's largest eigenvalue: nothing is known along smal
 
 @kernel
 def _assemble(flat, now, terms, A, c):
-    """Fills H with the second derivatives of cluster c, and `root` with the stiffness of its bodies and of what hangs
-    on them."""
+    """Fill H with the second derivatives of cluster c, and `root` with the stiffness of its bodies.
+
+    And of what hangs on them.
+    """
     H, root = A.H, A.root
     for i in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
         for j in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
@@ -54,7 +56,7 @@ def _assemble(flat, now, terms, A, c):
 
 
 @kernel
-def _onto_leaders(flat, e, A, c):
+def _onto_independent(flat, e, A, c):
     """H and U of cluster c as functions of its independent coordinates."""
     for at in range(flat.cluster_group_at[c], flat.cluster_group_at[c + 1]):
         g = flat.cluster_group[at]
@@ -70,11 +72,11 @@ def _onto_leaders(flat, e, A, c):
 
 @kernel
 def _choose(flat, e, A, c):
-    """Lists the free independent coordinates of cluster c and returns how many there are."""
+    """List the free independent coordinates of cluster c and return how many there are."""
     n = 0
     for at in range(flat.cluster_dof_at[c], flat.cluster_dof_at[c + 1]):
         i = flat.cluster_dof[at]
-        if e.free[i] and not e.follows[i]:
+        if e.free[i] and not e.dependent[i]:
             A.chosen[c, n] = at - flat.cluster_dof_at[c]
             n += 1
     A.chosen_count[c] = n
@@ -83,7 +85,7 @@ def _choose(flat, e, A, c):
 
 @kernel
 def _factor_block(A, c, n):
-    """Factors H of the n free independent coordinates of cluster c.
+    """Factor H of the n free independent coordinates of cluster c.
 
     Returns how many of its eigenvalues are negative, -1 where one is zero.
     """
@@ -107,9 +109,19 @@ def _factor_block(A, c, n):
 
 @kernel
 def factor(flat, now, e, terms, A):
-    """Factors the second derivatives over the free independent coordinates.
+    """Factor the second derivatives over the free independent coordinates.
 
-    Returns whether they are positive definite. Where they are not, the factors mean nothing.
+    Where they are not positive definite, the factors mean nothing.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        e: The elimination of dependent coordinates.
+        terms: Forces and second derivatives of the objectives.
+        A: The system; its blocks and their factors are filled.
+
+    Returns:
+        Whether they are positive definite.
     """
     for b in range(flat.parent.shape[0]):
         for i in range(6):
@@ -118,7 +130,7 @@ def factor(flat, now, e, terms, A):
     negative = 0
     for c in range(flat.cluster_on.shape[0] - 1, -1, -1):
         _assemble(flat, now, terms, A, c)
-        _onto_leaders(flat, e, A, c)
+        _onto_independent(flat, e, A, c)
         n = _choose(flat, e, A, c)
         found = _factor_block(A, c, n)
         if found < 0:
@@ -217,8 +229,10 @@ def _rows_tied(flat, now, A, terms):
 
 @kernel
 def _about(P, Q, centre, size, M):
-    """M (12, 12): the second derivatives [[P, -Q], [-Qᵀ, P]] over the screws of two tied bodies, about a point near
-    them and with slides in units of the robot's size, so that its eigenvalues compare."""
+    """Fill M (12, 12): the second derivatives [[P, -Q], [-Qᵀ, P]] over the screws of two tied bodies.
+
+    About a point near them and with slides in units of the robot's size, so that its eigenvalues compare.
+    """
     X = ((0.0, -centre[2], centre[1]), (centre[2], 0.0, -centre[0]), (-centre[1], centre[0], 0.0))
     for i in range(6):
         for j in range(6):
@@ -275,33 +289,23 @@ def _border(flat, now, e, terms, A):
             for j in range(A.away.shape[1]):
                 A.border[k, i] += terms.rows[k, j] * A.away[i, j] if terms.row_weight[k] != 0.0 else 0.0
         A.border[k, k] += 1.0 / terms.row_weight[k] if terms.row_weight[k] != 0.0 else 1.0
-    return _negative_pivots(A.border, count)
-
-
-@kernel
-def _negative_pivots(B, n):
-    """Replace a symmetric B[:n, :n] by its L D Lᵀ (D on the diagonal, L below).
-
-    Return how many of D are negative, n + 1 where one is zero.
-    """
-    negative = 0
-    for k in range(n):
-        if B[k, k] == 0.0:
-            return n + 1
-        if B[k, k] < 0.0:
-            negative += 1
-        for i in range(k + 1, n):
-            f = B[i, k] / B[k, k]
-            for j in range(k + 1, n):
-                B[i, j] -= f * B[k, j]
-            B[i, k] = f
-    return negative
+    return negative_pivots(A.border, count)
 
 
 @kernel
 def solve(flat, now, e, terms, A, x):
-    """Turn x (d,) in place from a gradient reduced to the independent coordinates to the system's solution, dependent
-    coordinates included."""
+    """Solve for x (d,) in place, from a gradient reduced to the independent coordinates.
+
+    Dependent coordinates are filled in too.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        e: The elimination of dependent coordinates.
+        terms: Forces and second derivatives of the objectives.
+        A: The system that `factor` has factored.
+        x: A reduced gradient (d,); the solution afterwards.
+    """
     _solve_tree(flat, now, e, A, x)
     count, B, s = terms.row_count[1], A.border, A.along
     if count == 0:
@@ -334,7 +338,7 @@ def _solve_tree(flat, now, e, A, x):
         start, xi = flat.cluster_dof_at[c], A.xi[flat.cluster_on[c]]
         for at in range(start, flat.cluster_dof_at[c + 1]):
             i = flat.cluster_dof[at]
-            if not e.follows[i] and not e.free[i]:
+            if not e.dependent[i] and not e.free[i]:
                 x[i] = 0.0
         for a in range(A.chosen_count[c]):
             i = flat.cluster_dof[start + A.chosen[c, a]]
@@ -348,8 +352,10 @@ def _solve_tree(flat, now, e, A, x):
 
 @kernel
 def _gather_below(flat, now, e, A, c, x):
-    """Turns x's entries of cluster c into block⁻¹ (x - what the subtrees say), and says what that makes of the body it
-    hangs on."""
+    """Turn x's entries of cluster c into block⁻¹ (x - what the subtrees say).
+
+    Adds what that makes of the body it hangs on.
+    """
     start, root, z, n = flat.cluster_dof_at[c], A.root[0], A.z, A.chosen_count[c]
     root[:] = 0.0
     for at in range(start, flat.cluster_dof_at[c + 1]):

@@ -1,4 +1,4 @@
-"""How the loops bend: the second derivatives of the closure rows, weighed by their multipliers, in compiled form."""
+"""Second derivatives of the closure rows, weighed by their multipliers, in compiled form."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ from ..mechanism.constraints import OFFSET
 
 @kernel
 def closure_curvature(flat, now, multiplier, A):
-    """A.bend (clusters, most, most) = -Σ λ ∂²c/∂y², with the rows as functions of the motion of b against a: a serial
-    chain along the loop."""
+    """Fill A.bend (clusters, most, most) = -Σ λ ∂²c/∂y².
+
+    The rows are functions of the motion of b against a: a serial chain along the loop.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        multiplier: λ (rows,).
+        A: The system; `bend` is filled.
+    """
     D, f, U, bend = A.D, A.f, A.U, A.bend
     for c in range(flat.cluster_on.shape[0]):
         if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:
@@ -43,11 +51,11 @@ def closure_curvature(flat, now, multiplier, A):
         if any_force:
             _bend_loop(flat, now, cut, D, f, U, bend)
     m = flat.row_kind.shape[0]
-    for g in range(flat.gear_leader.shape[0]):
-        leader, second = flat.gear_leader[g], 0.0
+    for g in range(flat.coupling_leader.shape[0]):
+        leader, second = flat.coupling_leader[g], 0.0
         value = now.q[flat.dof_q[leader]]
-        for k in range(flat.gear_coefficients.shape[1] - 1, 1, -1):
-            second = second * value + k * (k - 1) * flat.gear_coefficients[g, k]
+        for k in range(flat.coupling_coefficients.shape[1] - 1, 1, -1):
+            second = second * value + k * (k - 1) * flat.coupling_coefficients[g, k]
         place = flat.place_in[leader]
         bend[flat.cluster_of_dof[leader], place, place] += multiplier[m + g] * flat.size * second
 
@@ -81,7 +89,15 @@ def _bend_loop(flat, now, cut, D, f, U, bend):
 
 @inlined
 def screw_response(D, f, w, v, u):
-    """Adds to u (6,) what D and f answer to the screw (w, v): D ω - tr(D) ω + v × f."""
+    """Add to u (6,) what D and f answer to the screw (w, v): D ω - tr(D) ω + v × f.
+
+    Args:
+        D: Moments of forces (3, 3).
+        f: Force (3,).
+        w: ω (3,) of the screw.
+        v: v (3,) of the screw.
+        u: Wrench (6,) to add to.
+    """
     trace = D[0, 0] + D[1, 1] + D[2, 2]
     x, y, z = cross(v[0], v[1], v[2], f[0], f[1], f[2])
     u[0] += D[0, 0] * w[0] + D[0, 1] * w[1] + D[0, 2] * w[2] - trace * w[0] + x

@@ -1,5 +1,7 @@
-"""Dense symmetric systems of a few dozen unknowns, compiled: at this size faster than calling LAPACK, and quick to
-compile."""
+"""Dense symmetric systems of a few dozen unknowns, compiled.
+
+At this size they are faster than calls of LAPACK, and quick to compile.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,15 @@ SWEEPS = 60  # of one eigenvalue, most of which need two
 
 @kernel(entry=False)
 def cholesky(H, n):
-    """Factors the lower triangle of H[:n, :n] in place; False where it is not positive definite."""
+    """Factor the lower triangle of H[:n, :n] in place; False where it is not positive definite.
+
+    Args:
+        H: Matrix of at least n rows and columns.
+        n: Number of rows that count.
+
+    Returns:
+        False where it is not positive definite.
+    """
     top = 0.0
     for i in range(n):
         top = max(top, abs(H[i, i]))
@@ -33,7 +43,13 @@ def cholesky(H, n):
 
 @kernel(entry=False)
 def solve_lower(L, n, b):
-    """Solve L x = b (n,) in place for a factor L that `cholesky` left."""
+    """Solve L x = b (n,) in place for a factor L that `cholesky` left.
+
+    Args:
+        L: Factor of at least n rows and columns.
+        n: Number of rows that count.
+        b: Right side (n,); the solution afterwards.
+    """
     for i in range(n):
         s = b[i]
         for k in range(i):
@@ -43,7 +59,13 @@ def solve_lower(L, n, b):
 
 @kernel(entry=False)
 def solve_upper(L, n, b):
-    """Solve Lᵀ x = b (n,) in place for a factor L that `cholesky` left."""
+    """Solve Lᵀ x = b (n,) in place for a factor L that `cholesky` left.
+
+    Args:
+        L: Factor of at least n rows and columns.
+        n: Number of rows that count.
+        b: Right side (n,); the solution afterwards.
+    """
     for i in range(n - 1, -1, -1):
         f = b[i] / L[i, i]
         b[i] = f
@@ -53,8 +75,19 @@ def solve_upper(L, n, b):
 
 @kernel(entry=False)
 def solve_factored(H, V, n, exact, b, scratch):
-    """Solves for b (n,) in place: by the factor that `cholesky` left in H where the matrix was positive definite
-    (`exact`), else by the eigenvectors V that `diagonalise` found, with the eigenvalues on H's diagonal."""
+    """Solve for b (n,) in place.
+
+    By the factor that `cholesky` left in H where the matrix was positive definite (`exact`), else by the eigenvectors V
+    that `diagonalise` found, with the eigenvalues on H's diagonal.
+
+    Args:
+        H: The factor, or the eigenvalues on the diagonal.
+        V: The eigenvectors, row by row.
+        n: Number of rows that count.
+        exact: Whether H holds a factor.
+        b: Right side (n,); the solution afterwards.
+        scratch: Room (n,).
+    """
     if exact:
         solve_lower(H, n, b)
         solve_upper(H, n, b)
@@ -73,8 +106,18 @@ def solve_factored(H, V, n, exact, b, scratch):
 
 @kernel(entry=False)
 def add_absolute(H, V, n, K, chosen):
-    """Turn K's rows and columns that are `chosen`, of the eigenvalues on H's diagonal and the eigenvectors V, to those
-    with the absolute eigenvalues, the smallest raised above rounding; K has more rows and columns."""
+    """Replace K's `chosen` rows and columns by those with the absolute eigenvalues.
+
+    H's diagonal holds the eigenvalues and V the eigenvectors; the smallest eigenvalues are raised above rounding. K has
+    more rows and columns.
+
+    Args:
+        H: Eigenvalues on the diagonal.
+        V: Eigenvectors, row by row.
+        n: Number of eigenvalues.
+        K: Matrix to change.
+        chosen: Indices (n,) of rows and columns of K.
+    """
     top = 1e-300
     for k in range(n):
         top = max(top, abs(H[k, k]))
@@ -89,10 +132,15 @@ def add_absolute(H, V, n, K, chosen):
 
 @kernel(entry=False)
 def diagonalise(H, V, n):
-    """In place: the symmetric H[:n, :n] becomes diagonal and V[:n, :n] its eigenvectors, row by row; V[n] is scratch.
+    """Diagonalise the symmetric H[:n, :n] in place; V[:n, :n] becomes its eigenvectors, row by row.
 
     Householder's reflections make it tridiagonal, then rotations with shifts diagonal (the implicit QL method). It is
     called only where a step meets negative curvature; linking LAPACK for that would double the time to compile.
+
+    Args:
+        H: Matrix; eigenvalues on its diagonal afterwards.
+        V: Room (n + 1, n) at least; row n is scratch.
+        n: Number of rows that count.
     """
     for i in range(n):
         for j in range(n):
@@ -114,8 +162,10 @@ def diagonalise(H, V, n):
 
 @kernel
 def _reflect(H, V, p, k, n):
-    """Reflect rows and columns beyond k of a symmetric H so that row k keeps one entry beside the diagonal; with p
-    (n,) for scratch."""
+    """Reflect rows and columns beyond k of a symmetric H so that row k keeps one entry beside the diagonal.
+
+    With p (n,) for scratch.
+    """
     v, square = H[k], 0.0
     for j in range(k + 2, n):
         square += v[j] * v[j]
@@ -152,8 +202,10 @@ def _reflect(H, V, p, k, n):
 
 @kernel
 def _sweep(H, V, off, first, last, n):
-    """Rotate a tridiagonal block, with H's diagonal and `off` beside it, from its end to its beginning by the implicit
-    QL method with Wilkinson's shift."""
+    """Rotate a tridiagonal block from its end to its beginning.
+
+    H's diagonal and `off` beside it hold the block. By the implicit QL method with Wilkinson's shift.
+    """
     apart = (H[first + 1, first + 1] - H[first, first]) / (2.0 * off[first])
     root = np.sqrt(apart * apart + 1.0)
     bulge = H[last, last] - H[first, first] + off[first] / (apart + (root if apart >= 0.0 else -root))
@@ -182,7 +234,41 @@ def _sweep(H, V, off, first, last, n):
 
 @kernel(entry=False)
 def copy_chosen(K, chosen, n, H):
-    """H[:n, :n] = the rows and columns of K that are listed in `chosen`."""
+    """Copy the rows and columns of K that are listed in `chosen` to H[:n, :n].
+
+    Args:
+        K: Matrix to copy from.
+        chosen: Indices (n,).
+        n: Number of them.
+        H: Matrix to fill.
+    """
     for a in range(n):
         for b in range(n):
             H[a, b] = K[chosen[a], chosen[b]]
+
+
+@kernel
+def negative_pivots(B, n):
+    """Replace a symmetric B[:n, :n] by its L D Lᵀ (D on the diagonal, L below).
+
+    Return how many of D are negative, n + 1 where one is zero.
+
+    Args:
+        B: Symmetric matrix of at least n rows and columns; its factors afterwards.
+        n: Number of rows that count.
+
+    Returns:
+        Number of negative pivots.
+    """
+    negative = 0
+    for k in range(n):
+        if B[k, k] == 0.0:
+            return n + 1
+        if B[k, k] < 0.0:
+            negative += 1
+        for i in range(k + 1, n):
+            f = B[i, k] / B[k, k]
+            for j in range(k + 1, n):
+                B[i, j] -= f * B[k, j]
+            B[i, k] = f
+    return negative

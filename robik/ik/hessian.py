@@ -1,5 +1,6 @@
-"""The second derivatives of the objective and of the loops: as a matrix, and as a product with a vector in time that
-grows with the bodies.
+"""Second derivatives of the objective and of the loops.
+
+As a matrix, and as a product with a vector in time that grows with the bodies.
 
 With S the screws, P the bodies' stiffness summed over a subtree, and (τ, f) the torque and force that the subtree
 exerts,
@@ -25,44 +26,43 @@ from ..objectives.terms import TiedTerms
 
 
 class System(NamedTuple):
-    """The factors of the system, and scratch.
+    """The factors of the system, and scratch. Blocks are per cluster, with room for the largest (b, b)."""
 
-    Per cluster, with room for the largest: `bend`, what loops and couplings add to the second derivatives; `block`, its
-    factor where `exact`, else its eigenvalues, with `vectors`; `chosen`, the `chosen_count` free independent
-    coordinates, by their place in the cluster. `U`, `Y` (d, 6): of each degree of freedom what its motion makes the
-    subtree exert, and block⁻¹ U of the free independent coordinates. Per body `P` (n + 1, 6, 6), `h` and `xi` (n + 1,
-    6). `away` (r, d): the system's solutions for the low-rank rows (`Terms.rows`); `border` (r, r), what borders the
-    rest of the system. `H`, `z`, `shares`, `root`, `answer` (n + 1, 6), `along` (r,), `tie` and `tie_vectors` (13, 12),
-    `D` (3, 3) and `f` (3,) are scratch.
-    """
-
-    bend: np.ndarray
-    block: np.ndarray
-    vectors: np.ndarray
-    exact: np.ndarray
-    chosen: np.ndarray
-    chosen_count: np.ndarray
-    U: np.ndarray
-    Y: np.ndarray
-    P: np.ndarray
-    h: np.ndarray
-    xi: np.ndarray
-    away: np.ndarray
-    border: np.ndarray
-    H: np.ndarray
-    z: np.ndarray
-    shares: np.ndarray
-    root: np.ndarray
-    answer: np.ndarray
-    along: np.ndarray
-    tie: np.ndarray
-    tie_vectors: np.ndarray
-    D: np.ndarray
-    f: np.ndarray
+    bend: np.ndarray  # (clusters, b, b) second derivatives of loops and couplings
+    block: np.ndarray  # (clusters, b, b) factor of a cluster where `exact`, else its eigenvalues
+    vectors: np.ndarray  # (clusters, b + 1, b) eigenvectors
+    exact: np.ndarray  # (clusters,) whether the block is a factor
+    chosen: np.ndarray  # (clusters, b) places in the cluster of its free independent coordinates
+    chosen_count: np.ndarray  # (clusters,) their number
+    U: np.ndarray  # (d, 6) wrench that the motion of each degree of freedom makes its subtree exert
+    Y: np.ndarray  # (d, 6) block⁻¹ U of the free independent coordinates
+    P: np.ndarray  # (n + 1, 6, 6) stiffness of a body and all that hangs on it
+    h: np.ndarray  # (n + 1, 6) its wrench
+    xi: np.ndarray  # (n + 1, 6) its screw
+    away: np.ndarray  # (r, d) the system's solutions for the low-rank rows (`Terms.rows`)
+    border: np.ndarray  # (r, r) border of the system, by those rows
+    H: np.ndarray  # (b, b) scratch
+    z: np.ndarray  # (b,) scratch
+    shares: np.ndarray  # (b,) scratch
+    root: np.ndarray  # (6, 6) scratch
+    answer: np.ndarray  # (n + 1, 6) scratch
+    along: np.ndarray  # (r,) scratch
+    tie: np.ndarray  # (13, 12) scratch
+    tie_vectors: np.ndarray  # (13, 12) scratch
+    D: np.ndarray  # (3, 3) scratch
+    f: np.ndarray  # (3,) scratch
 
 
 def new_system(flat: Flat, rows: int) -> System:
-    """Return room for the system of a mechanism with at most so many low-rank rows."""
+    """Return room for the system of a mechanism with at most so many low-rank rows.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        rows: Number of low-rank rows, at most.
+
+    Returns:
+        Zeros.
+    """
     n, d, clusters = len(flat.parent), len(flat.before), len(flat.cluster_on)
     most = int(np.diff(flat.cluster_dof_at).max(initial=0))
     blocks = (clusters, most, most)
@@ -97,7 +97,15 @@ def new_system(flat: Flat, rows: int) -> System:
 
 @inlined
 def ordered(now, wrench, i, scale, out):
-    """out += scale · Cᵢ, with the wrench (τ, f) that the subtree beyond i exerts."""
+    """Add scale · Cᵢ to `out`, with the wrench (τ, f) that the subtree beyond i exerts.
+
+    Args:
+        now: Placement of the bodies.
+        wrench: Torque and force (6,).
+        i: Index of a degree of freedom.
+        scale: Factor.
+        out: Wrench (6,) to add to.
+    """
     w, v = now.omega[i], now.v[i]
     s = 0.5 * scale
     x, y, z = cross(w[0], w[1], w[2], wrench[0], wrench[1], wrench[2])
@@ -113,12 +121,30 @@ def ordered(now, wrench, i, scale, out):
 
 @inlined
 def one_ball(flat, i, j):
+    """Return whether two degrees of freedom belong to one ball.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        i: Index of a degree of freedom.
+        j: Index of another.
+
+    Returns:
+        True where both are of the same ball.
+    """
     return flat.ball[i] >= 0 and flat.ball[i] == flat.ball[j]
 
 
 @kernel(entry=False)
 def exerted(flat, now, terms, A, b):
-    """Fills U of the degrees of freedom of body b from its P, which has everything beyond it."""
+    """Fill U of the degrees of freedom of body b from its P, which has everything beyond it.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        terms: Forces and second derivatives of the objectives.
+        A: The system; `U` is filled.
+        b: Index of a body.
+    """
     P = A.P[b]
     for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
         w, v, u = now.omega[j], now.v[j], A.U[j]
@@ -129,8 +155,17 @@ def exerted(flat, now, terms, A, b):
 
 @kernel
 def matrix(flat, now, terms, A, K):
-    """K (d, d): the second derivatives in full, for a robot so small that a matrix is quicker, or whose system is not
-    definite."""
+    """Fill K (d, d) with all second derivatives.
+
+    For a robot so small that a matrix is quicker, or whose system is not definite.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        terms: Forces and second derivatives of the objectives.
+        A: The system; its `P` is scratch.
+        K: Matrix (d, d) to fill.
+    """
     K[:] = 0.0
     for b in range(flat.parent.shape[0]):
         for i in range(6):
@@ -211,7 +246,15 @@ def _add_rows(terms, K):
 
 @inlined
 def carry(flat, now, xi, b, x):
-    """xi[b] (6,): the screw by which x (d,) moves body b, from its parent's."""
+    """Fill xi[b] (6,) with the screw by which x moves body b, from its parent's.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        xi: Screws (n + 1, 6).
+        b: Index of a body.
+        x: Step (d,).
+    """
     p, out = flat.parent[b], xi[b]
     for k in range(6):
         out[k] = xi[p, k]
@@ -223,14 +266,24 @@ def carry(flat, now, xi, b, x):
 
 
 @kernel
-def times(flat, now, goals, terms, A, x, out):
-    """out (d,) = the second derivatives times x (d,)."""
+def times(flat, now, tables, terms, A, x, out):
+    """Fill `out` (d,) with the second derivatives times x (d,).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        terms: Forces and second derivatives of the objectives.
+        A: The system; screws and wrenches in it are scratch.
+        x: Vector (d,).
+        out: Vector (d,) to fill.
+    """
     n = flat.parent.shape[0]
     for b in range(1, n):
         carry(flat, now, A.xi, b, x)
     A.h[:] = 0.0
     A.answer[:] = 0.0
-    answer(flat, now, goals, A.xi, A.answer)
+    answer(flat, now, tables, A.xi, A.answer)
     _answer_all_tied(n, A, terms)
     for b in range(n - 1, 0, -1):
         h, xi, P = A.h[b], A.xi[b], terms.stiffness[b]

@@ -1,4 +1,4 @@
-"""How near a robot is to a singular pose, motor by motor.
+"""Distance of a robot from singular poses, motor by motor.
 
 A motor is singular where it can only do what the others do as well: a straight knee lengthens the leg no further, two
 axes in line turn the same. With Jᵢ what motor i changes of all that is followed, its independence is the sine of the
@@ -34,8 +34,7 @@ def independence(
     settings: Settings,
     has_com: bool = False,
 ) -> np.ndarray | None:
-    """Independence of each actuator (A,), 0 to 1, for what is followed: the frames `names` and the centre of mass,
-    where they have weight.
+    """Return the independence of each actuator (A,), 0 to 1, for what is followed.
 
     Args:
         fk: of the robot; it is left where it was asked for.
@@ -70,7 +69,7 @@ def independence(
 
 
 def _pushed(base: Pose, size: float) -> Iterator[Pose]:
-    """A pose a little shifted along, and turned about, each axis of the world."""
+    """Yield a pose a little shifted along, and turned about, each axis of the world."""
     half = np.sqrt(1.0 - 0.25 * STEP**2)
     for k in range(3):
         shift = STEP * size * np.eye(3)[k]
@@ -92,7 +91,7 @@ def _sines(J: np.ndarray) -> np.ndarray:
 def _followed(
     mechanism: Mechanism, assembly: Assembly, names: tuple[str, ...], settings: Settings, has_com: bool, size: float
 ) -> np.ndarray:
-    """What has weight, as points: positions and tips of the frames' axes, in robot sizes (rows, 3)."""
+    """Return what has weight, as points: positions and tips of the frames' axes, in robot sizes (rows, 3)."""
     position, quaternion = assembly.position[None], assembly.quaternion[None]
     rows = []
     for name in names:

@@ -11,22 +11,24 @@ convergence is that of Newton's method.
 from __future__ import annotations
 
 from ..jit import inlined, kernel
-from ..kinematics.elimination import eliminate, extend, multipliers
+from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import largest_motion
+from ..kinematics.null_space import extend, multipliers
 from ..mechanism.constraints import BALL, SLIDE
 from ..objectives.registry import gather, stiffen
 from ..objectives.terms import gradient
 from .curvature import closure_curvature
 from .dense import add_absolute, diagonalise
+from .factoring import INDEFINITE, fill, list_independent
 from .hessian import carry
-from .program import HELD, INDEFINITE, fill, list_leaders, solve_program
+from .program import HELD, solve_program
 
 ASIDE = 0.1  # rad, and of the robot's size: the step away from a saddle
 
 
 @kernel
 def _let_go(flat, now, work):
-    """Lets go of coordinates that are off their bounds; returns whether any were held."""
+    """Let go of coordinates that are off their bounds; return whether any were held."""
     found = False
     for i in range(work.slope.shape[0]):
         if not work.e.free[i]:
@@ -37,38 +39,64 @@ def _let_go(flat, now, work):
 
 
 @kernel
-def _bend(flat, now, goals, work, share, slope):
-    """Second derivatives of the Lagrangian at `now`, and the objective's gradient into `slope`, with the forces as
-    `gather` takes them."""
-    gather(flat, now, goals, work.terms, share)
-    stiffen(flat, now, goals, work.terms)
+def _bend(flat, now, tables, work, share, slope):
+    """Fill the second derivatives of the Lagrangian at `now`, and the objective's gradient into `slope`.
+
+    With the forces as `gather` takes them.
+    """
+    gather(flat, now, tables, work.terms, share)
+    stiffen(flat, now, tables, work.terms)
     gradient(flat, now, work.terms, slope)
     multipliers(flat, work.e, slope, work.multiplier)
     closure_curvature(flat, now, work.multiplier, work.system)
 
 
 @kernel(entry=False)
-def newton_step(flat, now, goals, work, limits, anyway):
-    """Newton's step at `now` into `work.step`; returns its slope and the kind of its system.
+def newton_step(flat, now, tables, work, limits, anyway):
+    """Fill `work.step` with Newton's step at `now`.
 
     Where that is INDEFINITE there is a step only if one is wanted `anyway`.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+        anyway: Whether a step is wanted where the second derivatives are indefinite.
+
+    Returns:
+        The objective's slope along the step, and the kind of the system: ARTICULATED, DENSE or INDEFINITE.
     """
     _let_go(flat, now, work)
     eliminate(flat, now, work.e)
-    _bend(flat, now, goals, work, 1.0, work.slope)
-    return _step(flat, now, goals, work, limits, anyway)
+    _bend(flat, now, tables, work, 1.0, work.slope)
+    return _step(flat, now, tables, work, limits, anyway)
 
 
 @kernel(entry=False)
-def gauss_newton_step(flat, now, goals, work, limits, damping):
-    """Gauss-Newton's step at `now`, which knows no forces, into `work.step`, with a `damping` of every coordinate,
-    slides in the robot's size; returns its slope and the kind of its system, no step and INDEFINITE where that is not
-    definite."""
+def gauss_newton_step(flat, now, tables, work, limits, damping):
+    """Fill `work.step` with Gauss-Newton's step at `now`, which knows no forces.
+
+    With a `damping` of every coordinate, slides in the robot's size. Returns its slope and the kind of its system, no
+    step and INDEFINITE where that is not definite.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+        damping: Stiffness added to every coordinate; slides in the robot's size.
+
+    Returns:
+        The objective's slope along the step, and the kind of the system; no step where that is INDEFINITE.
+    """
     _let_go(flat, now, work)
     eliminate(flat, now, work.e)
-    gather(flat, now, goals, work.terms, 1.0)
+    gather(flat, now, tables, work.terms, 1.0)
     gradient(flat, now, work.terms, work.slope)
-    _bend(flat, now, goals, work, 0.0, work.correction)
+    _bend(flat, now, tables, work, 0.0, work.correction)
     for m in range(flat.kind.shape[0]):
         i = flat.at_v[m]
         if flat.kind[m] == SLIDE:
@@ -76,20 +104,30 @@ def gauss_newton_step(flat, now, goals, work, limits, damping):
         else:
             for k in range(3 if flat.kind[m] == BALL else 1):
                 work.terms.hold[i + k] += damping
-    return _step(flat, now, goals, work, limits, False)
+    return _step(flat, now, tables, work, limits, False)
 
 
 @kernel(entry=False)
-def foreseeing_step(flat, now, goals, work, limits, anyway):
-    """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them.
+def foreseeing_step(flat, now, tables, work, limits, anyway):
+    """Fill `work.step` with a step whose forces are those that Gauss-Newton's step foresees.
 
-    Returns as that does; no step, and INDEFINITE, where Gauss-Newton's is of no use, or where these forces make the
-    system indefinite and none is wanted `anyway`.
+    After a Newton step at `now`.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+        anyway: Whether a step is wanted where these forces make the system indefinite.
+
+    Returns:
+        As `gauss_newton_step`; INDEFINITE, too, where Gauss-Newton's step is of no use.
     """
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
-    _bend(flat, now, goals, work, 0.0, work.correction)
-    slope, kind = _step(flat, now, goals, work, limits, False)
+    _bend(flat, now, tables, work, 0.0, work.correction)
+    slope, kind = _step(flat, now, tables, work, limits, False)
     if kind == INDEFINITE:
         return slope, kind
     ahead = work.terms.ahead
@@ -97,20 +135,21 @@ def foreseeing_step(flat, now, goals, work, limits, anyway):
         carry(flat, now, ahead, b, work.step)
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
-    _bend(flat, now, goals, work, 1.0, work.correction)
+    _bend(flat, now, tables, work, 1.0, work.correction)
     ahead[:] = 0.0
-    return _step(flat, now, goals, work, limits, anyway)
+    return _step(flat, now, tables, work, limits, anyway)
 
 
 @kernel(entry=False)
 def _make_convex(flat, now, work):
-    """Fills `model` with the second derivatives over all independent coordinates, held ones too, their eigenvalues
-    replaced by the absolute values.
+    """Fill `model` with the second derivatives, their eigenvalues replaced by the absolute values.
+
+    Over all independent coordinates, held ones too.
 
     One model for the whole program: were each set of free independent coordinates given absolute eigenvalues of its
     own, the sum of its steps could lead uphill.
     """
-    n = list_leaders(work, True)
+    n = list_independent(work, True)
     fill(flat, now, work, n)
     work.model[:] = 0.0
     for a in range(n):
@@ -122,9 +161,19 @@ def _make_convex(flat, now, work):
 
 @kernel(entry=False)
 def leave_saddle(flat, now, work):
-    """Where nothing but the second derivatives points down: puts a step along their lowest eigenvector over the free
-    independent coordinates into `work.step` and returns the change that they promise, 0.0 where they promise none."""
-    n = list_leaders(work, False)
+    """Fill `work.step` with a step along the lowest eigenvector, where nothing else points down.
+
+    Over the free independent coordinates.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+
+    Returns:
+        The change that the second derivatives promise, 0.0 where they promise none.
+    """
+    n = list_independent(work, False)
     fill(flat, now, work, n)
     diagonalise(work.H, work.vectors, n)
     lowest, top = 0, 0.0
@@ -146,7 +195,7 @@ def leave_saddle(flat, now, work):
 
 
 @kernel
-def _step(flat, now, goals, work, limits, anyway):
+def _step(flat, now, tables, work, limits, anyway):
     """Newton's step on the loops and between the bounds, into `work.step`.
 
     Where the second derivatives on its way are not definite, that of the convex model, if one is wanted `anyway`.
@@ -155,7 +204,7 @@ def _step(flat, now, goals, work, limits, anyway):
     Each set of free independent coordinates may see a definite system and their union an indefinite one: then the step
     leads uphill at first.
     """
-    kind = solve_program(flat, now, goals, work, limits, False)
+    kind = solve_program(flat, now, tables, work, limits, False)
     if kind != INDEFINITE:
         slope = _slope_along(work)
         if not slope > 0.0:
@@ -166,13 +215,13 @@ def _step(flat, now, goals, work, limits, anyway):
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
     _make_convex(flat, now, work)
-    solve_program(flat, now, goals, work, limits, True)
+    solve_program(flat, now, tables, work, limits, True)
     return _slope_along(work), INDEFINITE
 
 
 @inlined
 def _slope_along(work):
-    """The objective's change along `work.step`, to first order."""
+    """Return the objective's change along `work.step`, to first order."""
     slope = 0.0
     for i in range(work.step.shape[0]):
         slope += work.slope[i] * work.step[i]

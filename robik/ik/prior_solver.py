@@ -14,8 +14,8 @@ from ..objectives.objective import Objective
 from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior
 from ..objectives.registry import over_time
 from ..objectives.settings import Settings
-from .sequence import Output
-from .solver import Targets, Wanted
+from .memory import Output
+from .solver import ClipTargets, Targets
 from .standing import StandingSolver
 
 ROUNDS = (
@@ -25,8 +25,9 @@ SETTLED = 1e-4  # rad or m
 
 
 class PriorSolver(StandingSolver):
-    """Follows targets in poses like an example's: every other body is drawn softly to where the prior has it, seen from
-    the frame before.
+    """Solver that follows targets in poses like an example's.
+
+    Every other body is drawn softly to where the prior has it, seen from the frame before.
 
     Args:
         mechanism, names, settings, has_com, objectives: as `Solver` takes them.
@@ -55,28 +56,46 @@ class PriorSolver(StandingSolver):
         super().__init__(mechanism, (*names, *drawn), replace(settings, targets=weights), has_com, objectives)
         self._rest = np.array([v for joint in mechanism.actuated for v in joint.rest])
 
-    def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
-        """As the solver has it; the bodies that are drawn get their targets frame by frame."""
-        unknown = np.zeros((len(times), 3)), np.tile([1.0, 0.0, 0.0, 0.0], (len(times), 1))
-        return super().wanted({**targets, **dict.fromkeys(self.names[self._followed :], unknown)}, com, times)
+    def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
+        """Return the compiled targets, with room for those that the prior draws, frame by frame.
 
-    def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
-        """Solves frames `start` to `stop` into `output`."""
-        frames = self._goals.frame_pose
-        position, rotation = (over_time(self._goals, wanted.targets, own) for own in (frames.position, frames.rotation))
+        Args:
+            targets: Positions (T, 3) [m] and quaternions (T, 4) by name, None for what is left open.
+            com: Centre of mass (T, 3) [m], or None.
+            times: Times (T,) [s].
+
+        Returns:
+            The compiled targets.
+        """
+        unknown = np.zeros((len(times), 3)), np.tile([1.0, 0.0, 0.0, 0.0], (len(times), 1))
+        return super().compile_targets({**targets, **dict.fromkeys(self.names[self._followed :], unknown)}, com, times)
+
+    def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
+        """Solve frames `start` to `stop` into `output`.
+
+        Args:
+            output: Filled with the results.
+            start: First frame to solve.
+            stop: Frame after the last.
+            clip_targets: The compiled targets of the clip.
+        """
+        frames = self._tables.frame_pose
+        position, rotation = (
+            over_time(self._tables, clip_targets.targets, own) for own in (frames.position, frames.rotation)
+        )
         for k in range(start, stop):
             values, places, turns = self._before(output, k)
             for _ in range(1 if k else ROUNDS):
                 likely = self._attraction.poses(values, places, turns)
                 position[k, self._followed :] = likely[0][self._drawn]
                 rotation[k, self._followed :] = quaternion_matrices(likely[1][self._drawn])
-                super().solve(output, k, k + 1, wanted)
+                super().solve(output, k, k + 1, clip_targets)
                 last, (values, places, turns) = values, self._before(output, k + 1)
                 if np.abs(values - last).max(initial=0.0) < SETTLED:
                     break
 
     def _before(self, output: Output, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The actuators' values (A,) in the frame before k, and the bodies' own frames (n, 3) and (n, 4)."""
+        """Return the actuators' values (A,) in the frame before k, and the bodies' own frames (n, 3) and (n, 4)."""
         if k == 0:
             poses = [body.pose for body in self.mechanism.bodies]
             return self._rest, np.array([p.position for p in poses]), np.array([p.quaternion for p in poses])

@@ -13,80 +13,31 @@ from math import sqrt
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
-from .dense import cholesky, copy_chosen, solve_factored, solve_lower, solve_upper
-from .hessian import matrix, times
-from .work import SMALL, factor_tree, solve_tree
+from ..kinematics.elimination import eliminate
+from ..kinematics.null_space import extend, reduce_gradient
+from .dense import cholesky, copy_chosen, solve_lower, solve_upper
+from .factoring import ARTICULATED, INDEFINITE, factor_listed, factor_matrix, list_independent, solve_system
+from .hessian import times
 
 HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it
 WANTED = 1e-15  # of the objective: a force that pulls a coordinate off its bound
 DEPENDENT = 1e-24  # of a normal's square: what is left of it where it depends on others
-INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
 
 
 @kernel(entry=False)
-def list_leaders(work, held):
-    """List the free independent coordinates, and the `held` ones too if they are wanted; return how many there are."""
-    n = 0
-    for i in range(work.step.shape[0]):
-        if not work.e.follows[i] and (held or work.e.free[i]):
-            work.independent[n] = i
-            n += 1
-    work.leading[0] = n
-    return n
+def solve_program(flat, now, tables, work, limits, convex):
+    """Find the step by an active set, from none.
 
+    To the optimum of what no bound holds, or as far as the first bound, which then holds. At the optimum the bound that
+    most wants to be left is released.
 
-@kernel(entry=False)
-def fill(flat, now, work, n):
-    """Fill H with the second derivatives over the n independent coordinates that are listed."""
-    matrix(flat, now, work.terms, work.system, work.K)
-    reduce_matrix(flat, work.e, work.K)
-    copy_chosen(work.K, work.independent, n, work.H)
-
-
-@kernel
-def _factor(flat, now, work, anew, convex, held):
-    """Factor the second derivatives over the free independent coordinates, and the `held` ones too if they are wanted,
-    or those of the convex model; return ARTICULATED, DENSE, or INDEFINITE where they are not positive definite. Without
-    `anew` only the list of coordinates has changed."""
-    n = list_leaders(work, held)
-    if convex:
-        if anew:
-            copy_chosen(work.model, work.e.every, work.step.shape[0], work.K)
-            reduce_matrix(flat, work.e, work.K)
-        copy_chosen(work.K, work.independent, n, work.H)
-    else:
-        if work.step.shape[0] > SMALL and not work.program.number[1] and factor_tree(flat, now, work):
-            return ARTICULATED
-        if anew:
-            fill(flat, now, work, n)
-        else:
-            copy_chosen(work.K, work.independent, n, work.H)
-    return DENSE if cholesky(work.H, n) else INDEFINITE
-
-
-@kernel(entry=False)
-def solve_system(flat, now, work, kind, x):
-    """Turn x (d,) in place from a reduced gradient to the solution of the factored system, dependent coordinates
-    included."""
-    if kind == ARTICULATED:
-        solve_tree(flat, now, x, work)
-        return
-    n = work.leading[0]
-    for a in range(n):
-        work.reduced[a] = x[work.independent[a]]
-    solve_factored(work.H, work.vectors, n, True, work.reduced, work.shares)
-    for i in range(x.shape[0]):
-        x[i] = 0.0
-    for a in range(n):
-        x[work.independent[a]] = work.reduced[a]
-    extend(flat, work.e, x)
-
-
-@kernel(entry=False)
-def solve_program(flat, now, goals, work, limits, convex):
-    """Find the step, from none, by an active set: to the optimum of what no bound holds, or as far as the first bound,
-    which then holds; at the optimum, the bound that most wants to be left is let go.
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+        convex: Whether the convex model stands in for an indefinite matrix.
 
     Returns:
         Kind of the last system, INDEFINITE where one has no factors. The system is factored for what no bound holds in
@@ -98,14 +49,14 @@ def solve_program(flat, now, goals, work, limits, convex):
     for i in range(d):
         work.gradient[i] = work.slope[i]
     reduce_gradient(flat, work.e, work.gradient)
-    kind = _factor(flat, now, work, True, convex, convex)
+    kind = factor_listed(flat, now, work, True, convex, convex)
     if kind == INDEFINITE:
         return kind
     if kind == ARTICULATED or not limits:
-        if _go_at_once(flat, now, goals, work, limits, kind, convex):
+        if _go_at_once(flat, now, tables, work, limits, kind, convex):
             return kind
         if kind == ARTICULATED:
-            kind = _factor_matrix(flat, now, work)
+            kind = factor_matrix(flat, now, work)
             if kind == INDEFINITE:
                 return kind
     _lead_to_optimum(work)
@@ -117,7 +68,7 @@ def solve_program(flat, now, goals, work, limits, convex):
         reach, who = _reach(flat, now, work, program.direction)
         for i in range(d):
             work.step[i] += reach * program.direction[i]
-        for a in range(work.leading[0]):
+        for a in range(work.listed[0]):
             program.way[a] -= reach * program.along[a]
         if who >= 0:
             work.e.free[who] = False
@@ -125,7 +76,7 @@ def solve_program(flat, now, goals, work, limits, convex):
             continue
         if program.number[0] == 0 and all_free(work):
             break
-        _slope_after(flat, now, goals, work, convex)
+        _slope_after(flat, now, tables, work, convex)
         _lead_to_optimum(work)
         kind, done = _let_go_one(flat, now, work, kind, convex)
         if done or kind == INDEFINITE:
@@ -134,7 +85,7 @@ def solve_program(flat, now, goals, work, limits, convex):
 
 
 @kernel
-def _go_at_once(flat, now, goals, work, limits, kind, convex):
+def _go_at_once(flat, now, tables, work, limits, kind, convex):
     """Take the whole step; return whether it is the program's, as it meets no bound and none is let go."""
     for i in range(work.step.shape[0]):
         work.step[i] = -work.gradient[i]
@@ -151,7 +102,7 @@ def _go_at_once(flat, now, goals, work, limits, kind, convex):
         work.step[i] = way[i]
     if all_free(work):
         return True
-    _slope_after(flat, now, goals, work, convex)
+    _slope_after(flat, now, tables, work, convex)
     _, who = _eager(flat, now, work, convex)
     if who < 0:
         return True
@@ -161,19 +112,12 @@ def _go_at_once(flat, now, goals, work, limits, kind, convex):
     return False
 
 
-@inlined
-def _factor_matrix(flat, now, work):
-    """Factor the listed coordinates' second derivatives as a matrix."""
-    fill(flat, now, work, work.leading[0])
-    return DENSE if cholesky(work.H, work.leading[0]) else INDEFINITE
-
-
 @kernel
 def _lead_to_optimum(work):
     """Fill `way` with what leads from the step so far to the optimum without bounds, in u."""
-    for a in range(work.leading[0]):
+    for a in range(work.listed[0]):
         work.program.way[a] = -work.gradient[work.independent[a]]
-    solve_lower(work.H, work.leading[0], work.program.way)
+    solve_lower(work.H, work.listed[0], work.program.way)
 
 
 @kernel
@@ -196,7 +140,7 @@ def _span(work, k):
 
     A normal that depends on those before is left out: its plane needs no force.
     """
-    program, n = work.program, work.leading[0]
+    program, n = work.program, work.listed[0]
     own, shares, pull = program.normals[k], program.shares[k], program.pulls[k]
     for a in range(n):
         own[a] = pull[work.independent[a]]
@@ -224,9 +168,11 @@ def _span(work, k):
 
 @kernel
 def _direct(flat, work):
-    """Fill `along` and `direction`, the way in u and that of all coordinates, with what leads from the step so far to
-    the optimum with the held coordinates."""
-    program, n = work.program, work.leading[0]
+    """Fill `along` and `direction` with the way to the optimum with the held coordinates.
+
+    From the step so far: the way in u, and that of all coordinates.
+    """
+    program, n = work.program, work.listed[0]
     along, direction = program.along, program.direction
     for a in range(n):
         along[a] = program.way[a]
@@ -250,7 +196,7 @@ def _direct(flat, work):
 @kernel
 def _balance(work):
     """Fill `forces` of the held coordinates at the optimum between them."""
-    program, n = work.program, work.leading[0]
+    program, n = work.program, work.listed[0]
     count, forces = program.number[0], program.forces
     for k in range(count):
         forces[k] = 0.0
@@ -264,8 +210,10 @@ def _balance(work):
 
 @kernel
 def _reach(flat, now, work, direction):
-    """How much of a direction fits, after the step so far, before a free coordinate meets its bound; and which one
-    does, -1 for none."""
+    """Return how much of a direction fits, after the step so far, before a free coordinate meets its bound.
+
+    And which one does, -1 for none.
+    """
     reach, who = 1.0, -1
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
@@ -278,7 +226,7 @@ def _reach(flat, now, work, direction):
 
 
 @kernel
-def _slope_after(flat, now, goals, work, convex):
+def _slope_after(flat, now, tables, work, convex):
     """Fill `work.gradient` with the model's gradient after the step so far, reduced to the independent coordinates."""
     if convex:
         for i in range(work.slope.shape[0]):
@@ -286,7 +234,7 @@ def _slope_after(flat, now, goals, work, convex):
             for j in range(work.slope.shape[0]):
                 work.gradient[i] += work.model[i, j] * work.step[j]
     else:
-        times(flat, now, goals, work.terms, work.system, work.step, work.gradient)
+        times(flat, now, tables, work.terms, work.system, work.step, work.gradient)
         for i in range(work.slope.shape[0]):
             work.gradient[i] += work.slope[i]
     reduce_gradient(flat, work.e, work.gradient)
@@ -294,8 +242,10 @@ def _slope_after(flat, now, goals, work, convex):
 
 @kernel
 def _let_go_one(flat, now, work, kind, convex):
-    """Let go of the coordinate that most wants back between its bounds; return the kind of system, and whether none
-    does."""
+    """Let go of the coordinate that most wants back between its bounds.
+
+    Return the kind of system, and whether none does.
+    """
     program = work.program
     _balance(work)
     row, who = _eager(flat, now, work, convex)
@@ -310,7 +260,7 @@ def _let_go_one(flat, now, work, kind, convex):
         program.number[0] = last
     else:
         row = 0
-        n = list_leaders(work, False)
+        n = list_independent(work, False)
         copy_chosen(work.K, work.independent, n, work.H)
         if not cholesky(work.H, n):
             return INDEFINITE, False
@@ -322,8 +272,10 @@ def _let_go_one(flat, now, work, kind, convex):
 
 @kernel
 def _eager(flat, now, work, convex):
-    """Return the held coordinate that the model most wants back between its bounds, -1 for none, after its row, -1 for
-    one that the system itself holds."""
+    """Return the held coordinate that the model most wants back between its bounds, -1 for none.
+
+    After its row, -1 for one that the system itself holds.
+    """
     program = work.program
     count, worst, row, who = program.number[0], WANTED, -1, -1
     for k in range(count):
@@ -332,7 +284,7 @@ def _eager(flat, now, work, convex):
         if inward > worst:
             worst, row, who = inward, k, i
     for i in range(work.step.shape[0] if not convex else 0):
-        if not work.e.free[i] and not work.e.follows[i]:
+        if not work.e.free[i] and not work.e.dependent[i]:
             slope, own = work.gradient[i], False
             for k in range(count):
                 slope += program.forces[k] * program.pulls[k, i]
@@ -345,7 +297,7 @@ def _eager(flat, now, work, convex):
 
 @inlined
 def _inward(flat, now, work, i, slope):
-    """How much a held coordinate of this slope wants back between its bounds."""
+    """Return how much a held coordinate of this slope wants back between its bounds."""
     if not work.lower[i] < work.upper[i]:
         return 0.0
     at_lower = now.q[flat.dof_q[i]] + work.step[i] <= work.lower[i] + HELD
@@ -359,17 +311,24 @@ def _factor_free(flat, now, work, kind, convex):
     program.number[1] = program.number[0]
     if program.number[0] == 0:
         return kind
-    follows = False
+    dependent = False
     for k in range(program.number[0]):
-        follows = follows or work.e.follows[program.held[k]]
-    if follows:
+        dependent = dependent or work.e.dependent[program.held[k]]
+    if dependent:
         eliminate(flat, now, work.e)
-    return _factor(flat, now, work, follows, convex, False)
+    return factor_listed(flat, now, work, dependent, convex, False)
 
 
 @inlined
 def all_free(work):
-    """Whether no coordinate is held at a bound."""
+    """Return whether no coordinate is held at a bound.
+
+    Args:
+        work: Scratch of the solver.
+
+    Returns:
+        True where no bound holds anything.
+    """
     held = 0
     for i in range(work.e.free.shape[0]):
         held += not work.e.free[i]

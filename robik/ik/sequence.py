@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ..jit import by_reference, kernel
+from ..jit import kernel
 from ..kinematics.assembly import closed, project
 from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import (
-    Placement,
     close,
     copy_placement,
     difference,
     forward_kinematics,
     integrate,
     largest_motion,
-    new_placement,
 )
 from ..kinematics.rotations import matrix_to_quaternion
-from ..mechanism.topology import Flat
 from ..objectives import calm
 from ..objectives.registry import missed, missed_by_cluster, objective
 from .program import HELD
@@ -37,87 +32,15 @@ LOOSER = 8  # times that one frame may be held less
 ENOUGH = 20  # iterations of such a look
 
 
-class Memory(NamedTuple):
-    """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,),
-    `frames` (1,) since the last jump, the coordinates `rest` (nq,), which are on a limit (d,), `looked` (1,): the
-    objective when another way was last looked for, `missed` (clusters,): what the targets miss in it
-    (`missed_by_cluster`), `given` (1,): whether the next frame starts at the coordinates of `guess`, since the contacts
-    are not where `last` is, and `guess` and `other`, scratch."""
-
-    last: Placement
-    guess: Placement
-    other: Placement
-    rest: np.ndarray
-    recent: np.ndarray
-    earlier: np.ndarray
-    frames: np.ndarray
-    limited: np.ndarray
-    looked: np.ndarray
-    missed: np.ndarray
-    given: np.ndarray
-
-
-class Output(NamedTuple):
-    """What a run of T frames leaves: coordinates (T, nq), state frames (T, n, 3) and (T, n, 4) wxyz, and per frame (T,)
-    objective, iterations, status and closure residual."""
-
-    q: np.ndarray
-    position: np.ndarray
-    quaternion: np.ndarray
-    value: np.ndarray
-    iterations: np.ndarray
-    status: np.ndarray
-    residual: np.ndarray
-
-
-def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
-    """A robot that stands in its rest pose."""
-    d = len(flat.before)
-    last, guess, other = (new_placement(flat, rest) for _ in range(3))
-    memory = by_reference(Memory(
-        last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64), np.zeros(d, np.int64),
-        np.zeros(1), np.zeros(len(flat.cluster_on)), np.zeros(1, np.bool_),
-    ))  # fmt: skip
-    forget(flat, memory, rest)
-    return memory
-
-
-def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
-    """Puts the robot back into its rest pose."""
-    memory.last.q[:] = rest
-    forward_kinematics(flat, memory.last)
-    close(flat, memory.last)
-    memory.frames[0] = 0
-    memory.limited[:] = 0
-    memory.looked[0] = 0.0
-    memory.missed[:] = 0.0
-    memory.given[0] = False
-
-
-def new_output(flat: Flat, frames: int) -> Output:
-    """Room for a run of frames."""
-    n = flat.bodies
-    quaternion = np.zeros((frames, n, 4))
-    return by_reference(Output(
-        np.zeros((frames, _coordinates(flat))), np.zeros((frames, n, 3)), quaternion, np.zeros(frames),
-        np.zeros(frames, np.int64),
-        np.zeros(frames, np.int64), np.zeros(frames),
-    ))  # fmt: skip
-
-
-def _coordinates(flat: Flat) -> int:
-    return len(flat.kind) + 3 * int((flat.ball >= 0).sum() // 3)
-
-
 @kernel
-def _predict(flat, memory, work, goals, limits):
-    """Puts the extrapolated placement into `guess` where it can be assembled and is better than the last.
+def _predict(flat, memory, work, tables, limits):
+    """Put the extrapolated placement into `guess` where it can be assembled and is better than the last.
 
     Else the last one. Returns its objective and closure residual.
     """
     last, guess = memory.last, memory.guess
     copy_placement(last, guess)
-    value = objective(flat, last, goals)
+    value = objective(flat, last, tables)
     if memory.frames[0] == 0:
         return value, close(flat, guess)
     step = work.step
@@ -131,7 +54,7 @@ def _predict(flat, memory, work, goals, limits):
     residual = project(flat, guess, work.e, work.correction, work.right)
     good = closed(flat, guess, residual) and not (limits and _beyond(flat, guess, work))
     if good:
-        found = objective(flat, guess, goals)
+        found = objective(flat, guess, tables)
         if found <= value:
             return found, residual
     copy_placement(last, guess)
@@ -148,8 +71,8 @@ def _beyond(flat, now, work):
 
 
 @kernel
-def _bound(flat, goals, work, last, limits):
-    """Sets the frame's bounds: the limits, and what each coordinate can reach from where it was.
+def _bound(flat, tables, work, last, limits):
+    """Set the frame's bounds: the limits, and what each coordinate can reach from where it was.
 
     Returns whether there are any.
     """
@@ -159,16 +82,16 @@ def _bound(flat, goals, work, last, limits):
         if at >= 0:
             work.lower[i] = flat.lower[i] if limits else -np.inf
             work.upper[i] = flat.upper[i] if limits else np.inf
-            if goals.reach[i] < np.inf:
+            if tables.reach[i] < np.inf:
                 bounded = True
-                work.lower[i] = max(work.lower[i], last.q[at] - goals.reach[i])
-                work.upper[i] = min(work.upper[i], last.q[at] + goals.reach[i])
+                work.lower[i] = max(work.lower[i], last.q[at] - tables.reach[i])
+                work.upper[i] = min(work.upper[i], last.q[at] + tables.reach[i])
     return bounded
 
 
 @kernel
 def _stand(flat, other, work):
-    """Places a robot by its coordinates, held by no bound; returns the closure residual."""
+    """Place a robot by its coordinates, held by no bound; return the closure residual."""
     forward_kinematics(flat, other)
     residual = close(flat, other)
     for i in range(work.e.free.shape[0]):
@@ -178,21 +101,25 @@ def _stand(flat, other, work):
 
 
 @kernel
-def _begin(flat, goals, memory, work, limits):
-    """Brings the coordinates that are given in `guess` onto the loops and between the bounds; returns the objective and
-    the closure residual, infinite where that fails."""
+def _begin(flat, tables, memory, work, limits):
+    """Bring the coordinates that are given in `guess` onto the loops and between the bounds.
+
+    Return the objective and the closure residual, infinite where that fails.
+    """
     guess = memory.guess
     _stand(flat, guess, work)
     residual = settle(flat, guess, work, limits)
     if not closed(flat, guess, residual) or (limits and _beyond(flat, guess, work)):
         return np.inf, np.inf
-    return objective(flat, guess, goals), residual
+    return objective(flat, guess, tables), residual
 
 
 @kernel
 def _take(guess, other, result, found, better):
-    """Of what `minimise` returned for two placements the `result` at `guess`, unless what was `found` at `other` is
-    better: that becomes the guess. With the iterations of both."""
+    """Return the better of two results of `minimise`, with the iterations of both.
+
+    `result` is at `guess`; where what was `found` at `other` is better, that becomes the guess.
+    """
     if better:
         copy_placement(other, guess)
         return found[0], result[1] + found[1], found[2], found[3]
@@ -200,9 +127,11 @@ def _take(guess, other, result, found, better):
 
 
 @kernel(entry=False)
-def _start_afresh(flat, goals, work, memory, limits, most, result):
-    """Solves a frame from the rest pose, too, unless it came from there, and leaves in `guess` what is there unless
-    this is better by far; returns what `minimise` does, with the iterations of both.
+def _start_afresh(flat, tables, work, memory, limits, most, result):
+    """Solve a frame from the rest pose, too, unless it came from there.
+
+    Leaves in `guess` what is there unless this is better by far. Returns what `minimise` does, with the iterations of
+    both.
 
     After a jump the way from the last frame may end at a limit, or where turning on would first lead away; and so would
     the frames after.
@@ -219,13 +148,13 @@ def _start_afresh(flat, goals, work, memory, limits, most, result):
         residual = settle(flat, other, work, limits)
         if not closed(flat, other, residual):
             return result
-    found = minimise(flat, other, goals, work, limits, most, objective(flat, other, goals), residual)
+    found = minimise(flat, other, tables, work, limits, most, objective(flat, other, tables), residual)
     return _take(guess, other, result, found, found[0] < BETTER * result[0])
 
 
 @kernel
 def _note_limited(flat, memory):
-    """Notes which coordinates of the guess are on a limit.
+    """Note which coordinates of the guess are on a limit.
 
     Returns whether any is, and whether one has come to its limit.
     """
@@ -242,8 +171,10 @@ def _note_limited(flat, memory):
 
 @kernel
 def _is_time_to_look(flat, memory, value):
-    """Whether a frame that ends on a limit, with this objective, is worth a look for another way: one coordinate has
-    just come to its limit, or the objective has changed by much since the last look."""
+    """Return whether a frame that ends on a limit is worth a look for another way.
+
+    One coordinate has just come to its limit, or the objective has changed by much since the last look.
+    """
     found, came = _note_limited(flat, memory)
     looked = memory.looked[0]
     if not came and (not found or looked / RISEN <= value <= RISEN * looked):
@@ -253,19 +184,21 @@ def _is_time_to_look(flat, memory, value):
 
 
 @kernel
-def _is_better(flat, goals, guess, other, result, found):
-    """Whether what was `found` at `other` beats the `result` at `guess`: as a whole, or by far in what the targets
-    miss.
+def _is_better(flat, tables, guess, other, result, found):
+    """Return whether what was `found` at `other` beats the `result` at `guess`.
+
+    As a whole, or by far in what the targets miss.
 
     A step aside costs the pull to the previous state once, a dead end costs its miss in every frame.
     """
-    return found[0] < GAIN * result[0] or missed(flat, other, goals) < BETTER * missed(flat, guess, goals)
+    return found[0] < GAIN * result[0] or missed(flat, other, tables) < BETTER * missed(flat, guess, tables)
 
 
 @kernel(entry=False)
-def _bend_back(flat, goals, work, memory, most, result):
-    """Solves a frame from where coordinates that ended on a limit are moved off it, too, and leaves in `guess` what is
-    there unless this is better; returns what `minimise` does, with the iterations of both.
+def _bend_back(flat, tables, work, memory, most, result):
+    """Solve a frame again from where coordinates that ended on a limit are moved off it.
+
+    Leaves in `guess` what is there unless this is better. Returns what `minimise` does, with the iterations of both.
 
     A limb that is let go after it was pulled straight can bend either way. Where a limit blocks one soon, that is a
     dead end; so the first steps keep to the other one.
@@ -283,93 +216,117 @@ def _bend_back(flat, goals, work, memory, most, result):
     _stand(flat, other, work)
     residual = project(flat, other, work.e, work.correction, work.right)
     if not closed(flat, other, residual) or _beyond(flat, other, work):
-        _bound(flat, goals, work, memory.last, True)
+        _bound(flat, tables, work, memory.last, True)
         return result
-    found = minimise(flat, other, goals, work, True, min(most, ENOUGH), objective(flat, other, goals), residual)
-    _bound(flat, goals, work, memory.last, True)
-    better = _is_better(flat, goals, guess, other, result, found)
+    found = minimise(flat, other, tables, work, True, min(most, ENOUGH), objective(flat, other, tables), residual)
+    _bound(flat, tables, work, memory.last, True)
+    better = _is_better(flat, tables, guess, other, result, found)
     if better:
-        again = minimise(flat, other, goals, work, True, most, found[0], found[3])
+        again = minimise(flat, other, tables, work, True, most, found[0], found[3])
         found = again[0], found[1] + again[1], again[2], again[3]
-        better = _is_better(flat, goals, guess, other, result, found)
+        better = _is_better(flat, tables, guess, other, result, found)
     result = _take(guess, other, result, found, better)
     memory.looked[0] = result[0]
     return result
 
 
 @kernel(entry=False)
-def _let_loose(flat, goals, work, memory, bounded, most, result):
-    """Solves a frame further, held less, while it misses far less than what it is held by.
+def _let_loose(flat, tables, work, memory, bounded, most, result):
+    """Solve a frame further, held less, while it misses far less than what it is held by.
 
     Returns as `minimise` does, with all iterations. So a target that comes back into reach is met at once.
     """
     guess = memory.guess
-    if goals.calm.weight[3] == 0.0:
+    if tables.calm.weight[3] == 0.0:
         return result
     for _ in range(LOOSER):
-        missed_by_cluster(flat, guess, goals, goals.calm.missed)
-        if not calm.loosen(flat, goals.calm, goals.change_of_state):
+        missed_by_cluster(flat, guess, tables, tables.calm.missed)
+        if not calm.loosen(flat, tables.calm, tables.change_of_state):
             return result
-        again = minimise(flat, guess, goals, work, bounded, most, objective(flat, guess, goals), result[3])
+        again = minimise(flat, guess, tables, work, bounded, most, objective(flat, guess, tables), result[3])
         result = again[0], result[1] + again[1], again[2], again[3]
     return result
 
 
 @kernel
-def solve_frame(flat, goals, work, memory, limits, most, afresh):
-    """One frame from the memory of those before.
+def solve_frame(flat, tables, work, memory, limits, most, afresh):
+    """Solve one frame from the memory of those before.
 
-    The solution becomes `memory.last`, which the goals regard as the previous state.
+    The solution becomes `memory.last`, which the objectives regard as the previous state. A frame that ends on a limit
+    and misses its targets is tried from off that limit, too; with `afresh`, one that leaps and misses them also from
+    the rest pose. The memory is unchanged where coordinates that are given cannot be brought onto the loops.
 
-    A frame that ends on a limit and misses its targets is looked at from off that limit, too; with `afresh` one that
-    leaps and misses them also from the rest pose.
-    Returns what `minimise` does, with UNREACHED, and an unchanged memory, where coordinates that are given cannot be
-    brought onto the loops.
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        tables: The objectives with their targets.
+        work: Scratch of the solver.
+        memory: State of the frames before.
+        limits: Whether joint limits hold.
+        most: Largest number of iterations.
+        afresh: Whether a frame that leaps is also tried from the rest pose.
+
+    Returns:
+        Objective, iterations, status and closure residual [m], as `minimise`; UNREACHED where given coordinates cannot
+        be assembled.
     """
     last, guess = memory.last, memory.guess
-    calm.begin(flat, goals.calm, goals.change_of_state, memory.missed)
-    bounded = _bound(flat, goals, work, last, limits)
+    calm.begin(flat, tables.calm, tables.change_of_state, memory.missed)
+    bounded = _bound(flat, tables, work, last, limits)
     if memory.given[0]:
         memory.given[0] = False
-        value, residual = _begin(flat, goals, memory, work, bounded)
+        value, residual = _begin(flat, tables, memory, work, bounded)
         if residual == np.inf:
             return value, 0, UNREACHED, residual
     else:
-        value, residual = _predict(flat, memory, work, goals, bounded)
-    result = minimise(flat, guess, goals, work, bounded, most, value, residual)
-    result = _let_loose(flat, goals, work, memory, bounded, most, result)
+        value, residual = _predict(flat, memory, work, tables, bounded)
+    result = minimise(flat, guess, tables, work, bounded, most, value, residual)
+    result = _let_loose(flat, tables, work, memory, bounded, most, result)
     if limits and result[0] > UNMET and _is_time_to_look(flat, memory, result[0]):
-        result = _bend_back(flat, goals, work, memory, most, result)
+        result = _bend_back(flat, tables, work, memory, most, result)
     for i in range(memory.recent.shape[0]):
         memory.earlier[i] = memory.recent[i]
     difference(flat, guess.q, last.q, memory.recent)
     memory.frames[0] += 1
     _, largest = largest_motion(flat, memory.recent)
     if afresh and largest > JUMP and result[0] > UNMET:
-        result = _start_afresh(flat, goals, work, memory, bounded, most, result)
+        result = _start_afresh(flat, tables, work, memory, bounded, most, result)
         difference(flat, guess.q, last.q, memory.recent)
     if largest > JUMP or result[2] != CONVERGED:
         memory.frames[0] = 0
-    if goals.calm.weight[3] != 0.0:
-        missed_by_cluster(flat, guess, goals, memory.missed)
+    if tables.calm.weight[3] != 0.0:
+        missed_by_cluster(flat, guess, tables, memory.missed)
     copy_placement(guess, last)
     return result
 
 
 @kernel(nogil=True)
-def solve_frames(flat, goals, work, memory, output, first, start, stop, wanted, speed, limits, most):
-    """Frames `start` to `stop` of what is `wanted`, with a `speed` (d,) that no coordinate may exceed, into `output`,
-    whose first row is frame `first`."""
+def solve_frames(flat, tables, work, memory, output, first, start, stop, clip_targets, speed, limits, most):
+    """Solve frames `start` to `stop` into `output`.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        tables: The objectives with their targets.
+        work: Scratch of the solver.
+        memory: State of the frames before.
+        output: Filled from its row `start - first` on.
+        first: Frame of the output's first row.
+        start: First frame to solve.
+        stop: Frame after the last.
+        clip_targets: The compiled targets of the clip.
+        speed: Speed (d,) that no coordinate may exceed [rad/s or m/s]; inf for none.
+        limits: Whether joint limits hold.
+        most: Largest number of iterations.
+    """
     afresh = True
     for i in range(speed.shape[0]):
         afresh = afresh and speed[i] == np.inf  # else from one frame to the next it could not get there
     for k in range(start, stop):
-        for i in range(goals.targets.shape[0]):
-            goals.targets[i] = wanted.targets[k, i]
+        for i in range(tables.targets.shape[0]):
+            tables.targets[i] = clip_targets.targets[k, i]
         for i in range(speed.shape[0]):
-            goals.reach[i] = speed[i] * wanted.dt[k] if speed[i] < np.inf else np.inf
-        goals.calm.dt[0] = wanted.dt[k]
-        value, iterations, status, residual = solve_frame(flat, goals, work, memory, limits, most, afresh)
+            tables.reach[i] = speed[i] * clip_targets.dt[k] if speed[i] < np.inf else np.inf
+        tables.calm.dt[0] = clip_targets.dt[k]
+        value, iterations, status, residual = solve_frame(flat, tables, work, memory, limits, most, afresh)
         now, row = memory.last, k - first
         for i in range(now.q.shape[0]):
             output.q[row, i] = now.q[i]

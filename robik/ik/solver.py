@@ -18,19 +18,23 @@ from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
 from ..objectives.objective import Objective
-from ..objectives.registry import Goals, fill, hold, new_goals, over_time
+from ..objectives.registry import ObjectiveTables, fill, hold, new_tables, over_time
 from ..objectives.settings import Settings, speed_limit
-from .sequence import Output, forget, new_memory, new_output, solve_frames
+from .memory import Output, forget, new_memory, new_output
+from .sequence import solve_frames
 from .work import new_work
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions (T, 3) and quaternions (T, 4) by frame
 
 
-class Wanted(NamedTuple):
-    """What T frames ask for. The first frame may be anywhere: its thresholds and its time step are infinite."""
+class ClipTargets(NamedTuple):
+    """Compiled targets of T frames.
 
-    targets: np.ndarray  # (T, m) `Goals.targets` of each frame; `over_time` finds an objective's own
+    The first frame may be anywhere: its thresholds and its time step are infinite.
+    """
+
+    targets: np.ndarray  # (T, m) `ObjectiveTables.targets` of each frame; `over_time` finds an objective's own
     dt: np.ndarray  # (T,) time step into each frame [s]
 
 
@@ -72,29 +76,40 @@ class Solver:
         self._square, self._extent = settings.per_square_metre(mechanism), mechanism.extent
         self._memory = new_memory(self.flat, self.topology.rest)
         self.has_com = has_com
-        self._goals = new_goals(self.topology, self.names, self._memory.last, self.objectives)
+        self._tables = new_tables(self.topology, self.names, self._memory.last, self.objectives)
         if has_com:
-            self._goals.centre_of_mass.weight[:] = self._square * np.array(settings.com_weight)
-        hold(self._goals, settings, self._square)
-        self._goals.velocity.weight[:] = settings.velocity_weight
-        self._work = new_work(self.flat, self.topology.rest, self._goals.tied if self.objectives else None)
+            self._tables.centre_of_mass.weight[:] = self._square * np.array(settings.com_weight)
+        hold(self._tables, settings, self._square)
+        self._tables.velocity.weight[:] = settings.velocity_weight
+        self._work = new_work(self.flat, self.topology.rest, self._tables.tied if self.objectives else None)
         self.speed = self._speeds()
 
     @property
-    def goals(self) -> Goals:
-        """What a frame asks for, with its weights."""
-        return self._goals
+    def tables(self) -> ObjectiveTables:
+        """Return what a frame asks for, with its weights."""
+        return self._tables
 
     def reset(self) -> None:
-        """Puts the robot back into its rest pose."""
+        """Put the robot back into its rest pose."""
         forget(self.flat, self._memory, self.topology.rest)
         self._work.e.free[:] = True
 
-    def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
-        """What frames at these times [s] ask for; sets the weights, zero for what a target leaves open."""
-        goals, rows = self._goals, np.zeros((len(times), len(self._goals.targets)))
-        frames = goals.frame_pose
-        position, rotation = over_time(goals, rows, frames.position), over_time(goals, rows, frames.rotation)
+    def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
+        """Return the compiled targets of frames at these times, and set the weights.
+
+        The weight of what a target leaves open is zero.
+
+        Args:
+            targets: Positions (T, 3) [m] and quaternions (T, 4) by name, None for what is left open.
+            com: Centre of mass (T, 3) [m], or None.
+            times: Times (T,) [s].
+
+        Returns:
+            The compiled targets.
+        """
+        tables, rows = self._tables, np.zeros((len(times), len(self._tables.targets)))
+        frames = tables.frame_pose
+        position, rotation = over_time(tables, rows, frames.position), over_time(tables, rows, frames.rotation)
         for i, name in enumerate(self.names):
             (places, turns), weights = targets[name], self.settings.weights(name)
             frames.position_weight[i] = self._square * np.array(weights.position) if places is not None else 0.0
@@ -105,13 +120,13 @@ class Solver:
                 rotation[:, i] = quaternion_matrices(turns)
         dt = np.concatenate([[np.inf], np.diff(times)])
         if com is not None:
-            over_time(goals, rows, goals.centre_of_mass.target)[:] = com
-        fill(goals, rows, self.objectives, [self.settings.weight_of(item) for item in self.objectives], self._square)
-        over_time(goals, rows, goals.velocity.threshold)[:] = self.settings.thresholds(dt)
-        return by_reference(Wanted(rows, dt))
+            over_time(tables, rows, tables.centre_of_mass.target)[:] = com
+        fill(tables, rows, self.objectives, [self.settings.weight_of(item) for item in self.objectives], self._square)
+        over_time(tables, rows, tables.velocity.threshold)[:] = self.settings.thresholds(dt)
+        return by_reference(ClipTargets(rows, dt))
 
     def _speeds(self) -> np.ndarray:
-        """What the actuators' coordinates may move by in a second (d,).
+        """Return what the actuators' coordinates may move by in a second (d,).
 
         Infinite where they are not to be held to it.
         """
@@ -124,29 +139,64 @@ class Solver:
                     )
         return speed
 
-    def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
-        """Solves frames `start` to `stop` into `output`."""
-        self.solve_stretch(output, 0, start, stop, wanted)
+    def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
+        """Solve frames `start` to `stop` into `output`.
 
-    def solve_stretch(self, output: Output, first: int, start: int, stop: int, wanted: Wanted) -> None:
-        """Solve frames `start` to `stop` into `output`, whose first row is frame `first`."""
+        Args:
+            output: Filled with the results.
+            start: First frame to solve.
+            stop: Frame after the last.
+            clip_targets: The compiled targets of the clip.
+        """
+        self.solve_stretch(output, 0, start, stop, clip_targets)
+
+    def solve_stretch(self, output: Output, first: int, start: int, stop: int, clip_targets: ClipTargets) -> None:
+        """Solve frames `start` to `stop` into `output`, whose first row is frame `first`.
+
+        Args:
+            output: Filled with the results.
+            first: Frame of the output's first row.
+            start: First frame to solve.
+            stop: Frame after the last.
+            clip_targets: The compiled targets of the clip.
+        """
         solve_frames(
-            self.flat, self._goals, self._work, self._memory, output, first, start, stop, wanted, self.speed,
+            self.flat, self._tables, self._work, self._memory, output, first, start, stop, clip_targets, self.speed,
             self.settings.joint_limits,
             MOST_ITERATIONS,
         )  # fmt: skip
 
     def actuator_values(self, output: Output) -> np.ndarray:
-        """Values (T, actuators) [rad or m], read off the states (paper, IV-C)."""
+        """Return actuator values, read off the states (paper, IV-C).
+
+        Args:
+            output: Output of a run of T frames.
+
+        Returns:
+            Values (T, A) [rad or m].
+        """
         return actuator_values(self.topology, output.q, output.position, output.quaternion)
 
     def passive_values(self, output: Output) -> dict[str, np.ndarray] | None:
         """Return the coordinates (T,) [rad or m] of the joints without a motor by name.
 
         None where the output does not hold them.
+
+        Args:
+            output: Output of a run of T frames.
+
+        Returns:
+            Values by coordinate's name, or None.
         """
         return passive_values(self.topology, output.q, output.position, output.quaternion)
 
     def room(self, frames: int) -> Output:
-        """An empty output for so many frames."""
+        """Return an empty output for so many frames.
+
+        Args:
+            frames: Number of frames T.
+
+        Returns:
+            Zeros.
+        """
         return new_output(self.flat, frames)

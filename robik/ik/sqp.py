@@ -1,5 +1,6 @@
-"""The compiled solver: Newton steps in the null space of the loops, every iterate assembled, the objective itself as
-merit.
+"""The compiled solver: Newton steps in the null space of the loops.
+
+Every iterate is assembled, and the objective itself is the merit function.
 
 One iteration at an assembled placement: eliminate what the loops decide, multipliers, exact Hessian of the Lagrangian
 over what is left, a step of at most half a radian, the way back onto the loops with the factors at hand, and acceptance
@@ -13,12 +14,14 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..kinematics.assembly import closed, project
-from ..kinematics.elimination import eliminate, reduce_gradient, refactor
+from ..kinematics.elimination import eliminate, refactor
 from ..kinematics.kernels import close, copy_placement, forward_kinematics, integrate, largest_motion
+from ..kinematics.null_space import reduce_gradient
 from ..objectives.registry import gather, missed, objective
 from ..objectives.terms import gradient
+from .factoring import DENSE, INDEFINITE, solve_system
 from .newton import ASIDE, foreseeing_step, gauss_newton_step, leave_saddle, newton_step
-from .program import DENSE, HELD, INDEFINITE, all_free, solve_system
+from .program import HELD, all_free
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
@@ -42,7 +45,16 @@ CONVERGED, STALLED, EXHAUSTED, UNREACHED = 0, 1, 2, 3
 
 @kernel
 def hold(flat, now, work):
-    """Puts coordinates that lie beyond their bounds onto them and holds them there; returns whether any did."""
+    """Put coordinates that lie beyond their bounds onto them and hold them there.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+
+    Returns:
+        Whether there were any.
+    """
     found = False
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
@@ -57,14 +69,14 @@ def hold(flat, now, work):
 
 @inlined
 def _note_held(work):
-    """Notes which coordinates the step holds at their bounds."""
+    """Note which coordinates the step holds at their bounds."""
     for i in range(work.unheld.shape[0]):
         work.unheld[i] = work.e.free[i]
 
 
 @kernel
 def _hold_as_noted(flat, now, work):
-    """Holds the coordinates that the step itself holds, and no others, with the factors at its start."""
+    """Hold the coordinates that the step itself holds, and no others, with the factors at its start."""
     changed = False
     for i in range(work.unheld.shape[0]):
         changed = changed or work.e.free[i] != work.unheld[i]
@@ -75,7 +87,17 @@ def _hold_as_noted(flat, now, work):
 
 @kernel
 def settle(flat, now, work, limits):
-    """Onto the loops and between the bounds; returns the closure residual."""
+    """Bring a placement onto the loops and between the bounds.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+
+    Returns:
+        Closure residual [m]; infinite where it cannot be reached.
+    """
     residual = project(flat, now, work.e, work.correction, work.right)
     if limits:
         for _ in range(8):
@@ -90,24 +112,24 @@ def settle(flat, now, work, limits):
 
 
 @kernel
-def _correct(flat, now, goals, work, kind):
-    """Moves the trial by a Newton step with its own gradient and the factors of the last system, at `now`.
+def _correct(flat, now, tables, work, kind):
+    """Move the trial by a Newton step with its own gradient and the factors of the last system, at `now`.
 
     Returns the step's size, infinite where that says nothing.
     """
     e, trial, way = work.e, work.trial, work.correction
     led = 0
     for i in range(way.shape[0]):
-        if e.free[i] and not e.follows[i]:
-            if led == work.leading[0] or work.independent[led] != i:
+        if e.free[i] and not e.dependent[i]:
+            if led == work.listed[0] or work.independent[led] != i:
                 return np.inf
             led += 1
-    if led != work.leading[0]:
+    if led != work.listed[0]:
         return np.inf
     if not refactor(flat, trial, e):
         eliminate(flat, trial, e)
         return np.inf
-    gather(flat, trial, goals, work.terms, 1.0)
+    gather(flat, trial, tables, work.terms, 1.0)
     gradient(flat, trial, work.terms, way)
     reduce_gradient(flat, e, way)
     for i in range(way.shape[0]):
@@ -122,8 +144,10 @@ def _correct(flat, now, goals, work, kind):
 
 @inlined
 def _rounding(now, work, value):
-    """How exactly an objective is known at `now`: to its own rounding, and to what the loops' residual there is
-    worth."""
+    """Return the accuracy to which an objective is known at `now`.
+
+    To its own rounding, and to what the loops' residual there is worth.
+    """
     noise = 1e-13 * abs(value) + 1e-300
     for row in range(work.multiplier.shape[0]):
         noise += abs(work.multiplier[row] * now.value[row])
@@ -131,7 +155,7 @@ def _rounding(now, work, value):
 
 
 @kernel
-def _search(flat, now, goals, work, limits, value, slope, turn, kind):
+def _search(flat, now, tables, work, limits, value, slope, turn, kind):
     """Along the step, whole, then by halves, until the objective has fallen enough.
 
     Where a narrow valley bends away from the step, up to three more Newton steps with the same Hessian lead back into
@@ -152,10 +176,10 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
         for again in range(MOST_CORRECTIONS + 1):
             if not closed(flat, work.trial, residual):
                 break
-            found = objective(flat, work.trial, goals)
+            found = objective(flat, work.trial, tables)
             if found <= enough:
                 return scale, found, residual
-            if again == MOST_CORRECTIONS or attempt > 3 or not _correct(flat, now, goals, work, kind) < np.inf:
+            if again == MOST_CORRECTIONS or attempt > 3 or not _correct(flat, now, tables, work, kind) < np.inf:
                 break
             residual = settle(flat, work.trial, work, limits)
         scale *= 0.5
@@ -165,18 +189,21 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
 
 
 @kernel
-def _finish(flat, now, goals, work, limits, value, residual):
-    """After a small step to `now`, and to the trial: one more with the same second derivatives, if that is the last
-    that is needed. Returns (whether it was, objective, closure residual, whether it moved)."""
+def _finish(flat, now, tables, work, limits, value, residual):
+    """Take one more step with the same second derivatives, if that is the last that is needed.
+
+    After a small step to `now`, and to the trial. Returns (whether it was, objective, closure residual, whether it
+    moved).
+    """
     if limits and not all_free(work):
         return False, value, residual, False
-    size = _correct(flat, now, goals, work, DENSE)
+    size = _correct(flat, now, tables, work, DENSE)
     if size <= STEP_TOLERANCE or not size <= QUADRATIC:
         return size <= STEP_TOLERANCE, value, residual, False
     gap = settle(flat, work.trial, work, limits)
     if not closed(flat, work.trial, gap) or (limits and not all_free(work)):
         return False, value, residual, False
-    found = objective(flat, work.trial, goals)
+    found = objective(flat, work.trial, tables)
     if not found <= value + _rounding(now, work, value):
         return False, value, residual, False
     copy_placement(work.trial, now)
@@ -184,38 +211,40 @@ def _finish(flat, now, goals, work, limits, value, residual):
         return True, found, gap, True
     # A direction that is held weakly may have become weaker by far: the same second derivatives then lead but a part of
     # the way.
-    return _correct(flat, now, goals, work, DENSE) <= max(STEP_TOLERANCE, 0.1 * size), found, gap, True
+    return _correct(flat, now, tables, work, DENSE) <= max(STEP_TOLERANCE, 0.1 * size), found, gap, True
 
 
 @kernel
-def _choose_step(flat, now, goals, work, limits, iteration):
-    """The step at `now`, into `work.step`: Newton's.
+def _choose_step(flat, now, tables, work, limits, iteration):
+    """Return the step at `now`, into `work.step`: Newton's.
 
     Where that is not definite or has not been enough, with forces foreseen, at first only where those make it definite:
     far from the optimum Newton's own, made convex, leads into fewer local optima.
 
     Returns (slope, kind of its system, largest turn, largest motion, whether it is Newton's of a definite system).
     """
-    slope, kind = newton_step(flat, now, goals, work, limits, False)
+    slope, kind = newton_step(flat, now, tables, work, limits, False)
     exact = kind != INDEFINITE
     if exact:
         turn, largest = largest_motion(flat, work.step)
         if iteration < PATIENCE or iteration % PLAIN == PLAIN - 1 or largest <= STEP_TOLERANCE:
             return slope, kind, turn, largest, True
     patient = iteration < PATIENCE
-    slope, kind = foreseeing_step(flat, now, goals, work, limits, not patient)
+    slope, kind = foreseeing_step(flat, now, tables, work, limits, not patient)
     turn, largest = largest_motion(flat, work.step)
     plain = patient or iteration % PLAIN == PLAIN - 1
     if (kind == INDEFINITE and plain) or largest <= STEP_TOLERANCE:  # there may be a saddle
-        slope, kind = newton_step(flat, now, goals, work, limits, True)
+        slope, kind = newton_step(flat, now, tables, work, limits, True)
         turn, largest = largest_motion(flat, work.step)
     return slope, kind, turn, largest, False
 
 
 @kernel(entry=False)
-def _cross_valley(flat, now, goals, work, limits, value, damping):
-    """From `now` along a valley that bends: Gauss-Newton's steps, each from where the last one led, until they are
-    lower than `value`, as the first one leads up the side and the next ones back.
+def _cross_valley(flat, now, tables, work, limits, value, damping):
+    """Follow a valley that bends, from `now`.
+
+    By Gauss-Newton's steps, each from where the last one led, until they are lower than `value`, as the first one leads
+    up the side and the next ones back.
 
     Returns (whether they got lower, objective, closure residual, the damping that is right for the next time);
     `work.trial` is there.
@@ -223,7 +252,7 @@ def _cross_valley(flat, now, goals, work, limits, value, damping):
     trial, enough, last, weakest = work.trial, value, np.inf, 0.0
     copy_placement(now, trial)
     for step in range(CROSSING):
-        slope, kind = gauss_newton_step(flat, trial, goals, work, limits, damping)
+        slope, kind = gauss_newton_step(flat, trial, tables, work, limits, damping)
         if kind == INDEFINITE:
             break
         turn, largest = largest_motion(flat, work.step)
@@ -235,7 +264,7 @@ def _cross_valley(flat, now, goals, work, limits, value, damping):
         residual = settle(flat, trial, work, limits)
         if not closed(flat, trial, residual):
             break
-        found = objective(flat, trial, goals)
+        found = objective(flat, trial, tables)
         if found <= enough:
             return True, found, residual, damping / STIFFER
         if not found < last:
@@ -247,16 +276,15 @@ def _cross_valley(flat, now, goals, work, limits, value, damping):
 
 
 @kernel
-def _is_settled(flat, now, goals, value, slope):
-    """Whether what a step promises is little beside what calm holds the robot by; the next frames take it up."""
-    return goals.calm.weight[3] != 0.0 and -slope <= SETTLED * (value - missed(flat, now, goals))
+def _is_settled(flat, now, tables, value, slope):
+    """Return whether what a step promises is little beside what calm holds the robot by; the next frames take it up."""
+    return tables.calm.weight[3] != 0.0 and -slope <= SETTLED * (value - missed(flat, now, tables))
 
 
 @kernel
-def _come_to_rest(flat, now, goals, work, limits, value, residual):
-    """Goes to the valley's floor beside `now`, as nothing is left but its slope; returns (objective, closure
-    residual)."""
-    crossed, found, gap, _ = _cross_valley(flat, now, goals, work, limits, value, STIFFEST)
+def _come_to_rest(flat, now, tables, work, limits, value, residual):
+    """Go to the valley's floor beside `now`, as nothing is left but its slope; return (objective, closure residual)."""
+    crossed, found, gap, _ = _cross_valley(flat, now, tables, work, limits, value, STIFFEST)
     if not crossed:
         return value, residual
     copy_placement(work.trial, now)
@@ -264,14 +292,29 @@ def _come_to_rest(flat, now, goals, work, limits, value, residual):
 
 
 @kernel(entry=False)
-def minimise(flat, now, goals, work, limits, most, value, residual):
-    """Improves the assembled placement `now`, of this objective and closure residual, until it is stationary; returns
-    (objective, iterations, status, residual)."""
+def minimise(flat, now, tables, work, limits, most, value, residual):
+    """Improve the assembled placement `now` until it is stationary.
+
+    Return (objective, iterations, status, residual).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+        most: Largest number of iterations.
+        value: Objective at `now`.
+        residual: Closure residual at `now` [m].
+
+    Returns:
+        Objective, iterations, status (CONVERGED, STALLED or EXHAUSTED), closure residual [m].
+    """
     wait, pause, damping = PATIENCE, 1, 0.0  # iterations until the next crossing is tried, between two, its damping
     slow, idle, gain, along = False, 0, 0.0, 0  # of the steps: whether and how often they gained little; crossings
     for iteration in range(most):
         if wait <= 0 and slow:
-            crossed, found, gap, damping = _cross_valley(flat, now, goals, work, limits, value, damping)
+            crossed, found, gap, damping = _cross_valley(flat, now, tables, work, limits, value, damping)
             pause = 1 if crossed else min(2 * pause, PLAIN)
             wait, along = pause, along + 1
             if crossed:
@@ -280,14 +323,14 @@ def minimise(flat, now, goals, work, limits, most, value, residual):
                 if gained >= max(gain, WORTH * value) and along < PLAIN:
                     wait = 0
                     continue
-        slope, kind, turn, largest, exact = _choose_step(flat, now, goals, work, limits, iteration)
+        slope, kind, turn, largest, exact = _choose_step(flat, now, tables, work, limits, iteration)
         stationary = largest <= STEP_TOLERANCE
         if stationary:
             slope = leave_saddle(flat, now, work) if kind == INDEFINITE else 0.0
             if slope == 0.0:
                 return value, iteration, CONVERGED, residual
             turn, largest = ASIDE, ASIDE
-        scale, found, gap = _search(flat, now, goals, work, limits, value, slope, turn, kind)
+        scale, found, gap = _search(flat, now, tables, work, limits, value, slope, turn, kind)
         if scale == 0.0:  # nothing lower along the step: at the optimum to within rounding, or else stuck
             rounded = stationary or largest <= ROUNDED or -slope <= _rounding(now, work, value)
             return value, iteration + 1, CONVERGED if rounded else STALLED, residual
@@ -295,8 +338,8 @@ def minimise(flat, now, goals, work, limits, most, value, residual):
         slow, idle, gain, along = found > SLOW * value, idle + 1 if found > IDLE * value else 0, value - found, 0
         value, residual = found, gap
         wait -= 1
-        if idle >= LONG and _is_settled(flat, now, goals, value, slope):
-            value, residual = _come_to_rest(flat, now, goals, work, limits, value, residual)
+        if idle >= LONG and _is_settled(flat, now, tables, value, slope):
+            value, residual = _come_to_rest(flat, now, tables, work, limits, value, residual)
             return value, iteration + 1, CONVERGED, residual
         if exact and scale == 1.0:
             wait = max(wait, 1)
@@ -304,7 +347,7 @@ def minimise(flat, now, goals, work, limits, most, value, residual):
         if rounded or (exact and scale == 1.0 and largest <= QUADRATIC):
             return value, iteration + 1, CONVERGED, residual
         if exact and kind == DENSE and scale == 1.0 and largest <= CUBIC:
-            done, value, residual, moved = _finish(flat, now, goals, work, limits, value, residual)
+            done, value, residual, moved = _finish(flat, now, tables, work, limits, value, residual)
             if done:
                 return value, iteration + 1 + moved, CONVERGED, residual
     return value, most, EXHAUSTED, residual

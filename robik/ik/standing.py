@@ -20,8 +20,8 @@ from ..kinematics.frames import anchor
 from ..kinematics.kernels import close, difference, forward_kinematics, integrate
 from ..kinematics.rotations import quaternion_matrices
 from ..objectives.registry import over_time
-from .sequence import Memory, Output
-from .solver import Solver, Targets, Wanted
+from .memory import Memory, Output
+from .solver import ClipTargets, Solver, Targets
 from .sqp import UNREACHED
 
 LATE = 1e5  # times the weight of other targets: what a contact is asked for with that cannot be held yet
@@ -33,15 +33,17 @@ ROOM = 16  # frames solved on one tree at a time
 class _Standing(NamedTuple):
     """A robot on a set of contacts, its solver, and the way from there to the floating robot's coordinates."""
 
-    footing: Footing
-    solver: Solver
-    output: Output
-    to_free: Crossing
+    footing: Footing  # tree and cuts on these contacts
+    solver: Solver  # solver of that tree
+    output: Output  # its results
+    to_free: Crossing  # way to the floating robot's coordinates
 
 
 class StandingSolver(Solver):
-    """Follows targets with a robot that stands on contacts; arguments and errors as `Solver`. What comes out is in the
-    floating robot's coordinates, whatever it stands on."""
+    """Follows targets with a robot that stands on contacts; arguments and errors as `Solver`.
+
+    What comes out is in the floating robot's coordinates, whatever it stands on.
+    """
 
     _contacts: dict[str, Contact]
     _holds: dict[str, Hold]
@@ -51,18 +53,27 @@ class StandingSolver(Solver):
     _crossings: dict[tuple[tuple[str, ...], tuple[str, ...]], Crossing]
     _held: tuple[str, ...] = ()  # the contacts of the frame before, the one that has stood longest first
 
-    def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
-        """As the solver has it, on no contact: `stand` says what it stands on."""
+    def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
+        """Return the compiled targets, on no contact; `stand` says what it stands on.
+
+        Args:
+            targets: Positions (T, 3) [m] and quaternions (T, 4) by name, None for what is left open.
+            com: Centre of mass (T, 3) [m], or None.
+            times: Times (T,) [s].
+
+        Returns:
+            The compiled targets.
+        """
         first = {n: (x if x is None else x[:1], q if q is None else q[:1]) for n, (x, q) in targets.items()}
         self._first = first, com if com is None else com[:1], times[:1]
         self._contacts, self._holds, self._standings, self._crossings, self._held = {}, {}, {}, {}, ()
-        return super().wanted(targets, com, times)
+        return super().compile_targets(targets, com, times)
 
-    def stand(self, wanted: Wanted, contacts: Sequence[Contact]) -> None:
+    def stand(self, clip_targets: ClipTargets, contacts: Sequence[Contact]) -> None:
         """Hold these contacts from the next frame on.
 
         Args:
-            wanted: as `wanted` has returned it; gets the contacts' tensions.
+            clip_targets: as `compile_targets` has returned it; gets the contacts' tensions.
             contacts: over all frames that are wanted, of frames that are followed.
         """
         self._contacts = {contact.name: contact for contact in contacts}
@@ -70,8 +81,8 @@ class StandingSolver(Solver):
         self._moves = {contact.name: contact.moves() for contact in contacts}
         for contact in contacts:
             for k in np.flatnonzero(contact.tension):
-                self._pull(wanted, k, [contact.name], contact.tension[k])
-        frames = len(wanted.dt)
+                self._pull(clip_targets, k, [contact.name], contact.tension[k])
+        frames = len(clip_targets.dt)
         changes = np.zeros(frames + 1, bool)
         changes[-1] = True
         for contact in contacts:
@@ -79,34 +90,41 @@ class StandingSolver(Solver):
         places = np.flatnonzero(changes)
         self._next = places[np.searchsorted(places, np.arange(frames), side="right")]
 
-    def pull(self, wanted: Wanted, weight: float) -> None:
+    def pull(self, clip_targets: ClipTargets, weight: float) -> None:
         """Ask for all contacts, wherever they stand, so many times as hard as for other targets.
 
         Args:
-            wanted: as `wanted` has returned it.
+            clip_targets: as `compile_targets` has returned it.
             weight: 0 for as hard.
         """
         for name, contact in self._contacts.items():
             for k in np.flatnonzero(contact.stands):
-                self._pull(wanted, k, [name], weight)
+                self._pull(clip_targets, k, [name], weight)
 
     def reset(self) -> None:
-        """Puts the robot back into its rest pose."""
+        """Put the robot back into its rest pose."""
         super().reset()
         self._held = ()
 
-    def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
-        """Solves frames `start` to `stop` into `output`."""
+    def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
+        """Solve frames `start` to `stop` into `output`.
+
+        Args:
+            output: Filled with the results.
+            start: First frame to solve.
+            stop: Frame after the last.
+            clip_targets: The compiled targets of the clip.
+        """
         k = start
         while k < stop:
             asked = [name for name, contact in self._contacts.items() if contact.stands[k]]
             fresh = [name for name in asked if name not in self._held or self._moves[name][k]]
             if fresh or len(asked) != len(self._held):
-                self._change(output, k, asked, fresh, wanted)
+                self._change(output, k, asked, fresh, clip_targets)
                 k += 1
             else:
                 end = min(int(self._next[k]), stop) if self._contacts else stop
-                self._run(output, k, end, wanted)
+                self._run(output, k, end, clip_targets)
                 k = end
 
     def _solver(self) -> Solver:
@@ -120,16 +138,18 @@ class StandingSolver(Solver):
             first = tuple(item.part(slice(0, 1)) for item in self.objectives)
             solver = Solver(self.mechanism, self.names, self.settings, self.has_com, first, footing)
             solver.flat.accepted[0] = self.flat.accepted[0]
-            solver.wanted(*self._first)  # sets its weights
+            solver.compile_targets(*self._first)  # sets its weights
             found = _Standing(footing, solver, solver.room(ROOM + 1), Crossing(footing.topology, self.topology))
             self._standings[names] = found
         return self._standings[names]
 
-    def _run(self, output: Output, start: int, stop: int, wanted: Wanted) -> bool:
-        """Solve frames `start` to `stop` on what is held; returns False, and leaves `output` alone, where that cannot
-        be reached."""
+    def _run(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> bool:
+        """Solve frames `start` to `stop` on what is held.
+
+        Returns False, and leaves `output` alone, where that cannot be reached.
+        """
         if not self._held:
-            self.solve_stretch(output, 0, start, stop, wanted)
+            self.solve_stretch(output, 0, start, stop, clip_targets)
             return True
         standing = self._standings[self._held]
         for first in range(start, stop, ROOM):
@@ -137,7 +157,7 @@ class StandingSolver(Solver):
             order = standing.to_free.bodies[1 : self.flat.bodies + 1] - 1
             own = standing.output
             own.quaternion[0][order] = output.quaternion[first - 1] if first else (1.0, 0.0, 0.0, 0.0)
-            standing.solver.solve_stretch(own, first - 1, first, last, wanted)
+            standing.solver.solve_stretch(own, first - 1, first, last, clip_targets)
             if own.status[1] == UNREACHED:
                 return False
             rows, to = slice(1, last - first + 1), slice(first, last)
@@ -148,51 +168,58 @@ class StandingSolver(Solver):
             output.q[to] = standing.to_free.coordinates(own.q[rows], _poses(own, rows))
         return True
 
-    def _change(self, output: Output, k: int, asked: list[str], fresh: list[str], wanted: Wanted) -> None:
+    def _change(self, output: Output, k: int, asked: list[str], fresh: list[str], clip_targets: ClipTargets) -> None:
         """Solve frame k, in which contacts come, go or move.
 
         Args:
-            output, wanted: as for `solve`.
-            k: the frame.
-            asked: the contacts that stand in it.
-            fresh: those of them that were not held before, or were held elsewhere.
+            output: As for `solve`.
+            k: The frame.
+            asked: The contacts that stand in it.
+            fresh: Those of them that were not held before, or were held elsewhere.
+            clip_targets: As for `solve`.
         """
         firm = tuple(name for name in self._held if name in asked and name not in fresh)
         everything = self._held if set(asked) == set(self._held) else (*firm, *fresh)
         if not fresh:
             self._enter(firm, k)
-            self._run(output, k, k + 1, wanted)
+            self._run(output, k, k + 1, clip_targets)
             return
-        if k > 0 and self._within(fresh, k, NEAR) and self._attempt(output, k, everything, wanted):
+        if k > 0 and self._within(fresh, k, NEAR) and self._attempt(output, k, everything, clip_targets):
             return
         self._enter(firm, k)
         before = _copied(self._solver()._memory)
-        self._pull(wanted, k, fresh, LATE)
-        self._run(output, k, k + 1, wanted)
-        self._pull(wanted, k, fresh, 0.0)
+        self._pull(clip_targets, k, fresh, LATE)
+        self._run(output, k, k + 1, clip_targets)
+        self._pull(clip_targets, k, fresh, 0.0)
         after = _copied(self._solver()._memory)
         reached = tuple(name for name in fresh if self._within([name], k, CLOSE))
         alone = [(name,) for name in reached] if len(reached) > 1 else []
         for names in [reached, *alone] if reached else []:
             _restore(self._solver()._memory, before)
-            if self._attempt(output, k, (*firm, *names), wanted, after[0]):
+            if self._attempt(output, k, (*firm, *names), clip_targets, after[0]):
                 return
         _restore(self._solver()._memory, after)
 
     def _attempt(
-        self, output: Output, k: int, names: tuple[str, ...], wanted: Wanted, start: np.ndarray | None = None
+        self, output: Output, k: int, names: tuple[str, ...], clip_targets: ClipTargets, start: np.ndarray | None = None
     ) -> bool:
-        """Solve frame k on these contacts; returns False where they cannot be reached, with what is held as it was.
+        """Solve frame k on these contacts.
+
+        Where they cannot be reached, what is held stays as it was.
 
         Args:
-            output, wanted: as for `solve`.
-            k: the frame.
-            names: of the contacts.
-            start: what `_copied` holds of a placement to start from; where the motion is going if left out.
+            output: As for `solve`.
+            k: The frame.
+            names: Of the contacts.
+            clip_targets: As for `solve`.
+            start: What `_copied` holds of a placement to start from; where the motion is going if left out.
+
+        Returns:
+            False where they cannot be reached.
         """
         held = self._held
         self._enter(names, k, True, start)
-        if self._run(output, k, k + 1, wanted):
+        if self._run(output, k, k + 1, clip_targets):
             return True
         self._held = held
         return False
@@ -258,10 +285,10 @@ class StandingSolver(Solver):
                 return False
         return True
 
-    def _pull(self, wanted: Wanted, k: int, names: Sequence[str], weight: float) -> None:
+    def _pull(self, clip_targets: ClipTargets, k: int, names: Sequence[str], weight: float) -> None:
         """Ask for frames in frame k by so many times their weights more."""
-        frames = self._goals.frame_pose
-        tension = over_time(self._goals, wanted.targets, frames.tension)
+        frames = self._tables.frame_pose
+        tension = over_time(self._tables, clip_targets.targets, frames.tension)
         for name in names:
             i, turns = self.names.index(name), self._holds[name].joint.type != "spherical"
             position = max(float(frames.position_weight[i].max()), self._square)
@@ -270,7 +297,14 @@ class StandingSolver(Solver):
 
 
 def output_rows(output: Output) -> tuple[np.ndarray, ...]:
-    """Return the numbers (T,) that an output has per frame."""
+    """Return the numbers (T,) that an output has per frame.
+
+    Args:
+        output: Output of a run of T frames.
+
+    Returns:
+        Objectives, iterations, statuses and residuals, (T,) each.
+    """
     return output.value, output.iterations, output.status, output.residual
 
 

@@ -1,4 +1,4 @@
-"""What the solver works in: room for a robot's numbers, allocated once."""
+"""Memory of the solver: room for a robot's numbers, allocated once."""
 
 from __future__ import annotations
 
@@ -18,76 +18,79 @@ SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way fr
 
 
 class Program(NamedTuple):
-    """Bounds that a step holds, beyond those that the factored system does (`program.py`).
+    """Bounds that a step holds, beyond those that the factored system does (`program.py`)."""
 
-    `held` (k,) coordinates, with k and that of the last program in `number` (2,); `pulls` (k, d), what a force on each
-    is on the independent ones; `normals` (k, n) of their planes, orthogonal to one another, and `shares` (k, k), what
-    the planes' own normals have of these; `forces` (k,). `way` (n,) leads to the optimum without the bounds, `along`
-    (n,) with them; `direction` (d,) is the latter's of all coordinates.
-    """
-
-    held: np.ndarray
-    number: np.ndarray
-    pulls: np.ndarray
-    normals: np.ndarray
-    shares: np.ndarray
-    forces: np.ndarray
-    way: np.ndarray
-    along: np.ndarray
-    direction: np.ndarray
+    held: np.ndarray  # (k,) coordinates on a bound
+    number: np.ndarray  # (2,) k, and that of the last program
+    pulls: np.ndarray  # (k, d) forces on each as forces on the independent coordinates
+    normals: np.ndarray  # (k, n) normals of their planes, orthogonal to one another
+    shares: np.ndarray  # (k, k) the planes' own normals in terms of these
+    forces: np.ndarray  # (k,) of the bounds
+    way: np.ndarray  # (n,) to the optimum without the bounds
+    along: np.ndarray  # (n,) to the optimum with them
+    direction: np.ndarray  # (d,) `along` as a step of all coordinates
 
 
 def new_program(d: int) -> Program:
-    """Return room for the bounds of d degrees of freedom."""
+    """Return room for the bounds of d degrees of freedom.
+
+    Args:
+        d: Degrees of freedom.
+
+    Returns:
+        Zeros.
+    """
     squares, rows = [np.zeros((d, d)) for _ in range(3)], [np.zeros(d) for _ in range(4)]
     return by_reference(Program(np.zeros(d, np.int64), np.zeros(2, np.int64), *squares, *rows))
 
 
 class Work(NamedTuple):
-    """Scratch, the frame's bounds on scalar coordinates, `lower` and `upper` (d,), the second derivatives (d, d) of the
-    convex `model` that stands in for an indefinite one, and which coordinates the last step leaves free, `unheld`
-    (d,)."""
+    """Scratch of the solver."""
 
-    e: Elimination
-    terms: Terms
-    system: System
-    trial: Placement
-    H: np.ndarray
-    gradient: np.ndarray
-    step: np.ndarray
-    correction: np.ndarray
-    right: np.ndarray
-    multiplier: np.ndarray
-    independent: np.ndarray
-    leading: np.ndarray
-    reduced: np.ndarray
-    K: np.ndarray
-    slope: np.ndarray
-    vectors: np.ndarray
-    program: Program
-    shares: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    model: np.ndarray
-    unheld: np.ndarray
+    e: Elimination  # elimination of dependent coordinates
+    terms: Terms  # forces and second derivatives of the objectives
+    system: System  # factors of the second derivatives
+    trial: Placement  # placement of a step that is tried
+    H: np.ndarray  # (d, d) second derivatives over the listed coordinates, or their factor
+    gradient: np.ndarray  # (d,) of the model at the step so far
+    step: np.ndarray  # (d,) of this iteration
+    correction: np.ndarray  # (d,) step of a projection
+    right: np.ndarray  # (rows,) closure to be corrected
+    multiplier: np.ndarray  # (rows,) λ
+    independent: np.ndarray  # (d,) the listed independent coordinates
+    listed: np.ndarray  # (1,) their number
+    reduced: np.ndarray  # (d,) vector over them
+    K: np.ndarray  # (d, d) second derivatives over all coordinates
+    slope: np.ndarray  # (d,) gradient of the objective
+    vectors: np.ndarray  # (d + 1, d) eigenvectors
+    program: Program  # bounds that a step holds
+    shares: np.ndarray  # (d,) scratch
+    lower: np.ndarray  # (d,) the frame's bounds on scalar coordinates [rad or m]
+    upper: np.ndarray  # (d,) likewise
+    model: np.ndarray  # (d, d) convex second derivatives that stand in for indefinite ones
+    unheld: np.ndarray  # (d,) whether the last step leaves a coordinate free
 
 
 class LargeWork(Work):
-    """The work of a robot of more than `SMALL` degrees of freedom, another type so that what only such a robot needs is
-    compiled for it alone."""
+    """Scratch of a robot of more than `SMALL` degrees of freedom.
+
+    Another type, so that what only such a robot needs is compiled for it alone.
+    """
 
 
 def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
     """Return room for solving a mechanism.
 
     Args:
-        flat: the robot.
+        flat: The robot.
         q: (nq,) coordinates that stand in it at first.
-        tied: (k, 2) bodies of the goals' objectives over two bodies (`Goals.tied`); None where nothing is asked for one
-            by one.
+        tied: (k, 2) bodies of the objectives over two bodies (`ObjectiveTables.tied`); None where a clip asks for none.
+
+    Returns:
+        `Work`, or `LargeWork` for many degrees of freedom.
     """
     kind = Work if len(flat.before) <= SMALL else LargeWork
-    d, rows = len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
+    d, rows = len(flat.before), len(flat.row_kind) + len(flat.coupling_leader)
     return by_reference(
         kind(
             e=new_elimination(flat),
@@ -101,7 +104,7 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
             right=np.zeros(rows),
             multiplier=np.zeros(rows),
             independent=np.zeros(d, np.int64),
-            leading=np.zeros(1, np.int64),
+            listed=np.zeros(1, np.int64),
             reduced=np.zeros(d),
             K=np.zeros((d, d)),
             slope=np.zeros(d),
@@ -118,11 +121,29 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
 
 @compiled_for_record(LargeWork, otherwise=False)
 def factor_tree(flat, now, work):
-    """`articulated.factor` for a robot of more than `SMALL` degrees of freedom; False for others."""
+    """Factor the second derivatives by `articulated.factor`.
+
+    For a robot of more than `SMALL` degrees of freedom.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+
+    Returns:
+        Whether they are positive definite; False for smaller robots.
+    """
     return articulated.factor(flat, now, work.e, work.terms, work.system)
 
 
 @compiled_for_record(LargeWork)
 def solve_tree(flat, now, x, work):
-    """`articulated.solve` for such a robot."""
+    """Solve by `articulated.solve`, for a robot of more than `SMALL` degrees of freedom.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        x: A reduced gradient (d,); the solution afterwards.
+        work: Scratch of the solver.
+    """
     articulated.solve(flat, now, work.e, work.terms, work.system, x)

@@ -93,6 +93,10 @@ def _own() -> tempfile.TemporaryDirectory:
 
 @contextmanager
 def kept_in(place: Path) -> Iterator[None]:
-    """Let numba keep the functions that are declared meanwhile in this folder, never beside their source."""
+    """Let numba keep the functions that are declared meanwhile in this folder, never beside their source.
+
+    Args:
+        place: Folder of the compiled code.
+    """
     with patch.object(config, "CACHE_DIR", str(place)):
         yield

@@ -39,7 +39,18 @@ _published: dict[str, Callable[[], None]] = {}  # by symbol, what brings it back
 
 
 def compiled(function: Callable, *, inline: bool, entry: bool, allocates: bool, nogil: bool) -> Any:
-    """Return a function that is compiled at its first call."""
+    """Return a function that is compiled at its first call.
+
+    Args:
+        function: The function in Python.
+        inline: Whether its code goes into the functions that call it.
+        entry: Whether Python calls it.
+        allocates: Whether it makes arrays.
+        nogil: Whether other threads of Python run meanwhile.
+
+    Returns:
+        The compiled function.
+    """
     kind = _Inlined if inline else _Kernel if entry else _Inner
     options = OPTIONS | {"_nrt": allocates, "nogil": nogil, "no_cpython_wrapper": issubclass(kind, _ForKernels)}
     dispatcher = kind(function, targetoptions=options)
@@ -164,7 +175,7 @@ class _Compiled(CPUDispatcher):
             return super().compile(sig)
 
     def add_overload(self, cres):
-        """Notes with a compiled function, before it is cached, which kernels it calls."""
+        """Note with a compiled function, before it is cached, which kernels it calls."""
         super().add_overload(cres)
         if not cres.reload_init:
             called = [f.name for f in cres.library._final_module.functions if f.is_declaration and f.name in _published]

@@ -16,13 +16,16 @@ from .trial import numbas
 def kernel(
     function: Callable | None = None, *, entry: bool = True, allocates: bool = False, nogil: bool = False
 ) -> Any:
-    """Decorator: compile a function for itself, at its first call.
+    """Compile a function for itself, at its first call (a decorator).
 
     Args:
-        function: what is decorated.
-        entry: whether Python calls it; if not, or if its name begins with an underscore, only compiled functions can.
-        allocates: whether it makes arrays.
-        nogil: whether other threads run meanwhile.
+        function: What is decorated.
+        entry: Whether Python calls it; if not, or if its name begins with an underscore, only compiled functions can.
+        allocates: Whether it makes arrays.
+        nogil: Whether other threads run meanwhile.
+
+    Returns:
+        The compiled function, or a decorator where options are given.
     """
     if function is None:
         return partial(kernel, entry=entry, allocates=allocates, nogil=nogil)
@@ -32,7 +35,14 @@ def kernel(
 
 
 def inlined(function: Callable) -> Any:
-    """Decorator: compile a small function into all compiled ones that call it; Python cannot."""
+    """Compile a small function into all compiled ones that call it (a decorator); Python cannot.
+
+    Args:
+        function: The function in Python.
+
+    Returns:
+        The compiled function, for other kernels.
+    """
     return _compiled(function, inline=True, entry=False, allocates=False, nogil=False)
 
 
@@ -47,11 +57,23 @@ def _way() -> ModuleType:
 
 
 def kinds_in_cache(function: Any) -> int | None:
-    """Return for how many types of arguments a kernel is on disk, by whichever process; None where it is not known."""
+    """Return for how many types of arguments a kernel is on disk, by whichever process; None where it is not known.
+
+    Args:
+        function: A kernel.
+
+    Returns:
+        Number of signatures, or None.
+    """
     return None if config.DISABLE_JIT else _way().kinds_on_disk(function)  # type: ignore[attr-defined]
 
 
 def compile_for(function: Any, *arguments: Any) -> None:
-    """Compile a kernel for arguments of the types of these, or load it from disk; nothing is called."""
+    """Compile a kernel for arguments of the types of these, or load it from disk; nothing is called.
+
+    Args:
+        function: A kernel.
+        *arguments: Examples of its arguments.
+    """
     if not config.DISABLE_JIT:  # type: ignore[attr-defined]
         function.compile(tuple(typeof(argument) for argument in arguments))

@@ -1,4 +1,4 @@
-"""What numba does for every function and our kernels need not: left out, or done once, while they are compiled.
+"""Passes of numba that our kernels need not: left out, or done once, while they are compiled.
 
 Half of the time goes there otherwise. Nothing of it changes what the code computes: types of operators are looked up
 once, not at each place where they occur; passes over the source for what kernels never use (closures, array
@@ -39,7 +39,7 @@ class Pipeline(CompilerBase):
     """numba's passes, without those for what kernels never use."""
 
     def define_pipelines(self):
-        """The passes, in order."""
+        """Return the passes, in order."""
         kept = PassManager("kernel")
         for part in (
             DefaultPassBuilder.define_untyped_pipeline,

@@ -14,10 +14,24 @@ def compiled(function: Callable, *, inline: bool, entry: bool, allocates: bool, 
     """Return a function that is compiled at its first call, kept in a folder for these very sources under this name.
 
     It is linked into all that call it, and Python may call it, whatever the options say.
+
+    Args:
+        function: The function in Python.
+        inline: Of no effect.
+        entry: Of no effect.
+        allocates: Of no effect.
+        nogil: Whether other threads of Python run meanwhile.
+
+    Returns:
+        The compiled function.
     """
     with kept_in(room() / (__package__ or "")):  # numba keeps names of modules with the code
         return njit(function, cache=True, error_model="numpy", nogil=nogil)
 
 
 def kinds_on_disk(function: Any) -> None:
-    """Return None: only numba knows."""
+    """Return None: only numba knows the number.
+
+    Args:
+        function: Of no effect.
+    """

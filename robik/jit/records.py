@@ -22,6 +22,12 @@ def by_reference(arrays: Group) -> Group:
     """Return a reference to a group's arrays; nested groups must be references already.
 
     It is the group itself where nothing is compiled (NUMBA_DISABLE_JIT=1), or where numba cannot take references.
+
+    Args:
+        arrays: A NamedTuple of arrays, scalars and references.
+
+    Returns:
+        The reference, with the same fields.
     """
     if config.DISABLE_JIT or not numbas().references:  # type: ignore[attr-defined]
         return arrays
@@ -32,11 +38,14 @@ def by_reference(arrays: Group) -> Group:
 
 
 def compiled_for_record(record: type, *, otherwise: Any = None) -> Callable[[Callable], Callable]:
-    """Decorator: compiled code calls the function only where its last argument is such a record.
+    """Let compiled code call a function only where its last argument is such a record (a decorator).
 
     Args:
-        record: the NamedTuple that the last argument must be.
-        otherwise: what the call gives for other records; the function is not compiled for them.
+        record: The NamedTuple that the last argument must be.
+        otherwise: What the call gives for other records; the function is not compiled for them.
+
+    Returns:
+        The decorator.
     """
 
     def decorate(function: Callable) -> Callable:

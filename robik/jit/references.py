@@ -47,7 +47,7 @@ class Reference:
 
 
 def _words(value: Any) -> np.ndarray:
-    """A field as the table has it, int64."""
+    """Return a field as the table has it, int64."""
     if isinstance(value, np.ndarray):
         return np.array([value.ctypes.data, *value.shape, *value.strides], dtype=np.int64)
     if isinstance(value, float):
@@ -79,7 +79,7 @@ def _unbox(kind, reference, c):
 
 @lower_getattr_generic(GroupType)
 def _read(context, builder, kind, table, name):
-    """A field, from the table."""
+    """Return a field, from the table."""
     field, place = kind.fields[name], kind.places[name]
     if not isinstance(field, types.Array):
         return _load(builder, table, place, context.get_value_type(field))
@@ -89,7 +89,7 @@ def _read(context, builder, kind, table, name):
 
 
 def _array(context, builder, kind, data, lengths, strides):
-    """An array that owns nothing, as numba lays it out, built of few instructions."""
+    """Return an array that owns nothing, as numba lays it out, built of few instructions."""
     zeros = [WORD(0)] * kind.ndim
     array = ir.Constant(
         context.get_value_type(kind), [None, None, WORD(0), WORD(as_dtype(kind.dtype).itemsize), None, zeros, zeros]
@@ -104,7 +104,7 @@ def _array(context, builder, kind, data, lengths, strides):
 
 
 def _load(builder, table, place, kind):
-    """A word of the table that never changes."""
+    """Return a word of the table that never changes."""
     at = builder.bitcast(cgutils.pointer_add(builder, table, place * 8), kind.as_pointer())
     value = builder.load(at)
     value.set_metadata("invariant.load", builder.module.add_metadata([]))

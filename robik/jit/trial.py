@@ -83,15 +83,15 @@ def _problem_of(attempt: Callable[[], None]) -> str:
 
 
 class _Inner(NamedTuple):
-    grid: np.ndarray
-    share: float
+    grid: np.ndarray  # an array
+    share: float  # a number
 
 
 class _Outer(NamedTuple):
-    inner: _Inner
-    flags: np.ndarray
-    steps: np.ndarray
-    factor: int
+    inner: _Inner  # a record in the record
+    flags: np.ndarray  # an array of truth values
+    steps: np.ndarray  # an array of whole numbers
+    factor: int  # a whole number
 
 
 def _fast() -> None:

@@ -1,1 +1,1 @@
-"""Where a robot's bodies are."""
+"""Kinematics: poses of a robot's bodies, and the equations of its loops."""

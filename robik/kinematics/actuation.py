@@ -19,12 +19,16 @@ UNSEEN = 1e-5  # rad: less than any servo resolves
 
 
 def actuator_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """Values (T, actuators) [rad or m] of `Mechanism.actuators`.
+    """Return the values of `Mechanism.actuators` along a motion.
 
     Args:
-        q: (T, nq) coordinates of the tree, which hold a scalar motion's value as it is.
-        com, quaternion: (T, n, 3) and (T, n, 4) of the state frames, in the topology's order; what cuts and balls are
-            read from.
+        topology: Tree and cuts of the robot.
+        q: Coordinates (T, nq) of the tree, which hold a scalar motion's value as it is.
+        com: Positions (T, n, 3) of the state frames [m], in the topology's order; cuts and balls are read from them.
+        quaternion: Their orientations (T, n, 4) wxyz.
+
+    Returns:
+        Values (T, A) [rad or m].
     """
     columns = [joint_values(topology, joint, q, com, quaternion) for joint in topology.mechanism.actuated]
     return np.concatenate(columns, axis=1) if columns else np.zeros((len(q), 0))
@@ -38,9 +42,20 @@ def joint_values(
     quaternion: np.ndarray,
     last: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Values (T, motions) [rad or m] of one joint, arguments as for `actuator_values`.
+    """Return the values of one joint along a motion.
 
     `last` (motions,) are the values that the first ones follow without a jump, those of the rest pose if left out.
+
+    Args:
+        topology: Tree and cuts of the robot.
+        joint: The joint.
+        q: Coordinates (T, nq) of the tree.
+        com: Positions (T, n, 3) of the bodies' state frames [m], in the topology's order.
+        quaternion: Their orientations (T, n, 4) wxyz.
+        last: Values (motions,) that the first ones follow without a jump; those of the rest pose if left out.
+
+    Returns:
+        Values (T, motions) [rad or m].
     """
     found = [topology.dofs.get(name) for name in joint.coordinate_names]
     if found and all(found):
@@ -53,8 +68,17 @@ def joint_values(
 
 
 def values_between(joint: Joint, offset: np.ndarray, turn: np.ndarray, last: np.ndarray | None = None) -> np.ndarray:
-    """Values (T, motions) [rad or m] of a joint from the offset (T, 3) [m] and rotation (T, 3, 3) of its child side,
-    seen from its parent side; `last` as for `joint_values`."""
+    """Return values (T, motions) [rad or m] of a joint from its child side's pose seen from its parent side.
+
+    Args:
+        joint: The joint.
+        offset: Positions (T, 3) of the child side [m], seen from the parent side.
+        turn: Its orientations (T, 3, 3).
+        last: Values (motions,) that the first ones follow without a jump; those of the rest pose if left out.
+
+    Returns:
+        Values (T, motions) [rad or m].
+    """
     slides = [offset[:, k : k + 1] for k, name in enumerate(SLIDES) if name in joint.motions]
     start = np.array(joint.rest if last is None else last)
     return np.concatenate([*slides, _turns(joint, turn, start[[m in TURNS for m in joint.motions]])], axis=1)
@@ -80,8 +104,10 @@ def _relative(
 
 
 def _turns(joint: Joint, R: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Angles (T, turns) of the relative rotations R (T, 3, 3): of one hinge, of two in a row, or a ball's rotation
-    vector; the first ones are those nearest to `last` (turns,)."""
+    """Return the angles (T, turns) of relative rotations R (T, 3, 3).
+
+    Of one hinge, of two in a row, or a ball's rotation vector; the first ones are those nearest to `last` (turns,).
+    """
     axes = [k for k, name in enumerate(TURNS) if name in joint.motions]
     rest = np.array([v for v, m in zip(joint.rest, joint.motions, strict=True) if m in TURNS])
     if len(axes) == 3:

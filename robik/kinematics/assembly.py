@@ -8,8 +8,9 @@ import numpy as np
 
 from ..jit import by_reference, kernel
 from ..mechanism.topology import CLOSED, Flat, Topology
-from .elimination import Elimination, eliminate, extend, new_elimination, particular
+from .elimination import Elimination, eliminate, new_elimination
 from .kernels import Placement, close, forward_kinematics, integrate, largest_motion, new_placement
+from .null_space import extend, particular
 
 CLOSURE_TOLERANCE = 1e-11  # of the robot's size
 CONTRADICTION = 1e-6  # of the robot's size: more than rounding in a file explains
@@ -20,10 +21,20 @@ ROUNDING = 16 * 2.0**-52  # of a body's distance from the origin: what closure t
 
 @kernel
 def project(flat, now, e, correction, right):
-    """Brings `now` onto the loops by Newton steps of the dependent coordinates, with the factors at hand while they
-    contract, else with new ones.
+    """Bring `now` onto the loop-closure manifold by Newton steps of the dependent coordinates.
 
-    Returns the closure residual [m]; whether that is a success, `closed` says.
+    With the factors at hand while they contract, else with new ones. `closed` says whether the residual is small
+    enough.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        e: The elimination of dependent coordinates.
+        correction: Scratch (d,).
+        right: Scratch (rows,).
+
+    Returns:
+        Closure residual [m]; infinite where it diverges.
     """
     forward_kinematics(flat, now)
     residual = close(flat, now)
@@ -53,8 +64,18 @@ def project(flat, now, e, correction, right):
 
 @kernel
 def closed(flat, now, residual):
-    """Whether a placement's closure residual [m] is as good as none: up to `flat.accepted`, or to the rounding of where
-    its bodies are."""
+    """Return whether a placement's closure residual [m] is small enough.
+
+    Up to `flat.accepted`, or to the rounding of the bodies' positions.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        residual: Closure residual [m].
+
+    Returns:
+        True where the loops count as closed.
+    """
     if residual <= flat.accepted[0]:
         return True
     far = 0.0
@@ -65,8 +86,17 @@ def closed(flat, now, residual):
 
 
 def prepared(topology: Topology) -> Flat:
-    """A topology's arrays for the kernels, with `accepted` set: where a file's rounded numbers make redundant rows
-    contradict each other, the loops cannot close further than that, and this much is accepted."""
+    """Return a topology's arrays for the kernels, with `accepted` set.
+
+    Where a file's rounded numbers make redundant rows contradict each other, the loops cannot close further than that,
+    and this much is accepted.
+
+    Args:
+        topology: Tree and cuts of the robot.
+
+    Returns:
+        The arrays, as the kernels take them.
+    """
     flat = by_reference(topology.flat)
     floor = max(
         (residual for residual, _ in assembled_poses(flat, topology.rest) if residual <= CONTRADICTION * flat.size),
@@ -77,7 +107,15 @@ def prepared(topology: Topology) -> Flat:
 
 
 def assembled_poses(flat: Flat, rest: np.ndarray) -> Iterator[tuple[float, Placement]]:
-    """The rest pose and poses near it, brought onto the loops, each with its closure residual [m]."""
+    """Yield the rest pose and poses near it, brought onto the loops, each with its closure residual [m].
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        rest: Coordinates (nq,) of the rest pose.
+
+    Yields:
+        Residual [m] and placement, which is the same object each time.
+    """
     rng = np.random.default_rng(0)
     elimination, now = new_elimination(flat), new_placement(flat, rest)
     step, right = np.zeros(len(flat.before)), np.zeros(len(now.value))
@@ -98,8 +136,10 @@ def assembled_poses(flat: Flat, rest: np.ndarray) -> Iterator[tuple[float, Place
 def _pulled_all_the_way(
     flat: Flat, now: Placement, elimination: Elimination, correction: np.ndarray, right: np.ndarray
 ) -> float:
-    """As `project`, and on while that helps: near a singular pose it is slow, which must not be taken for rows that
-    contradict."""
+    """Project as `project` does, and go on while that helps.
+
+    Near a singular pose it is slow, which must not be taken for rows that contradict.
+    """
     residual = float(project(flat, now, elimination, correction, right))
     while residual > CLOSED * flat.size:
         eliminate(flat, now, elimination)

@@ -1,4 +1,4 @@
-"""Which joints of a robot say the same twice, which cannot move, and which keep a loop from moving.
+"""Diagnosis of joints: redundant ones, stuck ones, and those that keep a loop from moving.
 
 Every joint locks some motions of its two bodies relative to each other. With a row for each of these, acting on the
 bodies' velocities (v, ω), A has in its null space all that the robot can do. The left null space holds the rows that
@@ -31,7 +31,7 @@ SHARE = 0.2  # of the largest part in what keeps a loop from moving
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is to be seen of a robot's joints.
+    """Findings on a robot's joints.
 
     Attributes:
         inspection: the robot in numbers.
@@ -74,10 +74,16 @@ class Diagnosis:
 
 
 def diagnose(mechanism: Mechanism) -> Diagnosis:
-    """Looks at a robot in its rest pose and, since that may be singular, in poses near it.
+    """Look at a robot in its rest pose and, since that may be singular, in poses near it.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        What is redundant, needless or stuck, in joints' names.
 
     Raises:
-        MechanismError: its loops cannot be calculated with.
+        MechanismError: Its loops cannot be calculated with.
     """
     mechanism = straightened(mechanism)
     found = [_Rows(mechanism, places) for places in _poses(mechanism)]
@@ -93,7 +99,7 @@ def diagnose(mechanism: Mechanism) -> Diagnosis:
 
 
 def _poses(mechanism: Mechanism) -> list[list[JointPlace]]:
-    """Where the joints are at the rest pose and near it."""
+    """Return where the joints are at the rest pose and near it."""
     topology = build_topology(mechanism)
     found = []
     for _, now in assembled_poses(prepared(topology), topology.rest):
@@ -157,8 +163,10 @@ class _Rows:
         )
 
     def _relative(self, place: JointPlace) -> np.ndarray:
-        """(6 n, 6): from the bodies' velocities to the child's relative to the parent's, v at the joint [sizes], then
-        ω."""
+        """Return the map (6, 6 n) from the bodies' velocities to the child's relative to the parent's.
+
+        v at the joint [sizes], then ω.
+        """
         values = dict(zip(place.joint.motions, place.values, strict=True))
         x = (place.origin + place.axes @ [values.get(name, 0.0) for name in SLIDES]) / self.size
         relative = np.zeros((6 * len(self.mechanism.bodies), 6))

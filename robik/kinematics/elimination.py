@@ -17,32 +17,33 @@ from .kernels import group_jacobian
 
 
 class Elimination(NamedTuple):
-    """Room for the factors of all groups.
+    """Room for the factors of all groups; r and c are the rows and columns of the largest."""
 
-    Per group g: `LU[g]`, its rows × columns in pivoted order, with room for the largest group, and `other[g]`, scratch
-    of that size; `row` and `column`: that order, at the group's starts; `rank` (groups,). `free` (d,): one that is not
-    free always leads; `follows` (d,): whether it does. `right`, `most` and `where` (most rows,) are scratch; `every`
-    (d,) counts the degrees of freedom.
-    """
-
-    LU: np.ndarray
-    other: np.ndarray
-    row: np.ndarray
-    column: np.ndarray
-    rank: np.ndarray
-    free: np.ndarray
-    follows: np.ndarray
-    right: np.ndarray
-    most: np.ndarray
-    where: np.ndarray
-    every: np.ndarray
+    LU: np.ndarray  # (groups, r, c) factors, rows and columns in pivoted order
+    other: np.ndarray  # (groups, r, c) scratch
+    row: np.ndarray  # rows in pivoted order, at the groups' starts
+    column: np.ndarray  # degrees of freedom in pivoted order, at the groups' starts
+    rank: np.ndarray  # (groups,)
+    free: np.ndarray  # (d,) whether it may be dependent
+    dependent: np.ndarray  # (d,) whether it is
+    right: np.ndarray  # (r,) scratch
+    most: np.ndarray  # (r,) scratch
+    where: np.ndarray  # (r,) scratch
+    every: np.ndarray  # (d,) 0 to d - 1
 
 
 RANK_TOLERANCE = 1e-8  # of the largest entry, at least of the robot's size
 
 
 def new_elimination(flat: Flat) -> Elimination:
-    """Room for a mechanism's factors, with every degree of freedom free."""
+    """Return room for a mechanism's factors, with every degree of freedom free.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+
+    Returns:
+        The elimination, not factored yet.
+    """
     rows, columns = np.diff(flat.group_row_at), np.diff(flat.group_column_at)
     d, groups = len(flat.before), len(rows)
     most = (groups, rows.max(initial=0), columns.max(initial=0))
@@ -54,7 +55,7 @@ def new_elimination(flat: Flat) -> Elimination:
             column=flat.group_columns.copy(),
             rank=np.zeros(groups, np.int64),
             free=np.ones(d, np.bool_),
-            follows=np.zeros(d, np.bool_),
+            dependent=np.zeros(d, np.bool_),
             right=np.zeros(max(most[1:]) + 1),
             most=np.zeros(most[1] + 1),
             where=np.zeros(most[1] + 1, np.int64),
@@ -65,15 +66,24 @@ def new_elimination(flat: Flat) -> Elimination:
 
 @inlined
 def _factors(flat, e, g):
-    """A group's matrix, of which only its own rows and columns count, and its width."""
+    """Return a group's matrix, of which only its own rows and columns count, and its width."""
     return e.LU[g], flat.group_column_at[g + 1] - flat.group_column_at[g]
 
 
 @kernel
 def eliminate(flat, now, e):
-    """Factors the closure Jacobian at `now`; only degrees of freedom that are `free` follow; returns the total rank."""
+    """Factor the closure Jacobian at `now`; only degrees of freedom that are `free` may become dependent.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement that `forward_kinematics` and `close` have filled.
+        e: The elimination of dependent coordinates.
+
+    Returns:
+        The total rank.
+    """
     total = 0
-    e.follows[:] = False
+    e.dependent[:] = False
     for g in range(e.rank.shape[0]):
         r0, r1, c0, c1 = (
             flat.group_row_at[g],
@@ -95,7 +105,7 @@ def eliminate(flat, now, e):
         rank = _pivoted_lu(A, r1 - r0, couplings, width, tiny, row, column, e.free, e.most, e.where)
         e.rank[g] = rank
         for j in range(rank):
-            e.follows[column[j]] = True
+            e.dependent[column[j]] = True
         _back_substitute(A, rank, width)
         total += rank
     return total
@@ -111,27 +121,31 @@ def _pivoted_lu(A, rows, couplings, width, tiny, row, column, free, most, where)
     Returns the rank.
     """
     for i in range(rows):
-        _note_largest(A, i, 0, width, column, free, most, where)
-    k = 0
-    for i in range(rows):
-        if row[i] >= couplings and most[i] > tiny:
-            _pivot(A, k, i, rows, width, row, column, free, most, where)
-            k += 1
+        best, at = 0.0, -1
+        for j in range(width):
+            if abs(A[i, j]) > best and free[column[j]]:
+                best, at = abs(A[i, j]), j
+        most[i], where[i] = best, at
+    k, i = 0, 0
     while k < min(rows, width):
         best, bi = tiny, -1
-        for i in range(k, rows):
-            if most[i] > best:
-                best, bi = most[i], i
+        while i < rows and bi < 0:
+            if row[i] >= couplings and most[i] > tiny:
+                bi = i
+            i += 1
+        for other in range(k, rows if bi < 0 else k):
+            if most[other] > best:
+                best, bi = most[other], other
         if bi < 0:
-            return k
+            break
         _pivot(A, k, bi, rows, width, row, column, free, most, where)
         k += 1
     return k
 
 
-@kernel
+@inlined
 def _pivot(A, k, bi, rows, width, row, column, free, most, where):
-    """Brings row bi and its largest entry to place k and eliminates what is below."""
+    """Bring row bi and its largest entry to place k, eliminate what is below, and note the rows' largest entries."""
     bj = where[bi]
     if bi != k:
         row[k], row[bi] = row[bi], row[k]
@@ -147,27 +161,31 @@ def _pivot(A, k, bi, rows, width, row, column, free, most, where):
         f = A[i, k] * inverse
         A[i, k] = f
         if f != 0.0:
+            best, at = 0.0, -1
             for j in range(k + 1, width):
-                A[i, j] -= f * A[k, j]
-            _note_largest(A, i, k + 1, width, column, free, most, where)
+                value = A[i, j] - f * A[k, j]
+                A[i, j] = value
+                if abs(value) > best and free[column[j]]:
+                    best, at = abs(value), j
+            most[i], where[i] = best, at
         elif where[i] == k:
             where[i] = bj
 
 
-@inlined
-def _note_largest(A, i, start, width, column, free, most, where):
-    """Notes the largest entry of row i in a free column from `start` on, and where it is."""
-    best, at = 0.0, -1
-    for j in range(start, width):
-        if abs(A[i, j]) > best and free[column[j]]:
-            best, at = abs(A[i, j]), j
-    most[i], where[i] = best, at
-
-
 @kernel(entry=False)
 def refactor(flat, now, e):
-    """Factors the closure Jacobian at a placement near by with the pivots, dependent coordinates and independent
-    coordinates of the last elimination; False where one of those pivots vanishes."""
+    """Factor the closure Jacobian near by with the pivots of the last elimination.
+
+    Dependent and independent coordinates stay the same.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement that `forward_kinematics` and `close` have filled.
+        e: The elimination of dependent coordinates.
+
+    Returns:
+        False where one of the pivots vanishes.
+    """
     for g in range(e.rank.shape[0]):
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
         A, width = _factors(flat, e, g)
@@ -195,8 +213,10 @@ def refactor(flat, now, e):
 
 @kernel
 def _back_substitute(A, rank, width):
-    """Turns U's right part into T = U₁⁻¹ U₂, so that dependent coordinates move by -T times the independent
-    coordinates."""
+    """Turn U's right part into T = U₁⁻¹ U₂.
+
+    Dependent coordinates then move by -T times the independent ones.
+    """
     for k in range(rank - 1, -1, -1):
         for i in range(k + 1, rank):
             f = A[k, i]
@@ -206,122 +226,3 @@ def _back_substitute(A, rank, width):
         inverse = 1.0 / A[k, k]
         for j in range(rank, width):
             A[k, j] *= inverse
-
-
-@kernel(entry=False)
-def particular(flat, e, right, step):
-    """Adds to `step` (d,) a move of the dependent coordinates that changes the closure rows by `right` (rows,)."""
-    for g in range(e.rank.shape[0]):
-        r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
-        A, _ = _factors(flat, e, g)
-        x = e.right
-        for k in range(rank):
-            s = right[e.row[r0 + k]]
-            for i in range(k):
-                s -= A[k, i] * x[i]
-            x[k] = s
-        for k in range(rank - 1, -1, -1):
-            s = x[k]
-            for i in range(k + 1, rank):
-                s -= A[k, i] * x[i]
-            x[k] = s / A[k, k]
-            step[e.column[c0 + k]] += x[k]
-
-
-@kernel
-def extend(flat, e, step):
-    """Completes a step (d,) of the leading degrees of freedom by what follows: dy = Z dz."""
-    for g in range(e.rank.shape[0]):
-        extend_group(flat, e, g, step)
-
-
-@inlined
-def extend_group(flat, e, g, step):
-    """`extend` for one group."""
-    c0, rank = flat.group_column_at[g], e.rank[g]
-    A, width = _factors(flat, e, g)
-    for k in range(rank):
-        s = 0.0
-        for j in range(rank, width):
-            s -= A[k, j] * step[e.column[c0 + j]]
-        step[e.column[c0 + k]] = s
-
-
-@kernel(entry=False)
-def reduce_gradient(flat, e, gradient):
-    """In place Zᵀ gradient: the independent coordinates' entries are the reduced gradient, the dependent ones' become
-    zero."""
-    for g in range(e.rank.shape[0]):
-        reduce_group_gradient(flat, e, g, gradient)
-
-
-@inlined
-def reduce_group_gradient(flat, e, g, gradient):
-    """`reduce_gradient` for one group."""
-    c0, rank = flat.group_column_at[g], e.rank[g]
-    A, width = _factors(flat, e, g)
-    for k in range(rank):
-        f = gradient[e.column[c0 + k]]
-        gradient[e.column[c0 + k]] = 0.0
-        for j in range(rank, width):
-            gradient[e.column[c0 + j]] -= A[k, j] * f
-
-
-@kernel(entry=False)
-def multipliers(flat, e, gradient, out):
-    """out (rows,): λ with Cᵀλ = gradient on the dependent coordinates; rows that are redundant get zero."""
-    out[:] = 0.0
-    for g in range(e.rank.shape[0]):
-        r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
-        A, _ = _factors(flat, e, g)
-        x = e.right
-        for k in range(rank):
-            s = gradient[e.column[c0 + k]]
-            for i in range(k):
-                s -= A[i, k] * x[i]
-            x[k] = s / A[k, k]
-        for k in range(rank - 1, -1, -1):
-            s = x[k]
-            for i in range(k + 1, rank):
-                s -= A[i, k] * x[i]
-            x[k] = s
-            out[e.row[r0 + k]] = s
-
-
-@kernel(entry=False)
-def reduce_matrix(flat, e, K):
-    """In place Zᵀ K Z of a symmetric K (d, d): afterwards the entries between independent coordinates are the reduced
-    matrix."""
-    for g in range(e.rank.shape[0]):
-        reduce_group(flat, e, g, K, e.every, K.shape[0])
-
-
-@kernel(entry=False)
-def reduce_group(flat, e, g, K, place, d):
-    """`reduce_matrix` of K[:d, :d] for one group, degree of freedom i in row `place[i]`."""
-    c0, rank = flat.group_column_at[g], e.rank[g]
-    A, width = _factors(flat, e, g)
-    for k in range(rank):
-        source = place[e.column[c0 + k]]
-        for j in range(rank, width):
-            f = A[k, j]
-            if f != 0.0:
-                target = place[e.column[c0 + j]]
-                for i in range(d):
-                    K[target, i] -= f * K[source, i]
-    own = e.other[g, 0] if rank > 0 else e.right
-    for a in range(rank, width):  # what remains is symmetric between independent coordinates, of no interest elsewhere
-        row = K[place[e.column[c0 + a]]]
-        for j in range(rank, width):
-            own[j] = row[place[e.column[c0 + j]]]
-        for k in range(rank):
-            f = row[place[e.column[c0 + k]]]
-            if f != 0.0:
-                for j in range(rank, width):
-                    own[j] -= A[k, j] * f
-        for j in range(rank, width):
-            row[place[e.column[c0 + j]]] = own[j]
-    for a in range(rank, width):
-        at = place[e.column[c0 + a]]
-        for i in range(d):
-            K[i, at] = K[at, i]

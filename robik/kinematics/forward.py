@@ -25,7 +25,7 @@ LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in the
 
 @dataclass(frozen=True, kw_only=True)
 class Assembly:
-    """Where a robot's bodies are.
+    """Poses of a robot's bodies after forward kinematics.
 
     Attributes:
         position, quaternion: (n, 3) [m] and (n, 4) wxyz of each body's own frame, in the mechanism's order, world
@@ -59,7 +59,10 @@ class ForwardKinematics:
         self.root = self.topology.root
         self.flat = prepared(self.topology)
         self._elimination = new_elimination(self.flat)
-        self._scratch = np.zeros(len(self.flat.before)), np.zeros(len(self.flat.row_kind) + len(self.flat.gear_leader))
+        self._scratch = (
+            np.zeros(len(self.flat.before)),
+            np.zeros(len(self.flat.row_kind) + len(self.flat.coupling_leader)),
+        )
         for joint in (*mechanism.actuated, *([self.topology.base] if self.topology.base else [])):
             b = self.topology.joint_at[joint.name]
             self._elimination.free[self.flat.at_v[self.flat.first[b]] : self.flat.tip[b] + 1] = False
@@ -81,19 +84,33 @@ class ForwardKinematics:
         return self.now.q.copy()
 
     def solve(self, values: np.ndarray, base: Pose | None = None) -> Assembly:
-        """The assembly at actuator values (A,) [rad or m], in the order of `Mechanism.actuators`.
+        """Return the assembly at actuator values, in the order of `Mechanism.actuators`.
 
         Args:
-            values: one per actuator.
-            base: the floating root's own frame in the world; where it was if left out.
+            values: One per actuator.
+            base: The floating root's own frame in the world; where it was if left out.
+
+        Returns:
+            The bodies' poses, and the closure residual [m].
 
         Raises:
-            MechanismError: a wrong number of values, or values that are not finite.
+            MechanismError: A wrong number of values, or values that are not finite.
         """
         return self._assembly(self.move(values, base))
 
     def move(self, values: np.ndarray, base: Pose | None = None) -> float:
-        """As `solve`, but only moves there, and returns the closure residual [m]."""
+        """Move to actuator values as `solve` does, without returning the bodies' poses.
+
+        Args:
+            values: Actuator values (A,) [rad or m].
+            base: Pose of the base of a floating robot; it stays where it is if left out.
+
+        Returns:
+            Closure residual [m].
+
+        Raises:
+            MechanismError: Values of the wrong number, or not finite.
+        """
         values = np.asarray(values, dtype=float)
         if values.shape != self._values.shape or not np.isfinite(values).all():
             raise MechanismError(
@@ -131,7 +148,7 @@ class ForwardKinematics:
                 self.now.q[self.flat.at_q[m] : self.flat.at_q[m] + 4] = matrix_quaternion(turn.T if flipped else turn)
 
     def _put_base(self, base: Pose) -> None:
-        """Sets the six coordinates of the floating root."""
+        """Set the six coordinates of the floating root."""
         b = self.topology.body_at[self.root or ""]
         body = self.mechanism.bodies[self.topology.order[b - 1]]
         state = base.matrix @ body.pose.matrix.T
@@ -162,8 +179,10 @@ class ForwardKinematics:
         return self._gap() < 1e-4 * self.flat.size
 
     def _nearest(self) -> None:
-        """Least squares of the closure over what no actuator sets: eq. 1, from far away, by Levenberg-Marquardt in a
-        trust region."""
+        """Return the least squares of the closure over what no actuator sets (paper, eq. 1).
+
+        From far away, by Levenberg-Marquardt in a trust region.
+        """
         flat, now, origin = self.flat, self.now, self.now.q.copy()
         passive = np.flatnonzero(self._elimination.free)
         if not len(passive) or not len(now.value):
@@ -209,7 +228,7 @@ class ForwardKinematics:
 def body_poses(
     mechanism: Mechanism, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The bodies' own frames along actuator values.
+    """Return the bodies' own frames along actuator values.
 
     Args:
         mechanism: the robot.

@@ -30,6 +30,11 @@ def become_own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarra
     """Replace state frames by the bodies' own frames in the mechanism's order, in place.
 
     Arguments as for `own_frames`.
+
+    Args:
+        topology: Tree and cuts of the robot.
+        com: Positions (T, n, 3) of the state frames [m], in the topology's order; overwritten.
+        quaternion: Orientations (T, n, 4) wxyz; overwritten.
     """
     bodies = topology.mechanism.bodies
     rest = np.array([bodies[i].pose.quaternion for i in topology.order]).reshape(-1, 4)
@@ -39,12 +44,15 @@ def become_own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarra
 
 @kernel
 def reframe(com, quaternion, rest, local, order, row):
-    """In place: com (T, n, 3) and quaternion (T, n, 4) of state frames to those of own frames, body i in row order[i].
+    """Replace state frames by the bodies' own frames, in place; body i in row order[i].
 
     Args:
-        rest: (n, 4) orientations of the own frames in the rest pose.
-        local: (n, 3) centres of mass in the own frames [m].
-        row: (n, 7) scratch.
+        com: Positions (T, n, 3) [m]; overwritten.
+        quaternion: Orientations (T, n, 4) wxyz; overwritten.
+        rest: Orientations (n, 4) of the own frames in the rest pose.
+        local: Centres of mass (n, 3) in the own frames [m].
+        order: Row of each body (n,).
+        row: Scratch (n, 7).
     """
     for k in range(com.shape[0]):
         for i in range(order.shape[0]):
@@ -69,11 +77,13 @@ def reframe(com, quaternion, rest, local, order, row):
 def frame_poses(
     mechanism: Mechanism, name: str, position: np.ndarray, quaternion: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A named frame along a motion.
+    """Return a named frame along a motion.
 
     Args:
-        name: of a frame or a body.
-        position, quaternion: (T, n, 3) [m] and (T, n, 4) of the bodies' own frames.
+        mechanism: The robot.
+        name: Name of a frame or a body.
+        position: Positions (T, n, 3) of the bodies' own frames [m].
+        quaternion: Their orientations (T, n, 4) wxyz.
 
     Returns:
         Positions (T, 3) [m] and rotation matrices (T, 3, 3), world coordinates.
@@ -85,7 +95,16 @@ def frame_poses(
 
 
 def robot_com(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """The robot's centre of mass (T, 3) [m] along a motion, from the bodies' own frames (T, n, 3) and (T, n, 4)."""
+    """Return the robot's centre of mass (T, 3) [m] along a motion.
+
+    Args:
+        mechanism: The robot.
+        position: Positions (T, n, 3) of the bodies' own frames [m].
+        quaternion: Their orientations (T, n, 4) wxyz.
+
+    Returns:
+        Centres of mass (T, 3) [m].
+    """
     mass = np.array([b.mass for b in mechanism.bodies])
     share = mass / max(mass.sum(), 1e-300)
     found = np.zeros((len(position), 3))
@@ -96,14 +115,31 @@ def robot_com(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray
 
 
 def com_of_states(topology: Topology, com: np.ndarray) -> np.ndarray:
-    """Return the robot's centre of mass (T, 3) [m] from those of its bodies (T, n, 3), in the topology's order."""
+    """Return the robot's centre of mass (T, 3) [m] from those of its bodies (T, n, 3), in the topology's order.
+
+    Args:
+        topology: Tree and cuts of the robot.
+        com: Centres of mass (T, n, 3) of the bodies [m].
+
+    Returns:
+        Centres of mass (T, 3) of the robot [m].
+    """
     mass = np.array([topology.mechanism.bodies[i].mass for i in topology.order])
     return np.einsum("n,tni->ti", mass / max(mass.sum(), 1e-300), com)
 
 
 def anchor(topology: Topology, name: str) -> tuple[int, np.ndarray, np.ndarray]:
-    """Return the body, point (3,) and axes (3, 3) of a frame in the body's state frame, which has the world's
-    orientation at rest."""
+    """Return the body, point (3,) and axes (3, 3) of a frame in the body's state frame.
+
+    The state frame has the world's orientation at rest.
+
+    Args:
+        topology: Tree and cuts of the robot.
+        name: Name of a frame or body.
+
+    Returns:
+        Index of the body among the kernels' arrays, point (3,) [m] and axes (3, 3).
+    """
     mechanism = topology.mechanism
     frame = mechanism.frame(name)
     body = mechanism.bodies[mechanism.body_index[frame.body]]

@@ -1,4 +1,4 @@
-"""Where a robot's joints are and what values they have, from the poses of its bodies alone."""
+"""Places and values of a robot's joints, from the poses of its bodies alone."""
 
 from __future__ import annotations
 
@@ -31,16 +31,20 @@ class JointPlace:
 
 
 def joint_places(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray) -> list[JointPlace]:
-    """Every joint of a robot, in the mechanism's order.
+    """Return every joint of a robot, in the mechanism's order.
 
     Args:
-        mechanism: the robot.
-        position, quaternion: (n, 3) [m] and (n, 4) wxyz of the bodies' own frames, world coordinates.
+        mechanism: The robot.
+        position: Positions (n, 3) of the bodies' own frames in the world [m].
+        quaternion: Their orientations (n, 4) wxyz.
+
+    Returns:
+        A place per joint.
     """
     turns = quaternion_matrices(quaternion)
 
     def carried(body: str, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the body carries from its place in the rest pose to the one now."""
+        """Return what the body carries from its place in the rest pose to the one now."""
         if body == WORLD:
             return R, p
         i = mechanism.body_index[body]

@@ -18,29 +18,35 @@ from .rotations import between, cross, multiply, turned
 
 
 class Placement(NamedTuple):
-    """Where everything is, for one set of coordinates `q` (nq,).
+    """Poses, screws and closure for one set of coordinates.
 
-    `R` (n + 1, 3, 3) and `c` (n + 1, 3): the bodies' state frames; `omega`, `v` (d, 3): screws; `value` (rows,):
-    closure [m]; `force`, `moment` (m, 3): each row's wrench on its cut's b side: a loop's degree of freedom changes the
-    row by ω · moment + v · force. `everything`: the memory of all these. `turn` (3, 3) is scratch.
+    A loop's degree of freedom changes a row by ω · moment + v · force.
     """
 
-    q: np.ndarray
-    R: np.ndarray
-    c: np.ndarray
-    omega: np.ndarray
-    v: np.ndarray
-    value: np.ndarray
-    force: np.ndarray
-    moment: np.ndarray
-    everything: np.ndarray
-    turn: np.ndarray
+    q: np.ndarray  # (nq,) coordinates
+    R: np.ndarray  # (n + 1, 3, 3) orientations of the bodies' state frames
+    c: np.ndarray  # (n + 1, 3) their positions [m]
+    omega: np.ndarray  # (d, 3) ω of the screws
+    v: np.ndarray  # (d, 3) v of the screws
+    value: np.ndarray  # (rows,) closure [m]
+    force: np.ndarray  # (m, 3) force of each row on its cut's b side
+    moment: np.ndarray  # (m, 3) its moment
+    everything: np.ndarray  # memory of all the above
+    turn: np.ndarray  # (3, 3) scratch
 
 
 def new_placement(flat: Flat, q: np.ndarray) -> Placement:
-    """Room for a placement at coordinates `q`; `forward_kinematics` fills it."""
+    """Return room for a placement; `forward_kinematics` fills it.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        q: Coordinates (nq,).
+
+    Returns:
+        The placement, with the coordinates in it.
+    """
     n, d, m = len(flat.parent), len(flat.before), len(flat.row_kind)
-    rows = m + len(flat.gear_leader)
+    rows = m + len(flat.coupling_leader)
     everything, parts = carved((len(q),), (n, 3, 3), (n, 3), (d, 3), (d, 3), (rows,), (m, 3), (m, 3))
     parts[0][:] = q
     parts[1][0] = np.eye(3)
@@ -48,8 +54,16 @@ def new_placement(flat: Flat, q: np.ndarray) -> Placement:
 
 
 def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """A row of zeros, and arrays of the given shapes that share its memory, so that all can be copied or cleared at
-    once."""
+    """Return a row of zeros, and arrays that share its memory.
+
+    All of them can then be copied or cleared at once.
+
+    Args:
+        *shapes: Shapes of the arrays.
+
+    Returns:
+        The row and the arrays.
+    """
     sizes = [int(np.prod(shape)) for shape in shapes]
     everything = np.zeros(sum(sizes))
     ends = np.cumsum(sizes)
@@ -60,7 +74,12 @@ def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
 
 @kernel(entry=False)
 def copy_placement(source, target):
-    """Copies a placement's arrays."""
+    """Copy a placement's arrays.
+
+    Args:
+        source: Placement to copy.
+        target: Placement of the same robot to overwrite.
+    """
     a, b = source.everything, target.everything
     for i in range(a.shape[0]):
         b[i] = a[i]
@@ -93,7 +112,12 @@ def _turn_by_quaternion(R, q, at):
 
 @kernel
 def forward_kinematics(flat, now):
-    """Poses and screws from the coordinates, body by body from the world outwards."""
+    """Fill poses and screws from the coordinates, body by body from the world outwards.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement with coordinates in it.
+    """
     q, M = now.q, now.turn
     for b in range(1, flat.parent.shape[0]):
         parent = flat.parent[b]
@@ -129,7 +153,15 @@ def forward_kinematics(flat, now):
 
 @inlined
 def rotate(R, u):
-    """R u by components."""
+    """Return R u by components.
+
+    Args:
+        R: Matrix (3, 3).
+        u: Vector (3,).
+
+    Returns:
+        Three components.
+    """
     return (
         R[0, 0] * u[0] + R[0, 1] * u[1] + R[0, 2] * u[2],
         R[1, 0] * u[0] + R[1, 1] * u[1] + R[1, 2] * u[2],
@@ -139,7 +171,16 @@ def rotate(R, u):
 
 @inlined
 def along(now, i, wrench):
-    """ωᵢ · τ + vᵢ · f: what a wrench (τ, f) does along a degree of freedom."""
+    """Return ωᵢ · τ + vᵢ · f, the force of a wrench (τ, f) along a degree of freedom.
+
+    Args:
+        now: Placement of the bodies.
+        i: Index of the degree of freedom.
+        wrench: Torque and force (6,).
+
+    Returns:
+        The force [N m or N].
+    """
     w, v = now.omega[i], now.v[i]
     return (
         w[0] * wrench[0] + w[1] * wrench[1] + w[2] * wrench[2] + v[0] * wrench[3] + v[1] * wrench[4] + v[2] * wrench[5]
@@ -148,7 +189,15 @@ def along(now, i, wrench):
 
 @kernel
 def close(flat, now):
-    """Closure values and wrenches from the poses; returns the largest value [m]."""
+    """Fill closure values and wrenches from the poses.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+
+    Returns:
+        The largest value: the closure residual [m].
+    """
     worst = 0.0
     for cut in range(flat.cut_a.shape[0]):
         a, b = flat.cut_a[cut], flat.cut_b[cut]
@@ -175,31 +224,37 @@ def close(flat, now):
             now.value[row] = value
             worst = max(worst, abs(value))
     m = flat.row_kind.shape[0]
-    for g in range(flat.gear_leader.shape[0]):
-        leader = now.q[flat.dof_q[flat.gear_leader[g]]]
+    for g in range(flat.coupling_leader.shape[0]):
+        leader = now.q[flat.dof_q[flat.coupling_leader[g]]]
         polynomial = 0.0
-        for k in range(flat.gear_coefficients.shape[1] - 1, -1, -1):
-            polynomial = polynomial * leader + flat.gear_coefficients[g, k]
-        now.value[m + g] = flat.size * (now.q[flat.dof_q[flat.gear_follower[g]]] - polynomial)
+        for k in range(flat.coupling_coefficients.shape[1] - 1, -1, -1):
+            polynomial = polynomial * leader + flat.coupling_coefficients[g, k]
+        now.value[m + g] = flat.size * (now.q[flat.dof_q[flat.coupling_follower[g]]] - polynomial)
         worst = max(worst, abs(now.value[m + g]))
     return worst
 
 
 @kernel
 def group_jacobian(flat, now, g, A):
-    """Writes the closure's derivatives of group g into A (its rows, its columns), from a placement that `close` has
-    filled."""
+    """Write the closure's derivatives of group g into A.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement that `forward_kinematics` and `close` have filled.
+        g: Index of the group.
+        A: Matrix with room for the group's rows and columns.
+    """
     A[:] = 0.0
     m = flat.row_kind.shape[0]
     start = flat.group_row_at[g]
     for at_row in range(start, flat.group_row_at[g + 1]):
         row, out = flat.group_rows[at_row], A[at_row - start]
         if row >= m:
-            leader, slope = now.q[flat.dof_q[flat.gear_leader[row - m]]], 0.0
-            for k in range(flat.gear_coefficients.shape[1] - 1, 0, -1):
-                slope = slope * leader + k * flat.gear_coefficients[row - m, k]
-            out[flat.gear_column[row - m, 0]] += flat.size
-            out[flat.gear_column[row - m, 1]] -= flat.size * slope
+            leader, slope = now.q[flat.dof_q[flat.coupling_leader[row - m]]], 0.0
+            for k in range(flat.coupling_coefficients.shape[1] - 1, 0, -1):
+                slope = slope * leader + k * flat.coupling_coefficients[row - m, k]
+            out[flat.coupling_column[row - m, 0]] += flat.size
+            out[flat.coupling_column[row - m, 1]] -= flat.size * slope
             continue
         cut = flat.row_cut[row]
         fx, fy, fz = now.force[row, 0], now.force[row, 1], now.force[row, 2]
@@ -213,7 +268,17 @@ def group_jacobian(flat, now, g, A):
 
 @kernel
 def integrate(flat, q, step, scale, out):
-    """out = q stepped by scale · step (d,): scalar motions add, balls turn by the exponential."""
+    """Fill `out` with q stepped by scale · step (d,).
+
+    Scalar motions add, balls turn by the exponential.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        q: Coordinates (nq,).
+        step: Step (d,).
+        scale: Factor of the step.
+        out: Coordinates (nq,) to fill; may be q itself.
+    """
     for m in range(flat.kind.shape[0]):
         at, i = flat.at_q[m], flat.at_v[m]
         if flat.kind[m] == BALL:
@@ -226,7 +291,14 @@ def integrate(flat, q, step, scale, out):
 
 @kernel
 def difference(flat, q, p, out):
-    """out (d,): the step that `integrate` needs from p to q."""
+    """Fill `out` (d,) with the step that `integrate` needs from p to q.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        q: Coordinates (nq,) to reach.
+        p: Coordinates (nq,) to start from.
+        out: Step (d,) to fill.
+    """
     for m in range(flat.kind.shape[0]):
         at, i = flat.at_q[m], flat.at_v[m]
         if flat.kind[m] == BALL:
@@ -237,7 +309,15 @@ def difference(flat, q, p, out):
 
 @kernel(entry=False)
 def largest_motion(flat, step):
-    """A step's size: its largest turn [rad], and its largest motion where slides count by the robot's size."""
+    """Return the size of a step.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        step: Step (d,).
+
+    Returns:
+        Its largest rotation [rad], and its largest motion where slides count by the robot's size.
+    """
     turn, slide = 0.0, 0.0
     for m in range(flat.kind.shape[0]):
         i = flat.at_v[m]
@@ -251,7 +331,15 @@ def largest_motion(flat, step):
 
 
 def closure_jacobian(flat: Flat, now: Placement) -> np.ndarray:
-    """The closure's derivatives (rows, d) at a placement that `forward_kinematics` and `close` have filled."""
+    """Return the closure's derivatives (rows, d) at a placement that `forward_kinematics` and `close` have filled.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement that `forward_kinematics` and `close` have filled.
+
+    Returns:
+        Derivatives (rows, d).
+    """
     J = np.zeros((len(now.value), len(flat.before)))
     for g in range(len(flat.group_row_at) - 1):
         columns = flat.group_columns[flat.group_column_at[g] : flat.group_column_at[g + 1]]

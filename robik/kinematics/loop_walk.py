@@ -80,7 +80,14 @@ class LoopWalk:
         return scales
 
     def pose(self, q: np.ndarray) -> LoopPose:
-        """Return the loops at coordinates q (nq,)."""
+        """Return the loops at coordinates q (nq,).
+
+        Args:
+            q: Coordinates (nq,).
+
+        Returns:
+            Residuals and singular values there.
+        """
         self.placement.q[:] = q
         forward_kinematics(self.flat, self.placement)
         close(self.flat, self.placement)
@@ -92,14 +99,29 @@ class LoopWalk:
         return LoopPose(q.copy(), self.placement.value[self.rows] / self.flat.size, left, padded, right)
 
     def stepped(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """Return coordinates (nq,) moved by a step (columns,) without unit."""
+        """Return coordinates (nq,) moved by a step (columns,) without unit.
+
+        Args:
+            q: Coordinates (nq,).
+            step: Step of the group's columns, without unit.
+
+        Returns:
+            Coordinates (nq,).
+        """
         whole, moved = np.zeros(len(self.flat.before)), q.copy()
         whole[self.columns] = step * self.unit
         integrate(self.flat, q, whole, 1.0, moved)
         return moved
 
     def settled(self, q: np.ndarray) -> LoopPose:
-        """Return the pose near q (nq,) at which the loops close but for rows that are nearly redundant."""
+        """Return the pose near q (nq,) at which the loops close but for rows that are nearly redundant.
+
+        Args:
+            q: Coordinates (nq,).
+
+        Returns:
+            The pose.
+        """
         pose = self.pose(q)
         for _ in range(NEWTON_STEPS):
             rank = pose.rank
@@ -113,12 +135,28 @@ class LoopWalk:
         return pose
 
     def distance(self, q: np.ndarray, p: np.ndarray) -> float:
-        """Return the largest motion of the group from coordinates p to q, without unit."""
+        """Return the largest motion of the group from coordinates p to q, without unit.
+
+        Args:
+            q: Coordinates (nq,).
+            p: Coordinates (nq,).
+
+        Returns:
+            The distance.
+        """
         return float(np.abs((q - p) * self._per_coordinate).max(initial=0.0))
 
     def carried(self, b: int) -> np.ndarray:
-        """Return (6, 6): from a twist (ω, v of the origin) in the rest pose to the same one carried by a body where it
-        is."""
+        """Return the map (6, 6) from a twist in the rest pose to the same one carried by a moved body.
+
+        The twist is ω and v of the origin.
+
+        Args:
+            b: Index of the body.
+
+        Returns:
+            Matrix (6, 6).
+        """
         R = self.placement.R[b]
         x = self.placement.c[b] - R @ self.topology.rest_com[b]
         matrix = np.zeros((6, 6))

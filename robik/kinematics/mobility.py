@@ -1,4 +1,4 @@
-"""How many ways a robot has to move, and which equations say the same twice."""
+"""Mobility: degrees of freedom and redundant rows of a robot."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LoopGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """What a robot is, in numbers.
+    """Numbers that describe a robot.
 
     Attributes:
         name: of the robot.
@@ -102,8 +102,16 @@ class Inspection:
 
 
 def inspect(mechanism: Mechanism) -> Inspection:
-    """Counts a robot's degrees of freedom and redundant rows, in the rest pose and, since that may be singular, in
-    poses near it."""
+    """Count a robot's degrees of freedom and redundant rows.
+
+    In the rest pose and, since that may be singular, in poses near it.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Counts, and the closure residual [m].
+    """
     mechanism = straightened(mechanism)
     topology = build_topology(mechanism)
     flat = prepared(topology)
@@ -130,7 +138,7 @@ def inspect(mechanism: Mechanism) -> Inspection:
 
 
 def _groups(topology: Topology, flat: Flat, ranks: np.ndarray) -> tuple[LoopGroup, ...]:
-    """The groups, with the ranks (groups,) of their rows."""
+    """Return the groups, with the ranks (groups,) of their rows."""
     couplings, m = topology.mechanism.couplings, len(flat.row_kind)
     found = []
     for (rows, _), rank in zip(loop_groups(flat), ranks.tolist(), strict=True):
@@ -142,8 +150,10 @@ def _groups(topology: Topology, flat: Flat, ranks: np.ndarray) -> tuple[LoopGrou
 
 
 def _ranks(flat: Flat, rest: np.ndarray) -> np.ndarray:
-    """Ranks (poses, groups) of each group's closure Jacobian, at the rest pose and at assembled poses near it: none of
-    these where numbers are too large to calculate with."""
+    """Return the ranks (poses, groups) of each group's closure Jacobian.
+
+    At the rest pose and at assembled poses near it; none of these where numbers are too large to calculate with.
+    """
     groups, ranks = loop_groups(flat), []
     for residual, now in assembled_poses(flat, rest):
         if closed(flat, now, residual):

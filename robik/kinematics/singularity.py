@@ -1,4 +1,4 @@
-"""How far a robot's poses are from being singular.
+"""Distances of a robot's poses from singular ones.
 
 A motion v of the robot, its base held: changes of the tree's coordinates [rad, and slides in lengths of the robot] that
 keep the loops closed. With C the closure's Jacobian, N an orthonormal basis of such motions, P N what the actuators see
@@ -52,7 +52,7 @@ class Distances:
 
 @dataclass(frozen=True)
 class Actuation:
-    """What the actuators of a robot do to it, its base held.
+    """Effect of a robot's actuators on it, its base held.
 
     Attributes:
         freedoms: of the robot on its base.
@@ -70,7 +70,14 @@ class Actuation:
 
 
 def actuation(mechanism: Mechanism) -> Actuation:
-    """Counts over- and underactuation in poses near the rest pose, group by group of loops that share joints."""
+    """Count over- and underactuation in poses near the rest pose, group by group of loops that share joints.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Numbers of freedoms and motors, and the names of joints that idle or are stuck.
+    """
     poses = _Poses(mechanism, ())
     C = np.stack([poses.closure for _ in poses.moved(poses.near_rest())])
     is_alone, driven = np.ones(poses.d, dtype=bool), np.isin(np.arange(poses.d), poses.driven)
@@ -92,8 +99,11 @@ def actuation(mechanism: Mechanism) -> Actuation:
 
 
 def _group(C: np.ndarray, driven: np.ndarray) -> tuple[int, int, np.ndarray, np.ndarray]:
-    """Of loops that share joints: the rank of C (T, rows, d), that of what the driven ones among the joints see, a
-    basis (d, k) of what they do not, and the driven ones that cannot move."""
+    """Return ranks and bases of loops that share joints.
+
+    The rank of C (T, rows, d), that of what the driven ones among the joints see, a basis (d, k) of what they do not,
+    and the driven ones that cannot move.
+    """
     loops = _rank(C)
     N = _motions(C, loops)
     seen = N[:, driven]
@@ -103,12 +113,15 @@ def _group(C: np.ndarray, driven: np.ndarray) -> tuple[int, int, np.ndarray, np.
 
 
 def distances(mechanism: Mechanism, values: np.ndarray, frames: tuple[str, ...] | None = None) -> Distances:
-    """How far from singular a robot is along actuator values.
+    """Return the distances of a robot from singular poses along actuator values.
 
     Args:
-        mechanism: the robot.
+        mechanism: The robot.
         values: (T, A) [rad or m], in the order of `Mechanism.actuators`.
-        frames: that are to be moved; the robot's own ones if left out.
+        frames: That are to be moved; the robot's own ones if left out.
+
+    Returns:
+        Distances (T,) of each kind, and closure residuals (T,) [m].
     """
     poses = _Poses(mechanism, frames)
     ranks = poses.ranks()
@@ -185,7 +198,7 @@ class _Poses:
         return rest + away
 
     def moved(self, values: np.ndarray) -> Iterator[float]:
-        """Goes to actuator values (T, A) one after the other, each with its closure residual [m]."""
+        """Go to actuator values (T, A) one after the other, each with its closure residual [m]."""
         for row in values:
             yield self.fk.move(row)
 
@@ -210,7 +223,7 @@ class _Poses:
         return C, J, residual
 
     def ranks(self) -> _Ranks:
-        """The ranks that the matrices have but in singular poses."""
+        """Return the ranks that the matrices have but in singular poses."""
         C, J, _ = self.stacks(self.near_rest())
         loops = _rank(C)
         N = _motions(C, loops)
@@ -227,7 +240,7 @@ def _motions(C: np.ndarray, rank: int) -> np.ndarray:
 
 
 def _rank(matrices: np.ndarray) -> int:
-    """The largest rank among matrices (T, m, n)."""
+    """Return the largest rank among matrices (T, m, n)."""
     return int((_values(matrices) > COUNTS).sum(axis=1).max(initial=0))
 
 
@@ -237,12 +250,12 @@ def _values(matrices: np.ndarray) -> np.ndarray:
 
 
 def _at(values: np.ndarray, rank: int) -> np.ndarray:
-    """The least singular value that counts (T,), infinite where none does."""
+    """Return the least singular value that counts (T,), infinite where none does."""
     return values[:, rank - 1] if rank else np.full(len(values), np.inf)
 
 
 def _sparse(basis: np.ndarray) -> np.ndarray:
-    """A basis (d, k) of the same space in which each motion moves something that the others leave alone."""
+    """Return a basis (d, k) of the same space in which each motion moves something that the others leave alone."""
     B = basis.copy()
     for k in range(B.shape[1]):
         rest = np.abs(B[:, k:])

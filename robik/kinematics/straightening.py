@@ -42,6 +42,12 @@ def straightened(mechanism: Mechanism) -> Mechanism:
     """Return the mechanism with linkages that rounding locks made exact; the same one where there are none.
 
     Its `rounding` tells how far its joints are from the given ones. The answer is kept with the mechanism.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        The robot, the given object itself where nothing is to be changed.
     """
     known = vars(mechanism).get("_straightened")
     if known is None:
@@ -80,7 +86,7 @@ def _group(mechanism: Mechanism, group: int) -> Mechanism:
 
 
 def _is_rounded(pose: LoopPose) -> bool:
-    """Whether some singular value is neither zero nor one of a row that counts."""
+    """Return whether some singular value is neither zero nor one of a row that counts."""
     largest = max(1.0, float(pose.singular.max(initial=0.0)))
     return bool(((pose.singular > EXACT * largest) & (pose.singular <= LOOSE * largest)).any())
 
@@ -129,8 +135,10 @@ def _fitted(mechanism: Mechanism, walk: LoopWalk, poses: list[LoopPose], rank: i
 
 
 def _sensitivity(walk: LoopWalk, pose: LoopPose) -> np.ndarray:
-    """Return the derivatives (rows, 6 joints) of the loops to turns [rad] and shifts [sizes] of joints in the rest
-    pose."""
+    """Return the derivatives (rows, 6 joints) of the loops by poses of joints in the rest pose.
+
+    By rotations [rad] and shifts [sizes].
+    """
     flat, topology = walk.flat, walk.topology
     walk.pose(pose.q)
     joint_of = {body: topology.mechanism.joints.index(joint) for joint in topology.mechanism.joints
@@ -172,8 +180,10 @@ def _between(parent: np.ndarray, a: int, b: int) -> list[tuple[float, int]]:
 
 
 def _about(x: np.ndarray, size: float) -> np.ndarray:
-    """Return (6, 6): from a turn [rad] about x (3,) and a shift of x [sizes] to ω and the velocity of the origin
-    [m]."""
+    """Return the map (6, 6) from a rotation [rad] about x (3,) and a shift of x [sizes] to a twist.
+
+    ω and the velocity of the origin [m].
+    """
     matrix = np.zeros((6, 6))
     matrix[:3, :3] = np.eye(3)
     matrix[3:, :3] = _crossing(x)
@@ -182,7 +192,7 @@ def _about(x: np.ndarray, size: float) -> np.ndarray:
 
 
 def _crossing(x: np.ndarray) -> np.ndarray:
-    """Return (3, 3): x × ·"""
+    """Return (3, 3): x × ·."""
     return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
@@ -206,7 +216,7 @@ def _distance(joint: Joint, other: Joint, size: float) -> float:
 
 
 def _moves(walk: LoopWalk, rank: int) -> bool:
-    """Whether the loops close at poses that were not fitted, and have this rank there."""
+    """Return whether the loops close at poses that were not fitted, and have this rank there."""
     poses = _poses(walk, walk.pose(walk.topology.rest), 1)
     return len(poses) >= FEWEST and all(
         pose.residual() <= 0.1 * CLOSED and (pose.singular[rank:] <= 1e-9 * max(1.0, pose.singular[0])).all()

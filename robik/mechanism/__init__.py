@@ -1,4 +1,4 @@
-"""What a robot is."""
+"""Robots: bodies, joints, frames and couplings."""
 
 from .joints import JOINT_TYPES, JointType
 from .model import Mechanism

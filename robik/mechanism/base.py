@@ -1,4 +1,4 @@
-"""What a robot stands on: fixed to the world, or floating."""
+"""The base of a robot: fixed to the world, or floating."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ BASES = ("auto", "fixed", "floating")
 
 
 def with_base(mechanism: Mechanism, base: str) -> Mechanism:
-    """The robot on another base.
+    """Return the robot on another base.
 
     Args:
-        mechanism: as its file gives it.
+        mechanism: As its file gives it.
         base: "auto" leaves it as it is (a free joint, or no joint to the world at all, lets it float); "fixed" welds a
             floating robot to the world where it floats; "floating" frees a robot that a single fixed joint holds,
             whatever else stands beside it.
 
+    Returns:
+        The robot; the given one where it has that base already.
+
     Raises:
-        MechanismError: an unknown base, or a robot that other joints tie to the world.
+        MechanismError: An unknown base, or a robot that other joints tie to the world.
     """
     if base not in BASES:
         raise MechanismError(f"a base is {', '.join(BASES)}, not {base!r}")

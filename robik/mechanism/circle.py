@@ -24,14 +24,18 @@ class Circle:
 
 
 def fit_circle(points: np.ndarray) -> Circle:
-    """Best fit in two steps: the plane by least squares of distances, then in it the circle by those of |x − c|² − r²
-    (Kåsa, 1976).
+    """Return the circle of best fit, in two steps.
+
+    The plane by least squares of distances, then in it the circle by those of |x − c|² − r² (Kåsa, 1976).
 
     Args:
         points: (n, 3), three or more [m].
 
+    Returns:
+        The circle.
+
     Raises:
-        MechanismError: they do not lie on a circle; says by how much.
+        MechanismError: They do not lie on a circle; says by how much.
     """
     points = np.asarray(points, dtype=float)
     if len(points) < 3:
@@ -56,10 +60,16 @@ def fit_circle(points: np.ndarray) -> Circle:
 
 
 def common_axis(circles: Iterable[Circle]) -> tuple[np.ndarray, np.ndarray]:
-    """The point (3,) in the middle of circles about one axis, such as both rims of a hole, and that axis (3,).
+    """Return the point (3,) in the middle of circles about one axis, such as both rims of a hole, and that axis (3,).
+
+    Args:
+        circles: At least one circle.
+
+    Returns:
+        Point (3,) [m] and unit vector (3,).
 
     Raises:
-        MechanismError: they are about several.
+        MechanismError: They are about several.
     """
     first, *others = circles
     for other in others:

@@ -1,5 +1,7 @@
-"""Which degrees of freedom have to be solved for together: those that loops and couplings tie, and those of one
-joint."""
+"""Clusters of degrees of freedom that have to be solved for together.
+
+Loops and couplings tie them, and so does a joint of several motions.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,15 @@ from scipy.sparse.csgraph import connected_components
 
 
 def path_to_root(tip: int, before: np.ndarray) -> list[int]:
-    """Degrees of freedom from `tip` to the root."""
+    """Return the degrees of freedom from `tip` to the root.
+
+    Args:
+        tip: Index of the first; negative for none.
+        before: Degree of freedom before each (d,), negative at the root.
+
+    Returns:
+        Indices, `tip` first.
+    """
     path = []
     while tip >= 0:
         path.append(tip)
@@ -18,12 +28,20 @@ def path_to_root(tip: int, before: np.ndarray) -> list[int]:
 
 
 def find_clusters(
-    bodies: dict[str, np.ndarray], gears: dict[str, np.ndarray], groups: dict[str, np.ndarray]
+    bodies: dict[str, np.ndarray], couplings: dict[str, np.ndarray], groups: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """The arrays of `Flat` that describe clusters, from those of its bodies, couplings and groups.
+    """Return the arrays of `Flat` that describe clusters, from those of its bodies, couplings and groups.
 
     A cluster is connected in the tree: where a coupling ties degrees of freedom far apart, those between them belong to
     it too.
+
+    Args:
+        bodies: Arrays of `Flat` about bodies, by name.
+        couplings: Arrays about couplings.
+        groups: Arrays about groups of closure equations.
+
+    Returns:
+        Arrays about clusters, by name.
     """
     first, last, tip, at_v, before, parent = (
         bodies[name] for name in ("first", "last", "tip", "at_v", "before", "parent")
@@ -33,7 +51,7 @@ def find_clusters(
     members = np.split(groups["group_columns"], groups["group_column_at"][1:-1])
     between = [
         sorted(set(path_to_root(f, before)) ^ set(path_to_root(g, before)) | {f, g})
-        for f, g in zip(gears["gear_follower"].tolist(), gears["gear_leader"].tolist(), strict=True)
+        for f, g in zip(couplings["coupling_follower"].tolist(), couplings["coupling_leader"].tolist(), strict=True)
     ]
     tied = [(k[0], i) for k in [*own, *(m.tolist() for m in members), *between] for i in k[1:]]
     rows, columns = zip(*tied, strict=True) if tied else ((), ())
@@ -62,6 +80,6 @@ def find_clusters(
 
 
 def _listed(name: str, lists: list) -> dict[str, np.ndarray]:
-    """One array of all entries, and where each list starts."""
+    """Return one array of all entries, and where each list starts."""
     entries = np.concatenate([np.zeros(0, np.int64), *lists]).astype(np.int64)
     return {name: entries, f"{name}_at": np.cumsum([0, *map(len, lists)]).astype(np.int64)}

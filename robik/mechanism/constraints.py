@@ -1,5 +1,7 @@
-"""What a joint is in equations: its frames, the elementary motions it is made of, the rows that hold what it does not
-leave free."""
+"""Equations of joints.
+
+Their frames, the elementary motions they are made of, and the rows that hold what a joint does not leave free.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,16 @@ OFFSET, DOT = 0, 1  # kinds of closure row
 
 
 def joint_matrices(joint: Joint) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A joint's frames in the rest pose: parent side (3, 3) with its origin (3,), both as if all coordinates were zero,
-    and the child side (3, 3); world coordinates."""
+    """Return a joint's frames in the rest pose, both as if all coordinates were zero.
+
+    Parent side (3, 3) with its origin (3,), and child side (3, 3); world coordinates.
+
+    Args:
+        joint: The joint.
+
+    Returns:
+        Axes of the parent side (3, 3), its origin (3,) [m], axes of the child side (3, 3).
+    """
     child = joint.matrix
     parent = child @ turn_matrix(joint, joint.rest).T
     values = dict(zip(joint.motions, joint.rest, strict=True))
@@ -27,7 +37,15 @@ def joint_matrices(joint: Joint) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def turn_matrix(joint: Joint, values: Sequence[float] | np.ndarray) -> np.ndarray:
-    """The rotation (3, 3) of a joint's child side against its parent side, at the given value per motion [rad or m]."""
+    """Return the rotation (3, 3) of a joint's child side against its parent side.
+
+    Args:
+        joint: The joint.
+        values: Value per motion [rad or m].
+
+    Returns:
+        Rotation (3, 3).
+    """
     turns = dict(zip(joint.motions, values, strict=True))
     if joint.is_ball:
         return rotation_vector_matrix(np.array([turns["rx"], turns["ry"], turns["rz"]]))
@@ -39,7 +57,14 @@ def turn_matrix(joint: Joint, values: Sequence[float] | np.ndarray) -> np.ndarra
 
 
 def rotation_vector_matrix(v: np.ndarray) -> np.ndarray:
-    """Rotation matrix (3, 3) of a rotation vector (3,) [rad]."""
+    """Return the rotation matrix of a rotation vector.
+
+    Args:
+        v: Rotation vector (3,) [rad].
+
+    Returns:
+        Matrix (3, 3).
+    """
     angle = float(np.linalg.norm(v))
     if angle == 0.0:
         return np.eye(3)
@@ -51,19 +76,26 @@ def rotation_vector_matrix(v: np.ndarray) -> np.ndarray:
 class ElementaryMotion(NamedTuple):
     """An elementary motion of a tree joint, as the tree runs through it."""
 
-    name: str
-    kind: int
-    axis: int
-    sign: int
-    rest: list[float]
-    lower: float
-    upper: float
+    name: str  # of the coordinate
+    kind: int  # HINGE, SLIDE or BALL
+    axis: int  # 0, 1 or 2 of the joint frame
+    sign: int  # -1 where the tree runs against the joint
+    rest: list[float]  # value in the rest pose [rad or m]; three of a ball
+    lower: float  # limit [rad or m]
+    upper: float  # limit [rad or m]
 
 
 def chain(joint: Joint, flipped: bool) -> list[ElementaryMotion]:
-    """The joint's elementary motions from the tree's parent to the tree's child.
+    """Return the joint's elementary motions from the tree's parent to the tree's child.
 
     Backwards and negated where the tree runs from the joint's child to its parent.
+
+    Args:
+        joint: The joint.
+        flipped: Whether the tree runs from the joint's child to its parent.
+
+    Returns:
+        One entry per motion; a ball is one.
     """
     sign = -1 if flipped else 1
     motions, turns = [], []
@@ -83,7 +115,16 @@ def chain(joint: Joint, flipped: bool) -> list[ElementaryMotion]:
 
 
 def closure_rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """What the joint does not leave free, as (kind, u, w): the minimal number of rows (paper, III-B)."""
+    """Return the minimal number of rows that hold what the joint does not leave free (paper, III-B).
+
+    Args:
+        joint: The joint.
+        parent_R: Axes of its parent side (3, 3).
+        child_R: Axes of its child side (3, 3).
+
+    Returns:
+        Rows (kind, u (3,), w (3,)): OFFSET along u, or DOT of u and w.
+    """
     rows = [(OFFSET, parent_R[:, k], np.zeros(3)) for k, name in enumerate(SLIDES) if name not in joint.motions]
     turns = [k for k, name in enumerate(TURNS) if name in joint.motions]
     if len(turns) == 0:

@@ -1,4 +1,4 @@
-"""What a robot is: bodies, joints between them, frames on them, couplings between joint coordinates.
+"""Mechanism: bodies, joints between them, frames on them, couplings between joint coordinates.
 
 Everything is given for the rest pose, in which every loop is closed. What ties bodies together (a joint's anchor and
 axes) is given in world coordinates; what belongs to one body (its centre of mass, visuals, frames) in the body's own
@@ -134,14 +134,20 @@ class Mechanism:
 
     @property
     def is_grounded(self) -> bool:
-        """Whether a joint other than a free one ties some body to the world."""
+        """Return whether a joint other than a free one ties some body to the world."""
         return any(j.parent == WORLD and j.type != "free" for j in self.joints)
 
     def frame(self, name: str) -> Frame:
-        """The frame of that name; a body's name stands for its own frame.
+        """Return the frame of that name; a body's name stands for its own frame.
+
+        Args:
+            name: Name of a frame or body.
+
+        Returns:
+            The frame.
 
         Raises:
-            MechanismError: lists the names that exist.
+            MechanismError: Lists the names that exist.
         """
         for frame in self.frames:
             if frame.name == name:
@@ -153,7 +159,14 @@ class Mechanism:
         )
 
     def rest_pose(self, name: str) -> Pose:
-        """Where a frame is in the world, in the rest pose."""
+        """Return where a frame is in the world, in the rest pose.
+
+        Args:
+            name: Name of a frame or body.
+
+        Returns:
+            Its pose in the world [m].
+        """
         frame = self.frame(name)
         return self.bodies[self.body_index[frame.body]].pose @ frame.pose
 
@@ -163,7 +176,7 @@ class Mechanism:
         return tuple(f.name for f in self.frames) + tuple(b.name for b in self.bodies)
 
     def with_changes(self, **fields: object) -> Mechanism:
-        """A checked copy with some fields replaced."""
+        """Return a checked copy with some fields replaced."""
         return replace(self, **fields)  # type: ignore[arg-type]
 
 

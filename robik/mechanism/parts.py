@@ -1,4 +1,4 @@
-"""What a robot is made of: bodies, joints between them, frames on them, couplings between joint coordinates."""
+"""Parts of a robot: bodies, joints between them, frames on them, couplings between joint coordinates."""
 
 from __future__ import annotations
 
@@ -53,7 +53,18 @@ class Body:
     def of(
         cls, name: str, mass: float, com: Iterable[float], inertia: np.ndarray, visuals: Iterable[Visual] = ()
     ) -> Body:
-        """From an inertia matrix (3, 3), in its own frame."""
+        """Return a body from an inertia matrix in its own frame.
+
+        Args:
+            name: Name of the body.
+            mass: Mass [kg].
+            com: Centre of mass (3,) in the body's frame [m].
+            inertia: Inertia (3, 3) about it [kg m²].
+            visuals: Shapes to be seen.
+
+        Returns:
+            The body, in the world's origin.
+        """
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.tolist()
         return cls(
             name,
@@ -77,7 +88,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Joint:
-    """What two bodies may do relative to each other.
+    """Freedom of two bodies relative to each other.
 
     Attributes:
         name: unique among joints.
@@ -173,12 +184,12 @@ class Joint:
 
     @property
     def is_limited(self) -> bool:
-        """Whether some motion of it has a bound."""
+        """Return whether some motion of it has a bound."""
         return any(bound not in UNLIMITED for limit in self.limits for bound in limit)
 
     @property
     def is_ball(self) -> bool:
-        """Whether all three turns are free, so that they are one ball and not three hinges."""
+        """Return whether all three turns are free, so that they are one ball and not three hinges."""
         return set(TURNS) <= set(self.motions)
 
     @property
@@ -223,7 +234,7 @@ class Frame:
 
     @property
     def is_foot(self) -> bool:
-        """Whether the robot can stand on it."""
+        """Return whether the robot can stand on it."""
         return bool(self.sole)
 
 

@@ -17,7 +17,19 @@ UNIT_TOLERANCE = 1e-3  # a quaternion or an axis further from unit length is tak
 
 
 def numbers(values: Iterable[float], what: str, count: int | None = None) -> tuple[float, ...]:
-    """Finite floats, `count` of them if given, or a `MechanismError` that names `what`."""
+    """Return finite floats.
+
+    Args:
+        values: The numbers.
+        what: What they are in words, for errors.
+        count: How many there must be; any number if left out.
+
+    Returns:
+        The floats.
+
+    Raises:
+        MechanismError: There are others, or they are not finite.
+    """
     wanted = "finite numbers" if count is None else "a finite number" if count == 1 else f"{count} finite numbers"
     try:
         floats = tuple(map(float, values))
@@ -29,13 +41,37 @@ def numbers(values: Iterable[float], what: str, count: int | None = None) -> tup
 
 
 def vector(values: Iterable[float], what: str) -> Vector:
-    """Three finite floats, or a `MechanismError` that names `what`."""
+    """Return three finite floats.
+
+    Args:
+        values: The numbers.
+        what: What they are in words, for errors.
+
+    Returns:
+        The floats.
+
+    Raises:
+        MechanismError: There are not three, or they are not finite.
+    """
     x, y, z = numbers(values, what, 3)
     return (x, y, z)
 
 
 def quaternion(values: Iterable[float], what: str) -> Quaternion:
-    """A unit quaternion wxyz with w >= 0; a length that is off by rounding is corrected, by more is an error."""
+    """Return a unit quaternion wxyz with w >= 0.
+
+    A length that is off by rounding is corrected.
+
+    Args:
+        values: Four numbers.
+        what: What they are in words, for errors.
+
+    Returns:
+        The quaternion.
+
+    Raises:
+        MechanismError: There are not four, or the length is off by more.
+    """
     q = numbers(values, what, 4)
     length = hypot(*q)
     if not abs(length - 1.0) < UNIT_TOLERANCE:
@@ -50,7 +86,14 @@ def quaternion(values: Iterable[float], what: str) -> Quaternion:
 
 
 def quaternion_matrix(q: np.ndarray | Quaternion) -> np.ndarray:
-    """Rotation matrix (3, 3) of a unit quaternion wxyz."""
+    """Return the rotation matrix of a unit quaternion.
+
+    Args:
+        q: Quaternion wxyz.
+
+    Returns:
+        Matrix (3, 3).
+    """
     w, x, y, z = q
     return np.array(
         [
@@ -62,7 +105,14 @@ def quaternion_matrix(q: np.ndarray | Quaternion) -> np.ndarray:
 
 
 def matrix_quaternion(m: np.ndarray) -> np.ndarray:
-    """Unit quaternion wxyz (4,) of a rotation matrix (3, 3), by the numerically largest component."""
+    """Return the unit quaternion of a rotation matrix, by the numerically largest component.
+
+    Args:
+        m: Matrix (3, 3).
+
+    Returns:
+        Quaternion (4,) wxyz with w >= 0.
+    """
     t = np.array([m[0, 0] + m[1, 1] + m[2, 2], m[0, 0], m[1, 1], m[2, 2]])
     largest = int(np.argmax(t))
     if largest == 0:
@@ -80,7 +130,18 @@ def matrix_quaternion(m: np.ndarray) -> np.ndarray:
 
 
 def roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Rotation (3, 3) about the fixed x, then y, then z axis [rad]; no turn is the identity to the last bit."""
+    """Return the rotation about the fixed x, then y, then z axis.
+
+    Angles of zero give the identity to the last bit.
+
+    Args:
+        roll: Angle about x [rad].
+        pitch: Angle about y [rad].
+        yaw: Angle about z [rad].
+
+    Returns:
+        Matrix (3, 3).
+    """
     (cr, sr), (cp, sp), (cy, sy) = ((cos(a), sin(a)) for a in (roll, pitch, yaw))
     return np.array(
         [
@@ -92,16 +153,37 @@ def roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """As `np.cross` of vectors in the last axis, which of few vectors takes ten times as long."""
+    """Return a × b of vectors in the last axis.
+
+    `np.cross` takes ten times as long for few vectors.
+
+    Args:
+        a: Vectors (..., 3).
+        b: Vectors (..., 3).
+
+    Returns:
+        Vectors (..., 3).
+    """
     x, y, z = a[..., 0], a[..., 1], a[..., 2]
     u, v, w = b[..., 0], b[..., 1], b[..., 2]
     return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)
 
 
 def frame_matrix(axis: Iterable[float], axis2: Iterable[float] | None, where: str) -> np.ndarray:
-    """Rotation (3, 3) whose x axis is along `axis`, and whose y axis is near `axis2` if that is given.
+    """Return a rotation whose x axis is along `axis`, and whose y axis is near `axis2` if that is given.
 
     `where` is named in errors.
+
+    Args:
+        axis: Three components.
+        axis2: Three components, or None.
+        where: The frame in words, for errors.
+
+    Returns:
+        Matrix (3, 3).
+
+    Raises:
+        MechanismError: An axis is zero, or both are parallel.
     """
     x = np.array(tuple(axis))
     x = x / max(float(np.abs(x).max()), 1e-300)
@@ -119,7 +201,7 @@ def frame_matrix(axis: Iterable[float], axis2: Iterable[float] | None, where: st
 
 @dataclass(frozen=True)
 class Pose:
-    """Where something is: position [m] and unit quaternion wxyz, in the coordinates of something else."""
+    """Pose: position [m] and unit quaternion wxyz, in the coordinates of something else."""
 
     position: Vector = (0.0, 0.0, 0.0)
     quaternion: Quaternion = (1.0, 0.0, 0.0, 0.0)
@@ -130,7 +212,15 @@ class Pose:
 
     @classmethod
     def of(cls, matrix: np.ndarray, position: Iterable[float]) -> Pose:
-        """From a rotation matrix (3, 3) and a position (3,)."""
+        """Return a pose from a rotation matrix and a position.
+
+        Args:
+            matrix: Matrix (3, 3).
+            position: Position (3,) [m].
+
+        Returns:
+            The pose.
+        """
         (x, y, z), (w, i, j, k) = position, matrix_quaternion(matrix).tolist()
         return cls((x, y, z), (w, i, j, k))
 
@@ -140,7 +230,14 @@ class Pose:
         return quaternion_matrix(self.quaternion)
 
     def point(self, local: Iterable[float]) -> np.ndarray:
-        """A point (3,) given in this pose's coordinates, in the outer ones."""
+        """Return a point (3,) given in this pose's coordinates, in the outer ones.
+
+        Args:
+            local: Three components in this pose's coordinates [m].
+
+        Returns:
+            Point (3,) [m].
+        """
         return self.matrix @ np.asarray(tuple(local)) + np.asarray(self.position)
 
     def __matmul__(self, other: Pose) -> Pose:
@@ -148,7 +245,7 @@ class Pose:
         return Pose.of(self.matrix @ other.matrix, self.point(other.position))
 
     def inverse(self) -> Pose:
-        """The outer coordinates' pose, seen from this one."""
+        """Return the outer coordinates' pose, seen from this one."""
         return Pose.of(self.matrix.T, -(self.matrix.T @ np.asarray(self.position)))
 
 

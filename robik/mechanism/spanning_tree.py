@@ -18,6 +18,12 @@ def spanning_tree(mechanism: Mechanism) -> tuple[Tree, list[Joint]]:
     Actuated and coupled joints are preferred for the tree, then limited ones; joints with many free motions for the
     cuts: a cut's equations are what its joint does not leave free. A robot that nothing ties to the world floats: its
     first body hangs on the world by all six motions.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Pairs of body and joint, and the joints that are cut.
     """
     tied = any(j.parent == WORLD for j in mechanism.joints)
     floating = Joint(
@@ -45,8 +51,11 @@ def spanning_tree(mechanism: Mechanism) -> tuple[Tree, list[Joint]]:
 
 
 def _chosen(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int]]:
-    """(body, index of the joint it hangs on), parents first: Prim's algorithm, `wanted` joints first, then
-    limited ones, then those with few motions; ties go to the body nearer to the root."""
+    """Return (body, index of the joint it hangs on), parents first.
+
+    By Prim's algorithm: `wanted` joints first, then limited ones, then those with few motions; ties go to the body
+    nearer to the root.
+    """
     touching: dict[str, list[int]] = {}
     for i, joint in enumerate(joints):
         for end in (joint.parent, joint.child):
@@ -80,10 +89,13 @@ def rerooted(tree: Tree, bodies: int, contact: Joint, base: Joint) -> Tree:
     """Return the tree with its root at a contact: the same joints but for the floating base, some the other way round.
 
     Args:
-        tree: as `spanning_tree` returns it.
-        bodies: how many of its entries are bodies; the rest are twins.
-        contact: ties one of the robot's bodies to the world.
-        base: the tree's joint that lets the robot float, which the contact replaces.
+        tree: As `spanning_tree` returns it.
+        bodies: How many of its entries are bodies; the rest are twins.
+        contact: Ties one of the robot's bodies to the world.
+        base: The tree's joint that lets the robot float, which the contact replaces.
+
+    Returns:
+        Pairs of body and joint, parents first.
     """
     touching: dict[str, list[Joint]] = {}
     for joint in [contact, *(joint for _, joint in tree[:bodies] if joint is not base)]:

@@ -27,83 +27,67 @@ CLOSED = 1e-10  # of the robot's size: a loop with a residual up to this is clos
 
 
 class Flat(NamedTuple):
-    """The arrays. n bodies without the world, twins included, d degrees of freedom of the tree, m closure rows, k cuts.
+    """Arrays of a mechanism for the kernels.
 
-    Bodies (n + 1), of which the first `bodies` after the world are the robot's and the rest twins: `parent`; `first`
-    and `last` (exclusive) motion; `from_parent_R`, `from_parent_p`: the joint frame at zero in the parent's state
-    frame; `to_child_R`, `to_child_p`: the child's state frame in the joint frame; `tip`: last degree of freedom that
-    moves it, -1 for none; `mass`: fraction of the robot's.
-    Motions: `kind`, `axis` (0 to 2, of the joint frame), `at_q` and `at_v`: first entry among coordinates and among
-    velocities. Degrees of freedom (d): `before`: the next one towards the root, -1 at the end; `ball`: number of its
-    ball or -1; `lower`, `upper`: bounds on the coordinate `dof_q` (-1 for a ball's).
-    Cuts (k): `cut_a`, `cut_b`: bodies; rows `cut_row[i]` to `cut_row[i + 1]`; `loop`: the degrees of freedom between a
-    and b, from a outwards, `loop_at[i]` to `loop_at[i + 1]`, with `loop_sign` -1 on a's side.
-    Rows (m): `row_kind`, `row_cut`; OFFSET: (R_a u) · (p_b - p_a), DOT: (R_a u) · (R_b w), scaled by `size`; `row_u`,
-    `row_w` in the state frames of a and b; `cut_pa`, `cut_pb` the anchors there.
-    Couplings: `gear_follower`, `gear_leader` (dofs), `gear_coefficients` (g, degree + 1).
-    Groups: cuts and couplings that share degrees of freedom are solved together: rows `group_rows`, columns
-    `group_columns` with their starts. Rows from m on are couplings. `accepted` (1,): the residual up to which loops
-    near the origin count as closed [m]. `loop_column`, `gear_column` (g, 2), `column_of`
-    (d,): the place of a degree of freedom among its group's.
-    Clusters: degrees of freedom that groups or a joint tie together, with the bodies they move first; each hangs on the
-    body `cluster_on`, parents before children. Per cluster with their starts: `cluster_body`, `cluster_dof`,
-    `cluster_group`. `cluster_of` (n + 1) and `cluster_of_dof` (d): the cluster, -1 for what stands still; `place_in`
-    (d): the place among its cluster's.
+    n bodies without the world, twins included; d degrees of freedom of the tree; m closure rows, k cuts and g
+    couplings. Rows from m on are couplings. Cuts and couplings that share degrees of freedom are a group, solved
+    together. A cluster holds degrees of freedom that groups or a joint tie together, and the bodies they move first; it
+    hangs on a body, and parents come before children.
     """
 
-    parent: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    from_parent_R: np.ndarray
-    from_parent_p: np.ndarray
-    to_child_R: np.ndarray
-    to_child_p: np.ndarray
-    tip: np.ndarray
-    mass: np.ndarray
-    kind: np.ndarray
-    axis: np.ndarray
-    at_q: np.ndarray
-    at_v: np.ndarray
-    before: np.ndarray
-    ball: np.ndarray
-    dof_q: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    cut_a: np.ndarray
-    cut_b: np.ndarray
-    cut_row: np.ndarray
-    cut_pa: np.ndarray
-    cut_pb: np.ndarray
-    loop: np.ndarray
-    loop_sign: np.ndarray
-    loop_column: np.ndarray
-    loop_at: np.ndarray
-    row_kind: np.ndarray
-    row_cut: np.ndarray
-    row_u: np.ndarray
-    row_w: np.ndarray
-    gear_follower: np.ndarray
-    gear_leader: np.ndarray
-    gear_coefficients: np.ndarray
-    gear_column: np.ndarray
-    group_rows: np.ndarray
-    group_row_at: np.ndarray
-    group_columns: np.ndarray
-    group_column_at: np.ndarray
-    column_of: np.ndarray
-    cluster_on: np.ndarray
-    cluster_body: np.ndarray
-    cluster_body_at: np.ndarray
-    cluster_dof: np.ndarray
-    cluster_dof_at: np.ndarray
-    cluster_group: np.ndarray
-    cluster_group_at: np.ndarray
-    cluster_of: np.ndarray
-    cluster_of_dof: np.ndarray
-    place_in: np.ndarray
-    bodies: int
-    size: float
-    accepted: np.ndarray
+    parent: np.ndarray  # (n + 1,) body that a body hangs on
+    first: np.ndarray  # (n + 1,) its first motion
+    last: np.ndarray  # (n + 1,) the motion after its last
+    from_parent_R: np.ndarray  # (n + 1, 3, 3) joint frame at zero in the parent's state frame
+    from_parent_p: np.ndarray  # (n + 1, 3) its position [m]
+    to_child_R: np.ndarray  # (n + 1, 3, 3) the child's state frame in the joint frame
+    to_child_p: np.ndarray  # (n + 1, 3) its position [m]
+    tip: np.ndarray  # (n + 1,) last degree of freedom that moves it, -1 for none
+    mass: np.ndarray  # (n + 1,) share of the robot's
+    kind: np.ndarray  # of each motion: HINGE, SLIDE or BALL
+    axis: np.ndarray  # of each motion, 0 to 2 of the joint frame
+    at_q: np.ndarray  # first entry of each motion among coordinates
+    at_v: np.ndarray  # first entry of each motion among velocities
+    before: np.ndarray  # (d,) next degree of freedom towards the root, -1 at the end
+    ball: np.ndarray  # (d,) number of its ball, or -1
+    dof_q: np.ndarray  # (d,) its coordinate, -1 for a ball's
+    lower: np.ndarray  # (d,) bound on that [rad or m]
+    upper: np.ndarray  # (d,) likewise
+    cut_a: np.ndarray  # (k,) body on side a
+    cut_b: np.ndarray  # (k,) body on side b
+    cut_row: np.ndarray  # (k + 1,) first row of each cut
+    cut_pa: np.ndarray  # (k, 3) anchor in the state frame of a [m]
+    cut_pb: np.ndarray  # (k, 3) anchor in the state frame of b [m]
+    loop: np.ndarray  # degrees of freedom between a and b of each cut, from a outwards
+    loop_sign: np.ndarray  # -1 on a's side, else 1
+    loop_column: np.ndarray  # place of each among its group's
+    loop_at: np.ndarray  # (k + 1,) first entry of each cut in `loop`
+    row_kind: np.ndarray  # (m,) OFFSET: (R_a u) · (p_b - p_a), or DOT: (R_a u) · (R_b w), scaled by `size`
+    row_cut: np.ndarray  # (m,) cut of each row
+    row_u: np.ndarray  # (m, 3) in the state frame of a
+    row_w: np.ndarray  # (m, 3) in the state frame of b
+    coupling_follower: np.ndarray  # (g,) dependent degree of freedom of each coupling
+    coupling_leader: np.ndarray  # (g,) independent degree of freedom of each coupling
+    coupling_coefficients: np.ndarray  # (g, degree + 1) polynomials
+    coupling_column: np.ndarray  # (g, 2) places of both among their group's
+    group_rows: np.ndarray  # rows of all groups
+    group_row_at: np.ndarray  # first row of each group
+    group_columns: np.ndarray  # degrees of freedom of all groups
+    group_column_at: np.ndarray  # first column of each group
+    column_of: np.ndarray  # (d,) place among the group's, -1 without one
+    cluster_on: np.ndarray  # (clusters,) body that each hangs on
+    cluster_body: np.ndarray  # bodies of all clusters
+    cluster_body_at: np.ndarray  # first body of each cluster
+    cluster_dof: np.ndarray  # degrees of freedom of all clusters
+    cluster_dof_at: np.ndarray  # first degree of freedom of each cluster
+    cluster_group: np.ndarray  # groups of all clusters
+    cluster_group_at: np.ndarray  # first group of each cluster
+    cluster_of: np.ndarray  # (n + 1,) cluster of a body, -1 for one that stands still
+    cluster_of_dof: np.ndarray  # (d,) cluster of a degree of freedom
+    place_in: np.ndarray  # (d,) place among its cluster's
+    bodies: int  # number of the robot's bodies; those behind them are twins
+    size: float  # length that brings rotational rows to the size of the others [m]
+    accepted: np.ndarray  # (1,) residual up to which loops near the origin count as closed [m]
 
 
 @dataclass(frozen=True)
@@ -144,17 +128,40 @@ class Topology:
 
 
 def build_topology(mechanism: Mechanism) -> Topology:
-    """Choose the tree (`spanning_tree`) and lay everything out flat."""
+    """Choose a mechanism's tree (`spanning_tree`) and lay everything out flat.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Tree, cuts and arrays.
+    """
     return lay_out(mechanism, *spanning_tree(mechanism))
 
 
 def lay_out(mechanism: Mechanism, tree: list[tuple[str, Joint]], cuts: list[Joint]) -> Topology:
-    """Lay a mechanism out flat on a given tree; arguments as `spanning_tree` returns them."""
+    """Lay a mechanism out flat on a given tree; arguments as `spanning_tree` returns them.
+
+    Args:
+        mechanism: The robot.
+        tree: Pairs of body and joint, parents first.
+        cuts: Joints that are cut.
+
+    Returns:
+        Tree, cuts and arrays.
+    """
     return _Layout(mechanism, tree, cuts).topology()
 
 
 def loop_groups(flat: Flat) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Rows and columns of each group of closure equations that share degrees of freedom."""
+    """Return rows and columns of each group of closure equations that share degrees of freedom.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+
+    Returns:
+        Pairs of indices.
+    """
     rows, columns = (
         np.split(flat.group_rows, flat.group_row_at[1:]),
         np.split(flat.group_columns, flat.group_column_at[1:]),
@@ -178,8 +185,10 @@ class _Layout:
         self.rest: list[float] = []
 
     def _size(self) -> float:
-        """Mean distance between neighbouring joint anchors [m], which brings rotational rows to the size of the others
-        (paper, III-C)."""
+        """Return the mean distance between neighbouring joint anchors [m].
+
+        It brings rotational rows to the size of the others (paper, III-C).
+        """
         anchors: dict[str, list[np.ndarray]] = {}
         for joint in self.mechanism.joints:
             for end in (joint.parent, joint.child):
@@ -199,13 +208,15 @@ class _Layout:
     def topology(self) -> Topology:
         bodies = self._bodies()
         closure = self._closure(bodies["tip"], bodies["before"])
-        gears = self._gears()
-        groups = self._groups(closure, gears, len(bodies["before"]))
-        clusters = find_clusters(bodies, gears, groups)
+        couplings = self._couplings()
+        groups = self._groups(closure, couplings, len(bodies["before"]))
+        clusters = find_clusters(bodies, couplings, groups)
         n, index, accepted = len(self.mechanism.bodies), self.mechanism.body_index, np.array([CLOSED * self.size])
         return Topology(
             mechanism=self.mechanism,
-            flat=Flat(**bodies, **closure, **gears, **groups, **clusters, bodies=n, size=self.size, accepted=accepted),
+            flat=Flat(
+                **bodies, **closure, **couplings, **groups, **clusters, bodies=n, size=self.size, accepted=accepted
+            ),
             order=np.array([index[body] for body, _ in self.tree[:n]]),
             body_at=self.body_at,
             joint_at={joint.name: self.body_at[body] for body, joint in self.tree},
@@ -293,7 +304,7 @@ class _Layout:
             "row_w": np.array([r[3] for r in rows]).reshape(-1, 3),
         }  # fmt: skip
 
-    def _gears(self) -> dict[str, np.ndarray]:
+    def _couplings(self) -> dict[str, np.ndarray]:
         degree = max((len(c.coefficients) for c in self.mechanism.couplings), default=1)
         coefficients = np.zeros((len(self.mechanism.couplings), degree))
         follower, leader = [], []
@@ -309,14 +320,22 @@ class _Layout:
             leader.append(lead)
             for k, c in enumerate(coupling.coefficients):
                 coefficients[g, k] = c * f_sign * l_sign**k
-        return {"gear_follower": _ints(follower), "gear_leader": _ints(leader), "gear_coefficients": coefficients}
+        return {
+            "coupling_follower": _ints(follower),
+            "coupling_leader": _ints(leader),
+            "coupling_coefficients": coefficients,
+        }
 
-    def _groups(self, closure: dict[str, np.ndarray], gears: dict[str, np.ndarray], dofs: int) -> dict[str, np.ndarray]:
-        """Cuts and couplings that share a degree of freedom, directly or through others, form a group."""
+    def _groups(
+        self, closure: dict[str, np.ndarray], couplings: dict[str, np.ndarray], dofs: int
+    ) -> dict[str, np.ndarray]:
+        """Return groups of cuts and couplings that share a degree of freedom, directly or through others."""
         loop, at, m = closure["loop"].tolist(), closure["loop_at"], len(closure["row_kind"])
         touched = [set(loop[at[i] : at[i + 1]]) for i in range(len(at) - 1)]
         rows = [list(range(closure["cut_row"][i], closure["cut_row"][i + 1])) for i in range(len(touched))]
-        for g, pair in enumerate(zip(gears["gear_follower"].tolist(), gears["gear_leader"].tolist(), strict=True)):
+        for g, pair in enumerate(
+            zip(couplings["coupling_follower"].tolist(), couplings["coupling_leader"].tolist(), strict=True)
+        ):
             touched.append(set(pair))
             rows.append([m + g])
         groups: list[tuple[list[int], set[int]]] = []
@@ -329,11 +348,11 @@ class _Layout:
                     joined_rows, joined_columns = other[0] + joined_rows, joined_columns | other[1]
             groups = [*others, (joined_rows, joined_columns)]
         place = {c: i for group in groups for i, c in enumerate(sorted(group[1]))}
-        pairs = zip(gears["gear_follower"].tolist(), gears["gear_leader"].tolist(), strict=True)
+        pairs = zip(couplings["coupling_follower"].tolist(), couplings["coupling_leader"].tolist(), strict=True)
         return {
             "loop_column": _ints([place[c] for c in loop]),
             "column_of": _ints([place.get(c, -1) for c in range(dofs)]),
-            "gear_column": _ints([(place[f], place[lead]) for f, lead in pairs]).reshape(-1, 2),
+            "coupling_column": _ints([(place[f], place[lead]) for f, lead in pairs]).reshape(-1, 2),
             "group_rows": _ints([r for group in groups for r in group[0]]),
             "group_row_at": _ints(np.cumsum([0, *(len(group[0]) for group in groups)])),
             "group_columns": _ints([c for group in groups for c in sorted(group[1])]),

@@ -1,4 +1,4 @@
-"""What there is to see of a body."""
+"""Visuals of a body."""
 
 from __future__ import annotations
 

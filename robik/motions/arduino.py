@@ -20,8 +20,16 @@ HEADER_COUNTS = -131_073  # whose bytes are those of a packet's header, FF FF FD
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     """Return a header where the path ends so, else a sketch.
 
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The file's bytes.
+
     Raises:
-        ClipError: the motion is longer than a board's clock.
+        ClipError: The motion is longer than a board's clock.
     """
     assert companions.servos is not None  # as FORMAT.needs says
     name, data = _name(path), _data(motion, _name(path), companions.servos)
@@ -39,8 +47,10 @@ def _name(path: Path) -> str:
 
 
 def _program(name: str, servos: ServoCounts) -> str:
-    """Return a program for boards whose Serial1 goes to the servos: slowly to the first frame, once along the
-    motion."""
+    """Return a program for boards whose Serial1 goes to the servos.
+
+    Slowly to the first frame, once along the motion.
+    """
     program = _PROGRAM.replace("ARRIVED;", f"{ARRIVED};")
     for word, numbers in (("{SLOW}", servos.slow), ("{FAST}", servos.fast), ("{PACE}", servos.pace)):
         program = program.replace(word, f"{{{', '.join(map(str, numbers))}}}")

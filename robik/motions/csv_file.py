@@ -28,7 +28,14 @@ HEAD = 1 << 16  # bytes in which the first line must begin
 
 
 def matches(content: bytes) -> bool:
-    """Return whether the first line that is no comment begins with `time`."""
+    """Return whether the first line that is no comment begins with `time`.
+
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        True where the content is of this format.
+    """
     text = content[:HEAD].decode("utf-8-sig", errors="replace")
     return re.match(rf'("?){TIME}\1(,|\r|\n|$)', text[_comments(text)[1] :]) is not None
 
@@ -36,8 +43,16 @@ def matches(content: bytes) -> bool:
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     """Return a motion as CSV.
 
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The file's bytes.
+
     Raises:
-        ClipError: an actuator has the name of another column.
+        ClipError: An actuator has the name of another column.
     """
     if taken := [name for name in motion.actuators if name in (TIME, *BASE_COLUMNS)]:
         raise ClipError(
@@ -57,8 +72,15 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 def read(content: bytes, companions: Companions) -> Motion:
     """Return the motion in a CSV file; a byte order mark, any line ends and empty lines are taken.
 
+    Args:
+        content: The file's bytes.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: names the line and the column that is wrong.
+        ClipError: Names the line and the column that is wrong.
     """
     try:
         text = content.decode("utf-8-sig")

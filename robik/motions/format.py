@@ -36,7 +36,7 @@ class ServoCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class Companions:
-    """What some formats need beside the motion.
+    """Things that some formats need beside the motion.
 
     Attributes:
         servos: the motion in servo counts, or None.

@@ -27,15 +27,30 @@ PROTOCOL = 4
 
 
 def matches(content: bytes) -> bool:
-    """Return whether it is a pickle that names a base's position and its joints."""
+    """Return whether it is a pickle that names a base's position and its joints.
+
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        True where the content is of this format.
+    """
     return content[:1] in (b"\x80", b"(", b"}") and b"root_pos" in content and b"dof_pos" in content
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     """Return a motion as a pickle.
 
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The file's bytes.
+
     Raises:
-        ClipError: the robot does not float, or the samples are not at equal distances.
+        ClipError: The robot does not float, or the samples are not at equal distances.
     """
     assert companions.robot is not None  # as `needs` says
     numbers = numbers_of(motion, companions.robot, companions.order)
@@ -58,8 +73,15 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 def read(content: bytes, companions: Companions) -> Motion:
     """Return the motion in a pickle.
 
+    Args:
+        content: The file's bytes.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: it holds something else than arrays, or they do not fit the robot.
+        ClipError: It holds something else than arrays, or they do not fit the robot.
     """
     assert companions.robot is not None  # as `needs` says
     data = load_arrays(content)
@@ -84,8 +106,14 @@ def read(content: bytes, companions: Companions) -> Motion:
 def load_arrays(content: bytes) -> Any:
     """Return what a pickle holds: arrays, numbers, texts, and lists and dictionaries of them. It runs no code.
 
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        The content.
+
     Raises:
-        ClipError: it holds something else, or is no pickle.
+        ClipError: It holds something else, or is no pickle.
     """
     try:
         return _Arrays(io.BytesIO(content)).load()

@@ -23,13 +23,29 @@ HEAD = 4096  # bytes in which the kind must stand
 
 
 def matches(content: bytes) -> bool:
-    """Return whether it is an object that says that it is a motion."""
+    """Return whether it is an object that says that it is a motion.
+
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        True where the content is of this format.
+    """
     head = content[:HEAD].decode("utf-8-sig", errors="replace").lstrip()
     return head.startswith("{") and f'"{KIND}"' in head
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as JSON."""
+    """Return a motion as JSON.
+
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The file's bytes.
+    """
     data: dict[str, Any] = {
         "format": KIND,
         "version": VERSION,
@@ -46,8 +62,15 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 def read(content: bytes, companions: Companions) -> Motion:
     """Return the motion in a JSON file.
 
+    Args:
+        content: The file's bytes.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: names the place or the field that is wrong.
+        ClipError: Names the place or the field that is wrong.
     """
     try:
         data = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_unique)

@@ -21,15 +21,30 @@ ROW = re.compile(rb"\s*[-+.\d][-+.\deE]*(\s*,\s*[-+.\d][-+.\deE]*){7,}\s*(\r\n|\
 
 
 def matches(content: bytes) -> bool:
-    """Return whether the first line holds numbers alone, eight at least."""
+    """Return whether the first line holds numbers alone, eight at least.
+
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        True where the content is of this format.
+    """
     return ROW.match(content[: 1 << 16]) is not None
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     """Return a motion as rows of numbers.
 
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The file's bytes.
+
     Raises:
-        ClipError: the robot does not float, or the samples are not at equal distances.
+        ClipError: The robot does not float, or the samples are not at equal distances.
     """
     assert companions.robot is not None  # as `needs` says
     numbers = numbers_of(motion, companions.robot, companions.order)
@@ -44,8 +59,15 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 def read(content: bytes, companions: Companions) -> Motion:
     """Return the motion in rows of numbers, 30 per second unless the companions say otherwise.
 
+    Args:
+        content: The file's bytes.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: names the line that is wrong.
+        ClipError: Names the line that is wrong.
     """
     robot = companions.robot
     assert robot is not None  # as `needs` says

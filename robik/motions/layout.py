@@ -74,11 +74,14 @@ def layout_of(mechanism: Mechanism, order: str = "depth") -> Layout:
     """Return the order of a robot's bodies and joints.
 
     Args:
-        mechanism: the robot.
-        order: a name of `ORDERS`.
+        mechanism: The robot.
+        order: A name of `ORDERS`.
+
+    Returns:
+        Names in their order, and the body by which it floats.
 
     Raises:
-        ClipError: an unknown order, or a joint that turns every way, for which there is no column.
+        ClipError: An unknown order, or a joint that turns every way, for which there is no column.
     """
     if order not in ORDERS:
         raise ClipError(f"the order of bodies and joints is {' or '.join(ORDERS)}, not {order!r}")
@@ -124,8 +127,16 @@ def _tree(mechanism: Mechanism) -> dict[str, list[tuple[str, Joint | None]]]:
 def numbers_of(motion: Motion, mechanism: Mechanism, order: str = "depth") -> Numbers:
     """Return a motion as simulators hold it; bodies and passive joints by forward kinematics.
 
+    Args:
+        motion: The motion.
+        mechanism: The robot.
+        order: Order of the joints: `depth` or `breadth`.
+
+    Returns:
+        Base, coordinates and bodies of each sample.
+
     Raises:
-        ClipError: the motion lacks an actuator, or has another base than the robot.
+        ClipError: The motion lacks an actuator, or has another base than the robot.
     """
     found = layout_of(mechanism, order)
     values, base = values_for(mechanism, motion, "the motion"), motion.base
@@ -156,14 +167,17 @@ def motion_from(
     """Return the motion that a simulator's numbers are.
 
     Args:
-        mechanism: the robot.
-        order: of the columns.
+        mechanism: The robot.
+        order: Of the columns.
         times: (T,) [s].
         base: (T, 3) [m] and (T, 4) wxyz of the body that floats.
         table: (T, C) of the joints' coordinates.
 
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: a number of columns that the robot does not have.
+        ClipError: A number of columns that the robot does not have.
     """
     found = layout_of(mechanism, order)
     names = found.coordinates
@@ -183,8 +197,18 @@ def motion_by_names(
 ) -> Motion:
     """Return the motion of columns with names; without its robot all of them are actuators.
 
+    Args:
+        mechanism: The robot.
+        names: Names of the columns.
+        times: Times (T,) [s].
+        base: Body, positions (T, 3) [m] and quaternions (T, 4) wxyz; None without a base.
+        table: Values (T, columns) [rad or m].
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: a number of columns that the names do not have, or an actuator without a column.
+        ClipError: A number of columns that the names do not have, or an actuator without a column.
     """
     if table.shape != (len(times), len(names)):
         raise ClipError(f"{table.shape[-1]} columns of joints, but {len(names)} names")
@@ -215,13 +239,16 @@ def _named_motion(
 
 
 def joint_coordinates(mechanism: Mechanism, joint: Joint, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """Return the coordinates of a joint (T, motions) [rad or m] from the poses of its two bodies, without jumps of 2π.
+    """Return the coordinates of a joint from the poses of its two bodies, without jumps of 2π.
 
     Args:
-        mechanism: the robot.
-        joint: of it.
+        mechanism: The robot.
+        joint: Of it.
         position: (T, n, 3) of all bodies' own frames [m].
         quaternion: (T, n, 4) likewise, wxyz.
+
+    Returns:
+        Coordinates (T, motions) [rad or m].
     """
     parent_R, parent_p, child_R = joint_matrices(joint)
 

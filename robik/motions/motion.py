@@ -131,12 +131,15 @@ def values_for(mechanism: Mechanism, motion: Motion, source: str | Path) -> np.n
     """Return a motion's values (T, A) in the order of a robot's actuators.
 
     Args:
-        mechanism: the robot.
-        motion: has a column per actuator of the robot.
-        source: the motion's file, for the error.
+        mechanism: The robot.
+        motion: Has a column per actuator of the robot.
+        source: The motion's file, for the error.
+
+    Returns:
+        Values (T, A) [rad or m].
 
     Raises:
-        ClipError: names the source and the actuators that have no column.
+        ClipError: Names the source and the actuators that have no column.
     """
     if missing := [name for name in mechanism.actuators if name not in motion.actuators]:
         raise ClipError(f"{source} has no column for {', '.join(missing)} of robot {mechanism.name!r}")

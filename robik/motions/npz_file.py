@@ -22,7 +22,14 @@ PASSIVE = ("passive", "passive_values")
 
 
 def matches(content: bytes) -> bool:
-    """Return whether it is an archive of arrays that has those of a motion."""
+    """Return whether it is an archive of arrays that has those of a motion.
+
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        True where the content is of this format.
+    """
     if not content.startswith(b"PK"):
         return False
     try:
@@ -33,7 +40,16 @@ def matches(content: bytes) -> bool:
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as a compressed archive of arrays."""
+    """Return a motion as a compressed archive of arrays.
+
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The file's bytes.
+    """
     arrays = {"times": motion.times, "actuators": np.array(motion.actuators, dtype=str), "values": motion.values}
     if (base := motion.base) is not None:
         arrays |= dict(zip(BASE, (np.array(base.body), base.position, base.quaternion), strict=True))
@@ -49,8 +65,15 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 def read(content: bytes, companions: Companions) -> Motion:
     """Return the motion in a NumPy archive.
 
+    Args:
+        content: The file's bytes.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: names the array that is missing or wrong.
+        ClipError: Names the array that is missing or wrong.
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:

@@ -17,14 +17,30 @@ UNEVEN = 1e-4  # of a time step: samples that are off by more are not at equal d
 
 
 def derivatives(times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the derivatives of values (T, …) at their times (T,) [1/s]; zero of a single sample."""
+    """Return the derivatives of values (T, …) at their times (T,) [1/s]; zero of a single sample.
+
+    Args:
+        times: Times (T,) [s].
+        values: Values (T, …).
+
+    Returns:
+        Derivatives (T, …), by cubic splines.
+    """
     if len(times) < 2:
         return np.zeros_like(values)
     return CubicSpline(times, values, axis=0)(times, 1)
 
 
 def angular_velocities(times: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """Return angular velocities (T, …, 3) in the world [rad/s] of unit quaternions (T, …, 4) wxyz."""
+    """Return angular velocities (T, …, 3) in the world [rad/s] of unit quaternions (T, …, 4) wxyz.
+
+    Args:
+        times: Times (T,) [s].
+        quaternion: Unit quaternions (T, …, 4) wxyz; signs may change from sample to sample.
+
+    Returns:
+        Angular velocities (T, …, 3) [rad/s].
+    """
     flips = np.where((quaternion[1:] * quaternion[:-1]).sum(axis=-1) < 0, -1.0, 1.0)
     signs = np.concatenate([np.ones_like(quaternion[:1, ..., 0]), np.cumprod(flips, axis=0)])
     turned = quaternion * signs[..., None]
@@ -35,12 +51,16 @@ def angular_velocities(times: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
 
 
 def point_velocities(velocity: np.ndarray, omega: np.ndarray, quaternion: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return the velocities of points of bodies (T, B, 3) [m/s].
+    """Return the velocities of points of bodies.
 
     Args:
-        velocity, omega: (T, B, 3) of the bodies' frames in the world [m/s] and [rad/s].
-        quaternion: (T, B, 4) wxyz.
-        points: (B, 3) in the bodies' frames [m].
+        velocity: Velocities (T, B, 3) of the bodies' frames in the world [m/s].
+        omega: Angular velocities (T, B, 3) [rad/s].
+        quaternion: Orientations (T, B, 4) wxyz.
+        points: Points (B, 3) in the bodies' frames [m].
+
+    Returns:
+        Velocities (T, B, 3) [m/s].
     """
     R = quaternion_matrices(quaternion.reshape(-1, 4)).reshape(*quaternion.shape[:2], 3, 3)
     return velocity + np.cross(omega, np.einsum("tbij,bj->tbi", R, points))
@@ -49,8 +69,14 @@ def point_velocities(velocity: np.ndarray, omega: np.ndarray, quaternion: np.nda
 def even_rate(times: np.ndarray) -> float:
     """Return the samples per second of times (T,) at equal distances [Hz].
 
+    Args:
+        times: Times (T,) [s].
+
+    Returns:
+        Samples per second [Hz], a whole number where it is one within rounding.
+
     Raises:
-        ClipError: they are not, or there is only one.
+        ClipError: They are not, or there is only one.
     """
     if len(times) < 2:
         raise ClipError("this format needs at least two samples, to say how many there are per second")

@@ -30,13 +30,16 @@ def load_motion(path: str | Path, format: str | None = None, companions: Compani
     """Read a motion.
 
     Args:
-        path: of the file.
-        format: a name of `FORMATS`; by the file's content, then by its extension, if left out.
-        companions: what some formats need beside the file, as the robot for columns without names.
+        path: Of the file.
+        format: A name of `FORMATS`; by the file's content, then by its extension, if left out.
+        companions: What some formats need beside the file, as the robot for columns without names.
+
+    Returns:
+        The motion.
 
     Raises:
-        FormatError: an unknown format.
-        ClipError: names the file and what is wrong in it, or the formats that fit where there are several.
+        FormatError: An unknown format.
+        ClipError: Names the file and what is wrong in it, or the formats that fit where there are several.
     """
     if format is not None:
         _named(format, READABLE, "read")
@@ -86,11 +89,14 @@ def format_to_write(path: str | Path, format: str | None = None) -> MotionFormat
     """Return the format of a file to be written.
 
     Args:
-        path: of the file.
-        format: its name; by the path's extension if left out.
+        path: Of the file.
+        format: Its name; by the path's extension if left out.
+
+    Returns:
+        The format.
 
     Raises:
-        FormatError: an unknown format, or an extension that none or several have; lists what there is.
+        FormatError: An unknown format, or an extension that none or several have; lists what there is.
     """
     if format is not None:
         return _named(format, WRITABLE, "written")

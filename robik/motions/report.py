@@ -23,7 +23,15 @@ class SpeedErrors:
 
     @classmethod
     def between(cls, held: np.ndarray, free: np.ndarray) -> SpeedErrors | None:
-        """Return the errors of distances (T, ...) [m or rad]; None where nothing is followed."""
+        """Return the errors of distances (T, ...) [m or rad]; None where nothing is followed.
+
+        Args:
+            held: Errors (T, …) with the speeds kept [m or rad].
+            free: Errors (T, …) without.
+
+        Returns:
+            The largest and mean of both, or None.
+        """
         if not np.isfinite(held).any():
             return None
         return cls(
@@ -139,7 +147,7 @@ class LookAhead:
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectiveError:
-    """How far a motion is from one objective of its clip.
+    """Error of a motion against one objective of its clip.
 
     Attributes:
         key: the objective's name in the clip, as `hand.look_at`.
@@ -176,7 +184,7 @@ class Quality:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """How well a motion follows its clip, per frame.
+    """Errors of a motion against its clip, per frame.
 
     Attributes:
         targets: names of the T frames' targets, columns of the errors below.

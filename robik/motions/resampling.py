@@ -20,11 +20,14 @@ def resampled(motion: Motion, rate: float) -> Motion:
     states and the report, which belong to the original samples, are left out.
 
     Args:
-        motion: at any times.
-        rate: samples per second [Hz].
+        motion: At any times.
+        rate: Samples per second [Hz].
+
+    Returns:
+        The motion.
 
     Raises:
-        ClipError: a rate that is not positive and finite, or one that gives too many samples.
+        ClipError: A rate that is not positive and finite, or one that gives too many samples.
     """
     if not 0 < rate < inf:
         raise ClipError(f"a motion's rate must be a positive number of samples per second, not {rate:g}")

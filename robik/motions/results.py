@@ -17,8 +17,14 @@ from .motion import Motion
 def report_summary(motion: Motion) -> dict:
     """Return the report as plain data, as `REPORT.json` holds it.
 
+    Args:
+        motion: The motion.
+
+    Returns:
+        A value per key of `REPORT.json`.
+
     Raises:
-        ClipError: the motion has no report.
+        ClipError: The motion has no report.
     """
     report = motion.report
     if report is None:
@@ -57,9 +63,13 @@ def report_summary(motion: Motion) -> dict:
 def save_report(motion: Motion, path: str | Path) -> None:
     """Write `report_summary` as JSON, whole or not at all.
 
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+
     Raises:
-        ClipError: the motion has no report.
-        FormatError: the file cannot be written.
+        ClipError: The motion has no report.
+        FormatError: The file cannot be written.
     """
     write_whole(path, json.dumps(report_summary(motion), indent=2) + "\n")
 
@@ -95,12 +105,15 @@ def load_states(path: str | Path, motion: Motion, bodies: tuple[str, ...]) -> Mo
     """Return the motion with the poses of its bodies, from what `save_states` writes.
 
     Args:
-        path: of the file.
-        motion: at the same times.
-        bodies: the names that the file must have.
+        path: Of the file.
+        motion: At the same times.
+        bodies: The names that the file must have.
+
+    Returns:
+        The motion, with bodies' poses.
 
     Raises:
-        ClipError: names the file and what is wrong: no states, of other bodies, or of other times.
+        ClipError: Names the file and what is wrong: no states, of other bodies, or of other times.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

@@ -19,7 +19,16 @@ HEAD = 4096  # bytes in which the joints' names must begin
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as YAML; times count from the first frame, velocities are those of the splines through them."""
+    """Return a motion as YAML; times count from the first frame, velocities are those of the splines through them.
+
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The file's bytes.
+    """
     lines = ["header: {stamp: {sec: 0, nanosec: 0}, frame_id: ''}", "joint_names:"]
     lines += [f"- {json.dumps(name)}" for name in motion.actuators]
     lines.append("points:")
@@ -35,15 +44,29 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 
 
 def matches(content: bytes) -> bool:
-    """Return whether it names joints and lists points."""
+    """Return whether it names joints and lists points.
+
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        True where the content is of this format.
+    """
     return b"joint_names:" in content[:HEAD] and b"points:" in content
 
 
 def read(content: bytes, companions: Companions) -> Motion:
     """Return the motion in a trajectory's positions; its times count from the first frame.
 
+    Args:
+        content: The file's bytes.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: names the point that is wrong.
+        ClipError: Names the point that is wrong.
     """
     with extra("formats"):
         import yaml

@@ -37,7 +37,14 @@ WORLD = "world"
 
 
 def names_in(content: bytes) -> set[str]:
-    """Return the names of the arrays in an archive; none where it is not one."""
+    """Return the names of the arrays in an archive; none where it is not one.
+
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        The names, without `.npy`.
+    """
     if not content.startswith(b"PK"):
         return set()
     try:
@@ -50,8 +57,15 @@ def names_in(content: bytes) -> set[str]:
 def load(content: bytes, needed: tuple[str, ...]) -> dict[str, np.ndarray]:
     """Return the arrays of an archive; `fps` as a number.
 
+    Args:
+        content: The file's bytes.
+        needed: Names of the arrays that must be there.
+
+    Returns:
+        The arrays by name.
+
     Raises:
-        ClipError: one is missing, or the archive is none.
+        ClipError: One is missing, or the archive is none.
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
@@ -70,8 +84,15 @@ def load(content: bytes, needed: tuple[str, ...]) -> dict[str, np.ndarray]:
 def times_by(fps: np.ndarray, samples: int) -> np.ndarray:
     """Return times from 0 on by the frames per second (1,) of an archive.
 
+    Args:
+        fps: Frames per second, one number.
+        samples: Number of samples T.
+
+    Returns:
+        Times (T,) [s].
+
     Raises:
-        ClipError: it is no rate.
+        ClipError: It is no rate.
     """
     if np.size(fps) != 1 or not 0 < float(np.ravel(fps)[0]) < np.inf:
         raise ClipError(f"fps must be one positive number, not {np.ravel(fps)[:4].tolist()}")
@@ -99,12 +120,26 @@ def _saved(arrays: dict[str, np.ndarray]) -> bytes:
 
 
 def qpos_of(numbers: Numbers) -> np.ndarray:
-    """Return MuJoCo's qpos (T, nq): the base of a robot that floats, wxyz, then the joints."""
+    """Return MuJoCo's qpos (T, nq): the base of a robot that floats, wxyz, then the joints.
+
+    Args:
+        numbers: The motion as simulators hold it.
+
+    Returns:
+        Array (T, nq) [m, wxyz, rad or m].
+    """
     return np.hstack([*numbers.base, numbers.coordinates]) if numbers.layout.root else numbers.coordinates
 
 
 def qvel_of(numbers: Numbers) -> np.ndarray:
-    """Return MuJoCo's qvel (T, nv): of a base its velocity in the world and its angular velocity along its own axes."""
+    """Return MuJoCo's qvel (T, nv): of a base its velocity in the world and its angular velocity along its own axes.
+
+    Args:
+        numbers: The motion as simulators hold it.
+
+    Returns:
+        Array (T, nv) [m/s, rad/s].
+    """
     joints = derivatives(numbers.times, numbers.coordinates)
     if not numbers.layout.root:
         return joints
@@ -117,8 +152,16 @@ def qvel_of(numbers: Numbers) -> np.ndarray:
 def motion_of_qpos(qpos: np.ndarray, times: np.ndarray, companions: Companions) -> Motion:
     """Return the motion that rows of MuJoCo's qpos (T, nq) are.
 
+    Args:
+        qpos: Array (T, nq).
+        times: Times (T,) [s].
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: a number of columns that the robot does not have.
+        ClipError: A number of columns that the robot does not have.
     """
     robot = companions.robot
     assert robot is not None  # as `needs` says
@@ -130,7 +173,16 @@ def motion_of_qpos(qpos: np.ndarray, times: np.ndarray, companions: Companions) 
 
 
 def write_mjlab(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as mjlab and whole_body_tracking load it."""
+    """Return a motion as mjlab and whole_body_tracking load it.
+
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The file's bytes.
+    """
     numbers = _robot_numbers(motion, companions)
     bodies = dict(zip(BODIES, _body_arrays(numbers, of_masses=False), strict=True))
     joints = {"joint_pos": numbers.coordinates, "joint_vel": derivatives(numbers.times, numbers.coordinates)}
@@ -140,8 +192,15 @@ def write_mjlab(motion: Motion, path: Path, companions: Companions) -> bytes:
 def read_mjlab(content: bytes, companions: Companions) -> Motion:
     """Return the motion in an archive of mjlab; its base is the first body of the order asked for.
 
+    Args:
+        content: The file's bytes.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: an array is missing or does not fit the robot.
+        ClipError: An array is missing or does not fit the robot.
     """
     arrays = load(content, ("fps", *MJLAB))
     robot = companions.robot
@@ -165,8 +224,16 @@ def read_mjlab(content: bytes, companions: Companions) -> Motion:
 def write_holosoma(motion: Motion, path: Path, companions: Companions) -> bytes:
     """Return a motion as holosoma loads it: bodies with the world first, the base among the joints.
 
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The file's bytes.
+
     Raises:
-        ClipError: the robot does not float.
+        ClipError: The robot does not float.
     """
     numbers = _robot_numbers(motion, companions)
     if not numbers.layout.root:
@@ -187,8 +254,15 @@ def write_holosoma(motion: Motion, path: Path, companions: Companions) -> bytes:
 def read_holosoma(content: bytes, companions: Companions) -> Motion:
     """Return the motion in an archive of holosoma.
 
+    Args:
+        content: The file's bytes.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: an array is missing or does not fit the others.
+        ClipError: An array is missing or does not fit the others.
     """
     arrays = load(content, ("fps", "joint_pos", *NAMED))
     qpos, bodies = arrays["joint_pos"], [name for name in arrays["body_names"].tolist() if name != WORLD]
@@ -200,7 +274,16 @@ def read_holosoma(content: bytes, companions: Companions) -> Motion:
 
 
 def write_isaac(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as the MotionLoader of Isaac Lab reads it."""
+    """Return a motion as the MotionLoader of Isaac Lab reads it.
+
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The file's bytes.
+    """
     numbers = _robot_numbers(motion, companions)
     joints = numbers.coordinates, derivatives(numbers.times, numbers.coordinates)
     names = np.array(numbers.layout.coordinates, dtype=str), np.array(numbers.layout.bodies, dtype=str)
@@ -211,8 +294,15 @@ def write_isaac(motion: Motion, path: Path, companions: Companions) -> bytes:
 def read_isaac(content: bytes, companions: Companions) -> Motion:
     """Return the motion in an archive of Isaac Lab; its base is the body that floats, the first one without a robot.
 
+    Args:
+        content: The file's bytes.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: an array is missing or does not fit the others.
+        ClipError: An array is missing or does not fit the others.
     """
     arrays = load(content, ("fps", *ISAAC))
     bodies = tuple(map(str, arrays["body_names"].tolist()))
@@ -229,7 +319,16 @@ def read_isaac(content: bytes, companions: Companions) -> Motion:
 
 
 def write_qpos(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as rows of MuJoCo's qpos."""
+    """Return a motion as rows of MuJoCo's qpos.
+
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The file's bytes.
+    """
     numbers = _robot_numbers(motion, companions)
     return _saved({QPOS: qpos_of(numbers), "fps": np.array(even_rate(numbers.times))})
 
@@ -237,8 +336,15 @@ def write_qpos(motion: Motion, path: Path, companions: Companions) -> bytes:
 def read_qpos(content: bytes, companions: Companions) -> Motion:
     """Return the motion that rows of MuJoCo's qpos are.
 
+    Args:
+        content: The file's bytes.
+        companions: Robot, servos and choices that the format may need.
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: an array is missing or does not fit the robot.
+        ClipError: An array is missing or does not fit the robot.
     """
     arrays = load(content, (QPOS, "fps"))
     return motion_of_qpos(arrays[QPOS], times_by(arrays["fps"], len(arrays[QPOS])), companions)

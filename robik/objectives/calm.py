@@ -38,7 +38,14 @@ class Calm(NamedTuple):
 
 
 def table(topology: Topology) -> Calm:
-    """Return the calm of a robot, which does not act yet."""
+    """Return the calm of a robot, which does not act yet.
+
+    Args:
+        topology: Tree and cuts of the robot.
+
+    Returns:
+        Arrays for the kernels, with weights of zero.
+    """
     drawable = set(drawable_coordinates(topology.mechanism))
     rest = {
         n: v
@@ -72,7 +79,14 @@ def _damping(missed):
 
 @kernel
 def begin(flat, calm, state, missed):
-    """Set the weights of a frame from what each cluster `missed` (clusters,) in the frame before."""
+    """Set the weights of a frame from what each cluster `missed` (clusters,) in the frame before.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        calm: The arrays of posture and stillness.
+        state: The objective's arrays.
+        missed: What each cluster missed (clusters,) in the frame before.
+    """
     if calm.weight[3] == 0.0:
         return
     for c in range(missed.shape[0]):
@@ -85,6 +99,14 @@ def loosen(flat, calm, state):
     """Hold clusters less that miss far less, by `calm.missed`, than what they are held by.
 
     Returns whether there are any.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        calm: The arrays of posture and stillness.
+        state: The objective's arrays.
+
+    Returns:
+        Whether there are any.
     """
     found = False
     for c in range(calm.missed.shape[0]):

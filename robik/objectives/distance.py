@@ -24,7 +24,7 @@ from ..kinematics.kernels import rotate
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
-from .objective import Miss, Own, States, samples_of, scalar_weight
+from .objective import Own, States, TargetError, samples_of, scalar_weight
 from .pairs import Pair, ends
 from .rows import Row, RowKind
 from .terms import add_along, add_point, add_stiffness, moved, seen_from
@@ -57,7 +57,16 @@ def _points(now, pairs, t):
 
 @kernel
 def add_value(now, pairs, total):
-    """Return `total` with the objective added."""
+    """Return `total` with the objective added.
+
+    Args:
+        now: Placement of the bodies.
+        pairs: The objectives' arrays.
+        total: Sum to add to.
+
+    Returns:
+        The new sum.
+    """
     for t in range(pairs.body.shape[0]):
         x, y, z, px, py, pz = _points(now, pairs, t)
         x, y, z = x - px, y - py, z - pz
@@ -68,7 +77,15 @@ def add_value(now, pairs, total):
 
 @kernel
 def add_terms(flat, now, pairs, terms, share):
-    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives."""
+    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        pairs: The objectives' arrays.
+        terms: Forces and second derivatives of the objectives.
+        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
+    """
     for t in range(pairs.body.shape[0]):
         s, w, wanted = pairs.slot[t], pairs.weight[t], pairs.distance[t]
         px, py, pz, ax, ay, az = _points(now, pairs, t)
@@ -126,7 +143,14 @@ class Distance(Pair):
 
     @classmethod
     def take(cls, arrays: dict[str, np.ndarray]) -> list[Distance]:
-        """Return those in a clip's arrays, whose keys are taken out."""
+        """Return those in a clip's arrays, whose keys are taken out.
+
+        Args:
+            arrays: Arrays of a clip file by key.
+
+        Returns:
+            The objectives found.
+        """
         found = []
         for key in list(arrays):
             match = re.fullmatch(r"(.+)\.distance\.(.+)", key)
@@ -136,11 +160,28 @@ class Distance(Pair):
         return found
 
     def part(self, kept: slice) -> Distance:
-        """Return it for some of its samples."""
+        """Return it for some of its samples.
+
+        Args:
+            kept: The samples that stay.
+
+        Returns:
+            The objective, cut.
+        """
         return replace(self, distance=self.distance[kept], point=None if self.point is None else self.point[kept])
 
     def checked(self, samples: int) -> Distance:
-        """Return it with frozen arrays. Raises ClipError."""
+        """Return the objective with frozen arrays.
+
+        Args:
+            samples: Number of samples T of the clip.
+
+        Returns:
+            The objective, checked.
+
+        Raises:
+            ClipError: Names the key and what would be right.
+        """
         if (self.other is None) == (self.point is None):
             raise ClipError(
                 f"{self.key!r} needs another frame of the robot, or {self.key}.point in the world, and not both"
@@ -154,18 +195,45 @@ class Distance(Pair):
 
     @classmethod
     def weight_from(cls, data: Any, key: str) -> float:
-        """Return a checked weight from a number. Raises ClipError."""
+        """Return a checked weight from a number.
+
+        Args:
+            data: The weight as `SETTINGS.json` has it.
+            key: The objective's key, for errors.
+
+        Returns:
+            The weight.
+
+        Raises:
+            ClipError: Names the key and what would be right.
+        """
         return scalar_weight(data, key)
 
     def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
-        """Write targets and weight into the table."""
+        """Write targets and weight into the table.
+
+        Args:
+            table: The compiled table of the kind.
+            i: Row of the table.
+            own: Returns the clip's array over time behind an array of the table.
+            weight: The objective's weight.
+            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
+        """
         own(table.distance)[:, i] = self.distance
         if self.point is not None:
             own(table.world_point)[:, i] = self.point
         table.weight[i] = weight * per_square_metre
 
-    def misses(self, states: States, weight: float) -> list[Miss]:
-        """Return how much too far or too near it is."""
+    def errors(self, states: States, weight: float) -> list[TargetError]:
+        """Return the error of the distance.
+
+        Args:
+            states: The bodies' poses along a motion.
+            weight: The objective's weight.
+
+        Returns:
+            Errors (T,) with unit and wording, one per quantity.
+        """
         if not weight:
             return []
         x, _ = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
@@ -173,7 +241,7 @@ class Distance(Pair):
         if self.other:
             point, _ = frame_poses(states.mechanism, self.other, states.position, states.quaternion)
         off = np.abs(np.linalg.norm(x - point, axis=1) - self.distance)
-        return [Miss(off, "m", f"the distance of {self.frame} from {self.other or 'its point'} is {{}} off")]
+        return [TargetError(off, "m", f"the distance of {self.frame} from {self.other or 'its point'} is {{}} off")]
 
     @classmethod
     def table(
@@ -182,10 +250,13 @@ class Distance(Pair):
         """Return the compiled table, all weights zero.
 
         Args:
-            topology: the robot.
+            topology: The robot.
             items: t objectives.
             slots: (t,) where their forces go.
-            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
+
+        Returns:
+            Arrays for the kernels.
         """
         pair = ends(topology, items, slots)
         return by_reference(
@@ -203,11 +274,26 @@ class Distance(Pair):
 
     @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Distance, float]]:
-        """Return the distance that a row asks for, from an object or from another frame, with its weight."""
+        """Return the distance that a row asks for, from an object or from another frame, with its weight.
+
+        Args:
+            mechanism: The robot.
+            row: Row of an editor's list.
+
+        Returns:
+            Pairs of objective and weight.
+        """
         wanted = np.full(row.samples, row.distance)
         return [(cls(row.frame, wanted, row.other or None, None if row.other else row.position), row.weight)]
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives."""
+        """Return the shapes of the targets of t objectives.
+
+        Args:
+            t: Number of objectives of the kind.
+
+        Returns:
+            A shape per array of targets.
+        """
         return [(t,), (t, 3)]

@@ -53,7 +53,16 @@ class FramePoses(NamedTuple):
 
 @kernel
 def add_value(now, frames, total):
-    """Return `total` with the objective added."""
+    """Return `total` with the objective added.
+
+    Args:
+        now: Placement of the bodies.
+        frames: The objectives' arrays.
+        total: Sum to add to.
+
+    Returns:
+        The new sum.
+    """
     for t in range(frames.body.shape[0]):
         total = add_frame_value(now, frames, t, total)
     return total
@@ -61,7 +70,17 @@ def add_value(now, frames, total):
 
 @kernel
 def add_frame_value(now, frames, t, total):
-    """Return `total` with frame t's part of the objective added."""
+    """Return `total` with frame t's part of the objective added.
+
+    Args:
+        now: Placement of the bodies.
+        frames: The objectives' arrays.
+        t: Index of a frame target.
+        total: Sum to add to.
+
+    Returns:
+        The new sum.
+    """
     R, c = now.R[frames.body[t]], now.c[frames.body[t]]
     px, py, pz = rotate(R, frames.point[t])
     ex = px + c[0] - frames.position[t, 0]
@@ -81,7 +100,14 @@ def add_frame_value(now, frames, t, total):
 
 @kernel
 def add_terms(now, frames, terms, share):
-    """Add forces and stiffness to the bodies, with a `share` of the forces in the second derivatives."""
+    """Add forces and stiffness to the bodies, with a `share` of the forces in the second derivatives.
+
+    Args:
+        now: Placement of the bodies.
+        frames: The objectives' arrays.
+        terms: Forces and second derivatives of the objectives.
+        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
+    """
     for t in range(frames.body.shape[0]):
         b = frames.body[t]
         R, c, ahead = now.R[b], now.c[b], terms.ahead[b]
@@ -111,9 +137,14 @@ def table(
     """Return the compiled table, all weights zero.
 
     Args:
-        topology: the robot.
-        names: of t frames or bodies.
-        position, rotation, tension: (t, 3), (t, 3, 3) and (t, 2), their targets and tensions in `Goals.targets`.
+        topology: The robot.
+        names: Names of t frames or bodies.
+        position: Targets (t, 3) [m], a view of the objectives' targets.
+        rotation: Targets (t, 3, 3), another view.
+        tension: Tensions (t, 2), another view.
+
+    Returns:
+        Arrays for the kernels.
     """
     anchors, t = [anchor(topology, name) for name in names], len(names)
     return by_reference(

@@ -29,7 +29,7 @@ from ..kinematics.rotations import cross
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import Vector
 from ..mechanism.topology import Topology
-from .objective import Miss, Own, States, samples_of, scalar_weight, stacked
+from .objective import Own, States, TargetError, samples_of, scalar_weight, stacked
 from .pairs import Pair, ends
 from .rows import Row, RowKind
 from .terms import add_point, moved, seen_from
@@ -65,7 +65,17 @@ def _sight(now, looks, t):
 
 @kernel
 def add_value(flat, now, looks, total):
-    """Return `total` with the objective added."""
+    """Return `total` with the objective added.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        looks: The objectives' arrays.
+        total: Sum to add to.
+
+    Returns:
+        The new sum.
+    """
     for t in range(looks.body.shape[0]):
         x, d, p = _sight(now, looks, t)
         ux, uy, uz = p[0] - x[0], p[1] - x[1], p[2] - x[2]
@@ -78,7 +88,15 @@ def add_value(flat, now, looks, total):
 
 @kernel
 def add_terms(flat, now, looks, terms, share):
-    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives."""
+    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        looks: The objectives' arrays.
+        terms: Forces and second derivatives of the objectives.
+        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
+    """
     for t in range(looks.body.shape[0]):
         x, d, p = _sight(now, looks, t)
         ux, uy, uz = p[0] - x[0], p[1] - x[1], p[2] - x[2]
@@ -164,7 +182,7 @@ class LookAt(Pair):
 
     @property
     def layout(self) -> tuple[Any, ...]:
-        """What its compiled table depends on: its name and the axis."""
+        """Return what its compiled table depends on: its name and the axis."""
         return self.key, tuple(self.axis)
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -173,7 +191,14 @@ class LookAt(Pair):
 
     @classmethod
     def take(cls, arrays: dict[str, np.ndarray]) -> list[LookAt]:
-        """Return those in a clip's arrays, whose keys are taken out."""
+        """Return those in a clip's arrays, whose keys are taken out.
+
+        Args:
+            arrays: Arrays of a clip file by key.
+
+        Returns:
+            The objectives found.
+        """
         found = []
         for key in list(arrays):
             match = re.fullmatch(r"(.+)\.look_at(?:\.in\.(.+))?", key)
@@ -183,11 +208,28 @@ class LookAt(Pair):
         return found
 
     def part(self, kept: slice) -> LookAt:
-        """Return it for some of its samples."""
+        """Return it for some of its samples.
+
+        Args:
+            kept: The samples that stay.
+
+        Returns:
+            The objective, cut.
+        """
         return replace(self, point=self.point[kept])
 
     def checked(self, samples: int) -> LookAt:
-        """Return it with frozen arrays and an axis of length 1. Raises ClipError."""
+        """Return the objective with frozen arrays and an axis of length 1.
+
+        Args:
+            samples: Number of samples T of the clip.
+
+        Returns:
+            The objective, checked.
+
+        Raises:
+            ClipError: Names the key and what would be right.
+        """
         axis = samples_of(f"{self.key}.axis", self.axis, 3)
         if not np.linalg.norm(axis) > 1e-9:
             raise ClipError(
@@ -198,16 +240,43 @@ class LookAt(Pair):
 
     @classmethod
     def weight_from(cls, data: Any, key: str) -> float:
-        """Return a checked weight from a number. Raises ClipError."""
+        """Return a checked weight from a number.
+
+        Args:
+            data: The weight as `SETTINGS.json` has it.
+            key: The objective's key, for errors.
+
+        Returns:
+            The weight.
+
+        Raises:
+            ClipError: Names the key and what would be right.
+        """
         return scalar_weight(data, key)
 
     def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
-        """Write targets and weight into the table."""
+        """Write targets and weight into the table.
+
+        Args:
+            table: The compiled table of the kind.
+            i: Row of the table.
+            own: Returns the clip's array over time behind an array of the table.
+            weight: The objective's weight.
+            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
+        """
         own(table.target)[:, i] = self.point
         table.weight[i] = weight
 
-    def misses(self, states: States, weight: float) -> list[Miss]:
-        """Return the angle between the axis and the line of sight; NaN on the point itself."""
+    def errors(self, states: States, weight: float) -> list[TargetError]:
+        """Return the angle between the axis and the line of sight; NaN on the point itself.
+
+        Args:
+            states: The bodies' poses along a motion.
+            weight: The objective's weight.
+
+        Returns:
+            Errors (T,) with unit and wording, one per quantity.
+        """
         if not weight:
             return []
         x, R = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
@@ -218,7 +287,7 @@ class LookAt(Pair):
         way, axis = point - x, R @ np.array(self.axis)
         across = np.linalg.norm(np.cross(axis, way), axis=1)
         angle = np.where(way.any(axis=1), np.arctan2(across, (axis * way).sum(1)), np.nan)
-        return [Miss(angle, "rad", f"{self.frame} looks {{}} past {self.other or 'its target'}")]
+        return [TargetError(angle, "rad", f"{self.frame} looks {{}} past {self.other or 'its target'}")]
 
     @classmethod
     def table(
@@ -227,10 +296,13 @@ class LookAt(Pair):
         """Return the compiled table, all weights zero.
 
         Args:
-            topology: the robot.
+            topology: The robot.
             items: t objectives.
             slots: (t,) where their forces go.
-            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
+
+        Returns:
+            Arrays for the kernels.
         """
         pair = ends(topology, items, slots)
         axes = [axes @ np.array(item.axis) for axes, item in zip(pair.axes, items, strict=True)]
@@ -250,11 +322,26 @@ class LookAt(Pair):
 
     @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[LookAt, float]]:
-        """Return the look that a row asks for, at an object or at another frame's origin, with its weight."""
+        """Return the look that a row asks for, at an object or at another frame's origin, with its weight.
+
+        Args:
+            mechanism: The robot.
+            row: Row of an editor's list.
+
+        Returns:
+            Pairs of objective and weight.
+        """
         point = np.zeros((row.samples, 3)) if row.other or row.position is None else row.position
         return [(cls(row.frame, point, row.other or None, row.axis), row.weight)]
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives."""
+        """Return the shapes of the targets of t objectives.
+
+        Args:
+            t: Number of objectives of the kind.
+
+        Returns:
+            A shape per array of targets.
+        """
         return [(t, 3)]

@@ -14,12 +14,12 @@ from ..mechanism.model import Mechanism
 from ..mechanism.topology import Topology
 from .rows import Row, RowKind
 
-Own = Callable[[np.ndarray], np.ndarray]  # from an array in `Goals.targets` to its part (T, …) of a clip's
+Own = Callable[[np.ndarray], np.ndarray]  # from an array in `ObjectiveTables.targets` to its part (T, …) of a clip's
 
 
 @dataclass(frozen=True)
-class Miss:
-    """How far a robot is from what an objective asks for.
+class TargetError:
+    """Error of a robot against an objective.
 
     Attributes:
         values: (T,); NaN where nothing is asked for.
@@ -34,7 +34,7 @@ class Miss:
 
 @dataclass(frozen=True)
 class States:
-    """Where a robot is, over time.
+    """Poses of a robot over time.
 
     Attributes:
         mechanism: the robot.
@@ -51,7 +51,7 @@ class Objective(ABC):
 
     Attributes:
         key: its name in the clip and in the settings, as `hand.in.pelvis`.
-        FIELD: of `Goals`, where its compiled table lies.
+        FIELD: of `ObjectiveTables`, where its compiled table lies.
         WEIGHT: where the settings say nothing.
         KEYS: forms of its keys in `CLIP.npz`, for messages.
         ROW: how an editor lists it.
@@ -69,7 +69,7 @@ class Objective(ABC):
 
     @property
     def layout(self) -> tuple[Any, ...]:
-        """What its compiled table depends on beside its targets."""
+        """Return what its compiled table depends on beside its targets."""
         return (self.key,)
 
     @property
@@ -87,29 +87,45 @@ class Objective(ABC):
         """Return the objectives of this kind in a clip's arrays, whose keys are taken out.
 
         Args:
-            arrays: by key, as `CLIP.npz` has them.
+            arrays: By key, as `CLIP.npz` has them.
+
+        Returns:
+            The objectives found.
         """
 
     @abstractmethod
     def part(self, kept: slice) -> Objective:
-        """Return it for some of its samples."""
+        """Return it for some of its samples.
+
+        Args:
+            kept: The samples that stay.
+
+        Returns:
+            The objective, cut.
+        """
 
     @abstractmethod
     def checked(self, samples: int) -> Objective:
-        """Return it with its arrays frozen, in their exact form.
+        """Return the objective with its arrays frozen, in their exact form.
 
         Args:
-            samples: of the clip.
+            samples: Of the clip.
+
+        Returns:
+            The objective, checked.
 
         Raises:
-            ClipError: names the array that is wrong, and what would be right.
+            ClipError: Names the key and what would be right.
         """
 
     def check(self, mechanism: Mechanism) -> None:
         """Check that a robot has what it is about.
 
+        Args:
+            mechanism: The robot.
+
         Raises:
-            ClipError: lists what exists.
+            ClipError: Lists what exists.
         """
         for name in self.bodies:
             if name not in mechanism.frame_names:
@@ -123,8 +139,15 @@ class Objective(ABC):
     def weight_from(cls, data: Any, key: str) -> Any:
         """Return a checked weight from plain data, as `SETTINGS.json` has it.
 
+        Args:
+            data: The weight as `SETTINGS.json` has it.
+            key: The objective's key, for errors.
+
+        Returns:
+            The weight.
+
         Raises:
-            ClipError: names the key and what would be right.
+            ClipError: Names the key and what would be right.
         """
 
     @abstractmethod
@@ -132,7 +155,7 @@ class Objective(ABC):
         """Write its targets over time and its weights into entry i of its kind's table.
 
         Args:
-            table: its kind's, of `Goals`.
+            table: its kind's, of `ObjectiveTables`.
             i: its place among its kind.
             own: gives the clip's targets (T, …) for an array of the table.
             weight: as the settings have it.
@@ -145,16 +168,26 @@ class Objective(ABC):
         """Return the compiled table of t objectives of this kind, all weights zero.
 
         Args:
-            topology: the robot.
+            topology: The robot.
             items: t objectives.
             slots: (t,) where their forces go.
-            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
+
+        Returns:
+            Arrays for the kernels.
         """
 
     @staticmethod
     @abstractmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives."""
+        """Return the shapes of the targets of t objectives.
+
+        Args:
+            t: Number of objectives of the kind.
+
+        Returns:
+            A shape per array of targets.
+        """
 
     @classmethod
     @abstractmethod
@@ -162,20 +195,40 @@ class Objective(ABC):
         """Return the objectives of this kind that a row of an editor's list asks for, each with its weight.
 
         Args:
-            mechanism: the robot.
-            row: sampled.
+            mechanism: The robot.
+            row: Sampled.
+
+        Returns:
+            Pairs of objective and weight.
         """
 
     @abstractmethod
-    def misses(self, states: States, weight: Any) -> list[Miss]:
-        """Return how far a robot is from it."""
+    def errors(self, states: States, weight: Any) -> list[TargetError]:
+        """Return how far a robot is from it.
+
+        Args:
+            states: The bodies' poses along a motion.
+            weight: The objective's weight.
+
+        Returns:
+            Errors (T,) with unit and wording, one per quantity.
+        """
 
 
 def samples_of(key: str, values: Any, samples: int, width: int | None = None) -> np.ndarray:
     """Return an array of a clip as frozen numbers, (T,) or (T, width).
 
+    Args:
+        key: The array's key in the clip.
+        values: What the clip has.
+        samples: Number of samples T.
+        width: Numbers per sample; one without an axis of its own if left out.
+
+    Returns:
+        Read-only numbers.
+
     Raises:
-        ClipError: names the key and what would be right.
+        ClipError: Names the key and what would be right.
     """
     shape = (samples,) if width is None else (samples, width)
     try:
@@ -193,8 +246,15 @@ def samples_of(key: str, values: Any, samples: int, width: int | None = None) ->
 def scalar_weight(data: Any, key: str) -> float:
     """Return a checked scalar weight.
 
+    Args:
+        data: The weight as `SETTINGS.json` has it.
+        key: The objective's key, for errors.
+
+    Returns:
+        The weight.
+
     Raises:
-        ClipError: names the key.
+        ClipError: Names the key.
     """
     if isinstance(data, bool) or not isinstance(data, (int, float)) or not (np.isfinite(data) and data >= 0):
         raise ClipError(f"the weight of {key!r} must be a number, zero or more, not {data!r}")
@@ -202,10 +262,25 @@ def scalar_weight(data: Any, key: str) -> float:
 
 
 def ints(values: Sequence[int]) -> np.ndarray:
-    """Return whole numbers as compiled code takes them."""
+    """Return whole numbers as compiled code takes them.
+
+    Args:
+        values: Whole numbers.
+
+    Returns:
+        Array (n,) of int64.
+    """
     return np.array(values, dtype=np.int64).reshape(-1)
 
 
 def stacked(values: Sequence[Any], *shape: int) -> np.ndarray:
-    """Return arrays of one shape, none of them too, as one array (t, *shape)."""
+    """Return arrays of one shape, none of them too, as one array (t, *shape).
+
+    Args:
+        values: Arrays of the shape, or nothing.
+        *shape: The shape of each.
+
+    Returns:
+        Array (t, *shape).
+    """
     return np.array(values, dtype=float).reshape(-1, *shape)

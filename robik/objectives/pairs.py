@@ -26,7 +26,7 @@ class Pair(Objective):
 
     @property
     def is_tied(self) -> bool:
-        """Whether the other frame is one of the robot's."""
+        """Return whether the other frame is one of the robot's."""
         return self.other not in (None, WORLD)
 
     @property
@@ -51,9 +51,12 @@ def ends(topology: Topology, items: Sequence[Any], slots: Sequence[int]) -> Ends
     """Return the ends of objectives over two frames.
 
     Args:
-        topology: the robot.
+        topology: The robot.
         items: t objectives, each a `Pair`.
         slots: (t,) where their forces go.
+
+    Returns:
+        Bodies, points and axes as arrays for the kernels.
     """
     own = [anchor(topology, item.frame) for item in items]
     others = [anchor(topology, item.other) if item.is_tied else (0, np.zeros(3), np.eye(3)) for item in items]

@@ -1,5 +1,4 @@
-"""Poses like an example's: a mixture of Gaussians over actuator values as an objective of the state-based solver (Lee,
-data-driven).
+"""Pose prior: a mixture of Gaussians over actuator values as an objective (Lee, data-driven).
 
 Where targets leave a robot free, some poses are likelier than others. Each component k holds a mean μₖ, the main
 directions of the example's poses about it (PCA, variances Λₖ), and the spread σ² that is left around them:
@@ -37,8 +36,10 @@ POSES_EACH = 20  # that an example should have for each cloud it is taken for
 
 @dataclass(frozen=True, kw_only=True)
 class Component:
-    """A cloud of poses: its `share` of all, `mean` (A,), `directions` (A, k), `variances` (k,) along them, `rest` σ²
-    across."""
+    """A Gaussian of the mixture.
+
+    Its `share` of all poses, `mean` (A,), `directions` (A, k), `variances` (k,) along them, `rest` σ² across.
+    """
 
     share: float
     mean: np.ndarray
@@ -47,7 +48,14 @@ class Component:
     rest: float
 
     def log_likelihood(self, v: np.ndarray) -> np.ndarray:
-        """Of poses (..., A), but for what all components have in common."""
+        """Return the log-likelihood of poses, but for what all components have in common.
+
+        Args:
+            v: Actuator values (..., A).
+
+        Returns:
+            Of the shape (...).
+        """
         away = v - self.mean
         along = away @ self.directions
         across = np.sum(away**2, axis=-1) - np.sum(along**2, axis=-1)
@@ -55,9 +63,15 @@ class Component:
         return np.log(self.share) - 0.5 * (np.sum(along**2 / self.variances, axis=-1) + across / self.rest + spread)
 
     def likeliest(self, v: np.ndarray) -> np.ndarray:
-        """The pose (A,) in the cloud that one at v (A,) most probably stands for.
+        """Return the pose in the Gaussian that one at v most probably stands for.
 
         No further out than the example's own.
+
+        Args:
+            v: Actuator values (A,).
+
+        Returns:
+            Actuator values (A,).
         """
         kept, most = (self.variances - self.rest) / self.variances, SPREAD * np.sqrt(self.variances)
         return self.mean + self.directions @ (kept * np.clip((v - self.mean) @ self.directions, -most, most))
@@ -65,7 +79,7 @@ class Component:
 
 @dataclass(frozen=True)
 class PosePrior:
-    """What poses are likely, learned from examples.
+    """Likelihood of poses, learned from examples.
 
     Attributes:
         components: the mixture.
@@ -75,14 +89,19 @@ class PosePrior:
 
     @classmethod
     def fit(cls, values: np.ndarray, components: int = 1, directions: int = 2, seed: int = 0) -> PosePrior:
-        """Learns from poses (T, A), actuator values of an example [rad or m].
+        """Learn from poses of an example.
 
         Args:
-            components: clouds; 1 is a PCA.
-            directions: main directions of each, fewer than actuators.
+            values: Actuator values (T, A) [rad or m].
+            components: Number of Gaussians; 1 is a PCA.
+            directions: Main directions of each, fewer than actuators.
+            seed: Seed of the first guess.
+
+        Returns:
+            The prior.
 
         Raises:
-            ClipError: too few poses, or values that are not finite.
+            ClipError: Too few poses, or values that are not finite.
         """
         values = np.asarray(values, dtype=float)
         if values.ndim != 2 or not np.isfinite(values).all():
@@ -106,27 +125,55 @@ class PosePrior:
 
     @classmethod
     def of(cls, example: np.ndarray) -> PosePrior:
-        """Learns from the poses (T, A) of a motion: up to three clouds with up to three main directions, as far as it
-        has poses.
+        """Learn from the poses of a motion.
+
+        Up to three Gaussians with up to three main directions, as far as it has poses.
+
+        Args:
+            example: Actuator values (T, A) of a motion.
+
+        Returns:
+            The prior.
 
         Raises:
-            ClipError: too few poses, or values that are not finite.
+            ClipError: Too few poses, or values that are not finite.
         """
         count, actuators = np.shape(example)
         return cls.fit(example, min(3, max(1, count // POSES_EACH)), min(3, actuators - 1))
 
     def responsibilities(self, v: np.ndarray) -> np.ndarray:
-        """How probably poses (..., A) come from each component (..., K)."""
+        """Return the probabilities with which poses come from each component.
+
+        Args:
+            v: Actuator values (..., A).
+
+        Returns:
+            Probabilities (..., K); each pose's sum is 1.
+        """
         logs = np.stack([c.log_likelihood(v) for c in self.components], axis=-1)
         shares = np.exp(logs - logs.max(axis=-1, keepdims=True))
         return shares / shares.sum(axis=-1, keepdims=True)
 
     def log_likelihood(self, v: np.ndarray) -> np.ndarray:
-        """Of poses (..., A), but for a constant: log Σ πₖ N(v; …)."""
+        """Return the log-likelihood of poses but for a constant: log Σ πₖ N(v; …).
+
+        Args:
+            v: Actuator values (..., A).
+
+        Returns:
+            Of the shape (...).
+        """
         return np.logaddexp.reduce([c.log_likelihood(v) for c in self.components], axis=0)
 
     def likeliest(self, v: np.ndarray) -> np.ndarray:
-        """m(v): the pose (A,) among the example's that one at v (A,) is drawn to."""
+        """Return m(v): the pose among the example's that one at v is drawn to.
+
+        Args:
+            v: Actuator values (A,).
+
+        Returns:
+            Actuator values (A,).
+        """
         return self.responsibilities(v) @ np.array([c.likeliest(v) for c in self.components])
 
 
@@ -139,8 +186,10 @@ def _nearest(values: np.ndarray, components: int, rng: np.random.Generator) -> n
 
 
 def _component(values: np.ndarray, weight: np.ndarray, directions: int) -> Component:
-    """The cloud of poses (T, A) that count by `weight` (T,): the main directions of their covariance, the mean of its
-    rest."""
+    """Return the Gaussian of poses (T, A) that count by `weight` (T,).
+
+    The main directions of their covariance, the mean of its rest.
+    """
     total = max(float(weight.sum()), 1e-12)
     mean = weight @ values / total
     away = values - mean
@@ -157,7 +206,7 @@ def _component(values: np.ndarray, weight: np.ndarray, directions: int) -> Compo
 
 
 class Attraction:
-    """Where a robot's bodies would be in the pose that a prior draws it to.
+    """Attraction of a robot's bodies to the pose that a prior prefers.
 
     Args:
         mechanism: the robot.
@@ -188,11 +237,15 @@ class Attraction:
         self._held[[mechanism.body_index[mechanism.frame(name).body] for name in followed]] = 1.0
 
     def poses(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The bodies' own frames (n, 3) and (n, 4) in the likeliest pose, assembled.
+        """Return the bodies' own frames in the likeliest pose, assembled.
 
         Args:
-            values: (A,) of the actuators now.
-            position, quaternion: (n, 3) and (n, 4), where the bodies are now.
+            values: Actuator values (A,) now [rad or m].
+            position: Positions (n, 3) of the bodies now [m].
+            quaternion: Their orientations (n, 4) wxyz.
+
+        Returns:
+            Positions (n, 3) [m] and quaternions (n, 4) wxyz.
         """
         likely = self._fk.solve(self.prior.likeliest(values))
         if self._fk.root is None:
@@ -203,14 +256,19 @@ class Attraction:
         return likely.position @ turn.T + shift, np.array(turned)
 
     def _corners(self, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-        """Four points of each body (4 n, 3): its origin, and on its axes as far away as the robot's links are long."""
+        """Return four points of each body (4 n, 3).
+
+        Its origin, and points on its axes as far away as the robot's links are long.
+        """
         axes = np.array([quaternion_matrix(q).T for q in quaternion]) * self._fk.flat.size
         return np.concatenate([position[:, None], position[:, None] + axes], axis=1).reshape(-1, 3)
 
 
 def _rigid(source: np.ndarray, aim: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation (3, 3) and shift (3,) that bring points (k, 3) nearest to others, in the weighted least squares
-    (Kabsch)."""
+    """Return the rotation (3, 3) and shift (3,) that bring points (k, 3) nearest to others.
+
+    In weighted least squares (Kabsch).
+    """
     share = weight / weight.sum()
     a, b = share @ source, share @ aim
     U, _, Vt = np.linalg.svd((aim - b).T @ (share[:, None] * (source - a)))

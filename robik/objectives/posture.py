@@ -19,7 +19,7 @@ from ..jit import by_reference, kernel
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Joint
 from ..mechanism.topology import Topology
-from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight
+from .objective import Objective, Own, States, TargetError, ints, samples_of, scalar_weight
 from .rows import Row, RowKind
 
 
@@ -35,7 +35,17 @@ class Postures(NamedTuple):
 
 @kernel
 def add_value(flat, now, postures, total):
-    """Return `total` with the objective added."""
+    """Return `total` with the objective added.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        postures: The objectives' arrays.
+        total: Sum to add to.
+
+    Returns:
+        The new sum.
+    """
     for t in range(postures.dof.shape[0]):
         off = now.q[flat.dof_q[postures.dof[t]]] - postures.sign[t] * postures.target[t]
         total += 0.5 * postures.weight[t] * off * off
@@ -44,7 +54,15 @@ def add_value(flat, now, postures, total):
 
 @kernel
 def add_terms(flat, now, postures, terms, share):
-    """Add pulls and stiffness to the degrees of freedom, with a `share` of the pulls."""
+    """Add pulls and stiffness to the degrees of freedom, with a `share` of the pulls.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        postures: The objectives' arrays.
+        terms: Forces and second derivatives of the objectives.
+        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
+    """
     for t in range(postures.dof.shape[0]):
         i = postures.dof[t]
         terms.pull[i] += share * postures.weight[t] * (now.q[flat.dof_q[i]] - postures.sign[t] * postures.target[t])
@@ -88,20 +106,51 @@ class Posture(Objective):
 
     @classmethod
     def take(cls, arrays: dict[str, np.ndarray]) -> list[Posture]:
-        """Return those in a clip's arrays, whose keys are taken out; a track of a frame called posture is none."""
+        """Return those in a clip's arrays, whose keys are taken out; a track of a frame called posture is none.
+
+        Args:
+            arrays: Arrays of a clip file by key.
+
+        Returns:
+            The objectives found.
+        """
         keys = [key for key in arrays if re.fullmatch(r"posture\.(?!(position|quaternion|contact)$).+", key)]
         return [cls(key.removeprefix("posture."), arrays.pop(key)) for key in keys]
 
     def part(self, kept: slice) -> Posture:
-        """Return it for some of its samples."""
+        """Return it for some of its samples.
+
+        Args:
+            kept: The samples that stay.
+
+        Returns:
+            The objective, cut.
+        """
         return replace(self, value=self.value[kept])
 
     def checked(self, samples: int) -> Posture:
-        """Return it with a frozen array. Raises ClipError."""
+        """Return the objective with a frozen array.
+
+        Args:
+            samples: Number of samples T of the clip.
+
+        Returns:
+            The objective, checked.
+
+        Raises:
+            ClipError: Names the key and what would be right.
+        """
         return replace(self, value=samples_of(self.key, self.value, samples))
 
     def check(self, mechanism: Mechanism) -> None:
-        """Check that the robot has the joint, and that it can be drawn. Raises ClipError."""
+        """Check that the robot has the joint, and that it can be drawn.
+
+        Args:
+            mechanism: The robot.
+
+        Raises:
+            ClipError: The robot has no such coordinate; lists those that can be drawn.
+        """
         drawable = drawable_coordinates(mechanism)
         if self.joint not in drawable:
             raise ClipError(
@@ -112,16 +161,43 @@ class Posture(Objective):
 
     @classmethod
     def weight_from(cls, data: Any, key: str) -> float:
-        """Return a checked weight from a number. Raises ClipError."""
+        """Return a checked weight from a number.
+
+        Args:
+            data: The weight as `SETTINGS.json` has it.
+            key: The objective's key, for errors.
+
+        Returns:
+            The weight.
+
+        Raises:
+            ClipError: Names the key and what would be right.
+        """
         return scalar_weight(data, key)
 
     def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
-        """Write targets and weight into the table."""
+        """Write targets and weight into the table.
+
+        Args:
+            table: The compiled table of the kind.
+            i: Row of the table.
+            own: Returns the clip's array over time behind an array of the table.
+            weight: The objective's weight.
+            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
+        """
         own(table.target)[:, i] = self.value
         table.weight[i] = weight * (per_square_metre if table.length[i] else 1.0)
 
-    def misses(self, states: States, weight: float) -> list[Miss]:
-        """Return nothing: a posture is a wish, which the other objectives may leave unmet."""
+    def errors(self, states: States, weight: float) -> list[TargetError]:
+        """Return nothing: a posture is a preference, which the other objectives may leave unmet.
+
+        Args:
+            states: The bodies' poses along a motion.
+            weight: The objective's weight.
+
+        Returns:
+            Errors (T,) with unit and wording, one per quantity.
+        """
         return []
 
     @classmethod
@@ -131,16 +207,27 @@ class Posture(Objective):
         """Return the compiled table, all weights zero.
 
         Args:
-            topology: the robot.
+            topology: The robot.
             items: t objectives.
-            slots: of no use here: no body is pulled at.
-            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            slots: Of no use here: no body is pulled at.
+            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
+
+        Returns:
+            Arrays for the kernels.
         """
         return new_postures(topology, tuple(item.joint for item in items), views[0])
 
     @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Posture, float]]:
-        """Return the rest value of each joint that a row draws, with its weight."""
+        """Return the rest value of each joint that a row draws, with its weight.
+
+        Args:
+            mechanism: The robot.
+            row: Row of an editor's list.
+
+        Returns:
+            Pairs of objective and weight.
+        """
         return [
             (cls(name, np.full(row.samples, rest)), cls.WEIGHT * row.weight)
             for name, rest in rest_values(mechanism, row.frame).items()
@@ -148,7 +235,14 @@ class Posture(Objective):
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives."""
+        """Return the shapes of the targets of t objectives.
+
+        Args:
+            t: Number of objectives of the kind.
+
+        Returns:
+            A shape per array of targets.
+        """
         return [(t,)]
 
 
@@ -156,9 +250,12 @@ def new_postures(topology: Topology, names: Sequence[str], target: np.ndarray) -
     """Return the compiled table of t coordinates, all weights zero.
 
     Args:
-        topology: the robot.
-        names: of drawable coordinates.
+        topology: The robot.
+        names: Of drawable coordinates.
         target: (t,) where they are drawn to [rad or m]; kept, not copied.
+
+    Returns:
+        Arrays for the kernels.
     """
     units = {
         n: u
@@ -178,7 +275,14 @@ def new_postures(topology: Topology, names: Sequence[str], target: np.ndarray) -
 
 
 def drawable_coordinates(mechanism: Mechanism) -> tuple[str, ...]:
-    """Return the names of the scalar coordinates that are the solver's own whichever way loops are cut."""
+    """Return the names of the scalar coordinates that are the solver's own whichever way loops are cut.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        The names, joint by joint.
+    """
     coupled = {end for c in mechanism.couplings for end in (c.follower, c.leader)}
     return tuple(
         name
@@ -192,9 +296,12 @@ def rest_values(mechanism: Mechanism, tip: str = "") -> dict[str, float]:
     """Return the rest values [rad or m] of coordinates that can be drawn.
 
     Args:
-        mechanism: the robot.
-        tip: frame at the end of a limb whose joints alone are meant, from the body where it parts from the others;
+        mechanism: The robot.
+        tip: Frame at the end of a limb whose joints alone are meant, from the body where it parts from the others;
             empty for all joints.
+
+    Returns:
+        Value by coordinate [rad or m].
     """
     drawable, limb = drawable_coordinates(mechanism), _limb(mechanism, tip) if tip else None
     return {

@@ -32,31 +32,31 @@ from .velocity import Velocity
 
 
 class Asked(NamedTuple):
-    """What a clip asks for one by one."""
+    """Objectives over frames that a clip asks for."""
 
-    relative_frame: RelativeFrames
-    look_at: LookAts
-    distance: Distances
-    posture: Postures
+    relative_frame: RelativeFrames  # poses of frames in others
+    look_at: LookAts  # looks at points
+    distance: Distances  # distances between frames
+    posture: Postures  # coordinates drawn to values
 
 
 class NothingAsked(Asked):
-    """The same with nothing in it, another type so that most clips need not wait for these objectives to be
-    compiled."""
+    """Objectives of a clip that asks for none of these.
+
+    Another type, so that most clips need not wait for them to be compiled.
+    """
 
 
-class Goals(NamedTuple):
-    """What a frame of the clip asks for."""
+class ObjectiveTables(NamedTuple):
+    """Objectives of a frame of the clip, with their targets."""
 
-    frame_pose: FramePoses
-    centre_of_mass: CentreOfMass
-    asked: Asked
-    change_of_state: ChangeOfState
-    calm: Calm
-    velocity: Velocity
-    targets: (
-        np.ndarray
-    )  # (m,) memory of all numbers that change from frame to frame, which the objectives' own arrays share
+    frame_pose: FramePoses  # poses of frames
+    centre_of_mass: CentreOfMass  # of the robot
+    asked: Asked  # objectives over frames
+    change_of_state: ChangeOfState  # pull to the frame before
+    calm: Calm  # posture and stillness
+    velocity: Velocity  # limit of the bodies' velocities
+    targets: np.ndarray  # (m,) memory of all numbers that change from frame to frame, which the tables share
     tied: np.ndarray  # (k, 2) bodies a and b of each objective over two bodies
     reach: np.ndarray  # (d,) how far each coordinate may be from where it was
 
@@ -68,16 +68,19 @@ ROWS: tuple[RowKind, ...] = (
 )  # what a row of an editor's list can be, the usual first
 
 
-def new_goals(
+def new_tables(
     topology: Topology, names: Sequence[str], previous: Placement, objectives: Sequence[Objective] = ()
-) -> Goals:
-    """Return goals that ask for nothing yet: all weights zero, no bounds.
+) -> ObjectiveTables:
+    """Return objectives that ask for nothing yet: all weights zero, no bounds.
 
     Args:
-        topology: the robot.
-        names: of the followed frames.
-        previous: placement of the frame before; its arrays are read when a frame is solved.
-        objectives: what else is asked for.
+        topology: The robot.
+        names: Of the followed frames.
+        previous: Placement of the frame before; its arrays are read when a frame is solved.
+        objectives: What else is asked for.
+
+    Returns:
+        Records for the kernels.
     """
     t, n = len(names), len(topology.flat.parent)
     of_kind = [[item for item in objectives if isinstance(item, kind)] for kind in ASKED]
@@ -87,16 +90,16 @@ def new_goals(
     )
     threshold[:] = np.inf
     tied: list[tuple[int, int]] = []
-    tables = {}
+    asked = {}
     for kind, items, size in zip(ASKED, of_kind, sizes, strict=True):
         slots = [_slot(topology, item, tied) for item in items]
         views, rest = rest[: len(size)], rest[len(size) :]
-        tables[kind.FIELD] = kind.table(topology, items, slots, views)
+        asked[kind.FIELD] = kind.table(topology, items, slots, views)
     return by_reference(
-        Goals(
+        ObjectiveTables(
             frame_pose=frame_pose.table(topology, names, position, rotation, tension),
             centre_of_mass=by_reference(CentreOfMass(com, np.zeros(3), np.zeros(n), np.zeros((n, 3)))),
-            asked=by_reference(Asked(**tables) if objectives else NothingAsked(**tables)),
+            asked=by_reference(Asked(**asked) if objectives else NothingAsked(**asked)),
             change_of_state=by_reference(ChangeOfState(previous.R, previous.c, np.zeros((n, 2)))),
             calm=calm.table(topology),
             velocity=by_reference(Velocity(previous.R, previous.c, np.zeros(1), threshold)),
@@ -108,8 +111,10 @@ def new_goals(
 
 
 def _slot(topology: Topology, item: Objective, tied: list[tuple[int, int]]) -> int:
-    """Return where an objective's forces go: to its body, or if it is over two, which are appended to `tied`, to a slot
-    beyond them."""
+    """Return the slot of an objective's forces.
+
+    Its body or, if it is over two, which are appended to `tied`, a slot beyond them.
+    """
     bodies = [topology.body_at[topology.mechanism.frame(name).body] for name in item.bodies]
     if len(bodies) < 2:
         return bodies[0] if bodies else 0
@@ -118,13 +123,17 @@ def _slot(topology: Topology, item: Objective, tied: list[tuple[int, int]]) -> i
 
 
 def fill(
-    goals: Goals, targets: np.ndarray, objectives: Sequence[Objective], weights: Sequence[Any], per_square_metre: float
+    tables: ObjectiveTables,
+    targets: np.ndarray,
+    objectives: Sequence[Objective],
+    weights: Sequence[Any],
+    per_square_metre: float,
 ) -> None:
-    """Write what is asked for one by one into the goals' weights and a clip's targets.
+    """Write the clip's objectives over frames into the tables' weights and a clip's targets.
 
     Args:
-        goals: made for these objectives.
-        targets: (T, m), a row of `Goals.targets` for each sample.
+        tables: made for these objectives.
+        targets: (T, m), a row of `ObjectiveTables.targets` for each sample.
         objectives: with T samples.
         weights: theirs.
         per_square_metre: 1/ℓ² [1/m²].
@@ -132,47 +141,55 @@ def fill(
     count = dict.fromkeys(ASKED, 0)
     for item, weight in zip(objectives, weights, strict=True):
         item.fill(
-            getattr(goals.asked, item.FIELD),
+            getattr(tables.asked, item.FIELD),
             count[type(item)],
-            partial(over_time, goals, targets),
+            partial(over_time, tables, targets),
             weight,
             per_square_metre,
         )
         count[type(item)] += 1
 
 
-def hold(goals: Goals, settings: Settings, per_square_metre: float) -> None:
-    """Set what holds the freedom that targets leave: posture and stillness, or the paper's pull to the previous state
-    alone.
+def hold(tables: ObjectiveTables, settings: Settings, per_square_metre: float) -> None:
+    """Set what holds the freedom that targets leave.
+
+    Posture and stillness, or the paper's pull to the previous state alone.
 
     Args:
-        goals: of a robot.
+        tables: of a robot.
         settings: with the weights.
         per_square_metre: 1/ℓ² [1/m²].
     """
     if settings.state_weight is None:
-        calm.set_weights(goals.calm, settings.posture, settings.stillness, per_square_metre)
+        calm.set_weights(tables.calm, settings.posture, settings.stillness, per_square_metre)
     else:
-        goals.change_of_state.weight[:] = settings.state_weight, settings.state_weight * per_square_metre
+        tables.change_of_state.weight[:] = settings.state_weight, settings.state_weight * per_square_metre
 
 
-def over_time(goals: Goals, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
+def over_time(tables: ObjectiveTables, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
     """Return one objective's part of all targets over time, as a view.
 
     Args:
-        goals: that the targets are for.
-        targets: (T, m), a row of `Goals.targets` for each frame.
-        own: an array of an objective that lies in `Goals.targets`.
+        tables: that the targets are for.
+        targets: (T, m), a row of `ObjectiveTables.targets` for each frame.
+        own: an array of an objective that lies in `ObjectiveTables.targets`.
 
     Returns:
         (T, *own.shape), sharing the memory of `targets`.
     """
-    start = (own.ctypes.data - goals.targets.ctypes.data) // own.itemsize
+    start = (own.ctypes.data - tables.targets.ctypes.data) // own.itemsize
     return targets[:, start : start + own.size].reshape(len(targets), *own.shape)
 
 
 def row_kind(key: str) -> RowKind:
-    """Return a kind of rows by its key."""
+    """Return a kind of rows by its key.
+
+    Args:
+        key: Key of the kind, such as `look_at`.
+
+    Returns:
+        The kind.
+    """
     return next(kind for kind in ROWS if kind.key == key)
 
 
@@ -180,6 +197,12 @@ def objective_of(key: str) -> type[Objective] | None:
     """Return the objective that a kind of rows asks for.
 
     None for the pose of a frame, which a clip keeps as a track.
+
+    Args:
+        key: Key of a kind of rows.
+
+    Returns:
+        The class of the objective, or None.
     """
     return next((kind for kind in ASKED if kind.ROW.key == key), None)
 
@@ -203,23 +226,40 @@ def _add_asked_terms(flat, now, terms, share, asked):
 
 
 @kernel
-def missed(flat, now, goals):
-    """Return the sum of what the clip asks for."""
-    total = frame_pose.add_value(now, goals.frame_pose, 0.0)
-    total = centre_of_mass.add_value(flat, now, goals.centre_of_mass, total)
-    return total + _asked_value(flat, now, goals.asked)
+def missed(flat, now, tables):
+    """Return the sum of what the clip asks for.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+
+    Returns:
+        The sum of what the clip's targets miss.
+    """
+    total = frame_pose.add_value(now, tables.frame_pose, 0.0)
+    total = centre_of_mass.add_value(flat, now, tables.centre_of_mass, total)
+    return total + _asked_value(flat, now, tables.asked)
 
 
 @kernel
-def missed_by_cluster(flat, now, goals, out):
-    """Fill `out` (clusters,) with the sum of what the clip asks for that a cluster has a part in: of the frames it
-    moves, of the centre of mass, and of what is asked for one by one."""
-    common = centre_of_mass.add_value(flat, now, goals.centre_of_mass, 0.0) + _asked_value(flat, now, goals.asked)
+def missed_by_cluster(flat, now, tables, out):
+    """Fill `out` (clusters,) with the sum of the misses that a cluster has a part in.
+
+    Of the frames it moves, of the centre of mass, and of each objective over frames.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        out: Sums (clusters,) to fill.
+    """
+    common = centre_of_mass.add_value(flat, now, tables.centre_of_mass, 0.0) + _asked_value(flat, now, tables.asked)
     out[:] = 0.0
-    for t in range(goals.frame_pose.body.shape[0]):
-        c = flat.cluster_of[goals.frame_pose.body[t]]
+    for t in range(tables.frame_pose.body.shape[0]):
+        c = flat.cluster_of[tables.frame_pose.body[t]]
         if c >= 0:
-            out[c] = frame_pose.add_frame_value(now, goals.frame_pose, t, out[c])
+            out[c] = frame_pose.add_frame_value(now, tables.frame_pose, t, out[c])
     for c in range(out.shape[0] - 1, -1, -1):
         on = flat.cluster_of[flat.cluster_on[c]]
         if on >= 0:
@@ -228,43 +268,76 @@ def missed_by_cluster(flat, now, goals, out):
 
 
 @kernel
-def objective(flat, now, goals):
-    """Return f(s), the sum of all objectives."""
-    total = missed(flat, now, goals)
-    total = posture.add_value(flat, now, goals.calm.posture, total)
-    total = change_of_state.add_value(flat, now, goals.change_of_state, total)
-    return velocity.add_value(flat, now, goals.velocity, total)
+def objective(flat, now, tables):
+    """Return f(s), the sum of all objectives.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+
+    Returns:
+        The value.
+    """
+    total = missed(flat, now, tables)
+    total = posture.add_value(flat, now, tables.calm.posture, total)
+    total = change_of_state.add_value(flat, now, tables.change_of_state, total)
+    return velocity.add_value(flat, now, tables.velocity, total)
 
 
 @kernel
-def gather(flat, now, goals, terms, share):
+def gather(flat, now, tables, terms, share):
     """Fill the terms at `now`, and sum wrenches from the tips to the root.
 
     The second derivatives are exact with a `share` of 1 of the forces, Gauss-Newton's with 0; those of the velocity
     regularizer, which is no square, are exact in both.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        terms: Forces and second derivatives of the objectives.
+        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
     """
     terms.sums[:] = 0.0
-    frame_pose.add_terms(now, goals.frame_pose, terms, share)
-    change_of_state.add_terms(flat, now, goals.change_of_state, terms, share)
-    posture.add_terms(flat, now, goals.calm.posture, terms, share)
-    velocity.add_terms(flat, now, goals.velocity, terms)
-    centre_of_mass.add_terms(flat, now, goals.centre_of_mass, terms, share)
-    _add_asked_terms(flat, now, terms, share, goals.asked)
+    frame_pose.add_terms(now, tables.frame_pose, terms, share)
+    change_of_state.add_terms(flat, now, tables.change_of_state, terms, share)
+    posture.add_terms(flat, now, tables.calm.posture, terms, share)
+    velocity.add_terms(flat, now, tables.velocity, terms)
+    centre_of_mass.add_terms(flat, now, tables.centre_of_mass, terms, share)
+    _add_asked_terms(flat, now, terms, share, tables.asked)
     collect(flat, terms)
 
 
 @kernel
-def stiffen(flat, now, goals, terms):
-    """Fill the second derivatives from gathered terms: the bodies' own, and the low-rank rows of what ties bodies
-    together."""
+def stiffen(flat, now, tables, terms):
+    """Fill the second derivatives from gathered terms.
+
+    The bodies' own, and the low-rank rows of what ties bodies together.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        terms: Forces and second derivatives of the objectives.
+    """
     stiffen_bodies(flat, terms)
     terms.row_count[0] = 0
-    centre_of_mass.add_rows(flat, now, goals.centre_of_mass, terms)
+    centre_of_mass.add_rows(flat, now, tables.centre_of_mass, terms)
     terms.row_count[1] = terms.row_count[0]
 
 
 @kernel
-def answer(flat, now, goals, xi, out):
-    """Add to `out` (n + 1, 6) how wrenches change where objectives tie bodies together that move by the screws `xi` (n
-    + 1, 6)."""
-    centre_of_mass.add_answer(flat, now, goals.centre_of_mass, xi, out)
+def answer(flat, now, tables, xi, out):
+    """Add to `out` (n + 1, 6) the change of wrenches where objectives tie bodies together.
+
+    The bodies move by the screws `xi` (n + 1, 6).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        xi: Screws (n + 1, 6) by which the bodies move.
+        out: Wrenches (n + 1, 6) to add to.
+    """
+    centre_of_mass.add_answer(flat, now, tables.centre_of_mass, xi, out)

@@ -1,5 +1,4 @@
-"""Relative frame: a frame of the robot at a position and an orientation in another frame of the robot, or on a thing in
-the world.
+"""Relative frame: a frame of the robot at a pose in another frame of the robot, or on a thing in the world.
 
     f = ½ Σₖ w_pos,ₖ (oₖ · (x − p))²/ℓ²  +  Σₐ w_ori,ₐ (1 − R a · O â),   p = o + O p̂
 
@@ -28,7 +27,7 @@ from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
 from .distances import angle_between, length_along
-from .objective import Miss, Own, States, samples_of
+from .objective import Own, States, TargetError, samples_of
 from .pairs import Pair, ends
 from .rows import Row, RowKind
 from .terms import add_along, add_point, moved, seen_from
@@ -68,7 +67,16 @@ def _aim(now, frames, t):
 
 @kernel
 def add_value(now, frames, total):
-    """Return `total` with the objective added."""
+    """Return `total` with the objective added.
+
+    Args:
+        now: Placement of the bodies.
+        frames: The objectives' arrays.
+        total: Sum to add to.
+
+    Returns:
+        The new sum.
+    """
     for t in range(frames.body.shape[0]):
         x, y, z, px, py, pz = _aim(now, frames, t)
         ex, ey, ez = x - px, y - py, z - pz
@@ -84,7 +92,14 @@ def add_value(now, frames, total):
 
 @kernel
 def add_terms(now, frames, terms, share):
-    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives."""
+    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives.
+
+    Args:
+        now: Placement of the bodies.
+        frames: The objectives' arrays.
+        terms: Forces and second derivatives of the objectives.
+        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
+    """
     for t in range(frames.body.shape[0]):
         s = frames.slot[t]
         px, py, pz, ax, ay, az = _aim(now, frames, t)
@@ -156,7 +171,14 @@ class RelativeFrame(Pair):
 
     @classmethod
     def take(cls, arrays: dict[str, np.ndarray]) -> list[RelativeFrame]:
-        """Return those in a clip's arrays, whose keys are taken out."""
+        """Return those in a clip's arrays, whose keys are taken out.
+
+        Args:
+            arrays: Arrays of a clip file by key.
+
+        Returns:
+            The objectives found.
+        """
         found: dict[tuple[str, str], dict[str, np.ndarray]] = {}
         for key in list(arrays):
             if match := re.fullmatch(r"(.+)\.in\.(.+)\.(position|quaternion)", key):
@@ -164,12 +186,29 @@ class RelativeFrame(Pair):
         return [cls(*frames, parts.get("position"), parts.get("quaternion")) for frames, parts in found.items()]
 
     def part(self, kept: slice) -> RelativeFrame:
-        """Return it for some of its samples."""
+        """Return it for some of its samples.
+
+        Args:
+            kept: The samples that stay.
+
+        Returns:
+            The objective, cut.
+        """
         position, quaternion = (None if values is None else values[kept] for values in (self.position, self.quaternion))
         return replace(self, position=position, quaternion=quaternion)
 
     def checked(self, samples: int) -> RelativeFrame:
-        """Return it with frozen arrays and unit quaternions. Raises ClipError."""
+        """Return the objective with frozen arrays and unit quaternions.
+
+        Args:
+            samples: Number of samples T of the clip.
+
+        Returns:
+            The objective, checked.
+
+        Raises:
+            ClipError: Names the key and what would be right.
+        """
         if self.position is None and self.quaternion is None:
             raise ClipError(f"{self.key!r} has neither a position nor a quaternion; it needs one of them")
         position = None if self.position is None else samples_of(f"{self.key}.position", self.position, samples, 3)
@@ -188,6 +227,16 @@ class RelativeFrame(Pair):
         """Return weights from `{"position_weight": [3], "orientation_weight": [3]}`, each optional.
 
         Raises ClipError.
+
+        Args:
+            data: The weight as `SETTINGS.json` has it.
+            key: The objective's key, for errors.
+
+        Returns:
+            The weight.
+
+        Raises:
+            ClipError: Names the key and what would be right.
         """
         if isinstance(data, Weights):
             return data
@@ -202,15 +251,31 @@ class RelativeFrame(Pair):
             raise ClipError(f"the weight of {key!r}: {error}") from None
 
     def fill(self, table: Any, i: int, own: Own, weight: Weights, per_square_metre: float) -> None:
-        """Write targets and weights into the table; a part that is left open has weights of zero."""
+        """Write targets and weights into the table; a part that is left open has weights of zero.
+
+        Args:
+            table: The compiled table of the kind.
+            i: Row of the table.
+            own: Returns the clip's array over time behind an array of the table.
+            weight: The objective's weight.
+            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
+        """
         table.position_weight[i] = per_square_metre * np.array(weight.position) if self.position is not None else 0.0
         table.orientation_weight[i] = weight.orientation if self.quaternion is not None else 0.0
         if self.position is not None:
             own(table.position)[:, i] = self.position
         own(table.rotation)[:, i] = np.eye(3) if self.quaternion is None else quaternion_matrices(self.quaternion)
 
-    def misses(self, states: States, weight: Weights) -> list[Miss]:
-        """Return the distance and the angle, along the axes that count."""
+    def errors(self, states: States, weight: Weights) -> list[TargetError]:
+        """Return the distance and the angle, along the axes that count.
+
+        Args:
+            states: The bodies' poses along a motion.
+            weight: The objective's weight.
+
+        Returns:
+            Errors (T,) with unit and wording, one per quantity.
+        """
         x, R = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
         o, other = np.zeros(3), np.eye(3)[None]
         if self.is_tied:
@@ -218,10 +283,10 @@ class RelativeFrame(Pair):
         inverse, found = np.swapaxes(other, 1, 2), []
         if self.position is not None and any(weight.position):
             off = (inverse @ (x - o)[:, :, None])[:, :, 0] - self.position
-            found.append(Miss(length_along(off, weight.position), "m", f"{self.frame} is {{}} off{self._seen}"))
+            found.append(TargetError(length_along(off, weight.position), "m", f"{self.frame} is {{}} off{self._seen}"))
         if self.quaternion is not None and any(weight.orientation):
             turned = angle_between(inverse @ R, quaternion_matrices(self.quaternion), weight.orientation)
-            found.append(Miss(turned, "rad", f"{self.frame} is turned {{}} off{self._seen}"))
+            found.append(TargetError(turned, "rad", f"{self.frame} is turned {{}} off{self._seen}"))
         return found
 
     @property
@@ -236,10 +301,13 @@ class RelativeFrame(Pair):
         """Return the compiled table, all weights zero.
 
         Args:
-            topology: the robot.
+            topology: The robot.
             items: t objectives.
             slots: (t,) where their forces go.
-            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
+
+        Returns:
+            Arrays for the kernels.
         """
         pair, t = ends(topology, items, slots), len(items)
         return by_reference(
@@ -260,6 +328,13 @@ class RelativeFrame(Pair):
 
         Where nothing leads the frame, it stays at the row's offset. Where something does, it is led from there as seen
         from what leads the other frame, or, without another frame, in the world.
+
+        Args:
+            mechanism: The robot.
+            row: Row of an editor's list.
+
+        Returns:
+            Pairs of objective and weight.
         """
         point, turn = np.array(row.offset.position), np.array(row.offset.quaternion)
         if row.position is None or row.quaternion is None:
@@ -277,5 +352,12 @@ class RelativeFrame(Pair):
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives."""
+        """Return the shapes of the targets of t objectives.
+
+        Args:
+            t: Number of objectives of the kind.
+
+        Returns:
+            A shape per array of targets.
+        """
         return [(t, 3), (t, 3, 3)]

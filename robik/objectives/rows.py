@@ -1,5 +1,7 @@
-"""Rows of an editor's list: what each kind of objective shows of itself, and what a row hands it once it has been
-sampled."""
+"""Rows of an editor's list.
+
+The values that each kind of objective shows, and those that a row hands it once it has been sampled.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +33,20 @@ class RowKind:
     needs: tuple[str, ...] = ("frame",)
 
     def shows(self, name: str) -> bool:
-        """Return whether a field is shown."""
+        """Return whether a field is shown.
+
+        Args:
+            name: Name of a field of `Row`.
+
+        Returns:
+            True where an editor shows it.
+        """
         return any(name == shown for shown, _ in self.fields)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What a row of the list says, over T samples, in the robot's coordinates.
+    """Values of a row over T samples, in the robot's coordinates.
 
     Attributes:
         frame: of the robot.

@@ -28,7 +28,7 @@ CONTACTS = ("hold", "ignore")  # what a frame in contact can do
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a clip is followed.
+    """Settings of following a clip.
 
     Attributes:
         targets: weights by the name of a frame; a target without an entry has weights of one.
@@ -113,10 +113,13 @@ class Settings:
                     raise ClipError(f"{name}{of} must be a positive number [{unit}], not {number!r}")
 
     def check(self, mechanism: Mechanism) -> None:
-        """Whether the robot has every frame that is weighed.
+        """Check that the robot has every frame that is weighed, and that the settings agree with each other.
+
+        Args:
+            mechanism: The robot.
 
         Raises:
-            ClipError: lists the frames that exist.
+            ClipError: Lists the frames that exist, or says which setting needs another one.
         """
         if unknown := set(self.targets) - set(mechanism.frame_names):
             listed = ", ".join(mechanism.frame_names)
@@ -137,9 +140,15 @@ class Settings:
             raise ClipError("a clip is made cyclic only where all frames are solved at once; set look_ahead as well")
 
     def thresholds(self, dt: np.ndarray) -> np.ndarray:
-        """t of the velocity regularizer's terms (T, 2), angular and linear, over time steps (T,) [s].
+        """Return the thresholds t of the velocity regularizer's terms (T, 2), angular and linear.
 
         Infinite where a term does not act: without a weight or a limit, and for steps in which half a turn is allowed.
+
+        Args:
+            dt: Time steps (T,) [s].
+
+        Returns:
+            Thresholds (T, 2).
         """
         t = np.full((len(dt), 2), inf)
         if self.velocity_weight > 0:
@@ -150,29 +159,52 @@ class Settings:
         return t
 
     def per_square_metre(self, mechanism: Mechanism) -> float:
-        """1/ℓ² for a robot [1/m²]."""
+        """Return 1/ℓ² for a robot.
+
+        Args:
+            mechanism: The robot.
+
+        Returns:
+            1/ℓ² [1/m²].
+        """
         return (self.length or mechanism.extent) ** -2
 
     def weights(self, name: str) -> Weights:
-        """Of a frame target."""
+        """Return the weights of a frame target.
+
+        Args:
+            name: Name of the frame.
+
+        Returns:
+            Its weights; ones where the settings do not name it.
+        """
         return self.targets.get(name, Weights())
 
     def weight_of(self, item: Objective) -> Any:
         """Return the weight of an objective; its kind's own where nothing is said.
 
+        Args:
+            item: Objective of a clip.
+
+        Returns:
+            The weight, of the kind's own type.
+
         Raises:
-            ClipError: a weight that is none of its kind's.
+            ClipError: A weight that is none of its kind's.
         """
         return item.weight_from(self.objectives[item.key], item.key) if item.key in self.objectives else item.WEIGHT
 
 
 def speed_limit(joint: Joint, coordinate: str, extent: float) -> float:
-    """Return how fast a motor may turn or slide [rad/s or m/s]: `DEFAULT_SPEED` where the robot's file names no speed.
+    """Return the speed limit of a motor: `DEFAULT_SPEED` where the robot's file names none.
 
     Args:
-        joint: with a motor.
-        coordinate: the name of one of its motions.
-        extent: of the robot [m].
+        joint: With a motor.
+        coordinate: The name of one of its motions.
+        extent: Of the robot [m].
+
+    Returns:
+        Speed [rad/s or m/s].
     """
     if isfinite(joint.velocity_limit):
         return joint.velocity_limit
@@ -184,8 +216,11 @@ def motor_limits(mechanism: Mechanism, limit: float | Mapping[str, float] | None
     """Return the limit of each actuator that has one [rad or m, per s² or s³].
 
     Args:
-        mechanism: the robot.
-        limit: as `Settings.acceleration_limit` and `Settings.jerk_limit` have it.
+        mechanism: The robot.
+        limit: As `Settings.acceleration_limit` and `Settings.jerk_limit` have it.
+
+    Returns:
+        Limit by actuator [rad or m, per s² or s³].
     """
     if limit is None:
         return {}
@@ -202,8 +237,14 @@ def motor_limits(mechanism: Mechanism, limit: float | Mapping[str, float] | None
 def load_settings(path: str | Path) -> Settings:
     """Return the settings in a `SETTINGS.json`, whose keys are the attributes of `Settings`, each of them optional.
 
+    Args:
+        path: The file.
+
+    Returns:
+        The settings.
+
     Raises:
-        FormatError: names the file and the entry that is wrong.
+        FormatError: Names the file and the entry that is wrong.
     """
     data = read_json(path)
     try:
@@ -213,7 +254,17 @@ def load_settings(path: str | Path) -> Settings:
 
 
 def settings_from(data: Any) -> Settings:
-    """Settings of plain data, as `SETTINGS.json` holds them."""
+    """Return the settings in plain data, as `SETTINGS.json` holds them.
+
+    Args:
+        data: The content of a JSON file.
+
+    Returns:
+        The settings.
+
+    Raises:
+        ClipError: Names the entry that is wrong and what would be right.
+    """
     if not isinstance(data, dict):
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
     pulls = ("state_weight", "stillness", "posture")

@@ -1,5 +1,6 @@
-"""Velocity: bodies that turn or move faster than a limit are slowed down smoothly (paper, IV-D, and the same of linear
-velocity).
+"""Velocity: bodies faster than a limit are slowed down smoothly.
+
+Angular velocity (paper, IV-D), and linear velocity by the same objective.
 
     f = w_vel Σ_b g(3 − tr R̄_bᵀ R_b, t₀) + g(|c_b − c̄_b|², t₁),   g(x, t) = ln³(x / t) above t, else 0
     t₀ = 2 (1 − cos ω Δt),   t₁ = (v Δt)²
@@ -43,7 +44,17 @@ def _turned_away(R, P):
 
 @kernel
 def add_value(flat, now, velocity, total):
-    """Return `total` with the objective added."""
+    """Return `total` with the objective added.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        velocity: The objective's arrays.
+        total: Sum to add to.
+
+    Returns:
+        The new sum.
+    """
     if not velocity.weight[0] > 0.0:
         return total
     value = 0.0
@@ -63,7 +74,14 @@ def add_value(flat, now, velocity, total):
 
 @kernel
 def add_terms(flat, now, velocity, terms):
-    """Add forces and stiffness to the bodies."""
+    """Add forces and stiffness to the bodies.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        velocity: The objective's arrays.
+        terms: Forces and second derivatives of the objectives.
+    """
     weight = velocity.weight[0]
     if not weight > 0.0:
         return
@@ -89,7 +107,7 @@ def add_terms(flat, now, velocity, terms):
 
 @kernel
 def _add_linear(terms, b, c, dx, dy, dz, weight, x, ln):
-    """weight · ln³(x / t) with x = |d|²: ∂x = 2 d, ∂²x = 2."""
+    """Add weight · ln³(x / t) with x = |d|²: ∂x = 2 d, ∂²x = 2."""
     first, second = weight * 3.0 * ln * ln / x, weight * (6.0 * ln - 3.0 * ln * ln) / (x * x)
     w, k = 2.0 * first, 4.0 * second
     add_point(terms, b, c[0], c[1], c[2], w * dx, w * dy, w * dz)
@@ -105,7 +123,7 @@ def _add_linear(terms, b, c, dx, dy, dz, weight, x, ln):
 
 @kernel
 def _add_angular(A, R, P, D, M, weight, x, ln):
-    """weight · ln³(x / t) with x = 3 - tr(Pᵀ R)."""
+    """Add weight · ln³(x / t) with x = 3 - tr(Pᵀ R)."""
     first, second = weight * 3.0 * ln * ln / x, weight * (6.0 * ln - 3.0 * ln * ln) / (x * x)
     for i in range(3):
         for k in range(3):

@@ -11,7 +11,7 @@ from ..mechanism.pose import Vector, vector
 
 @dataclass(frozen=True)
 class Weights:
-    """How much a frame's target counts; 0 where it does not matter.
+    """Weights of a frame's target; 0 where it does not matter.
 
     The orientation weight of an axis acts on the direction of that axis: with (0, 0, 1) the z axis is held and the
     frame may spin about it. In mink and pink it acts on turns about the axis: there (0, 0, 1) leaves the direction of z
@@ -37,11 +37,14 @@ def checked_weights(values: Any, what: str) -> Vector:
     """Return three weights as a vector.
 
     Args:
-        values: three numbers.
-        what: their name, for the message.
+        values: Three numbers.
+        what: Their name, for the message.
+
+    Returns:
+        The weights.
 
     Raises:
-        ClipError, MechanismError: a weight that is negative, infinite or NaN.
+        ClipError, MechanismError: A weight that is negative, infinite or NaN.
     """
     checked = vector(values, what)
     if min(checked) < 0:

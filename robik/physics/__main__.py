@@ -14,7 +14,11 @@ from .trials import Trial
 
 
 def main(path: str) -> None:
-    """Run the trials of a job file; each result is a line, and the first trial's poses a file beside it."""
+    """Run the trials of a job file; each result is a line, and the first trial's poses a file beside it.
+
+    Args:
+        path: The job file.
+    """
     with np.load(path, allow_pickle=False) as file:
         told: dict[str, Any] = json.loads(str(file["told"]))
         arrays: dict[str, Any] = {

@@ -17,13 +17,20 @@ KEYS = 1000  # at most
 
 
 def save_scene(plan: Plan, path: str | Path) -> tuple[Path, Path]:
-    """Write a scene and, beside it, the robot that it includes; return their paths.
+    """Write a scene and, beside it, the robot that it includes.
 
     The robot has collision spheres in its soles' corners, stiff loops and position actuators with the motors' stiffness
     and limits; the scene has the floor and a key per sample of the motion, with what the motors are told.
 
+    Args:
+        plan: The simulation.
+        path: The scene's file, `.xml`.
+
+    Returns:
+        Paths of scene and robot.
+
     Raises:
-        FormatError: a file that cannot be written, or a scene that is not called `.xml`.
+        FormatError: A file that cannot be written, or a scene that is not called `.xml`.
     """
     scene = Path(path)
     if scene.suffix.lower() != ".xml":

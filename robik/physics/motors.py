@@ -19,12 +19,15 @@ def chain_drives(chain: ServoChain, mechanism: Mechanism, p_gain: float | None =
     """Return drives by actuator.
 
     Args:
-        chain: the servos.
-        mechanism: the robot that they move.
-        p_gain: position P gain of all servos; that of the factory if left out.
+        chain: The servos.
+        mechanism: The robot that they move.
+        p_gain: Position P gain of all servos; that of the factory if left out.
+
+    Returns:
+        Drive by actuator.
 
     Raises:
-        ServoError: an actuator without a servo, or a model of which RobIK does not know what its motor can.
+        ServoError: An actuator without a servo, or a model of which RobIK does not know what its motor can.
     """
     if missing := [name for name in mechanism.actuators if name not in chain.actuators]:
         raise ServoError(f"no servo turns {', '.join(missing)} of robot {mechanism.name!r}")
@@ -42,15 +45,30 @@ def chain_drives(chain: ServoChain, mechanism: Mechanism, p_gain: float | None =
 
 
 def slowed(motion: Motion, speed: float) -> Motion:
-    """Return a motion at another speed: 2 is twice as fast."""
+    """Return a motion at another speed: 2 is twice as fast.
+
+    Args:
+        motion: The motion.
+        speed: Factor of the speed; 2 is twice as fast.
+
+    Returns:
+        The motion with other times.
+    """
     return motion if speed == 1.0 else replace(motion, times=motion.times / speed)
 
 
 def check_options(rate: float, speed: float, trials: int, p_gain: float | None, servos: str | None) -> None:
-    """Make sure that the command's numbers can be.
+    """Check the numbers of the command.
+
+    Args:
+        rate: Samples per second [Hz].
+        speed: Factor of the speed.
+        trials: Number of trials.
+        p_gain: Position P gain of the servos, or None.
+        servos: File of the servos, or None.
 
     Raises:
-        RobikError: names the one that cannot.
+        RobikError: Names the one that cannot.
     """
     for name, value in (("--rate", rate), ("--speed", speed), ("--p-gain", p_gain)):
         if value is not None and not (isfinite(value) and value > 0):

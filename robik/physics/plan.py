@@ -33,7 +33,7 @@ HIGH = 0.15  # sole lengths: a foot that never comes this near to the lowest one
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is simulated.
+    """Plan of a simulation.
 
     Attributes:
         mechanism: the robot.
@@ -102,17 +102,20 @@ def planned(
     """Return the plan of a simulation.
 
     Args:
-        mechanism: the robot, with masses and, where it floats, soles.
-        motion: with a column per actuator and, where the robot floats, its base.
-        drives: by actuator; from the robot's own limits if left out.
-        carry: whether goals carry the weight.
-        rate: of goals [Hz].
-        delay: of every goal [s].
-        source: the motion's file, for errors.
+        mechanism: The robot, with masses and, where it floats, soles.
+        motion: With a column per actuator and, where the robot floats, its base.
+        drives: By actuator; from the robot's own limits if left out.
+        carry: Whether goals carry the weight.
+        rate: Of goals [Hz].
+        delay: Of every goal [s].
+        source: The motion's file, for errors.
+
+    Returns:
+        The plan.
 
     Raises:
-        MechanismError: no mass, massless moving bodies, a floating robot without soles, or loops that do not close.
-        ClipError: a motion without base, or one that lacks an actuator.
+        MechanismError: No mass, massless moving bodies, a floating robot without soles, or loops that do not close.
+        ClipError: A motion without base, or one that lacks an actuator.
     """
     room = InverseDynamics(mechanism)
     _check_robot(mechanism, room)
@@ -156,7 +159,15 @@ def planned(
 
 
 def standing_phases(mechanism: Mechanism, motion: Motion) -> dict[str, np.ndarray]:
-    """Return when each foot of a motion with bodies' poses stands (T,)."""
+    """Return when each foot of a motion stands.
+
+    Args:
+        mechanism: The robot.
+        motion: The motion, with bodies' poses.
+
+    Returns:
+        Whether it stands (T,) by foot.
+    """
     feet = [frame for frame in mechanism.frames if frame.is_foot]
     soles = {frame.name: standing_points(mechanism, motion, frame.name).mean(axis=1) for frame in feet}
     levels = {name: float(np.percentile(sole[:, 2], 10)) for name, sole in soles.items()}
@@ -192,7 +203,14 @@ def _check_robot(mechanism: Mechanism, room: InverseDynamics) -> None:
 
 
 def massless(mechanism: Mechanism) -> list[str]:
-    """Return bodies that move against their neighbours without mass of their own or of anything fixed to them."""
+    """Return bodies that move against their neighbours without mass of their own or of anything fixed to them.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Their names.
+    """
     group = {body.name: body.name for body in mechanism.bodies}
 
     def root(name: str) -> str:

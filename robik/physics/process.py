@@ -29,14 +29,17 @@ class PhysicsError(RobikError):
 
 
 def run(plan: Plan, trials: Sequence[Trial] = ()) -> Verdict:
-    """Simulate a plan as it is and under disturbances; return the verdict.
+    """Simulate a plan as it is and under disturbances.
 
     Args:
-        plan: what is simulated.
-        trials: disturbances.
+        plan: What is simulated.
+        trials: Disturbances.
+
+    Returns:
+        The verdict.
 
     Raises:
-        PhysicsError: the process ended by itself, or the simulation left the numbers.
+        PhysicsError: The process ended by itself, or the simulation left the numbers.
         MissingExtraError: MuJoCo is not installed.
     """
     steps = simulate(plan, trials)
@@ -49,7 +52,21 @@ def run(plan: Plan, trials: Sequence[Trial] = ()) -> Verdict:
 
 
 def simulate(plan: Plan, trials: Sequence[Trial] = ()) -> Generator[float, None, Verdict]:
-    """As `run`, but yield the share that is done; a generator that is closed ends the process."""
+    """Simulate a plan in a process of its own, and yield the share that is done.
+
+    As `run`; a generator that is closed ends the process.
+
+    Args:
+        plan: The simulation.
+        trials: Trials beside the nominal one.
+
+    Yields:
+        Share that is done, 0 to 1. The generator returns the verdict.
+
+    Raises:
+        RobikError: The extra `physics` is not installed.
+        PhysicsError: The process failed; says what it said.
+    """
     if find_spec("mujoco") is None:
         raise missing("physics")
     every = [NOMINAL, *trials]

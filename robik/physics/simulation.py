@@ -23,7 +23,7 @@ FLOOR = "floor"
 
 @dataclass(frozen=True)
 class Job:
-    """What the process gets, as arrays.
+    """Input of the process, as arrays.
 
     Attributes:
         text: the MJCF of robot and scene.
@@ -78,7 +78,16 @@ class Simulation:
         self._rest_up = np.eye(3)
 
     def run(self, trial: Trial, progress: Callable[[float], None], keep: bool = False) -> dict[str, Any]:
-        """Simulate a trial and return what came out, as plain data; with `keep`, the bodies' poses as `ghost`."""
+        """Simulate a trial.
+
+        Args:
+            trial: What is different from the nominal robot.
+            progress: Called with the share that is done.
+            keep: Whether the bodies' poses are kept, as `ghost`.
+
+        Returns:
+            What came out, as plain data.
+        """
         self._change(trial)
         job, m, d = self.job, self.model, self.data
         mujoco.mj_resetData(m, d)
@@ -176,8 +185,11 @@ class Simulation:
         return result
 
     def _balance(self, record: _Record, times: np.ndarray, fell: float | None) -> dict[str, Any]:
-        """Find the smallest margin, and where a fall began: when the point in which the robot could still stop left the
-        support for good (the extrapolated centre of mass)."""
+        """Find the smallest margin of balance, and where a fall began.
+
+        That is when the point in which the robot could still stop, the extrapolated centre of mass, left the support
+        for good.
+        """
         com = np.array(record.com)
         height = np.maximum(com[:, 2] - float(self.data.geom_xpos[self._floor, 2]), 1e-3)
         speed = np.gradient(com[:, :2], times, axis=0)
@@ -229,7 +241,7 @@ class Simulation:
 
 
 class _Record:
-    """What is kept of a simulation, chunk by chunk."""
+    """Record of a simulation, chunk by chunk."""
 
     def __init__(self, actuators: int) -> None:
         self.times: list[float] = []

@@ -16,7 +16,7 @@ RAISED = 2.0  # shares of m g h: what a leg should have
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What became of a motion.
+    """Outcome of a motion in physics.
 
     Attributes:
         stands: whether the robot stands to the end.
@@ -101,10 +101,13 @@ def judged(
     """Return the verdict.
 
     Args:
-        plan: what was simulated.
-        found: what the process said of each trial, the undisturbed one first.
-        bodies: names of the simulated bodies, in order.
-        states: their poses: `times`, `position`, `quaternion`.
+        plan: What was simulated.
+        found: What the process said of each trial, the undisturbed one first.
+        bodies: Names of the simulated bodies, in order.
+        states: Their poses: `times`, `position`, `quaternion`.
+
+    Returns:
+        The verdict.
     """
     first, others = found[0], found[1:]
     begin, fell = float(plan.motion.times[0]), first["falls_at"]

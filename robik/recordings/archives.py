@@ -20,11 +20,14 @@ def read(content: bytes, body_model: str | Path | None) -> SkeletonMotion:
     """Return the motion in an archive.
 
     Args:
-        content: of the file.
-        body_model: of the SMPL family, for poses.
+        content: Of the file.
+        body_model: Of the SMPL family, for poses.
+
+    Returns:
+        The motion, Z up, in metres.
 
     Raises:
-        ClipError: names the array that is missing or wrong.
+        ClipError: Names the array that is missing or wrong.
     """
     arrays = load_arrays(content)
     if "poses" in arrays or "pose_body" in arrays:

@@ -13,10 +13,18 @@ RATES = ("fps", "mocap_framerate", "mocap_frame_rate", "frame_rate", "rate")
 
 
 def load_arrays(content: bytes) -> dict[str, np.ndarray]:
-    """Return the arrays of an archive; without those that hold Python objects, which are never run.
+    """Return the arrays of an archive.
+
+    Those that hold Python objects, which are never run, are left out.
+
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        The arrays by name.
 
     Raises:
-        ClipError: it is no archive of arrays.
+        ClipError: It is no archive of arrays.
     """
     arrays: dict[str, np.ndarray] = {}
     try:
@@ -36,8 +44,14 @@ def load_arrays(content: bytes) -> dict[str, np.ndarray]:
 def rate(arrays: dict[str, np.ndarray]) -> float:
     """Return the frames per second that an archive says.
 
+    Args:
+        arrays: Arrays of an archive by name.
+
+    Returns:
+        Frames per second [Hz].
+
     Raises:
-        ClipError: it says none, or one that cannot be.
+        ClipError: It says none, or one that cannot be.
     """
     name = next((name for name in RATES if name in arrays and arrays[name].size == 1), None)
     if name is None:
@@ -51,8 +65,15 @@ def rate(arrays: dict[str, np.ndarray]) -> float:
 def numbers(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
     """Return an array as numbers.
 
+    Args:
+        arrays: Arrays of an archive by name.
+        name: Name of the array.
+
+    Returns:
+        The array as floats.
+
     Raises:
-        ClipError: it holds something else, or numbers that are not finite.
+        ClipError: It holds something else, or numbers that are not finite.
     """
     if arrays[name].dtype.kind not in "iuf":
         raise ClipError(f"{name} must hold numbers, not {arrays[name].dtype}")

@@ -34,11 +34,14 @@ def read(arrays: dict[str, np.ndarray], rate: float, model: str | Path) -> Skele
 
     Args:
         arrays: `poses` (T, 3 K) or `root_orient` and `pose_body`, `trans` (T, 3), `betas`.
-        rate: frames per second.
-        model: the model's npz.
+        rate: Frames per second.
+        model: The model's npz.
+
+    Returns:
+        The motion.
 
     Raises:
-        ClipError: names the array that is missing or wrong.
+        ClipError: Names the array that is missing or wrong.
     """
     poses = _poses(arrays)
     if "trans" not in arrays:

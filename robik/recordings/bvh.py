@@ -39,15 +39,28 @@ class Joint:
 
 
 def matches(content: bytes) -> bool:
-    """Return whether a file's first word is `HIERARCHY`."""
+    """Return whether a file's first word is `HIERARCHY`.
+
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        True where the content is of this format.
+    """
     return content[:200].removeprefix(b"\xef\xbb\xbf").lstrip()[:9].upper() == b"HIERARCHY"
 
 
 def read(content: bytes) -> SkeletonMotion:
     """Return the motion in a BVH file, in the file's unit and axes.
 
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        The motion; lengths in the file's unit.
+
     Raises:
-        ClipError: names the line that is wrong.
+        ClipError: Names the line that is wrong.
     """
     lines = content.decode("utf-8-sig", errors="replace").splitlines()
     joints, columns, start = _hierarchy(lines)

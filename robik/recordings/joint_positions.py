@@ -27,13 +27,16 @@ def skeleton_motion(
     """Return the motion of joints as that of a skeleton, whose rest pose is the first frame's.
 
     Args:
-        names: of J joints.
+        names: Of J joints.
         positions: (T, J, 3) [any unit].
         times: (T,) increasing [s].
         parents: (J,) index of the joint that each hangs on, −1 for a root; found by distances if left out.
 
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: shapes that do not fit, or parents that are none.
+        ClipError: Shapes that do not fit, or parents that are none.
     """
     if positions.ndim != 3 or positions.shape[1:] != (len(names), 3) or not len(positions):
         raise ClipError(f"positions of {len(names)} joints must have the shape (T, {len(names)}, 3), "

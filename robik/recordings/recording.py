@@ -56,8 +56,11 @@ def upright(motion: SkeletonMotion, up: str = "auto") -> SkeletonMotion:
     """Return a motion with Z up.
 
     Args:
-        motion: with another axis up.
-        up: that axis; "auto" to see it in the motion.
+        motion: With another axis up.
+        up: That axis; "auto" to see it in the motion.
+
+    Returns:
+        The motion, turned.
     """
     axis = _up_axis(motion) if up == "auto" else up
     if axis == "z":
@@ -87,10 +90,18 @@ def _up_axis(motion: SkeletonMotion) -> str:
 
 
 def in_metres(motion: SkeletonMotion) -> SkeletonMotion:
-    """Return a motion, Z up, of a character about as tall as a human; one that is between 0.5 and 3 m stays as it is.
+    """Return a motion of a character about as tall as a human.
+
+    One that is between 0.5 and 3 m tall stays as it is.
+
+    Args:
+        motion: The motion, Z up, in any unit.
+
+    Returns:
+        The motion in metres.
 
     Raises:
-        ClipError: the character has no size.
+        ClipError: The character has no size.
     """
     tall = float(np.median(np.ptp(motion.positions[_looks(motion), :, 2], axis=1)))
     if tall < FLAT:
@@ -105,10 +116,18 @@ def in_metres(motion: SkeletonMotion) -> SkeletonMotion:
 
 
 def part_of_time(motion: SkeletonMotion, start: float | None, end: float | None) -> SkeletonMotion:
-    """Return the samples from `start` to `end` [s]; None for the recording's own ends.
+    """Return the samples from `start` to `end`.
+
+    Args:
+        motion: The character's motion.
+        start: First time [s]; the recording's own if None.
+        end: Last time [s]; the recording's own if None.
+
+    Returns:
+        These samples, with their times.
 
     Raises:
-        ClipError: no sample lies there.
+        ClipError: No sample lies there.
     """
     times = motion.times
     first, last = times[0] if start is None else start, times[-1] if end is None else end
@@ -120,7 +139,15 @@ def part_of_time(motion: SkeletonMotion, start: float | None, end: float | None)
 
 
 def without_first(motion: SkeletonMotion, count: int) -> SkeletonMotion:
-    """Return a motion without its first samples, from time 0 on; even times stay even to the last bit."""
+    """Return a motion without its first samples, from time 0 on; even times stay even to the last bit.
+
+    Args:
+        motion: The character's motion.
+        count: Number of samples to leave out.
+
+    Returns:
+        The motion, from 0 s on.
+    """
     times = motion.times[count:] - motion.times[count]
     even = motion.times[: len(times)] - motion.times[0]
     times = even if np.abs(even - times).max(initial=0.0) < EVEN else times

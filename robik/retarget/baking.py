@@ -44,7 +44,7 @@ class Balance:
 
     @property
     def needs_contacts(self) -> bool:
-        """Whether it depends on when the feet stand."""
+        """Return whether it depends on when the feet stand."""
         return self.pin_feet or self.source == "FEET"
 
 
@@ -53,7 +53,7 @@ class BakeSettings:
     """Settings of a bake, as its panel shows them.
 
     Attributes:
-        guarantee: whether no motor turns faster than it can.
+        enforce_velocity: whether no motor turns faster than it can.
         speed: share of each motor's speed that may be used [%].
         soften: whether what turns faster than that share of the slowest motor's speed is held back.
         velocity_limit: above which it is, where no motor's speed is known [rad/s].
@@ -66,7 +66,7 @@ class BakeSettings:
         cyclic: whether the last frame is the first then.
     """
 
-    guarantee: bool = True
+    enforce_velocity: bool = True
     speed: float = 100.0
     soften: bool = False
     velocity_limit: float = 5.0
@@ -83,11 +83,14 @@ def balance_by_name(name: str, pin_feet: bool = False) -> Balance:
     """Return a balance by its name in the shell.
 
     Args:
-        name: one of `BALANCES`.
-        pin_feet: whether standing feet are held flat and without sliding.
+        name: One of `BALANCES`.
+        pin_feet: Whether standing feet are held flat and without sliding.
+
+    Returns:
+        The balance.
 
     Raises:
-        ClipError: there is none of that name; lists those there are.
+        ClipError: There is none of that name; lists those there are.
     """
     if name not in BALANCES:
         raise ClipError(f"unknown balance {name!r}; there are {', '.join(BALANCES)}")
@@ -105,12 +108,15 @@ def solver_settings(
     """Return the solver's settings that targets, balance and bake ask for.
 
     Args:
-        mechanism: the robot.
-        weights: of the frames that follow.
-        balance: of the clip.
-        bake: settings of the bake.
-        objectives: weights of what the clip asks for beside frames and centre of mass.
-        holds: whether contacts of other frames than feet are held, too.
+        mechanism: The robot.
+        weights: Of the frames that follow.
+        balance: Of the clip.
+        bake: Settings of the bake.
+        objectives: Weights of what the clip asks for beside frames and centre of mass.
+        holds: Whether contacts of other frames than feet are held, too.
+
+    Returns:
+        The settings.
     """
     targets, com_weight = dict(weights), balance.weight
     if balance.source == "FEET":
@@ -125,7 +131,7 @@ def solver_settings(
         velocity_weight=bake.velocity_weight if bake.soften else 0.0,
         velocity_limit=_soften_above(mechanism, bake) if bake.soften else inf,
         joint_limits=bake.joint_limits,
-        enforce_velocity=bake.guarantee,
+        enforce_velocity=bake.enforce_velocity,
         velocity_share=bake.speed / 100.0,
         objectives=objectives or {},
         look_ahead=bake.look_ahead,
@@ -147,7 +153,16 @@ def _soften_above(mechanism: Mechanism, bake: BakeSettings) -> float:
 
 
 def balanced(clip: TargetClip, mechanism: Mechanism, balance: Balance) -> TargetClip:
-    """Return the clip with pinned feet and a target of the centre of mass over them, as far as asked for."""
+    """Return the clip with pinned feet and a target of the centre of mass over them, as far as asked for.
+
+    Args:
+        clip: The targets.
+        mechanism: The robot.
+        balance: What is asked for.
+
+    Returns:
+        The clip to be baked.
+    """
     if balance.pin_feet:
         clip = pin_feet(mechanism, clip)
     if balance.source == "FEET":

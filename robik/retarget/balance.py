@@ -43,29 +43,32 @@ def with_balance(
     stiffness: float = 0.2,
     pace: str = STILL,
 ) -> TargetClip:
-    """The clip with a CoM target that keeps the robot balanced, and with its feet's contact phases.
+    """Return the clip with a CoM target that keeps the robot balanced, and with its feet's contact phases.
 
     The target's height is that of the wish: leave the weight of the CoM along z at zero. The tracks of what is no foot
     lean with the CoM, level, as far as its target lies off the wish: else the pelvis would pull it back out of the
     support.
 
     Args:
-        mechanism: the robot, with soles on its feet's frames.
-        clip: with tracks of its feet; contact phases are found where there are none.
-        margin: the CoM stays at least this far inside the standing foot's outline [m], as far as the sole is that wide.
+        mechanism: The robot, with soles on its feet's frames.
+        clip: With tracks of its feet; contact phases are found where there are none.
+        margin: The CoM stays at least this far inside the standing foot's outline [m], as far as the sole is that wide.
         wish: (T, 3) where the CoM would be if balance did not matter [m]. By default the clip's own CoM target, else
             where the robot's CoM would be if it moved rigidly with the track of its hips, or the first that is not a
             foot, else the middle of the feet.
-        lead: the shift of weight is done this long before a foot lifts, and begins this long after one lands [s].
-        shift: where the feet leave less time than this for a shift of weight, it begins earlier and ends later [s].
+        lead: The shift of weight is done this long before a foot lifts, and begins this long after one lands [s].
+        shift: Where the feet leave less time than this for a shift of weight, it begins earlier and ends later [s].
         stiffness: τ [s], whose fourth power weighs accelerations; a longer one gives a smoother path that leaves the
             wish further.
         pace: "still" holds the CoM over the feet, so that the robot could stop at any time; "moving" holds the
             zero-moment point there, so that it may not stop but need not throw its weight from foot to foot; "auto"
             takes the first where its own accelerations allow that, else the second.
 
+    Returns:
+        The clip.
+
     Raises:
-        ClipError: the clip moves no foot, none of them ever stands, or a setting cannot be.
+        ClipError: The clip moves no foot, none of them ever stands, or a setting cannot be.
     """
     for what, value in (("margin", margin), ("lead", lead), ("shift", shift), ("stiffness", stiffness)):
         if not (isfinite(value) and value >= 0):
@@ -93,7 +96,16 @@ def with_balance(
 
 
 def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Where the CoM would be if balance did not matter (T, 3) [m]; `with_balance` says how it is chosen."""
+    """Return the preferred path of the CoM, before balance; `with_balance` says how it is chosen.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+        contacts: Whether each foot stands (T,), by frame.
+
+    Returns:
+        Positions (T, 3) [m].
+    """
     if clip.com is not None:
         return clip.com
     rest_com = (

@@ -8,13 +8,18 @@ Base = tuple[np.ndarray, np.ndarray]
 
 
 def shares(frames: np.ndarray, length: float, at_start: bool, at_end: bool) -> np.ndarray:
-    """How much of the new motion there is at each frame (T,): from 0 to 1 within `length` of an end that blends, at
-    rest at both.
+    """Return the share of the new motion at each frame (T,).
+
+    From 0 to 1 within `length` of an end that blends, at rest at both.
 
     Args:
-        frames: (T,) increasing.
-        length: of a blend, in frames; at most half of what there is.
-        at_start, at_end: which ends blend.
+        frames: Frame numbers (T,), increasing.
+        length: Length of a blend, in frames; at most half of what there is.
+        at_start: Whether the start blends.
+        at_end: Whether the end blends.
+
+    Returns:
+        Shares (T,), 0 to 1.
     """
     length = min(length, 0.5 * (frames[-1] - frames[0]))
     share = np.ones(len(frames))
@@ -28,12 +33,21 @@ def shares(frames: np.ndarray, length: float, at_start: bool, at_end: bool) -> n
 
 
 def blended(old: np.ndarray, new: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Rows (T, n) between the old and the new ones."""
+    """Return rows between the old and the new ones.
+
+    Args:
+        old: Rows (T, n).
+        new: Rows (T, n).
+        share: Share of the new ones (T,).
+
+    Returns:
+        Rows (T, n).
+    """
     return old + share[:, None] * (new - old)
 
 
 def within_speeds(values: np.ndarray, times: np.ndarray, speeds: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """Rows near these of which none is faster than allowed; the same where they are not.
+    """Return rows near these of which none is faster than allowed.
 
     Each coordinate becomes the mean of the highest curve below it and the lowest above it that keep the speed: of all
     that keep it, one whose largest distance is the least (the Lipschitz extensions of McShane and Whitney).
@@ -43,6 +57,9 @@ def within_speeds(values: np.ndarray, times: np.ndarray, speeds: np.ndarray, hel
         times: (T,) [s], increasing.
         speeds: (A,) the most of each per second, infinite where there is none.
         held: (T,) rows that stay as they are, if they can be reached at all.
+
+    Returns:
+        Rows (T, n); the given ones where none is.
     """
     steps = np.diff(times)[:, None] * speeds
     highest, lowest = (sign * _lowest(np.where(held[:, None], sign * values, np.inf), steps) for sign in (1.0, -1.0))
@@ -51,7 +68,7 @@ def within_speeds(values: np.ndarray, times: np.ndarray, speeds: np.ndarray, hel
 
 
 def _lowest(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """What can be reached from every row by at most these steps (T-1, A) a row, at its lowest."""
+    """Return what can be reached from every row by at most these steps (T-1, A) a row, at its lowest."""
     low = values.copy()
     for k in range(1, len(low)):
         np.minimum(low[k], low[k - 1] + steps[k - 1], out=low[k])
@@ -61,9 +78,17 @@ def _lowest(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
 
 
 def blended_base(old: Base | None, new: Base | None, share: np.ndarray) -> Base | None:
-    """Positions (T, 3) and unit quaternions (T, 4) wxyz between the old and the new ones.
+    """Return base poses between the old and the new ones.
 
     None for a robot on the ground.
+
+    Args:
+        old: Positions (T, 3) [m] and quaternions (T, 4) wxyz, or None for a robot on the ground.
+        new: The same.
+        share: Share of the new ones (T,).
+
+    Returns:
+        Positions and unit quaternions, or None.
     """
     if old is None or new is None:
         return None

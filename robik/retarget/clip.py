@@ -1,4 +1,4 @@
-"""What a robot should follow, and its file `*.npz`."""
+"""Target clips, and their file `*.npz`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROUNDING = 4e-16  # of the length of a unit quaternion
 
 @dataclass(frozen=True)
 class Track:
-    """Where one frame of the robot should be, over time.
+    """Targets of one frame of the robot, over time.
 
     Attributes:
         position: (T, 3) world coordinates [m], or None where only the orientation matters. At any finite distance for a
@@ -82,7 +82,15 @@ class TargetClip:
             raise ClipError(f"the clip asks for {', '.join(sorted(twice))} more than once")
 
     def part(self, start: int, stop: int) -> TargetClip:
-        """Samples `start` to `stop`, the first of them at 0 s."""
+        """Return samples `start` to `stop`, the first of them at 0 s.
+
+        Args:
+            start: First sample.
+            stop: Sample after the last.
+
+        Returns:
+            The part.
+        """
         kept = slice(start, stop)
         tracks = {
             name: Track(**{what: values[kept] for what, values in arrays_of(track).items()})
@@ -135,10 +143,13 @@ class TargetClip:
         return _frozen(array)
 
     def check(self, mechanism: Mechanism) -> None:
-        """Whether the robot has what the clip wants to move.
+        """Check that the robot has what the clip wants to move.
+
+        Args:
+            mechanism: The robot.
 
         Raises:
-            ClipError: lists the frames that exist.
+            ClipError: Lists the frames that exist.
         """
         known = mechanism.frame_names
         for name in self.tracks:
@@ -152,13 +163,30 @@ class TargetClip:
 
 
 def arrays_of(track: Track) -> dict[str, np.ndarray]:
-    """Return the arrays that a track has, by their names."""
+    """Return the arrays that a track has, by their names.
+
+    Args:
+        track: The track.
+
+    Returns:
+        Position, quaternion and contact, as far as there are any.
+    """
     return {what: values for what in ARRAYS if (values := getattr(track, what)) is not None}
 
 
 def save_clip(clip: TargetClip, path: str | Path) -> None:
-    """Write `times`, the tracks' arrays (`NAME.position`, `NAME.quaternion`, `NAME.contact`, …), `com.position` and the
-    objectives' arrays to an `.npz` file."""
+    """Write a clip to an `.npz` file.
+
+    `times`, the tracks' arrays (`NAME.position`, `NAME.quaternion`, `NAME.contact`, …), `com.position` and the
+    objectives' arrays.
+
+    Args:
+        clip: The targets.
+        path: The file.
+
+    Raises:
+        FormatError: The file cannot be written.
+    """
     arrays = {"times": clip.times}
     for name, track in clip.tracks.items():
         arrays |= {f"{name}.{what}": values for what, values in arrays_of(track).items()}
@@ -170,10 +198,16 @@ def save_clip(clip: TargetClip, path: str | Path) -> None:
 
 
 def load_clip(path: str | Path) -> TargetClip:
-    """Reads what `save_clip` writes.
+    """Read what `save_clip` writes.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The clip.
 
     Raises:
-        ClipError: names the file and the array that is wrong.
+        ClipError: Names the file and the array that is wrong.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

@@ -29,7 +29,7 @@ GRAVITY = 9.81  # m/s²
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothness:
-    """How smooth a path is to be.
+    """Smoothness of a path.
 
     Attributes:
         acceleration: weight a of second differences [samples⁴].
@@ -101,11 +101,14 @@ def zero_moment(path: np.ndarray, lever: np.ndarray) -> np.ndarray:
 
 
 def levers(height: np.ndarray, rate: float) -> np.ndarray:
-    """Return λ, (N,) [samples²], of a centre of mass at these heights.
+    """Return λ of a centre of mass at these heights.
 
     Args:
         height: (N,) above the ground [m].
-        rate: samples a second [Hz].
+        rate: Samples a second [Hz].
+
+    Returns:
+        λ (N,) [samples²].
     """
     rise = np.zeros_like(height)
     if len(height) > 2:
@@ -114,7 +117,15 @@ def levers(height: np.ndarray, rate: float) -> np.ndarray:
 
 
 def outside(points: np.ndarray, supports: Sequence[np.ndarray | None]) -> np.ndarray:
-    """Return how far points (N, 2) are outside their supports (N,) [m]; 0 inside, and where there is none."""
+    """Return how far points (N, 2) are outside their supports (N,) [m]; 0 inside, and where there is none.
+
+    Args:
+        points: Points (N, 2) [m].
+        supports: Corners (K, 2) of each point's support [m], or None.
+
+    Returns:
+        Distances (N,) [m].
+    """
     return np.linalg.norm(points - _projection(supports)(points), axis=1)
 
 

@@ -1,4 +1,4 @@
-"""When each foot stands: contact phases from the feet's tracks."""
+"""Contact phases of each foot from the feet's tracks."""
 
 from __future__ import annotations
 
@@ -22,10 +22,17 @@ SMOOTHING = 0.02  # of noisy tracks before speeds are taken from them [s]
 
 
 def feet(mechanism: Mechanism, clip: TargetClip) -> tuple[str, ...]:
-    """The frames with a sole that the clip moves.
+    """Return the frames with a sole that the clip moves.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+
+    Returns:
+        Their names.
 
     Raises:
-        ClipError: there are none; says which frames could be.
+        ClipError: There are none; says which frames could be.
     """
     known = [frame.name for frame in mechanism.frames if frame.is_foot]
     if not known:
@@ -46,9 +53,17 @@ def feet(mechanism: Mechanism, clip: TargetClip) -> tuple[str, ...]:
 
 
 def foot_poses(mechanism: Mechanism, clip: TargetClip, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """A foot's target: positions (T, 3) [m] and unit quaternions (T, 4) wxyz.
+    """Return the targets of a foot.
 
     Where no orientation is asked for, the rest pose's.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+        name: Name of the foot's frame.
+
+    Returns:
+        Positions (T, 3) [m] and unit quaternions (T, 4) wxyz.
     """
     track = clip.tracks[name]
     assert track.position is not None  # `feet` has checked
@@ -58,14 +73,21 @@ def foot_poses(mechanism: Mechanism, clip: TargetClip, name: str) -> tuple[np.nd
 
 
 def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarray]:
-    """Whether each foot stands (T,), by hand where its track says so, else from its height and speed.
+    """Return whether each foot stands (T,), by hand where its track says so, else from its height and speed.
 
     A swing is a stretch in which the foot may be moving and at some time surely is: two thresholds each for height and
     speed, so that noise does not cut phases to pieces. Heights count from where the foot stands most of the time; a
     foot that is never near the lowest one's ground never stands.
 
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+
+    Returns:
+        Whether it stands (T,) by foot.
+
     Raises:
-        ClipError: the clip moves no foot.
+        ClipError: The clip moves no foot.
     """
     names = feet(mechanism, clip)
     soles = {n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n)).mean(axis=1) for n in names}
@@ -80,13 +102,16 @@ def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarra
 
 
 def standing(times: np.ndarray, sole: np.ndarray, level: float, length: float) -> np.ndarray:
-    """Whether a foot stands (T,).
+    """Return whether a foot stands (T,).
 
     Args:
         times: (T,) [s].
         sole: (T, 3) the sole's centre [m].
-        level: its height where it stands [m].
-        length: of the sole [m]; the measure of heights and speeds.
+        level: Its height where it stands [m].
+        length: Of the sole [m]; the measure of heights and speeds.
+
+    Returns:
+        Flags (T,).
     """
     if len(times) < 2:
         return sole[:, 2] - level < HIGH * length
@@ -102,8 +127,10 @@ def standing(times: np.ndarray, sole: np.ndarray, level: float, length: float) -
 
 
 def _trimmed(stands: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Phases shortened to where the foot is at the height at which it stands in this phase: lift-off is when it leaves
-    that."""
+    """Return phases shortened to where the foot is at the height at which it stands in the phase.
+
+    Lift-off is when it leaves that height.
+    """
     trimmed = stands.copy()
     for start, stop in runs(stands):
         down = np.flatnonzero(height[start:stop] <= np.median(height[start:stop]) + LEVEL)
@@ -128,13 +155,20 @@ def _without_short(times: np.ndarray, stands: np.ndarray, step: float) -> np.nda
 
 
 def runs(flags: np.ndarray) -> list[tuple[int, int]]:
-    """First index and the one past the last of each stretch in which the flags (T,) hold."""
+    """Return each stretch in which flags hold.
+
+    Args:
+        flags: Flags (T,).
+
+    Returns:
+        Pairs of the first index and the one past the last.
+    """
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(int)))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
 def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.ndarray:
-    """How far a motion's lowest sole is below the ground on which the clip's feet stand.
+    """Return how far a motion's lowest sole is below the ground on which the clip's feet stand.
 
     The targets of pinned feet never go below it; a robot that cannot follow them in time may.
 
@@ -161,6 +195,14 @@ def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.n
 
 
 def with_contacts(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
-    """The clip with every foot's contact phases filled in; phases given by hand stay."""
+    """Return the clip with every foot's contact phases filled in; phases given by hand stay.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+
+    Returns:
+        The clip with contacts in the feet's tracks.
+    """
     contacts = find_contacts(mechanism, clip)
     return replace(clip, tracks={n: replace(t, contact=contacts.get(n, t.contact)) for n, t in clip.tracks.items()})

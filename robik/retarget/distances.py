@@ -1,4 +1,4 @@
-"""How far a robot's frames and its centre of mass are from what they follow."""
+"""Errors of a robot's frames and its centre of mass against their targets."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ def distances(
     quaternion: np.ndarray,
     com: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of a motion from its clip, along the axes that have weight.
+    """Return the errors of a motion against its clip, along the axes that have weight.
 
     Args:
-        mechanism: the robot.
-        clip: what it follows.
-        settings: for the weights.
-        position, quaternion: (T, n, 3) [m] and (T, n, 4) of the bodies' own frames.
-        com: (T, 3) the robot's centre of mass [m].
+        mechanism: The robot.
+        clip: What it follows.
+        settings: For the weights.
+        position: Positions (T, n, 3) of the bodies' own frames [m].
+        quaternion: Their orientations (T, n, 4) wxyz.
+        com: Centres of mass (T, 3) of the robot [m].
 
     Returns:
         Distances (T, targets) [m] and angles (T, targets) [rad] of the targets, in the order of the clip's tracks, and

@@ -1,4 +1,4 @@
-"""What the centre of mass, or the zero-moment point, is to be over while feet stand and swing in turn."""
+"""Areas over which the centre of mass, or the zero-moment point, is to be while feet stand and swing in turn."""
 
 from __future__ import annotations
 
@@ -45,11 +45,14 @@ class Footholds:
         """Return the feet of a clip.
 
         Args:
-            mechanism: the robot.
-            clip: with tracks of its feet.
-            contacts: by foot, whether it stands (T,); at some time one does.
+            mechanism: The robot.
+            clip: With tracks of its feet.
+            contacts: By foot, whether it stands (T,); at some time one does.
             grid: (N,) times of the plan [s].
-            margin: how far inside their outlines to stay [m].
+            margin: How far inside their outlines to stay [m].
+
+        Returns:
+            The footholds, on a grid of times.
         """
         outlines, centres, heights = {}, {}, []
         for name, contact in contacts.items():
@@ -63,12 +66,13 @@ class Footholds:
         return cls(times=clip.times, grid=grid, contacts=contacts, outlines=outlines, centres=centres, ground=ground)
 
     def for_standing(self, lead: float, shift: float) -> list[np.ndarray | None]:
-        """Return what the centre of mass of a slow robot is to be over, at the grid's times.
+        """Return the areas over which the centre of mass of a slow robot is to be, at the grid's times.
 
         A single foot's outline; of several feet the hull of their centres, which for two is a line.
 
         Args:
-            lead, shift: as `planned_feet` takes them [s].
+            lead: Time after landing and before lifting in which a foot does not count [s].
+            shift: Shortest time for a shift of weight [s].
 
         Returns:
             Corners (K, 2) [m], or None in the air; N of them.
@@ -99,7 +103,16 @@ class Footholds:
 
 
 def sole_inside(mechanism: Mechanism, name: str, margin: float) -> np.ndarray:
-    """Return a sole's outline less the margin (K, 3) [m], in the frame's coordinates."""
+    """Return a sole's outline less the margin (K, 3) [m], in the frame's coordinates.
+
+    Args:
+        mechanism: The robot.
+        name: Name of the foot's frame.
+        margin: Width of the rim that is left out [m].
+
+    Returns:
+        Corners (K, 3) [m].
+    """
     outline, axes = sole_polygon(mechanism.frame(name)), sole_axes(mechanism.frame(name))
     middle = outline.mean(axis=0)
     return middle + inset((outline - middle) @ axes[:2].T, margin) @ axes[:2]
@@ -115,11 +128,22 @@ def _resampled(grid: np.ndarray, times: np.ndarray, values: np.ndarray) -> np.nd
 def planned_feet(
     times: np.ndarray, contacts: Mapping[str, np.ndarray], grid: np.ndarray, lead: float, shift: float
 ) -> list[frozenset[str]]:
-    """Which feet the CoM may count on at the grid's times: those that stand, with time to shift the weight between
-    them.
+    """Return which feet the CoM may count on at the grid's times.
+
+    Those that stand, with time to shift the weight between them.
 
     A foot counts from `lead` after it landed until `lead` before it lifts. What remains for a shift of weight is made
     at least `shift` long, at most at the cost of a third of the phases around it.
+
+    Args:
+        times: Times (T,) [s].
+        contacts: Whether each foot stands (T,), by frame.
+        grid: Times (G,) [s].
+        lead: Time after landing and before lifting in which a foot does not count [s].
+        shift: Shortest time for a shift of weight [s].
+
+    Returns:
+        Names of the feet that count, for each time of the grid.
     """
     names = sorted(contacts)
     sets = [frozenset(n for n in names if contacts[n][k]) for k in range(len(times))]
@@ -144,7 +168,7 @@ def planned_feet(
 
 
 def _shifting_bounds(phases: list[frozenset[str]], bounds: list[float], lead: float, shift: float) -> np.ndarray:
-    """The phases' bounds, moved as `planned_feet` says: phase i lasts from bound i to bound i + 1."""
+    """Return the phases' bounds, moved as `planned_feet` says: phase i lasts from bound i to bound i + 1."""
     moved = np.array(bounds)
     for i in range(1, len(phases)):
         before, after = phases[i - 1], phases[i]

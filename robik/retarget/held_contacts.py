@@ -39,7 +39,14 @@ class HeldTrack:
 
 
 def held_tracks(clip: TargetClip) -> dict[str, HeldTrack]:
-    """Return the tracks of a clip that have contacts and positions to be held at, by frame."""
+    """Return the tracks of a clip that have contacts and positions to be held at, by frame.
+
+    Args:
+        clip: The targets.
+
+    Returns:
+        Contact and held pose by frame.
+    """
     return {
         name: _held(name, clip.times, track, track.contact, track.position)
         for name, track in clip.tracks.items()
@@ -48,10 +55,13 @@ def held_tracks(clip: TargetClip) -> dict[str, HeldTrack]:
 
 
 def check_contacts(clip: TargetClip) -> None:
-    """Whether every contact of a clip can be held.
+    """Check that every contact of a clip can be held.
+
+    Args:
+        clip: The targets.
 
     Raises:
-        ClipError: a contact of a frame without a position.
+        ClipError: A contact of a frame without a position.
     """
     for name, track in clip.tracks.items():
         if track.contact is not None and track.contact.any() and track.position is None:

@@ -10,8 +10,8 @@ import numpy as np
 from ..clip_solver.bounds import FITS, ORDERS, differences
 from ..clip_solver.clip_solver import MOST, ClipSolver
 from ..errors import ClipError
-from ..ik.sequence import Output
-from ..ik.solver import Solver, Wanted
+from ..ik.memory import Output
+from ..ik.solver import ClipTargets, Solver
 from ..kinematics.frames import com_of_states, own_frames
 from ..mechanism.model import Mechanism
 from ..motions.report import LookAhead
@@ -23,7 +23,7 @@ APART, TURNED = 0.05, 0.1  # of the robot's size, and rad: what the ends of a cy
 
 @dataclass(frozen=True)
 class FrameByFrame:
-    """What a clip was like before.
+    """Result of solving frame by frame, for comparison.
 
     Attributes:
         position_error: (T, targets) [m].
@@ -37,8 +37,12 @@ class FrameByFrame:
 def check_cyclic(mechanism: Mechanism, clip: TargetClip) -> None:
     """Check that a clip asks for the same in its last frame as in its first.
 
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+
     Raises:
-        ClipError: names the target that does not come back.
+        ClipError: Names the target that does not come back.
     """
     if len(clip.times) < 5:
         raise ClipError(f"a cyclic clip needs at least 5 frames, not {len(clip.times)}")
@@ -71,11 +75,11 @@ class LookingAhead:
     Args:
         solver: of one frame.
         clip: what is followed.
-        wanted: the same in the solver's terms.
+        clip_targets: the same in the solver's terms.
         output: of the frames one by one, which is replaced.
     """
 
-    def __init__(self, solver: Solver, clip: TargetClip, wanted: Wanted, output: Output):
+    def __init__(self, solver: Solver, clip: TargetClip, clip_targets: ClipTargets, output: Output):
         self._solver, self._clip, self._output = solver, clip, output
         settings, topology = solver.settings, solver.topology
         if settings.cyclic:
@@ -85,7 +89,7 @@ class LookingAhead:
         com = com_of_states(topology, output.position)
         apart, _, _ = distances(solver.mechanism, clip, settings, *poses, com)
         self._before = FrameByFrame(apart, differences(clip.times)[1].of(values))
-        self._clip_solver = ClipSolver(solver, wanted, clip.times, output.q, settings.cyclic)
+        self._clip_solver = ClipSolver(solver, clip_targets, clip.times, output.q, settings.cyclic)
 
     def steps(self) -> Iterator[float]:
         """Improve the output, and yield the share of the work that is done."""

@@ -18,7 +18,7 @@ FADE = 0.5  # before the first phase, and after the last, corrections come and g
 
 
 def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None) -> TargetClip:
-    """The clip with its feet held in contact: flat on the ground, without sliding or turning.
+    """Return the clip with its feet held in contact: flat on the ground, without sliding or turning.
 
     Swings are led from hold to hold.
 
@@ -27,12 +27,15 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
     so that the track stays continuous and keeps its shape; no sole dips into the ground.
 
     Args:
-        mechanism: the robot.
-        clip: with tracks of its feet; contact phases are found where there are none.
-        ground: its height [m]; left out, that of the robot's rest pose.
+        mechanism: The robot.
+        clip: With tracks of its feet; contact phases are found where there are none.
+        ground: Its height [m]; left out, that of the robot's rest pose.
+
+    Returns:
+        The clip.
 
     Raises:
-        ClipError: the clip moves no foot.
+        ClipError: The clip moves no foot.
     """
     clip, ground = with_contacts(mechanism, clip), ground_height(mechanism) if ground is None else ground
     names = tuple(name for name in feet(mechanism, clip) if clip.tracks[name].ground_position is None)
@@ -48,8 +51,16 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
 
 
 def ground_height(mechanism: Mechanism) -> float:
-    """Height of the ground on which a robot stands in its rest pose [m]: under the lowest of its soles, turned level; 0
-    without feet."""
+    """Return the height of the ground on which a robot stands in its rest pose.
+
+    Under the lowest of its soles, turned level.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Height [m]; 0 without feet.
+    """
     feet = [frame for frame in mechanism.frames if frame.is_foot]
     heights = [
         mechanism.rest_pose(f.name).position[2] + float(_up(mechanism, f.name) @ np.mean(f.sole, axis=0)) for f in feet
@@ -68,7 +79,7 @@ def _levels(mechanism: Mechanism, clip: TargetClip, name: str) -> list[float]:
 def _pinned(
     mechanism: Mechanism, clip: TargetClip, name: str, ground: float, heights: list[float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A foot's track, held at these heights phase by phase, and nowhere below the ground."""
+    """Return a foot's track, held at these heights phase by phase, and nowhere below the ground."""
     frame, contact = mechanism.frame(name), clip.tracks[name].contact
     assert contact is not None  # `pin_feet` has filled it in
     position, quaternion = foot_poses(mechanism, clip, name)
@@ -102,19 +113,31 @@ def _pinned(
 
 
 def _up(mechanism: Mechanism, name: str) -> np.ndarray:
-    """The sole's normal, in the frame's coordinates, on the side that is up in the rest pose."""
+    """Return the sole's normal, in the frame's coordinates, on the side that is up in the rest pose."""
     normal = sole_axes(mechanism.frame(name))[2]
     return normal if (mechanism.rest_pose(name).matrix @ normal)[2] >= 0 else -normal
 
 
 def _hold(path: np.ndarray, turns: Rotation, up: np.ndarray, height: float) -> tuple[np.ndarray, Rotation]:
-    """Where a foot is held through a phase: its sole's centre at this height, and its mean orientation tilted flat."""
+    """Return the pose at which a foot is held through a phase.
+
+    Its sole's centre at this height, and its mean orientation tilted flat.
+    """
     middle = np.array([*np.median(path[:, :2], axis=0), height])
     return middle, _flat(turns.mean(), up)
 
 
 def flattened(mechanism: Mechanism, name: str, turn: Rotation) -> Rotation:
-    """Return a foot's orientation, tilted by as little as lays its sole flat on level ground."""
+    """Return a foot's orientation, tilted by as little as lays its sole flat on level ground.
+
+    Args:
+        mechanism: The robot.
+        name: Name of the foot's frame.
+        turn: Its orientation.
+
+    Returns:
+        The orientation, tilted.
+    """
     return _flat(turn, _up(mechanism, name))
 
 
@@ -123,7 +146,7 @@ def _flat(turn: Rotation, up: np.ndarray) -> Rotation:
 
 
 def _shortest(a: np.ndarray, b: np.ndarray) -> Rotation:
-    """The smallest rotation that takes the unit vector a to the unit vector b."""
+    """Return the smallest rotation that takes the unit vector a to the unit vector b."""
     axis, cosine = np.cross(a, b), float(a @ b)
     sine = float(np.linalg.norm(axis))
     if sine < 1e-12:

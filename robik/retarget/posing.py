@@ -21,12 +21,15 @@ def posed(mechanism: Mechanism, motion: Motion, source: str = "the motion") -> t
     ignores the base.
 
     Args:
-        mechanism: the robot.
-        motion: has a column per actuator of the robot.
-        source: the motion's file, for errors.
+        mechanism: The robot.
+        motion: Has a column per actuator of the robot.
+        source: The motion's file, for errors.
+
+    Returns:
+        Motion and residuals (T,) [m].
 
     Raises:
-        ClipError: an actuator has no column, or the base is another body than the one that floats.
+        ClipError: An actuator has no column, or the base is another body than the one that floats.
     """
     values, base, root = values_for(mechanism, motion, source), motion.base, build_topology(mechanism).root
     if base is not None and root is not None and base.body not in ("", root):

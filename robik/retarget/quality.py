@@ -23,9 +23,12 @@ def measure_quality(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Q
     """Return the figures of a motion that follows a clip.
 
     Args:
-        mechanism: the robot.
-        clip: with contact phases where something stands.
-        motion: at the clip's times, with body poses.
+        mechanism: The robot.
+        clip: With contact phases where something stands.
+        motion: At the clip's times, with body poses.
+
+    Returns:
+        Figures of slide, penetration, jumps and balance.
     """
     held = held_tracks(clip)
     slides, floats, off, turned = [], [], np.zeros(len(clip.times)), [0.0]
@@ -57,13 +60,16 @@ def measure_quality(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Q
 
 
 def contact_gaps(mechanism: Mechanism, name: str, track: HeldTrack, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """Return how far a frame in contact is from where it is held, (T,) [m] and (T,) [rad]; NaN where it does not stand.
+    """Return the distances and angles of a frame in contact from where it is held.
 
     Args:
-        mechanism: the robot.
-        name: of the frame.
-        track: its track and contact.
-        motion: with body poses.
+        mechanism: The robot.
+        name: Of the frame.
+        track: Its track and contact.
+        motion: With body poses.
+
+    Returns:
+        Distances (T,) [m] and angles (T,) [rad], NaN where it does not stand.
     """
     contact = track.contact
     position, quaternion = _poses(motion)
@@ -74,7 +80,16 @@ def contact_gaps(mechanism: Mechanism, name: str, track: HeldTrack, motion: Moti
 
 
 def late_contacts(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> dict[int, list[str]]:
-    """Return, in words and by frame, which contacts are not where they are held; arguments as for `measure_quality`."""
+    """Return, in words and by frame, the contacts that are not where they are held.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+        motion: The motion, with bodies' poses.
+
+    Returns:
+        Sentences by index of the sample.
+    """
     found: dict[int, list[str]] = {}
     for name, track in held_tracks(clip).items():
         distance, angle = contact_gaps(mechanism, name, track, motion)

@@ -68,23 +68,24 @@ def retarget_recording(
     """Follow a recording with a robot.
 
     Args:
-        robot: a mechanism, a robot's file, or the name of one that comes with RobIK.
-        recording: a character's motion, or a file of one (`load_recording`).
+        robot: A mechanism, a robot's file, or the name of one that comes with RobIK.
+        recording: A character's motion, or a file of one (`load_recording`).
         balance: "off", or the pace of a centre of mass over the feet: "still", "moving", "auto".
-        pin_feet: whether standing feet are held flat and without sliding.
-        mapping: which bone each frame follows, as rows or as their file; found by names and shapes if left out.
-        start, end: stretch of the recording [s]; its own ends if left out.
-        body_model: an npz of the SMPL family, for recordings that are its poses.
-        robot_file: that a mechanism was read from, for its meshes, on which feet are found.
-        settings: of the bake.
-        speed_cost: whether to solve a second time, to report what keeping motors' speeds costs.
-        progress: called with how many frames are solved, of how many.
+        pin_feet: Whether standing feet are held flat and without sliding.
+        mapping: Which bone each frame follows, as rows or as their file; found by names and shapes if left out.
+        start: First time of the recording [s]; its own if left out.
+        end: Last time of the recording [s]; its own if left out.
+        body_model: An npz of the SMPL family, for recordings that are its poses.
+        robot_file: That a mechanism was read from, for its meshes, on which feet are found.
+        settings: Of the bake.
+        speed_cost: Whether to solve a second time, to report what keeping motors' speeds costs.
+        progress: Called with how many frames are solved, of how many.
 
     Returns:
         The motion, with the robot that made it and the clip that it followed.
 
     Raises:
-        RobikError: one sentence that says what is wrong, and what would be right.
+        RobikError: One sentence that says what is wrong, and what would be right.
     """
     mechanism, file = _robot(robot, robot_file)
     motion = recording if isinstance(recording, SkeletonMotion) else load_recording(recording, body_model)
@@ -107,16 +108,20 @@ def follow(
     """Follow a character with a robot: map it, fit it, balance it, solve it.
 
     Args:
-        mechanism: the robot.
-        motion: the character's; a pose to align by at its start is left out of what is solved.
-        shapes: of the robot's bodies, on which feet are found.
-        rows: which bone each frame follows; None for Auto-Map.
-        balance, settings: as Blender's panels have them.
-        speed_cost: whether to solve a second time, to report what keeping motors' speeds costs.
-        progress: called with how many frames are solved, of how many.
+        mechanism: The robot.
+        motion: The character's; a pose to align by at its start is left out of what is solved.
+        shapes: Of the robot's bodies, on which feet are found.
+        rows: Which bone each frame follows; None for Auto-Map.
+        balance: Balance, as Blender's panel has it.
+        settings: Settings of the bake, as Blender's panel has them.
+        speed_cost: Whether to solve a second time, to report what keeping motors' speeds costs.
+        progress: Called with how many frames are solved, of how many.
+
+    Returns:
+        The motion, with the robot that made it and the clip that it followed.
 
     Raises:
-        RobikError: one sentence that says what is wrong.
+        RobikError: One sentence that says what is wrong.
     """
     stood = mechanism
     asked = [row for row in (proposed(mechanism, motion) if rows is None else told(rows, motion)) if row.bone]
@@ -140,26 +145,45 @@ def follow(
 
 
 def proposed(mechanism: Mechanism, motion: SkeletonMotion) -> list[Row]:
-    """Return which bone each frame should follow, by the names and the shape of both."""
+    """Return the rows that names and shapes of robot and character propose.
+
+    Args:
+        mechanism: The robot.
+        motion: The character's motion.
+
+    Returns:
+        A row per frame of the robot that has a bone to follow.
+    """
     seen = motion.positions[glances(len(motion.times), FEW)]
     return auto_map(mechanism, motion.skeleton.names, read_anatomy(motion.skeleton, seen))
 
 
 def told(rows: Iterable[Row], motion: SkeletonMotion) -> list[Row]:
-    """Return rows with the parts of the body that their bones are, where the rows do not say them."""
+    """Return rows with the parts of the body that their bones are, where the rows do not say them.
+
+    Args:
+        rows: Rows of a mapping.
+        motion: The character's motion.
+
+    Returns:
+        The rows with parts and sides.
+    """
     anatomy = read_anatomy(motion.skeleton, motion.positions[glances(len(motion.times), FEW)])
     parts = {row: anatomy.part(row.bone) for row in rows}
     return [row if row.part else replace(row, part=part, side=side) for row, (part, side) in parts.items()]
 
 
 def standing_root(before: Mechanism, mechanism: Mechanism) -> Pose:
-    """Return where a robot stands.
+    """Return the pose in which a robot stands on the ground.
 
     One whose file says nothing of the world is lifted onto the floor when its feet are found, as Blender does it.
 
     Args:
-        before: the robot as its file has it.
-        mechanism: the robot with feet.
+        before: The robot as its file has it.
+        mechanism: The robot with feet.
+
+    Returns:
+        Pose of its root [m].
     """
     if mechanism is before or any(joint.parent == WORLD for joint in mechanism.joints):
         return Pose()

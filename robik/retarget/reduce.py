@@ -24,12 +24,19 @@ class Keys:
     slopes: np.ndarray
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """The curve (T,); constant before the first and after the last key."""
+        """Return the curve at times; it is constant before the first and after the last key.
+
+        Args:
+            times: Times (T,) [s].
+
+        Returns:
+            Values (T,).
+        """
         return _hermite(self, np.clip(np.asarray(times, dtype=float), self.times[0], self.times[-1]))
 
 
 def reduce_keys(times: np.ndarray, values: np.ndarray, tolerance: float) -> Keys:
-    """The keys that keep a sampled curve within a tolerance at every sample.
+    """Return the keys that keep a sampled curve within a tolerance at every sample.
 
     Starting with the two ends, each piece that misses a sample by more than the tolerance is cut where it misses most.
     The slopes at keys are the samples' own, so neighbouring pieces join smoothly.
@@ -37,10 +44,13 @@ def reduce_keys(times: np.ndarray, values: np.ndarray, tolerance: float) -> Keys
     Args:
         times: (T,) increasing.
         values: (T,).
-        tolerance: how far the curve may pass by a sample, in the unit of the values.
+        tolerance: How far the curve may pass by a sample, in the unit of the values.
+
+    Returns:
+        Times, values and tangents of the keys.
 
     Raises:
-        ClipError: the tolerance is not positive, or the arrays do not fit.
+        ClipError: The tolerance is not positive, or the arrays do not fit.
     """
     times, values = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
     if not tolerance > 0:

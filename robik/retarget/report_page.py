@@ -74,11 +74,14 @@ def with_states(mechanism: Mechanism, motion: Motion) -> Motion:
     """Return the motion with its bodies' poses and its centre of mass, by forward kinematics unless they are known.
 
     Args:
-        mechanism: the robot.
-        motion: has a column per actuator of the robot.
+        mechanism: The robot.
+        motion: Has a column per actuator of the robot.
+
+    Returns:
+        The motion.
 
     Raises:
-        ClipError: an actuator has no column, or the robot floats and the motion has neither states nor a base.
+        ClipError: An actuator has no column, or the robot floats and the motion has neither states nor a base.
     """
     if motion.position is None or motion.quaternion is None:
         if motion.base is None and not mechanism.is_grounded:
@@ -100,7 +103,7 @@ def save_page(
     settings: Settings = Settings(),  # noqa: B008 - immutable
     frames: np.ndarray | None = None,
 ) -> None:
-    """Writes the page, whole or not at all.
+    """Write the page, whole or not at all.
 
     Args:
         path: of the HTML file.
@@ -123,7 +126,21 @@ def page(
     settings: Settings,
     frames: np.ndarray | None = None,
 ) -> str:
-    """The page as HTML. Arguments, errors: as for `save_page`."""
+    """Return the page as HTML.
+
+    Args:
+        motion: The motion.
+        mechanism: The robot, or None.
+        clip: The targets, or None.
+        settings: Weights, regularizers and limits.
+        frames: Frame numbers (T,) for the time axis; seconds if left out.
+
+    Returns:
+        HTML of one file.
+
+    Raises:
+        ClipError: The clip has other times than the motion.
+    """
     if clip is not None and (clip.times.shape != motion.times.shape or np.abs(clip.times - motion.times).max() > 1e-6):
         raise ClipError(
             f"the clip has {len(clip.times)} samples to {clip.times[-1]:g} s, the motion {len(motion.times)} to"
@@ -259,13 +276,13 @@ def _motor_table(motion: Motion, mechanism: Mechanism | None, x: np.ndarray, uni
 
 
 def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
-    """Each row ends with its CSS class."""
+    """Return each row ends with its CSS class."""
     body = "".join(f'<tr class="{kind}">{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>' for *cells, kind in rows)
     return f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{body}</table>"
 
 
 def _notes(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | None) -> list[str]:
-    """What could not be shown, and what it needs; what keeping speeds has cost, if that is known."""
+    """Return what could not be shown, and what it needs; what keeping speeds has cost, if that is known."""
     wanted = [
         "the robot: limits and balance" if mechanism is None else "",
         "the clip that was followed: distances and contacts" if clip is None else "",
@@ -279,7 +296,7 @@ def _notes(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | None)
 
 
 def _figure(plots: Sequence[Plot], x: np.ndarray, unit: str) -> str:
-    """The plots below each other; they zoom together."""
+    """Return the plots below each other; they zoom together."""
     with extra("report"):
         import plotly.graph_objects as go  # a second to import, which only a report needs
         from plotly.subplots import make_subplots

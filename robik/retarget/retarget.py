@@ -12,7 +12,7 @@ import numpy as np
 from ..clip_solver.bounds import differences
 from ..errors import ClipError
 from ..ik.prior_solver import PriorSolver
-from ..ik.solver import Solver, Wanted
+from ..ik.solver import ClipTargets, Solver
 from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
 from ..kinematics.forward import body_poses
@@ -20,7 +20,7 @@ from ..kinematics.frames import become_own_frames, com_of_states, robot_com
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, LookAhead, Motion, Report
 from ..motions.report import ObjectiveError
-from ..objectives.objective import Miss, States
+from ..objectives.objective import States, TargetError
 from ..objectives.pose_prior import WEIGHT, PosePrior
 from ..objectives.settings import Settings
 from .clip import TargetClip
@@ -83,8 +83,8 @@ class Retargeting:
         if settings.contacts == "hold":
             check_contacts(clip)
         self.mechanism, self.clip, self.settings = mechanism, clip, settings
-        wanted = mechanism, tuple(clip.tracks), settings, clip.com is not None, clip.objectives
-        self.solver = formulation(*wanted) if prior is None else PriorSolver(*wanted, prior, prior_weight)
+        arguments = mechanism, tuple(clip.tracks), settings, clip.com is not None, clip.objectives
+        self.solver = formulation(*arguments) if prior is None else PriorSolver(*arguments, prior, prior_weight)
         self._output = self.solver.room(len(clip.times))
         self._milliseconds = np.zeros(len(clip.times))
         self._done = 0
@@ -97,36 +97,36 @@ class Retargeting:
         self._free = Retargeting(mechanism, clip, unheld, formulation, False, prior, prior_weight) if unheld else None
 
     def steps(self) -> Iterator[int]:
-        """Solves chunk by chunk and yields how many frames are done.
+        """Solve chunk by chunk and yield how many frames are done.
 
-        Where speeds' cost is asked for, counted anew for the second time.
+        Where speeds' cost is asked for, counted again for the second time.
         """
         frames = len(self.clip.times)
         holds = self.settings.contacts == "hold" and isinstance(self.solver, StandingSolver)
         held = held_tracks(self.clip) if holds else {}
         targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
         targets |= {name: (track.position, track.quaternion) for name, track in held.items()}
-        wanted = self.solver.wanted(targets, self.clip.com, self.clip.times)
+        clip_targets = self.solver.compile_targets(targets, self.clip.com, self.clip.times)
         if isinstance(self.solver, StandingSolver):
-            self.solver.stand(wanted, [track.contact for track in held.values()])
+            self.solver.stand(clip_targets, [track.contact for track in held.values()])
         while self._done < frames:
             stop = min(self._done + CHUNK, frames)
             began = perf_counter()
-            self.solver.solve(self._output, self._done, stop, wanted)
+            self.solver.solve(self._output, self._done, stop, clip_targets)
             self._milliseconds[self._done : stop] = 1e3 * (perf_counter() - began) / (stop - self._done)
             self._done = stop
             yield stop
         if self._looks_ahead and self._ahead is None:
-            yield from self._look_ahead(wanted)
+            yield from self._look_ahead(clip_targets)
         if self._free is not None:
             yield from self._free.steps()
 
-    def _look_ahead(self, wanted: Wanted) -> Iterator[int]:
-        """Improve all frames at once; yields how many are as good as done, counted anew."""
+    def _look_ahead(self, clip_targets: ClipTargets) -> Iterator[int]:
+        """Improve all frames at once; yields how many are as good as done, counted again."""
         frames, began = len(self.clip.times), perf_counter()
         if isinstance(self.solver, StandingSolver):
-            self.solver.pull(wanted, FIRM)
-        looking = LookingAhead(self.solver, self.clip, wanted, self._output)
+            self.solver.pull(clip_targets, FIRM)
+        looking = LookingAhead(self.solver, self.clip, clip_targets, self._output)
         self.looks_ahead_now = True
         for share in looking.steps():
             yield max(1, int(share * frames))
@@ -148,8 +148,10 @@ class Retargeting:
 
     @cached_property
     def _motion(self) -> Motion:
-        """The motion that is read off the output, whose state frames become the bodies' own frames: a long clip has no
-        room for both."""
+        """Return the motion that is read off the output.
+
+        The output's state frames become the bodies' own frames: a long clip has no room for both.
+        """
         topology, out = self.solver.topology, self._output
         values = self.solver.actuator_values(out)
         passive, com = self.solver.passive_values(out), com_of_states(topology, out.position)
@@ -173,9 +175,17 @@ class Retargeting:
         return replace(motion, report=replace(motion.report, speed_cost=cost))
 
     def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
-        """The solved motion with other actuator values (T, A), held against the same clip.
+        """Return the solved motion with other actuator values, held against the same clip.
 
         `base` as for `body_poses`.
+
+        Args:
+            motion: The solved motion.
+            values: Actuator values (T, A) [rad or m].
+            base: Positions (T, 3) [m] and quaternions (T, 4) wxyz of the base; None for a robot on the ground.
+
+        Returns:
+            The motion, with a report of its own.
         """
         position, quaternion, residual = body_poses(self.mechanism, values, base)
         com = robot_com(self.mechanism, position, quaternion)
@@ -212,12 +222,12 @@ class Retargeting:
         velocity, acceleration, jerk = self._rates(values)
         out = self._output
         states = States(self.mechanism, position, quaternion)
-        misses = [
-            (item.key, miss)
+        errors = [
+            (item.key, error)
             for item in self.clip.objectives
-            for miss in item.misses(states, self.settings.weight_of(item))
+            for error in item.errors(states, self.settings.weight_of(item))
         ]
-        asked = [miss for _, miss in misses]
+        asked = [error for _, error in errors]
         found = Motion(
             times=self.clip.times,
             actuators=self.mechanism.actuators,
@@ -246,7 +256,7 @@ class Retargeting:
             velocity_limit=np.array([joint.velocity_limit for joint in self.mechanism.actuated for _ in joint.motions]),
             milliseconds=self._milliseconds.copy(),
             short=short,
-            objectives=tuple(ObjectiveError(key=key, unit=miss.unit, values=miss.values) for key, miss in misses),
+            objectives=tuple(ObjectiveError(key=key, unit=error.unit, values=error.values) for key, error in errors),
             quality=measure_quality(self.mechanism, self.clip, found),
         )
 
@@ -257,12 +267,12 @@ class Retargeting:
         velocity[1:], acceleration[1:-1], jerk[2:-1] = into, at, change
         return velocity, acceleration, jerk
 
-    def _short(self, apart: np.ndarray, turned: np.ndarray, off: np.ndarray, asked: list[Miss]) -> list[int]:
+    def _short(self, apart: np.ndarray, turned: np.ndarray, off: np.ndarray, asked: list[TargetError]) -> list[int]:
         """Return the frames in which something fell short; arguments as `distances` returns them."""
         met, found = position_met(self.mechanism), self._output.status != CONVERGED
         found |= (apart > met).any(axis=1) | (turned > ORIENTATION_MET).any(axis=1) | (off > met)
-        for miss in asked:
-            found |= miss.values > (met if miss.unit == "m" else ORIENTATION_MET)
+        for error in asked:
+            found |= error.values > (met if error.unit == "m" else ORIENTATION_MET)
         return np.flatnonzero(found).tolist()
 
     def _jump_speed(self) -> np.ndarray:
@@ -277,7 +287,7 @@ class Retargeting:
         apart: np.ndarray,
         turned: np.ndarray,
         off: float,
-        asked: list[Miss],
+        asked: list[TargetError],
         late: list[str],
     ) -> str:
         """Return what fell short in a frame, in words."""
@@ -290,10 +300,10 @@ class Retargeting:
         ]
         if off > met:
             found.append(f"the centre of mass is {millimetres(off)} off")
-        for miss in asked:
-            if miss.values[k] > (met if miss.unit == "m" else ORIENTATION_MET):
-                amount = millimetres(miss.values[k]) if miss.unit == "m" else f"{np.degrees(miss.values[k]):.1f}°"
-                found.append(miss.text.format(amount))
+        for error in asked:
+            if error.values[k] > (met if error.unit == "m" else ORIENTATION_MET):
+                amount = millimetres(error.values[k]) if error.unit == "m" else f"{np.degrees(error.values[k]):.1f}°"
+                found.append(error.text.format(amount))
         if found and (at_limit := self._at_limit(k)):
             found.append(f"at its limit: {', '.join(at_limit)}")
         if found and (slow := self._held_back(k)):
@@ -303,7 +313,7 @@ class Retargeting:
         return "; ".join(found)
 
     def _at_limit(self, k: int) -> list[str]:
-        """The coordinates, passive ones too, that are on a limit in frame k."""
+        """Return the coordinates, passive ones too, that are on a limit in frame k."""
         topology, q = self.solver.topology, self._output.q[k]
         if not self.settings.joint_limits:
             return []
@@ -317,7 +327,7 @@ class Retargeting:
         ]
 
     def _held_back(self, k: int) -> list[str]:
-        """The actuators that go into frame k as fast as they may, where they are kept to it."""
+        """Return the actuators that go into frame k as fast as they may, where they are kept to it."""
         if k == 0:
             return []
         topology, q = self.solver.topology, self._output.q

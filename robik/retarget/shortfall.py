@@ -1,4 +1,4 @@
-"""What counts as met, and what falls short in words.
+"""Tolerances of targets, and shortfalls in words.
 
 Distances go by the robot's size, so that a robot of any size is judged alike.
 """
@@ -16,18 +16,39 @@ OPEN = 1e-3  # of what counts as met: loops further open make a motion that no r
 
 
 def position_met(mechanism: Mechanism) -> float:
-    """How far from its target a frame of the robot may be and still meet it [m]."""
+    """Return the distance from its target within which a frame of the robot meets it.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Distance [m].
+    """
     return POSITION_MET * mechanism.extent
 
 
 def open_beyond(mechanism: Mechanism) -> float:
-    """The closure residual above which the robot's loops are open [m]."""
+    """Return the closure residual above which the robot's loops are open.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Residual [m].
+    """
     return OPEN * position_met(mechanism)
 
 
 def unassembled(mechanism: Mechanism, residual: np.ndarray) -> str:
-    """Which frames have loops that do not close, by closure residuals (T,) [m], and how far they are open, in words;
-    empty if all do."""
+    """Return the frames whose loops do not close, and how far they are open, in words.
+
+    Args:
+        mechanism: The robot.
+        residual: Closure residuals (T,) [m].
+
+    Returns:
+        A sentence; empty if all loops close.
+    """
     frames = np.flatnonzero(residual > open_beyond(mechanism))
     if not len(frames):
         return ""
@@ -40,5 +61,12 @@ def unassembled(mechanism: Mechanism, residual: np.ndarray) -> str:
 
 
 def millimetres(distance: float) -> str:
-    """A distance [m] in words: to a tenth, and what is smaller than one by its first digits."""
+    """Return a distance [m] in words: to a tenth, and what is smaller than one by its first digits.
+
+    Args:
+        distance: Distance [m].
+
+    Returns:
+        Such as "12.3 mm".
+    """
     return f"{1e3 * distance:.1f} mm" if distance >= 1e-3 else f"{1e3 * distance:.2g} mm"

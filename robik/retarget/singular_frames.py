@@ -1,4 +1,4 @@
-"""Where along a motion a robot comes near a singular pose."""
+"""Samples of a motion at which a robot comes near a singular pose."""
 
 from __future__ import annotations
 
@@ -53,10 +53,17 @@ class Stretch:
 
 
 def along(mechanism: Mechanism, path: str | Path) -> Stretch:
-    """Looks at a motion's file.
+    """Look along the motion in a file.
+
+    Args:
+        mechanism: The robot.
+        path: The file.
+
+    Returns:
+        Distances from singular poses, sample by sample.
 
     Raises:
-        ClipError: it has no column for an actuator.
+        ClipError: It has no column for an actuator.
     """
     motion = load_motion(path)
     found = distances(mechanism, values_for(mechanism, motion, path))
@@ -64,7 +71,14 @@ def along(mechanism: Mechanism, path: str | Path) -> Stretch:
 
 
 def describe(stretch: Stretch) -> list[str]:
-    """In words."""
+    """Describe a stretch in words.
+
+    Args:
+        stretch: What `along` found.
+
+    Returns:
+        Lines of text.
+    """
     lines = [
         f"distance from singular poses over {len(stretch.times)} frames (1 is far; frames:"
         f" {', '.join(stretch.frames) or 'none'}):"
@@ -80,9 +94,16 @@ def describe(stretch: Stretch) -> list[str]:
 
 
 def save_distances(stretch: Stretch, path: str | Path) -> None:
-    """Writes `time`, a column per distance, and the closure residual [m] as CSV.
+    """Write `time`, a column per distance, and the closure residual [m] as CSV.
 
     A distance that means nothing here is `inf`.
+
+    Args:
+        stretch: What `along` found.
+        path: The file.
+
+    Raises:
+        FormatError: The file cannot be written.
     """
     names = [*MEANING, "residual"]
     columns = np.column_stack([stretch.times, *(getattr(stretch.distances, name) for name in names)])

@@ -24,14 +24,17 @@ def measure_speed_cost(
     """Compare two solved motions that follow the same clip; what moves along axes without weight costs nothing.
 
     Args:
-        mechanism: the robot.
-        clip: what both follow.
-        settings: with their weights.
-        held: with its speeds held back.
-        free: without.
+        mechanism: The robot.
+        clip: What both follow.
+        settings: With their weights.
+        held: With its speeds held back.
+        free: Without.
+
+    Returns:
+        Errors with and without the speeds kept.
 
     Raises:
-        ClipError: a motion is not a solved one.
+        ClipError: A motion is not a solved one.
     """
     (report, *poses), (without, *others) = _solved(held), _solved(free)
     apart, twisted, off = distances(mechanism, _reached(mechanism, clip, *others), settings, *poses)
@@ -48,7 +51,14 @@ def measure_speed_cost(
 
 
 def without_speeds(settings: Settings) -> Settings | None:
-    """Return the settings with no speed held back; None where none is."""
+    """Return the settings with no speed held back.
+
+    Args:
+        settings: Weights, regularizers and limits.
+
+    Returns:
+        The settings; None where none is held back.
+    """
     held = settings.enforce_velocity or settings.velocity_weight
     if not held and settings.acceleration_limit is None and settings.jerk_limit is None:
         return None

@@ -1,4 +1,4 @@
-"""What a robot stands on: soles, support polygons, and how far inside them its centre of mass is.
+"""Support of a robot: soles, support polygons, and the depth of its centre of mass inside them.
 
 The ground is level; polygons are convex and live in its plane, their corners in counter-clockwise order. A polygon may
 be degenerate: two corners are a segment, one is a point.
@@ -23,7 +23,14 @@ TOUCH = 0.05  # a sole's points this much higher than its lowest one, in sole le
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Corners (K, 2) of the convex hull of points (N, 2), counter-clockwise; two or one where the hull has no area."""
+    """Return the corners of the convex hull of points, counter-clockwise.
+
+    Args:
+        points: Points (N, 2) [m].
+
+    Returns:
+        Corners (K, 2) [m]; two or one where the hull has no area.
+    """
     points = np.asarray(points, dtype=float)
     centred = points - points.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
@@ -52,12 +59,16 @@ def signed_distance(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
 
 
 def nearest(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
-    """The point of each polygon that is nearest to each point: itself inside, else on the boundary.
+    """Return the point of each polygon that is nearest to each point: itself inside, else on the boundary.
 
     Args, shapes: as for `signed_distance`.
 
+    Args:
+        points: Points (T, 2) [m].
+        polygons: Corners (T, K, 2), or (K, 2) for all points [m].
+
     Returns:
-        (T, 2) [m].
+        Points (T, 2) [m].
     """
     on_edges, inside = _edges(points, polygons)
     closest = np.argmin(np.linalg.norm(points[:, None] - on_edges, axis=2), axis=1)
@@ -79,9 +90,16 @@ def _edges(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
-    """A polygon's points that are at least `margin` inside, corners (K, 2).
+    """Return a polygon's points that are at least `margin` inside, corners (K, 2).
 
     Where there are none, nearly the deepest it allows.
+
+    Args:
+        polygon: Corners (K, 2) of a convex polygon, counter-clockwise [m].
+        margin: Distance from the edges [m].
+
+    Returns:
+        Corners (K, 2) [m].
     """
     if len(polygon) < 3:
         return polygon.mean(axis=0, keepdims=True)
@@ -94,7 +112,16 @@ def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
 
 
 def sole_polygon(frame: Frame) -> np.ndarray:
-    """The outline (K, 3) of a foot's sole in the frame's coordinates: its points seen from above as the foot stands."""
+    """Return the outline (K, 3) of a foot's sole in the frame's coordinates.
+
+    Its points seen from above as the foot stands.
+
+    Args:
+        frame: Frame with a sole.
+
+    Returns:
+        Corners (K, 3) [m].
+    """
     points = np.array(frame.sole)
     axes = sole_axes(frame)
     flat = convex_hull((points - points.mean(axis=0)) @ axes[:2].T)
@@ -102,7 +129,14 @@ def sole_polygon(frame: Frame) -> np.ndarray:
 
 
 def sole_axes(frame: Frame) -> np.ndarray:
-    """Rows: two directions along the sole and its normal, in the frame's coordinates, right-handed; (3, 3)."""
+    """Return two directions along the sole and its normal, in the frame's coordinates.
+
+    Args:
+        frame: Frame with a sole.
+
+    Returns:
+        Rows (3, 3), right-handed.
+    """
     points = np.array(frame.sole)
     _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=True)
     axes[2] = np.cross(axes[0], axes[1])
@@ -110,19 +144,47 @@ def sole_axes(frame: Frame) -> np.ndarray:
 
 
 def sole_length(frame: Frame) -> float:
-    """Largest distance between two points of a foot's sole [m]."""
+    """Return the largest distance between two points of a foot's sole.
+
+    Args:
+        frame: Frame with a sole.
+
+    Returns:
+        Length [m].
+    """
     points = np.array(frame.sole)
     return float(np.linalg.norm(points[:, None] - points[None], axis=2).max())
 
 
 def placed(points: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """Points (S, 3) of a frame in the world (T, S, 3), the frame at position (T, 3) [m] and quaternion (T, 4) wxyz."""
+    """Return points of a frame in the world.
+
+    Args:
+        points: Points (S, 3) in the frame [m].
+        position: Positions (T, 3) of the frame [m].
+        quaternion: Its orientations (T, 4) wxyz.
+
+    Returns:
+        Points (T, S, 3) [m].
+    """
     matrices = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]).as_matrix()
     return np.einsum("tij,sj->tsi", matrices, points) + position[:, None]
 
 
 def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarray:
-    """The sole of the foot `name` in the world, frame by frame (T, S, 3) [m], from the motion's body poses."""
+    """Return the sole of a foot in the world, from the motion's body poses.
+
+    Args:
+        mechanism: The robot.
+        motion: The motion.
+        name: Name of the foot's frame.
+
+    Returns:
+        Points (T, S, 3) [m].
+
+    Raises:
+        ClipError: The motion has no body poses.
+    """
     frame = mechanism.frame(name)
     if motion.position is None or motion.quaternion is None:
         raise ClipError("this motion has no body poses, so its support is unknown; solve it or use forward kinematics")
@@ -132,7 +194,7 @@ def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarr
 
 
 def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
-    """How far inside the support polygon the centre of mass is, frame by frame.
+    """Return how far inside the support polygon the centre of mass is, frame by frame.
 
     The polygon is the convex hull of those points of the standing soles that touch the ground; a tipped foot stands on
     its edge.
@@ -156,15 +218,21 @@ def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndar
 
 
 def zero_moment_margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return how far inside the support polygon the zero-moment point is, frame by frame.
+    """Return the depth of the zero-moment point inside the support polygon.
 
     Where it is outside, the robot begins to tip over an edge of its feet. The ground is where the soles stand, in the
     median.
 
-    Args, errors: as for `margins`; a robot without mass is an error, too.
+    Args:
+        mechanism: The robot.
+        motion: The motion, with bodies' poses.
+        contacts: Whether each foot stands (T,), by frame.
 
     Returns:
-        (T,) [m], positive inside, negative outside, NaN where no foot stands.
+        Depths (T,) [m], positive inside, negative outside, NaN where no foot stands.
+
+    Raises:
+        ClipError: The motion has no body poses, or the robot no mass.
     """
     heights = [
         standing_points(mechanism, motion, name)[stands][..., 2].min(axis=1)
@@ -187,9 +255,20 @@ def _inside(points: np.ndarray, polygons: list[np.ndarray | None]) -> np.ndarray
 def support_polygons(
     mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]
 ) -> list[np.ndarray | None]:
-    """Per frame the corners (K, 2) of the convex hull of what touches the ground [m], None where no foot stands.
+    """Return the convex hull of what touches the ground, frame by frame.
 
     Args, errors: as for `margins`.
+
+    Args:
+        mechanism: The robot.
+        motion: The motion, with bodies' poses.
+        contacts: Whether each foot stands (T,), by frame.
+
+    Returns:
+        Corners (K, 2) [m] of each sample, None where no foot stands.
+
+    Raises:
+        ClipError: The motion has no body poses.
     """
     soles = {name: standing_points(mechanism, motion, name) for name in contacts if mechanism.frame(name).is_foot}
     touch = {name: TOUCH * sole_length(mechanism.frame(name)) for name in soles}

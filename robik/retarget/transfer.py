@@ -53,14 +53,17 @@ def transfer(
     """Bring a motion from one model of a robot to another.
 
     Args:
-        source: the model that the motion was made for.
-        target: the other one.
-        motion: has a column per actuator of the source.
-        table: coordinate of the source → coordinate of the target, where names differ; a minus before the target's name
+        source: The model that the motion was made for.
+        target: The other one.
+        motion: Has a column per actuator of the source.
+        table: Coordinate of the source → coordinate of the target, where names differ; a minus before the target's name
             turns the sign round. A body that floats is named in it as well.
 
+    Returns:
+        The motion of the other model, with its report.
+
     Raises:
-        ClipError: a name that is not there, or motors of the target of which the source says nothing.
+        ClipError: A name that is not there, or motors of the target of which the source says nothing.
     """
     table = dict(table or {})
     _check(source, target, table)
@@ -97,8 +100,14 @@ def transfer(
 def load_table(path: str | Path) -> dict[str, str]:
     """Read a table of names: `{"left_ankle_pitch": "free_foot1_left", "left_knee": "-motor_knee_left"}`.
 
+    Args:
+        path: The file.
+
+    Returns:
+        Name in the other robot by name in this one; a minus turns the sign.
+
     Raises:
-        ClipError: names the file and what is wrong.
+        ClipError: Names the file and what is wrong.
     """
     try:
         data: Any = read_json(path)

@@ -15,15 +15,21 @@ EXTENSION = ".robik.json"
 
 
 def names() -> tuple[str, ...]:
-    """The robots' names."""
+    """Return the robots' names."""
     return tuple(sorted(p.name.removesuffix(EXTENSION) for p in FOLDER.glob(f"*{EXTENSION}")))
 
 
 def path(name: str) -> Path:
-    """The robot's file.
+    """Return the robot's file.
+
+    Args:
+        name: Name of a robot that ships.
+
+    Returns:
+        The path of its `.robik.json`.
 
     Raises:
-        RobikError: lists the names that exist.
+        RobikError: Lists the names that exist.
     """
     return _existing(name, EXTENSION)
 
@@ -37,26 +43,35 @@ def load(
     """Return a robot.
 
     Args:
-        robot: the name of one that comes with RobIK (`names`), or a file: `.robik.json`, URDF, xacro, MJCF, SDF, USD.
+        robot: The name of one that comes with RobIK (`names`), or a file: `.robik.json`, URDF, xacro, MJCF, SDF, USD.
         base: `fixed` or `floating`; `auto` for what the file says.
-        packages: folders of ROS packages, where `package://` URIs may lead.
-        arguments: values of a xacro file's arguments, by name.
+        packages: Folders of ROS packages, where `package://` URIs may lead.
+        arguments: Values of a xacro file's arguments, by name.
+
+    Returns:
+        The robot.
 
     Raises:
-        RobikError: neither; lists the names that exist.
-        FormatError: a file that cannot be read.
-        AssemblyError: a loop that cannot be closed.
-        MechanismError: a robot that cannot have that base.
+        RobikError: Neither; lists the names that exist.
+        FormatError: A file that cannot be read.
+        AssemblyError: A loop that cannot be closed.
+        MechanismError: A robot that cannot have that base.
     """
     is_name = isinstance(robot, str) and robot != "" and not Path(robot).suffix
     return with_base(load_robot(path(str(robot)) if is_name else robot, packages, arguments), base)
 
 
 def servos_path(name: str) -> Path:
-    """The file of the robot's servo chain.
+    """Return the file of the robot's servo chain.
+
+    Args:
+        name: Name of a robot that ships.
+
+    Returns:
+        The path of its `.servos.json`.
 
     Raises:
-        RobikError: lists the names that exist.
+        RobikError: Lists the names that exist.
     """
     return _existing(name, ".servos.json")
 

@@ -1,2 +1,4 @@
-"""Playing a motion on a chain of servos: the chain, the bus, the player, a simulated chain, and files for boards that
-play alone."""
+"""Playing motions on a chain of servos.
+
+The chain, the bus, the player, a simulated chain, and files for boards that play alone.
+"""

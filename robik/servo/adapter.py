@@ -1,4 +1,4 @@
-"""How long a USB adapter holds answers back, and how to shorten that."""
+"""Latency of USB adapters, and a way to shorten it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ def advice(port: str, seconds: float, system: str = sys.platform) -> str:
     """Say that an adapter takes too long, and how to set it; empty where it does not.
 
     Args:
-        port: its name.
-        seconds: from a question to its answer, at best [s].
-        system: as `sys.platform` names it.
+        port: Its name.
+        seconds: From a question to its answer, at best [s].
+        system: As `sys.platform` names it.
+
+    Returns:
+        A sentence, or an empty text.
     """
     if seconds < TOO_LONG:
         return ""

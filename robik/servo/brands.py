@@ -13,8 +13,14 @@ DEFAULT = DYNAMIXEL
 def brand_of(name: object) -> Brand:
     """Return the brand of a name.
 
+    Args:
+        name: Name of a brand.
+
+    Returns:
+        The brand.
+
     Raises:
-        ServoError: there is none; lists those that there are.
+        ServoError: There is none; lists those that there are.
     """
     if not isinstance(name, str) or name not in BRANDS:
         raise ServoError(f"unknown brand {name!r}; the brands are {', '.join(BRANDS)}")
@@ -24,8 +30,15 @@ def brand_of(name: object) -> Brand:
 def model_of(brand: object, name: object) -> ServoModel:
     """Return a model of a brand that goals can be sent to.
 
+    Args:
+        brand: Name of a brand.
+        name: Name of a model.
+
+    Returns:
+        The model.
+
     Raises:
-        ServoError: there is no such brand or model, or it cannot be played.
+        ServoError: There is no such brand or model, or it cannot be played.
     """
     made = brand_of(brand)
     if not isinstance(name, str) or name not in made.models:

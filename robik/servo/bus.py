@@ -11,9 +11,11 @@ import numpy as np
 
 from ..errors import ServoError
 from .adapter import advice
-from .chain import Servo, ServoChain
-from .driver import Line, PortGone, driver_of
+from .chain import ServoChain
+from .driver import driver_of
 from .emergency import Emergency
+from .line import Line, PortGone
+from .servo import Servo
 from .telemetry import Found, Telemetry
 
 UNHURRIED = 0.5  # [s] of asking who does not answer, where nobody says
@@ -85,14 +87,24 @@ class Bus:
     def inquire(self, servo: Servo) -> Found:
         """Read what a servo is and how it is set up.
 
+        Args:
+            servo: The servo.
+
+        Returns:
+            What it says of itself.
+
         Raises:
-            ServoSilent: it does not answer.
-            ServoError: it is not what the chain says.
+            ServoSilent: It does not answer.
+            ServoError: It is not what the chain says.
         """
         return self._line(servo).inquire(servo)
 
     def leave_out(self, missing: Sequence[Servo]) -> None:
-        """Speak to the others from here on, who were all inquired; torque-off still goes to everybody."""
+        """Speak to the others from here on, who were all inquired; torque-off still goes to everybody.
+
+        Args:
+            missing: Servos that do not answer.
+        """
         for line in self._lines:
             line.leave_out([servo for servo in line.servos if servo in missing])
         left = tuple(servo for servo in self._asked.servos if servo not in missing)
@@ -114,12 +126,15 @@ class Bus:
 
     @property
     def takes_speeds(self) -> bool:
-        """Whether goals can carry speeds; known after `prepare`."""
+        """Return whether goals can carry speeds; known after `prepare`."""
         return all(line.takes_speeds for line, _ in self._parts())
 
     @property
     def slowness(self) -> str:
-        """Which adapters take too long, and how to set them, in words; empty where none does. Known after inquiring."""
+        """Return which adapters take too long, and how to set them, in words; empty where none does.
+
+        Known after inquiring.
+        """
         return "; ".join(filter(None, (advice(line.name, line.latency) for line, _ in self._parts())))
 
     @property
@@ -147,10 +162,17 @@ class Bus:
         return self._gathered(seen)
 
     def look_at(self, k: int, hastily: bool = True) -> Telemetry:
-        """Look at servo k of the chain; hastily, while goals wait, it is asked only once.
+        """Look at servo k of the chain.
+
+        Args:
+            k: Place in the chain.
+            hastily: Whether goals wait: it is asked only once and gets little time.
+
+        Returns:
+            Its telemetry.
 
         Raises:
-            ServoSilent: it does not answer.
+            ServoSilent: It does not answer.
         """
         servo = self.chain.servos[k]
         return self._line(servo).look_at(servo, hastily)
@@ -170,8 +192,14 @@ class Bus:
     def has_error(self, servo: Servo) -> bool:
         """Return whether a servo has a hardware error.
 
+        Args:
+            servo: The servo.
+
+        Returns:
+            The error's state.
+
         Raises:
-            ServoSilent: it does not answer.
+            ServoSilent: It does not answer.
         """
         return self._line(servo).has_error(servo)
 
@@ -186,42 +214,58 @@ class Bus:
     # writing
 
     def set_watchdog(self, seconds: float) -> None:
-        """Let the servos stop when no packet has come for this long [s]; 0 turns that off and clears one that has
-        stopped them.
+        """Let the servos stop when no packet has come for this long [s].
+
+        0 turns that off and clears one that has stopped them.
+
+        Args:
+            seconds: Longest time without a packet [s]; 0 turns the watchdog off.
 
         Raises:
-            ServoError: a servo does not take it.
+            ServoError: A servo does not take it.
         """
         for line, _ in self._parts():
             line.set_watchdog(seconds)
 
     def let_hold(self) -> None:
-        """Let the servos that have not failed hold without packets: unanswered, since one of the others may be
-        silent."""
+        """Let the servos that have not failed hold without packets.
+
+        Unanswered, since one of the others may be silent.
+        """
         for line, places in self._parts():
             line.send_watchdog_off([self.chain.servos[k] for k in places.tolist() if k not in self.failed])
 
     def set_speed_limit(self, speeds: np.ndarray) -> None:
-        """Set the servos' own speed limits; speeds (n,) of the actuators [rad/s or m/s].
+        """Set the servos' own speed limits.
+
+        Args:
+            speeds: Speeds (n,) of the actuators [rad/s or m/s].
 
         Raises:
-            ServoError: a servo does not take it.
+            ServoError: A servo does not take it.
         """
         for line, places in self._parts():
             line.set_speed_limit(speeds[places])
 
     def hold_at(self, counts: np.ndarray) -> None:
-        """Let goals (n,) [counts] and the limits of currents be there before torque is.
+        """Set goals and the limits of currents before torque is on.
+
+        Args:
+            counts: Counts (..., n).
 
         Raises:
-            ServoError: a servo does not take them.
+            ServoError: A servo does not take them.
         """
         for line, places in self._parts():
             line.hold_at(counts[places])
 
     def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None = None) -> None:
-        """Send goals (n,) [counts] to the servos that have not failed, with speeds (n,) [the models' units] where they
-        are given."""
+        """Send goals to the servos that have not failed.
+
+        Args:
+            counts: Counts (..., n).
+            speeds: Speeds (n,) in the models' units, or None.
+        """
         for line, places in self._parts():
             obeying = [k for k, place in enumerate(places.tolist()) if place not in self.failed]
             line.send_goals(counts[places], None if speeds is None else speeds[places], obeying)
@@ -229,15 +273,19 @@ class Bus:
     def set_torque(self, powered: Sequence[bool]) -> None:
         """Turn torque on or off, for each servo of the chain.
 
+        Args:
+            powered: Whether each servo gets torque.
+
         Raises:
-            ServoError: a servo does not obey.
+            ServoError: A servo does not obey.
         """
         for line, places in self._parts():
             line.set_torque([powered[k] for k in places.tolist()])
 
     def cut_torque(self) -> list[bool | None]:
-        """Turn torque off at once, whatever else was going on: on every port before any servo is asked whether it
-        obeyed.
+        """Turn torque off at once, whatever else was going on.
+
+        On every port, before any servo is asked whether it obeyed.
 
         Returns:
             Torque of each servo of the chain as read back, None where one does not answer.
@@ -264,12 +312,16 @@ class Bus:
         return done, gone
 
     def reboot(self, servo: Servo) -> None:
-        """Reboot a servo: its torque goes off, and it answers again after `waking`."""
+        """Reboot a servo: its torque goes off, and it answers again after `waking`.
+
+        Args:
+            servo: The servo.
+        """
         self._line(servo).reboot(servo)
 
     @property
     def waking(self) -> float:
-        """What the slowest servo takes to answer again after a reboot [s]."""
+        """Return what the slowest servo takes to answer again after a reboot [s]."""
         return max(part.brand.waking for part in self._asked.parts)
 
     # lines

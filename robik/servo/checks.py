@@ -12,14 +12,36 @@ LARGEST = 1e100  # of any number: beyond it products are no numbers any more
 
 
 def positive(value: Any, what: str) -> float:
-    """Return a positive number; raises ServoError, naming what it is, where it is none."""
+    """Return a positive number.
+
+    Args:
+        value: The value to check.
+        what: What it is in words, for errors.
+
+    Returns:
+        The number.
+
+    Raises:
+        ServoError: It is none.
+    """
     if not _is_finite(value) or value < 1 / LARGEST:
         raise ServoError(f"{what} must be a positive number, not {value!r}")
     return float(value)
 
 
 def span(values: Any, what: str) -> tuple[float, float]:
-    """Return two finite numbers, low then high; raises ServoError, naming what they are, where they are none."""
+    """Return two finite numbers, low then high.
+
+    Args:
+        values: The values to check.
+        what: What they are in words, for errors.
+
+    Returns:
+        Low and high.
+
+    Raises:
+        ServoError: They are none.
+    """
     if (
         not isinstance(values, (tuple, list))
         or len(values) != 2

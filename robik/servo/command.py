@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import ServoError
 from ..motions import Motion, load_motion
-from .chain import load_chain
+from .chain_file import load_chain
 from .controls import Controls, controls, on_endings
 from .driver import driver_of
 from .outside import STOP, TORQUE_OFF, Notice
@@ -31,7 +31,7 @@ UNMOVED = "stopped before anything moved"
 
 @dataclass(frozen=True)
 class How:
-    """What to play of a motion file, and how: over and over, a stretch [s] of it, at another speed, softened."""
+    """Options of playing a motion file: over and over, a stretch [s] of it, at another speed, softened."""
 
     loop: bool = False
     stretch: tuple[float, float] | None = None
@@ -223,7 +223,7 @@ def _show(status: Status) -> None:
 
 
 def simulate(servos_path: str | Path, record: str | Path | None = None, over_socket: bool = False) -> None:
-    """Serves a simulated chain, its port in the first line of the output, until it is ended.
+    """Serve a simulated chain, its port in the first line of the output, until it is ended.
 
     Args:
         servos_path: a `*.servos.json`.

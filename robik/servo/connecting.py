@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 
 from ..errors import ServoError
 from .bus import Bus
-from .chain import Servo, ServoChain
-from .driver import PortGone, ServoSilent
+from .chain import ServoChain
+from .line import PortGone, ServoSilent
+from .servo import Servo
 from .telemetry import Found
 
 
@@ -75,10 +76,24 @@ def _left_out(chain: ServoChain, without: Collection[int]) -> tuple[Servo, ...]:
 
 
 def absence(missing: Sequence[Servo]) -> str:
-    """Say who is played without; empty where nobody is."""
+    """Say which servos are left out; empty where none is.
+
+    Args:
+        missing: Servos that do not answer.
+
+    Returns:
+        A part of a sentence.
+    """
     return f"played without {names(missing)}, as asked" if missing else ""
 
 
 def names(servos: Sequence[Servo]) -> str:
-    """Servos by id and actuator."""
+    """Return servos by id and actuator.
+
+    Args:
+        servos: The servos.
+
+    Returns:
+        Such as "servo 1 (hip), servo 2 (knee)".
+    """
     return ", ".join(f"servo {servo.id} ({servo.actuator})" for servo in servos)

@@ -70,7 +70,11 @@ def controls() -> Iterator[Controls]:
 
 @contextmanager
 def on_endings(act: Callable[[], None]) -> Iterator[None]:
-    """Let the signals that ask for the end act so, where signals can be had at all."""
+    """Call a function at the signals that ask for the end, where signals can be had at all.
+
+    Args:
+        act: Called at each.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -85,7 +89,7 @@ def on_endings(act: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def _keys() -> Iterator[Callable[[], str]]:
-    """A function that returns the keys pressed since its last call, without waiting and without Enter."""
+    """Return a function that returns the keys pressed since its last call, without waiting and without Enter."""
     if not _is_terminal():
         yield lambda: ""
     elif sys.platform == "win32":

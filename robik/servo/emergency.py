@@ -36,12 +36,12 @@ class Emergency:
 
     @property
     def is_pressed(self) -> bool:
-        """Whether it was pressed, and torque has not been asked for since."""
+        """Return whether it was pressed, and torque has not been asked for since."""
         return self._pressed.is_set()
 
     @property
     def is_pending(self) -> bool:
-        """Whether it was pressed, and torque-off has not been sent since."""
+        """Return whether it was pressed, and torque-off has not been sent since."""
         return self.presses > self._served
 
     def press(self) -> None:
@@ -66,10 +66,13 @@ class Emergency:
             raise EmergencyStopped
 
     def pause(self, seconds: float) -> None:
-        """Wait [s], unless it is pressed.
+        """Wait, unless the stop is pressed.
+
+        Args:
+            seconds: Span of time [s].
 
         Raises:
-            EmergencyStopped: it is.
+            EmergencyStopped: It is.
         """
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:

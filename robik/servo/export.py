@@ -11,7 +11,8 @@ from ..motions.format import Companions, ServoCounts
 from ..motions.motion import Motion, values_for
 from ..motions.registry import format_to_write, load_motion, save_motion
 from ..motions.resampling import resampled
-from .chain import ServoChain, load_chain
+from .chain import ServoChain
+from .chain_file import load_chain
 from .trajectory import Along
 
 APPROACH = 0.5  # [rad/s] on the way to the first frame
@@ -61,17 +62,18 @@ def export(
     """Write a motion file in another format.
 
     Args:
-        source: the motion file.
-        path: of the file to be written.
-        source_format, format: names of `FORMATS`; guessed if left out.
-        servos: a `*.servos.json`, for formats that hold servo counts.
-        robot: whose motion it is; its columns are then in the order of the robot's actuators.
-        rate: samples per second of what is written [Hz]; the motion's own samples if left out.
-        fps: samples per second of a source that does not say how many [Hz].
-        order: of bodies and joints in formats that do not name them: depth or breadth.
+        source: The motion file.
+        path: Of the file to be written.
+        source_format: Name of the source's format; by its content if left out.
+        format: Name of the format to be written; by the extension if left out.
+        servos: A `*.servos.json`, for formats that hold servo counts.
+        robot: Whose motion it is; its columns are then in the order of the robot's actuators.
+        rate: Samples per second of what is written [Hz]; the motion's own samples if left out.
+        fps: Samples per second of a source that does not say how many [Hz].
+        order: Of bodies and joints in formats that do not name them: depth or breadth.
 
     Raises:
-        RobikError: one sentence that says what is wrong, and what would be right; nothing is written.
+        RobikError: One sentence that says what is wrong, and what would be right; nothing is written.
     """
     chosen = format_to_write(path, format)
     motion = load_motion(source, source_format, Companions(robot=robot, fps=fps, order=order))
@@ -86,8 +88,15 @@ def export(
 def servo_counts(motion: Motion, chain: ServoChain) -> ServoCounts:
     """Return a motion in the counts of a chain's servos.
 
+    Args:
+        motion: The motion.
+        chain: The chain of servos.
+
+    Returns:
+        Counts of each sample, and the speeds of the approach.
+
     Raises:
-        ServoError: the motion lacks a column of the chain.
+        ServoError: The motion lacks a column of the chain.
     """
     speeds = chain.approach_speeds(APPROACH).tolist()
     slow = tuple(servo.velocity_units(speed) for servo, speed in zip(chain.servos, speeds, strict=True))

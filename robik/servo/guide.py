@@ -1,5 +1,7 @@
-"""What leads a stream of goals: along a trajectory at a pace that can be changed at any time, or after wishes as they
-come."""
+"""Guides of a stream of goals.
+
+Along a trajectory at a pace that can be changed at any time, or after requests as they come.
+"""
 
 from __future__ import annotations
 
@@ -30,16 +32,27 @@ class Guide(Protocol):
     at: float
 
     @property
-    def is_over(self) -> bool: ...
+    def is_over(self) -> bool:
+        """Return whether the stream has come to its end."""
 
     @property
-    def is_resting(self) -> bool: ...
+    def is_resting(self) -> bool:
+        """Return whether the servos stand where they are wanted."""
 
     @property
-    def left(self) -> float: ...
+    def left(self) -> float:
+        """Return the time that is left [s]."""
 
     def step(self, seconds: float, pace: float) -> np.ndarray:
-        """Values (n,) [rad or m] after another `seconds` at a pace that is wished for: 1 as planned, 0 for standing."""
+        """Return the values after another span of time.
+
+        Args:
+            seconds: Span of time [s].
+            pace: Requested pace: 1 as planned, 0 for standing.
+
+        Returns:
+            Values (n,) [rad or m].
+        """
         ...
 
     def stop(self) -> None:
@@ -83,7 +96,15 @@ class Journey:
         return self._trajectory.duration - self.at
 
     def step(self, seconds: float, pace: float) -> np.ndarray:
-        """See `Guide`."""
+        """Return the values after another span of time, as `Guide`.
+
+        Args:
+            seconds: Span of time [s].
+            pace: Requested pace: 1 as planned, 0 for standing.
+
+        Returns:
+            Values (n,) [rad or m].
+        """
         before, change = self._pace, seconds / self._stop_time
         wanted = 0.0 if self._is_stopping else pace
         self._pace = max(min(wanted, before + change), before - change)
@@ -102,13 +123,17 @@ class Journey:
 
 
 class Wish:
-    """Where the owner wants the robot to be. One thread sets it, another reads it."""
+    """Requested values of the robot. One thread sets them, another reads them."""
 
     def __init__(self) -> None:
         self._values: np.ndarray | None = None
 
     def set(self, values: np.ndarray | None) -> None:
-        """Actuator values (n,) [rad or m]; None, or NaN in some, where there is no wish."""
+        """Set the requested actuator values.
+
+        Args:
+            values: Values (n,) [rad or m]; None, or NaN in some, where nothing is requested.
+        """
         self._values = None if values is None else np.array(values, dtype=float)
 
     @property
@@ -150,7 +175,17 @@ class Pursuit:
         return inf
 
     def step(self, seconds: float, pace: float) -> np.ndarray:
-        """See `Guide`; periods that were dropped are not caught up with."""
+        """Return the values after another span of time, as `Guide`.
+
+        Periods that were dropped are not caught up with.
+
+        Args:
+            seconds: Span of time [s].
+            pace: 0 for standing.
+
+        Returns:
+            Values (n,) [rad or m].
+        """
         wished = None if self._is_stopping or pace == 0.0 else self._wish.values
         lost = np.ones(len(self._near), dtype=bool) if wished is None else ~np.isfinite(wished)
         self._is_caught_up &= ~(lost & (self._limiter.velocity == 0.0))  # whoever was let go comes back slowly

@@ -1,4 +1,4 @@
-"""Whether servos may go on: what they report, against what they can bear.
+"""Health of servos: their reports against the limits that they can bear.
 
 Near a limit they go slower, at it they stop.
 """
@@ -45,12 +45,19 @@ class Health:
         self._strains = [""] * len(chain.servos)
 
     def load(self, k: int) -> float:
-        """What servo k is loaded with, averaged, as a share of its greatest."""
+        """Return the load of servo k, averaged.
+
+        Args:
+            k: Place in the chain.
+
+        Returns:
+            Share of its greatest.
+        """
         return self._loads[k]
 
     @property
     def strain(self) -> str:
-        """Why to go slower, in words; empty if there is no reason."""
+        """Return why to go slower, in words; empty if there is no reason."""
         return next((strain for strain in self._strains if strain), "")
 
     def judge(
@@ -62,7 +69,7 @@ class Health:
         speed: float = 0.0,
         is_streaming: bool = False,
     ) -> str:
-        """Takes note of what servo k reports.
+        """Take note of what servo k reports.
 
         Args:
             k: which.

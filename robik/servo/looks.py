@@ -20,7 +20,7 @@ MISSES = 3  # answers of one servo in a row that must be lost for it to be gone
 
 @dataclass(frozen=True)
 class Moment:
-    """When servos were looked at.
+    """Time of a look at servos.
 
     Attributes:
         time: by the clock [s].
@@ -50,10 +50,12 @@ class Look(Protocol):
     seen: dict[int, Telemetry]
 
     @property
-    def seconds(self) -> float: ...
+    def seconds(self) -> float:
+        """Time that has passed [s]."""
 
     @property
-    def is_over(self) -> bool: ...
+    def is_over(self) -> bool:
+        """True once no look comes any more."""
 
     def ask(self) -> None:
         """Send the next question; nobody waits for the answers."""
@@ -65,17 +67,25 @@ class Look(Protocol):
 
 
 class Sight(Protocol):
-    """Where looks come from: see `driver.Line`.
+    """Source of looks: see `line.Line`.
 
     Attributes:
         groups: ids of servos that can be asked together.
     """
 
     @property
-    def groups(self) -> tuple[tuple[int, ...], ...]: ...
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Indices of the servos that are looked at together."""
 
     def begin_look(self, ids: Sequence[int]) -> Look:
-        """Return a look at servos of one group, of which nothing has been asked yet."""
+        """Return a look at servos of one group, of which nothing has been asked yet.
+
+        Args:
+            ids: Ids of the servos.
+
+        Returns:
+            The look.
+        """
         ...
 
 
@@ -140,7 +150,7 @@ class Looks:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether answers to what was asked may still come."""
+        """Return whether answers to what was asked may still come."""
         self.collect()
         if self._look is not None and not self._look.is_asked:
             self._look = None  # of its further questions none is asked any more

@@ -22,47 +22,100 @@ from .trajectory import Along
 
 
 class Columns(NamedTuple):
-    """What a motion has for the servos: see `Samples`."""
+    """Columns of a motion for the servos: see `Samples`."""
 
-    times: np.ndarray
-    actuators: tuple[str, ...]
-    values: np.ndarray
+    times: np.ndarray  # (T,) [s]
+    actuators: tuple[str, ...]  # names
+    values: np.ndarray  # (T, A) [rad or m]
 
 
 def pack(do: str, **content: object) -> bytes:
-    """Return a message as a line."""
+    """Return a message as a line.
+
+    Args:
+        do: Name of the message.
+        **content: Its entries, as JSON knows them.
+
+    Returns:
+        The line, with its end.
+    """
     return json.dumps({"do": do, **content}).encode() + b"\n"
 
 
 def unpack(line: bytes) -> dict[str, Any]:
-    """Return what `pack` packed; `do` says which message it is."""
+    """Return what `pack` packed; `do` says which message it is.
+
+    Args:
+        line: A line.
+
+    Returns:
+        Entries of the message.
+    """
     return json.loads(line)
 
 
 def settings_data(settings: PlaySettings) -> dict[str, Any]:
-    """Return settings as JSON knows them."""
+    """Return settings as JSON knows them.
+
+    Args:
+        settings: Settings of playing.
+
+    Returns:
+        Entries.
+    """
     return asdict(settings)
 
 
 def settings_from(data: Mapping[str, Any]) -> PlaySettings:
-    """Return what `settings_data` was given."""
+    """Return what `settings_data` was given.
+
+    Args:
+        data: Entries.
+
+    Returns:
+        Settings of playing.
+    """
     return PlaySettings(**{**data, "without": tuple(data["without"])})
 
 
 def status_data(status: Status) -> dict[str, Any]:
-    """Return a status as JSON knows it."""
+    """Return a status as JSON knows it.
+
+    Args:
+        status: A status.
+
+    Returns:
+        Entries.
+    """
     return asdict(status)
 
 
 def status_from(data: Mapping[str, Any]) -> Status:
-    """Return what `status_data` was given."""
+    """Return what `status_data` was given.
+
+    Args:
+        data: Entries.
+
+    Returns:
+        The status.
+    """
     servos = tuple(ServoReading(**servo) for servo in data["servos"])
     known = {"state": PlayState(data["state"]), "present": tuple(data["present"]), "servos": servos}
     return Status(**{**data, **known})
 
 
 def along_data(along: Along, chain: ServoChain) -> dict[str, Any]:
-    """Return a way along a motion, its numbers in a file: whoever writes must not wait for a process that hangs."""
+    """Return a way along a motion, its numbers in a file.
+
+    Whoever writes must not wait for a process that hangs.
+
+    Args:
+        along: The way.
+        chain: The chain of servos.
+
+    Returns:
+        Entries, with the file's path.
+    """
     names = tuple(dict.fromkeys(chain.actuators))
     columns = along.motion.values[:, [along.motion.actuators.index(name) for name in names]]
     handle, path = tempfile.mkstemp(prefix="robik-motion-", suffix=".npy")
@@ -72,7 +125,15 @@ def along_data(along: Along, chain: ServoChain) -> dict[str, Any]:
 
 
 def along_from(data: Mapping[str, Any], chain: ServoChain) -> Along:
-    """Return what `along_data` was given, and remove the file."""
+    """Return what `along_data` was given, and remove the file.
+
+    Args:
+        data: Entries.
+        chain: The chain of servos.
+
+    Returns:
+        The way.
+    """
     try:
         table = np.load(data["file"])
     finally:

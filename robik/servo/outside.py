@@ -18,7 +18,7 @@ from ..errors import ServoError
 from ..files import write_whole
 from .status import Status
 
-RENEWED = 0.5  # [s]: this often a notice is written anew, also where nothing has changed
+RENEWED = 0.5  # [s]: this often a notice is written again, also where nothing has changed
 STALE = 3.0  # [s] after which whoever wrote it is gone
 STOPPING = 10.0  # [s] that servos get to come to a stand
 VARIABLE = "ROBIK_PORTS_DIR"
@@ -60,7 +60,14 @@ class Notice:
                 self._file.unlink(missing_ok=True)
 
     def look(self, status: Status) -> str:
-        """Write how it stands; return what is asked for, `STOP` or `TORQUE_OFF`, once, and nothing otherwise."""
+        """Write the status, and return what another process asks for.
+
+        Args:
+            status: The player's status.
+
+        Returns:
+            `STOP` or `TORQUE_OFF`, once, and nothing otherwise.
+        """
         if self._file is None:
             return ""
         state, now = f"{status.state.value}: {status.message}", time.monotonic()
@@ -95,7 +102,14 @@ class Holder:
 
 
 def holders(port: str = "") -> list[Holder]:
-    """Return who holds a port, this one or any."""
+    """Return the processes that hold a port, this one or any.
+
+    Args:
+        port: Name of the port; empty for any.
+
+    Returns:
+        The processes.
+    """
     found = []
     for file in sorted(folder().glob("*.json")):
         holder = _read(file)

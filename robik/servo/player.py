@@ -68,13 +68,15 @@ class Player:
 
     @property
     def status(self) -> Status:
-        """Where it stands now."""
+        """Return where it stands now."""
         return self._board.status
 
     @property
     def is_open(self) -> bool:
-        """Whether the port is open, or being opened: also after a fault that left it so, when torque can still be
-        turned off."""
+        """Return whether the port is open, or being opened.
+
+        Also after a fault that left it so, when torque can still be turned off.
+        """
         return self._thread.is_alive
 
     @property
@@ -87,7 +89,7 @@ class Player:
         self._wishes.beat()
 
     def connect(self, after: Player | None = None) -> None:
-        """Opens the port and reads every servo, writing nothing.
+        """Open the port and read every servo, writing nothing.
 
         Ends in ready, or in holding where torque is on already.
 
@@ -104,12 +106,15 @@ class Player:
         self._thread.start(lambda: after.close(LEAVING) if after else None)
 
     def torque(self, on: bool) -> None:
-        """Turns torque on, the servos holding where they are, or off. Nothing ever moves before the first.
+        """Turn torque on, the servos holding where they are, or off. Nothing ever moves before the first.
 
         After a fault or an emergency stop this is also the way on: everything is read and checked again first.
 
+        Args:
+            on: Whether torque is to be on.
+
         Raises:
-            ServoError: they move, or torque is just being turned off.
+            ServoError: They move, or torque is just being turned off.
         """
         if on and self._thread.is_cutting:
             raise ServoError("torque is just being turned off; wait until the status says so")
@@ -128,7 +133,7 @@ class Player:
         self._ask_again("leaving torque as it was found", "restore_torque")
 
     def reboot(self) -> None:
-        """Reboots the servos that have a hardware error, once its cause is gone: the way on from there, then torque on.
+        """Reboot the servos that have a hardware error, once its cause is gone: the way on from there, then torque on.
 
         Raises:
             ServoError: they move.
@@ -136,12 +141,29 @@ class Player:
         self._ask_again("rebooting", "reboot")
 
     def preflight(self, motion: Motion, from_afar: bool = False) -> Preflight:
-        """What speaks against playing this motion; `from_afar` as in `play`."""
+        """Return what speaks against playing a motion.
+
+        Args:
+            motion: The motion.
+            from_afar: As for `play`.
+
+        Returns:
+            Problems and warnings.
+        """
         present, begin = self.status.present, self.begins_at(motion)
         return preflight(motion, self.chain, self.settings, present, from_afar, self._goal_limits, begin)
 
     def begins_at(self, motion: Motion) -> float:
-        """Return where on its way [s] a motion begins: where it was stopped, if the robot stands there; else 0."""
+        """Return the time at which a motion begins.
+
+        Where it was stopped, if the robot stands there.
+
+        Args:
+            motion: The motion.
+
+        Returns:
+            Time on the way [s]; 0 for the beginning.
+        """
         status, last = self.status, self._played
         if last is None or not status.stopped_at or last.actuators != motion.actuators:
             return 0.0
@@ -165,15 +187,16 @@ class Player:
         """Go slowly to the first frame, then play; where the same motion was stopped and the robot stands there, go on.
 
         Args:
-            motion: what.
-            loop: over and over, until it is stopped.
-            start, end: a stretch of it, in its own times [s].
+            motion: What.
+            loop: Over and over, until it is stopped.
+            start: Begin of the stretch to play, in the motion's own times [s]; its first if left out.
+            end: End of the stretch [s]; the motion's last if left out.
             speed: 2 is twice as fast.
-            from_afar: whether it may start far from where the robot stands, going there slowly, instead of being
+            from_afar: Whether it may start far from where the robot stands, going there slowly, instead of being
                 refused.
 
         Raises:
-            ServoError: what speaks against it, or that the servos do not hold.
+            ServoError: What speaks against it, or that the servos do not hold.
         """
         motion = part(motion, start, end, speed)
         along, begin = self.check(motion, from_afar), self.begins_at(motion)
@@ -185,15 +208,19 @@ class Player:
         self._played = motion
 
     def check(self, motion: Motion, from_afar: bool = False) -> Along:
-        """Hold a motion against everything that can be known before torque is on: the chain's limits and the servos'
-        own, where the robot stands, and whether the telemetry can be recorded.
+        """Check a motion against everything that can be known before torque is on.
+
+        The chain's limits and the servos' own, where the robot stands, and whether the telemetry can be recorded.
 
         Args:
-            motion: as it is to be played, the whole of it.
-            from_afar: as in `play`.
+            motion: As it is to be played, the whole of it.
+            from_afar: As in `play`.
+
+        Returns:
+            The way along the motion.
 
         Raises:
-            ServoError: what speaks against it.
+            ServoError: What speaks against it.
         """
         self.preflight(motion, from_afar).check()
         if self.settings.record:
@@ -201,7 +228,7 @@ class Player:
         return Along(motion, self.chain, self.settings.interpolation)
 
     def live(self) -> None:
-        """Follows what `aim` says, from slowly catching up with the first of it until `stop`.
+        """Follow what `aim` says, from slowly catching up with the first of it until `stop`.
 
         Raises:
             ServoError: the servos do not hold.
@@ -213,10 +240,13 @@ class Player:
         self._thread.ask("live", state=PlayState.LIVE, message="following live", time=0.0, duration=0.0)
 
     def aim(self, values: Mapping[str, float] | None) -> None:
-        """Where the robot should be now, while it follows live: a value per actuator [rad or m].
+        """Set the values to follow live.
 
-        None, a missing actuator or one that is not a number: it comes to a stand, smoothly, until there is a wish
-        again.
+        Without values, or where one is missing or is not a number, the robot comes to a stand, smoothly, until there is
+        one again.
+
+        Args:
+            values: A value per actuator [rad or m], or None.
         """
         wished = (
             None
@@ -226,15 +256,15 @@ class Player:
         self._wishes.wish.set(wished)
 
     def pause(self) -> None:
-        """Slows down along the motion and stands there, still watched, until `resume`."""
+        """Slow down along the motion and stand there, still watched, until `resume`."""
         self._wishes.pace = 0.0
 
     def resume(self) -> None:
-        """Goes on from where it paused."""
+        """Go on from where it paused."""
         self._wishes.pace = 1.0
 
     def stop(self) -> None:
-        """Slows down along the motion, then holds."""
+        """Slow down along the motion, then hold."""
         self._wishes.stop.set()
 
     def emergency_stop(self) -> None:
@@ -248,18 +278,30 @@ class Player:
         self._thread.press_emergency()
 
     def close(self, timeout: float = 3.0) -> None:
-        """Stops softly if it plays, leaves torque as it is, closes the port.
+        """Stop softly if it plays, leave torque as it is, close the port.
 
         Waits for that at most `timeout` [s], 0 for not at all.
+
+        Args:
+            timeout: How long to wait for that [s]; 0 for not at all.
         """
         self._wishes.stop.set()
         self._thread.end(timeout)
 
     def wait(self, *states: PlayState, timeout: float = 60.0) -> Status:
-        """Beats until the player is in one of these states. For scripts; an interface looks at `status` instead.
+        """Beat until the player is in one of these states.
+
+        For scripts; an interface looks at `status` instead.
+
+        Args:
+            *states: The states to wait for.
+            timeout: How long to wait [s].
+
+        Returns:
+            The status then.
 
         Raises:
-            ServoError: a fault, with its message, unless faults are waited for; or time is up.
+            ServoError: A fault, with its message, unless faults are waited for; or time is up.
         """
         ends = time.monotonic() + timeout
         while (status := self.status).state not in states:

@@ -18,7 +18,8 @@ from typing import IO, Any
 import numpy as np
 
 from .board import Board
-from .chain import ServoChain, read_chain
+from .chain import ServoChain
+from .chain_file import read_chain
 from .messages import along_from, pack, settings_from, status_data, unpack
 from .outside import STOP, TORQUE_OFF, Notice
 from .port_thread import PortThread
@@ -57,7 +58,11 @@ class Host:
     # what the owner says
 
     def listen(self, lines: Iterable[bytes]) -> None:
-        """Do what the owner says, until there is none: then stop softly and leave."""
+        """Obey the owner's messages until there are no more; then stop softly and leave.
+
+        Args:
+            lines: A message each.
+        """
         try:
             for line in lines:
                 message = unpack(line)

@@ -17,7 +17,8 @@ import numpy as np
 from .. import program
 from ..errors import ServoError
 from .board import Board
-from .chain import ServoChain, chain_text
+from .chain import ServoChain
+from .chain_file import chain_text
 from .driver import Simulator, driver_of
 from .messages import along_data, pack, settings_data, status_from, unpack
 from .port_thread import SIMULATED, PortThread
@@ -32,26 +33,47 @@ ENDING = 3.0  # [s] that the process gets to leave when its port is closed
 
 
 class PortOwner(Protocol):
-    """What a player needs of whoever has its port: `PortThread` or `PortProcess`."""
+    """Owner of a player's port: `PortThread` or `PortProcess`."""
 
     wishes: Any
     simulator: Simulator | None
 
     @property
-    def is_alive(self) -> bool: ...
+    def is_alive(self) -> bool:
+        """Return whether the process runs."""
 
     @property
-    def is_cutting(self) -> bool: ...
+    def is_cutting(self) -> bool:
+        """Return whether it is cutting torque."""
 
-    def start(self, before: Callable[[], None]) -> None: ...
+    def start(self, before: Callable[[], None]) -> None:
+        """Start the process; call `before` first.
 
-    def ask(self, command: str, *arguments: Any, **published: Any) -> None: ...
+        Args:
+            before: Called first; it may take its time.
+        """
 
-    def press_emergency(self) -> None: ...
+    def ask(self, command: str, *arguments: Any, **published: Any) -> None:
+        """Ask the process for a command; what is `published` counts at once.
 
-    def release_emergency(self) -> None: ...
+        Args:
+            command: Name of the command.
+            *arguments: Its arguments.
+            **published: What counts at once.
+        """
 
-    def end(self, timeout: float) -> None: ...
+    def press_emergency(self) -> None:
+        """Press the emergency stop."""
+
+    def release_emergency(self) -> None:
+        """Release the emergency stop."""
+
+    def end(self, timeout: float) -> None:
+        """End the process, by force after a timeout [s].
+
+        Args:
+            timeout: How long to wait [s].
+        """
 
 
 class PortProcess:
@@ -94,18 +116,22 @@ class PortProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has the port, or is about to."""
+        """Return whether it has the port, or is about to."""
         return self._is_running or (self._rescue is not None and self._rescue.is_alive)
 
     @property
     def is_cutting(self) -> bool:
-        """Whether the emergency stop was pressed, and torque-off has not been sent since."""
+        """Return whether the emergency stop was pressed, and torque-off has not been sent since."""
         if self._rescue is not None and self._rescue.is_cutting:
             return True
         return self._is_running and (self._presses > self._known_presses or self._is_known_cutting)
 
     def start(self, before: Callable[[], None]) -> None:
-        """Open the port and connect, after something else that may take its time."""
+        """Open the port and connect, after something else that may take its time.
+
+        Args:
+            before: Called first; it may take its time.
+        """
         self._is_running = True
         self._thread = threading.Thread(target=self._run, args=(before,), name=f"process of {self._port}", daemon=True)
         self._thread.start()
@@ -140,7 +166,11 @@ class PortProcess:
         self._send("release")
 
     def end(self, timeout: float) -> None:
-        """Close the port once all that was asked for is done; wait for that at most so long [s]."""
+        """Close the port once all that was asked for is done.
+
+        Args:
+            timeout: How long to wait [s].
+        """
         self._send("end")
         if self._thread is not None and timeout > 0:
             self._thread.join(timeout)
@@ -237,7 +267,7 @@ class PortProcess:
             self._board.publish(**{field.name: getattr(said, field.name) for field in fields(Status)})
 
     def _clear_up(self, process: subprocess.Popen[bytes], said: str) -> None:
-        """The process has ended, or is not needed."""
+        """Clear up: the process has ended, or is not needed."""
         with self._lock:
             self._process = None
             self._unsent.clear()
@@ -291,7 +321,7 @@ class PortProcess:
 
 
 class SentWishes:
-    """What the owner wants of a stream in another process: see `Wishes`.
+    """Requests to a stream in another process: see `Wishes`.
 
     Args:
         send: sends a message.
@@ -341,7 +371,7 @@ class _SentWish:
         self._send = send
 
     def set(self, values: np.ndarray | None) -> None:
-        """Where to be (n,) [rad or m]; None, or NaN in some, where there is no wish."""
+        """Request values (n,) [rad or m]; None, or NaN in some, where nothing is requested."""
         self._send(
             "wish", is_optional=True, values=None if values is None else np.asarray(values, dtype=float).tolist()
         )

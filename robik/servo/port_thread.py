@@ -15,8 +15,9 @@ from .board import Board
 from .bus import Bus
 from .chain import ServoChain
 from .connecting import Unfit
-from .driver import PortGone, ServoSilent, Simulator, driver_of
+from .driver import Simulator, driver_of
 from .emergency import Emergency, EmergencyStopped
+from .line import PortGone, ServoSilent
 from .remedies import way_on
 from .schedule import take_precedence
 from .session import Session
@@ -67,11 +68,15 @@ class PortThread:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has the port, or is about to."""
+        """Return whether it has the port, or is about to."""
         return self._thread is not None and self._thread.is_alive()
 
     def start(self, before: Callable[[], None]) -> None:
-        """Open the port and connect, after something else that may take its time."""
+        """Open the port and connect, after something else that may take its time.
+
+        Args:
+            before: Called first; it may take its time.
+        """
         self._start(lambda: self._run(before))
 
     def ask(self, command: str, *arguments: object, **published: object) -> None:
@@ -91,7 +96,7 @@ class PortThread:
 
     @property
     def is_cutting(self) -> bool:
-        """Whether the emergency stop was pressed, and torque-off has not been sent since."""
+        """Return whether the emergency stop was pressed, and torque-off has not been sent since."""
         return self.emergency.is_pending
 
     def release_emergency(self) -> None:
@@ -109,7 +114,11 @@ class PortThread:
             self._start(self._run_for_emergency)
 
     def end(self, timeout: float) -> None:
-        """Close the port once all that was asked for is done; wait for that at most so long [s]."""
+        """Close the port once all that was asked for is done.
+
+        Args:
+            timeout: How long to wait [s].
+        """
         self._ending = True
         if self._thread is not None and timeout > 0:
             self._thread.join(timeout)

@@ -1,4 +1,4 @@
-"""What speaks against playing a motion on a chain, before anything moves."""
+"""Preflight: reasons against playing a motion on a chain, before anything moves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Preflight:
     warnings: tuple[str, ...]
 
     def check(self) -> None:
-        """Raises: ServoError: lists the problems."""
+        """Raise: ServoError: lists the problems."""
         if self.problems:
             raise ServoError("the motion must not be played: " + "; ".join(self.problems))
 
@@ -48,19 +48,22 @@ def preflight(
     goal_limits: np.ndarray | None = None,
     begin: float = 0.0,
 ) -> Preflight:
-    """Holds a motion against the chain's limits at the rate at which it is to be sent.
+    """Hold a motion against the chain's limits at the rate at which it is to be sent.
 
     Positions and speeds count at every goal that will be sent, accelerations at the motion's own samples: straight
     lines between these have corners, at which an acceleration would mean nothing.
 
     Args:
-        motion: to be played.
-        chain: whose limits.
-        settings: how it is to be played.
-        present: where the chain's servos are now [rad or m]; empty if that is not known.
-        from_afar: whether it may start far from there, going there slowly, instead of being refused.
-        goal_limits: lowest and highest counts (n, 2) that the servos take; None where that is not known.
-        begin: where on the way it begins, where it goes on after a stop [s].
+        motion: To be played.
+        chain: Whose limits.
+        settings: How it is to be played.
+        present: Where the chain's servos are now [rad or m]; empty if that is not known.
+        from_afar: Whether it may start far from there, going there slowly, instead of being refused.
+        goal_limits: Lowest and highest counts (n, 2) that the servos take; None where that is not known.
+        begin: Where on the way it begins, where it goes on after a stop [s].
+
+    Returns:
+        Problems, which forbid playing, and warnings.
     """
     rate = settings.rate
     warnings = [f"{name} has no servo and is left out" for name in motion.actuators if name not in chain.actuators]
@@ -92,8 +95,10 @@ def preflight(
 
 
 def _way_to_start(chain: ServoChain, settings: PlaySettings, present: Sequence[float], start: np.ndarray) -> list[str]:
-    """That the first frame is far from where the robot stands: the way there is nobody's animation, and may lead
-    through anything."""
+    """Warn that the first frame is far from where the robot stands.
+
+    The way there is nobody's animation, and may lead through anything.
+    """
     if len(present) != len(start):
         return []
     away = np.abs(start - np.array(present))
@@ -108,7 +113,16 @@ def _way_to_start(chain: ServoChain, settings: PlaySettings, present: Sequence[f
 
 
 def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> list[str]:
-    """Whether the bus can carry goals at a rate [Hz], with the arithmetic where it cannot."""
+    """Say why the bus cannot carry goals at a rate, with the arithmetic.
+
+    Args:
+        chain: The chain of servos.
+        rate: Goals per second [Hz].
+        feed_forward: Whether goals carry speeds.
+
+    Returns:
+        Sentences; none where it can.
+    """
     size = chain.packet_bytes(feed_forward)
     seconds = size * BITS_PER_BYTE / chain.baud_rate
     if seconds * rate <= BUSIEST:
@@ -195,6 +209,14 @@ def _acceleration_problems(chain: ServoChain, motion: Motion) -> list[str]:
 
 
 def accelerations(times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Of values (K, …) at times (K,) [s], at all but the first and the last (K − 2, …), by their second differences."""
+    """Return second differences of values.
+
+    Args:
+        times: Times (K,) [s].
+        values: Values (K, …).
+
+    Returns:
+        Accelerations (K − 2, …) at all but the first and the last time.
+    """
     steps = np.diff(times).reshape(-1, *[1] * (values.ndim - 1))
     return 2.0 * np.diff(np.diff(values, axis=0) / steps, axis=0) / (steps[1:] + steps[:-1])

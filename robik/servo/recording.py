@@ -1,4 +1,4 @@
-"""What the servos reported while they played, in a file, and how well they followed."""
+"""Recordings of the servos' reports while they played."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ CURRENT = "current"  # [A], in load's place where the servo measures it; earlier
 
 
 class Recorder:
-    """Writes a line per look, from the first frame on: the time, where on the way, and of every servo that was seen
-    what `COLUMNS` says.
+    """Recorder of a line per look, from the first frame on.
+
+    The time, the place on the way, and `COLUMNS` of every servo that was seen.
 
     The file is made at the first look. What is there already stays: the take then goes to the next free name beside it.
 
@@ -42,11 +43,15 @@ class Recorder:
         self._is_over = False
 
     def add(self, time: float, at: float, goals: np.ndarray, seen: Sequence[Telemetry | None]) -> None:
-        """Write a look: when [s], where on the way [s], goals (n,) [counts] and what they reported.
-
-        None for who was not looked at.
+        """Write a look.
 
         Where that fails the recording ends, and nothing else does.
+
+        Args:
+            time: Time of the look [s].
+            at: Place on the way [s].
+            goals: Goals (n,) [counts].
+            seen: What each servo reported, None for one that was not looked at.
         """
         if self._is_over:
             return
@@ -129,10 +134,13 @@ def recorded(
 
 
 def check_writable(path: str | Path) -> None:
-    """Make sure, before anything moves, that telemetry can be written to a file. What it holds stays.
+    """Check, before anything moves, that telemetry can be written to a file; its content stays.
+
+    Args:
+        path: The file.
 
     Raises:
-        ServoError: it cannot.
+        ServoError: It cannot.
     """
     is_new = not Path(path).exists()
     try:
@@ -145,7 +153,14 @@ def check_writable(path: str | Path) -> None:
 
 
 def labels(chain: ServoChain) -> list[str]:
-    """A name for each servo: its actuator's, with the id where two servos share one."""
+    """Return a name for each servo: its actuator's, with the id where two servos share one.
+
+    Args:
+        chain: The chain of servos.
+
+    Returns:
+        A name per servo.
+    """
     return [
         name if chain.actuators.count(name) == 1 else f"{name} #{id}"
         for name, id in zip(chain.actuators, chain.ids, strict=True)
@@ -153,14 +168,14 @@ def labels(chain: ServoChain) -> list[str]:
 
 
 def _head(names: Sequence[str], measured: Sequence[bool]) -> list[str]:
-    """The first line; `measured` is whether a servo measures its current."""
+    """Return the first line; `measured` is whether a servo measures its current."""
     columns = [[CURRENT if column == "load" and amperes else column for column in COLUMNS] for amperes in measured]
     return [*MOMENT, *(f"{column} {name}" for name, own in zip(names, columns, strict=True) for column in own)]
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What `Recorder` wrote.
+    """Content of a recording: see `Recorder`.
 
     Attributes:
         times: (K,) since the first frame [s].
@@ -186,7 +201,7 @@ class Recording:
 
     @property
     def error(self) -> np.ndarray:
-        """How far each servo is from its goal (K, n) [rad or m]."""
+        """Return how far each servo is from its goal (K, n) [rad or m]."""
         return self.position - self.goal
 
     @property
@@ -206,10 +221,16 @@ class Recording:
 
 
 def load_recording(path: str | Path) -> Recording:
-    """Reads what `Recorder` wrote.
+    """Read what `Recorder` wrote.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The recording.
 
     Raises:
-        ServoError: there is no such file, or it is something else.
+        ServoError: There is no such file, or it is something else.
     """
     try:
         with open(path, newline="", encoding="utf-8") as file:

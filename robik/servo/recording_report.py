@@ -1,4 +1,4 @@
-"""How well servos followed, as a page: a table, and per servo a drawing of goal, position and error over time."""
+"""Report of a recording as a page: a table, and per servo a drawing of goal, position and error over time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,17 @@ td:first-child,th:first-child{text-align:left}tr:nth-child(even){background:#eee
 
 
 def tracking_table(recording: Recording) -> list[tuple[str, float, float, float, float, float]]:
-    """Per servo: its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature
-    [°C] and current [A], NaN where it does not measure that."""
+    """Return a row per servo.
+
+    Its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature [°C] and current
+    [A], NaN where it does not measure that.
+
+    Args:
+        recording: A recording.
+
+    Returns:
+        Rows (name, mean, worst, lag, hottest, current).
+    """
     return [(name, *_tracking(recording, k)) for k, name in enumerate(recording.names)]
 
 
@@ -40,15 +49,26 @@ def _tracking(recording: Recording, k: int) -> tuple[float, float, float, float,
 
 
 def amperes(current: float) -> str:
-    """A current in words; a dash where it is not known."""
+    """Return a current in words; a dash where it is not known.
+
+    Args:
+        current: Current [A].
+
+    Returns:
+        Such as "0.42 A".
+    """
     return f"{current:.2f} A" if isfinite(current) else "–"
 
 
 def write_report(recording: Recording, path: str | Path) -> None:
-    """Writes the page, which needs nothing but itself.
+    """Write the page, which needs nothing but itself.
+
+    Args:
+        recording: A recording.
+        path: The file.
 
     Raises:
-        FormatError: it cannot be written.
+        FormatError: It cannot be written.
     """
     head = "<tr><th>servo</th><th>error, mean</th><th>worst</th><th>lag</th><th>hottest</th><th>current, most</th></tr>"
     rows = [

@@ -1,4 +1,4 @@
-"""When to send: absolute deadlines, so that no lag builds up, and an account of how well they were kept."""
+"""Schedule of goals: absolute deadlines, so that no lag builds up, and statistics of lateness."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DROPPED_SLACK = 1e-4  # [s]: a deadline that passes while we look at the clock i
 
 
 def take_precedence() -> None:
-    """Asks the system to run this thread before ordinary ones when it wakes.
+    """Ask the system to run this thread before ordinary ones when it wakes.
 
     Where that is not allowed, nothing changes.
     """
@@ -53,8 +53,10 @@ def _take_precedence_on_linux() -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Within this, Python's other threads hand over soon when this one wakes, and nobody collects garbage among what is
-    there already."""
+    """Keep Python's other work away from this thread.
+
+    Other threads hand over soon when this one wakes, and nobody collects garbage among what is there already.
+    """
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, SWITCH))
     gc.freeze()
@@ -73,12 +75,23 @@ class Lateness:
         self.worst = 0.0
 
     def add(self, seconds: float) -> None:
-        """One more."""
+        """Count one goal.
+
+        Args:
+            seconds: How late it left [s].
+        """
         self._counts[min(BINS - 1, max(0, int(seconds / BIN)))] += 1
         self.worst = max(self.worst, seconds)
 
     def percentile(self, percent: float) -> float:
-        """The lateness [s] that this share of goals did not exceed; 0 without any."""
+        """Return the lateness [s] that this share of goals did not exceed; 0 without any.
+
+        Args:
+            percent: Share of the goals, 0 to 100.
+
+        Returns:
+            Lateness [s].
+        """
         total = int(self._counts.sum())
         if total == 0:
             return 0.0
@@ -106,14 +119,20 @@ class Schedule:
         self._next = 0
 
     def start(self) -> None:
-        """The next deadline is now, and is number 0."""
+        """Begin: the next deadline is now, and is number 0."""
         self._origin = time.monotonic()
         self._next = 0
 
     def wait(self, last: float = inf) -> int:
-        """Sleeps until the next deadline and gives its number.
+        """Sleep until the next deadline.
 
         Numbers whose successor is due already are dropped, but for `last`.
+
+        Args:
+            last: Number that is never dropped.
+
+        Returns:
+            Number of the deadline.
         """
         due = int(min((time.monotonic() - self._origin - DROPPED_SLACK) / self.period, last))
         if due > self._next:
@@ -134,7 +153,7 @@ class Schedule:
         self._origin = now - (self._next - 1) * self.period
 
     def done(self) -> None:
-        """The goal of the last deadline is on its way."""
+        """Count the goal of the last deadline as sent."""
         self.sent += 1
         self.lateness.add(time.monotonic() - self._deadline)
 

@@ -1,4 +1,4 @@
-"""What a player does on the thread that owns the port: find the servos, hold, play, follow, stop."""
+"""Session of a player on the thread that owns the port: find the servos, hold, play, follow, stop."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from ..errors import ServoError
 from ..limiter import Limiter
 from .board import Board
 from .bus import Bus
-from .chain import Servo, ServoChain
+from .chain import ServoChain
 from .connecting import absence, find, names
-from .driver import PortGone, ServoSilent
 from .guide import Guide, Journey, Pursuit
 from .health import Health
+from .line import PortGone, ServoSilent
 from .recording import recorded
 from .remedies import remedy, way_on
 from .schedule import undisturbed
+from .servo import Servo
 from .status import PlaySettings, PlayState, ServoReading, torque_words
 from .stream import Outcome, Stream, Wishes
 from .telemetry import Found, Telemetry
@@ -59,7 +60,7 @@ class Session:
         self._forget()
 
     def connect(self) -> None:
-        """Reads every servo, writes nothing; ends in ready, or in holding where torque is on already.
+        """Read every servo, writes nothing; ends in ready, or in holding where torque is on already.
 
         Raises:
             ServoError: what keeps them from playing.
@@ -74,7 +75,7 @@ class Session:
         return self._bus.chain
 
     def _find(self) -> tuple[Found, ...]:
-        """Reads every servo, writes nothing."""
+        """Read every servo, write nothing."""
         self._forget()
         found = find(self._bus, self._settings.without)
         self._health = Health(self.chain, found)
@@ -140,8 +141,11 @@ class Session:
     def torque_off(self, message: str = "torque is off") -> None:
         """Turn torque off, before anything else.
 
+        Args:
+            message: The status when it is done.
+
         Raises:
-            ServoError: a servo still has torque, or does not answer; names them.
+            ServoError: A servo still has torque, or does not answer; names them.
         """
         after = self._bus.cut_torque()
         servos = self._board.status.servos
@@ -174,7 +178,7 @@ class Session:
         )
 
     def reboot(self) -> None:
-        """Reboots the servos that have a hardware error, and looks at all anew."""
+        """Reboot the servos that have a hardware error, and look at all again."""
         asleep = [servo for servo in self._asked.servos if self._has_error(servo)]
         for servo in asleep:
             self._bus.reboot(servo)
@@ -204,8 +208,10 @@ class Session:
                 raise ServoError(f"servo {servo.id} ({servo.actuator}) {one.complaint}; {remedy(one)}")
 
     def survey(self) -> None:
-        """Read and publish torque, heat and position of whichever servo answers, fit or not: after a fault, and before
-        leaving."""
+        """Read and publish torque, heat and position of whichever servo answers, fit or not.
+
+        After a fault, and before leaving.
+        """
         self._board.publish(**self._readings(self._bus.glance()))
 
     def _readings(self, seen: Sequence[Telemetry | None]) -> dict[str, object]:
@@ -240,14 +246,22 @@ class Session:
     # moving
 
     def play(self, along: Along, loop: bool, frame: float, begin: float = 0.0) -> None:
-        """Go slowly to the first frame, or to where it begins on the way [s], then along a motion; `frame` is the time
-        between its samples [s]."""
+        """Go slowly to the first frame, or to where it begins on the way, then along a motion.
+
+        `frame` is the time between its samples [s].
+
+        Args:
+            along: The way.
+            loop: Whether to begin again at the end.
+            frame: Time between the motion's samples [s].
+            begin: Time on the way to begin at [s].
+        """
         self._board.publish(state=PlayState.APPROACHING, message="going to the first frame")
         way: Trajectory = Round(along, self._approach_speeds, frame, self.chain.speed_limits) if loop else along
         self._move(lambda stream: self._travel(stream, way, begin))
 
     def live(self) -> None:
-        """Follows the owner's wishes."""
+        """Follow the owner's wishes."""
         self._board.publish(state=PlayState.LIVE, message="following live")
         self._move(self._chase)
 

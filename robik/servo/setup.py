@@ -1,5 +1,7 @@
-"""Setting servos up: which one is which, their zeros, and the chain that comes of it. What goes over the wire is the
-workshop of their brand's driver."""
+"""Setting servos up: which one is which, their zeros, and the chain that comes of it.
+
+What goes over the wire is the workshop of their brand's driver.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,11 @@ import numpy as np
 
 from ..errors import ServoError
 from .brands import DEFAULT, brand_of
-from .chain import Servo, ServoChain
-from .driver import ServoSilent, Workshop, driver_of
+from .chain import ServoChain
+from .driver import Workshop, driver_of
+from .line import ServoSilent
 from .preflight import bus_problems
+from .servo import Servo
 from .status import PlaySettings
 from .telemetry import Seen
 
@@ -26,26 +30,36 @@ def open_workshop(port: str, baud_rate: int | None = None, brand: str = DEFAULT.
     """Open a port with whomever behind it.
 
     Args:
-        port: a device path, or a URL that pyserial opens.
-        baud_rate: at which to open it [bit/s]; the one for playing if left out.
-        brand: a name in `BRANDS`.
+        port: A device path, or a URL that pyserial opens.
+        baud_rate: At which to open it [bit/s]; the one for playing if left out.
+        brand: A name in `BRANDS`.
+
+    Returns:
+        The workshop.
 
     Raises:
-        ServoError: there is no such brand, or the port cannot be opened.
+        ServoError: There is no such brand, or the port cannot be opened.
     """
     return driver_of(brand).open_workshop(port, baud_rate or brand_of(brand).streaming_baud)
 
 
 def rate_warning(chain: ServoChain, settings: PlaySettings) -> str:
-    """Whether the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic.
+    """Say why the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic.
 
     Empty if it can.
+
+    Args:
+        chain: The chain of servos.
+        settings: Settings of playing.
+
+    Returns:
+        A sentence; empty if it can.
     """
     return "; ".join(bus_problems(chain, settings.rate, settings.feed_forward))
 
 
 class Dragging:
-    """Which servo is being moved by hand, torque being off.
+    """The servo that is being moved by hand, torque being off.
 
     Args:
         workshop: at the servos' baud rate.
@@ -65,7 +79,7 @@ class Dragging:
         return np.array([self._workshop.position(one) for one in self._seen])
 
     def moved(self) -> Seen | None:
-        """The one that has moved the most since the last one was found, once that is plain; None before.
+        """Return the one that has moved the most since the last one was found, once that is plain; None before.
 
         Raises:
             ServoError: one does not answer.
@@ -83,12 +97,15 @@ def zeroed(chain: ServoChain, port: str, values: dict[str, float] | None = None)
     """Return the chain with zeros by which the robot, as it stands now, is in a pose: put there by hand, torque off.
 
     Args:
-        chain: whose zeros.
-        port: that its servos are on, but for those that name another.
-        values: of the actuators in that pose [rad or m]; 0 where there is none.
+        chain: Whose zeros.
+        port: That its servos are on, but for those that name another.
+        values: Of the actuators in that pose [rad or m]; 0 where there is none.
+
+    Returns:
+        The chain with other zeros.
 
     Raises:
-        ServoError: a port cannot be opened, or a servo does not answer.
+        ServoError: A port cannot be opened, or a servo does not answer.
     """
     counts: dict[int, int] = {}
     for part in chain.parts:
@@ -101,9 +118,17 @@ def zeroed(chain: ServoChain, port: str, values: dict[str, float] | None = None)
 
 
 def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, float] | None = None) -> ServoChain:
-    """The chain with zeros by which servos at these counts, by id, stand at these actuator values.
+    """Return the chain with zeros by which servos at these counts, by id, stand at these actuator values.
 
     Others keep theirs.
+
+    Args:
+        chain: The chain of servos.
+        counts: Position by id [counts].
+        values: Value by actuator [rad or m]; 0 for one that is left out.
+
+    Returns:
+        The chain.
     """
     servos = []
     for servo in chain.servos:
@@ -114,19 +139,34 @@ def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, floa
 
 
 def turned_round(chain: ServoChain, id: int) -> ServoChain:
-    """The chain with this servo's direction the other way round.
+    """Return the chain with this servo's direction the other way round.
+
+    Args:
+        chain: The chain of servos.
+        id: Id of the servo.
+
+    Returns:
+        The chain.
 
     Raises:
-        ServoError: there is no such servo.
+        ServoError: There is no such servo.
     """
     return edited(chain, id, direction=-_servo(chain, id).direction)
 
 
 def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
-    """The chain with other entries of this servo. The actuator's limits become those of all servos on it.
+    """Return the chain with other entries of this servo. The actuator's limits become those of all servos on it.
+
+    Args:
+        chain: The chain of servos.
+        id: Id of the servo.
+        **entries: Entries of the servo by name.
+
+    Returns:
+        The chain.
 
     Raises:
-        ServoError: there is no such servo, or an entry cannot be so.
+        ServoError: There is no such servo, or an entry cannot be so.
     """
     servo = _servo(chain, id)
     limits = {name: value for name, value in entries.items() if name in LIMITS}
@@ -136,10 +176,17 @@ def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
 
 
 def with_another(chain: ServoChain, servo: Servo) -> ServoChain:
-    """The chain with another servo, whose id becomes the next free one, after those of its actuator.
+    """Return the chain with another servo, whose id becomes the next free one, after those of its actuator.
+
+    Args:
+        chain: The chain of servos.
+        servo: The servo.
+
+    Returns:
+        The chain.
 
     Raises:
-        ServoError: all ids are taken.
+        ServoError: All ids are taken.
     """
     free = next(id for id in range(1, len(chain.servos) + 2) if id not in chain.ids)
     same = [k for k, one in enumerate(chain.servos) if one.actuator == servo.actuator]
@@ -148,10 +195,17 @@ def with_another(chain: ServoChain, servo: Servo) -> ServoChain:
 
 
 def without(chain: ServoChain, id: int) -> ServoChain:
-    """The chain without this servo.
+    """Return the chain without this servo.
+
+    Args:
+        chain: The chain of servos.
+        id: Id of the servo.
+
+    Returns:
+        The chain.
 
     Raises:
-        ServoError: there is no such servo, or it is the last.
+        ServoError: There is no such servo, or it is the last.
     """
     gone = _servo(chain, id)
     return replace(chain, servos=tuple(servo for servo in chain.servos if servo != gone))
@@ -165,11 +219,20 @@ def _servo(chain: ServoChain, id: int) -> Servo:
 
 
 def assigned(chain: ServoChain, actuator: str, seen: Seen) -> ServoChain:
-    """The chain with this servo on an actuator: whoever had its id gives it up, whoever turned the actuator is
-    replaced.
+    """Return the chain with this servo on an actuator.
+
+    The servo that had its id gives it up, and the one that turned the actuator is replaced.
+
+    Args:
+        chain: The chain of servos.
+        actuator: Name of the actuator.
+        seen: The servo as a scan found it.
+
+    Returns:
+        The chain.
 
     Raises:
-        ServoError: the model is not known, or nobody would be left.
+        ServoError: The model is not known, or nobody would be left.
     """
     mine = next((servo for servo in chain.servos if servo.actuator == actuator), Servo(actuator, seen.id))
     others = [servo for servo in chain.servos if servo.actuator != actuator and servo.id != seen.id]

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import ServoError
 from . import setup
 from .brands import DEFAULT, brand_of
-from .chain import load_chain, save_chain
+from .chain_file import load_chain, save_chain
 from .controls import controls
 from .driver import Workshop
 from .outside import ask_to_stop
@@ -23,8 +23,11 @@ GLANCE = 0.02  # [s] between looks at the keys
 def models(brand: str = DEFAULT.name) -> None:
     """Print the models of a brand, where a user adds one, and what is wrong with those that were added.
 
+    Args:
+        brand: Name of a brand.
+
     Raises:
-        ServoError: there is no such brand.
+        ServoError: There is no such brand.
     """
     made = brand_of(brand)
     for name in sorted(made.models):
@@ -38,8 +41,13 @@ def models(brand: str = DEFAULT.name) -> None:
 def scan(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> None:
     """Print who is on the bus.
 
+    Args:
+        port: Name of the port.
+        baud_rate: Rate to ask at [bit/s]; the likely ones if left out.
+        brand: Name of a brand.
+
     Raises:
-        ServoError: there is no such brand, or the port cannot be opened.
+        ServoError: There is no such brand, or the port cannot be opened.
     """
     rates = None if baud_rate is None else (baud_rate,)
     with closing(setup.open_workshop(port, brand=brand)) as workshop:
@@ -53,8 +61,15 @@ def scan(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> 
 def change(port: str, id: int, new_id: int | None, new_baud_rate: int | None, brand: str = DEFAULT.name) -> None:
     """Give a servo another id or baud rate.
 
+    Args:
+        port: Name of the port.
+        id: Id of the servo.
+        new_id: The new id, or None.
+        new_baud_rate: The new rate [bit/s], or None.
+        brand: Name of a brand.
+
     Raises:
-        ServoError: it is not there, or what is asked for is not possible.
+        ServoError: It is not there, or what is asked for is not possible.
     """
     with closing(setup.open_workshop(port, brand=brand)) as workshop:
         one = _find(workshop, id)
@@ -108,11 +123,16 @@ def _confirm(question: str) -> bool:
 def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> int:
     """Turn torque off on a bus, first of all and whoever is there, then print what each servo has, as read back.
 
+    Args:
+        port: Name of the port.
+        baud_rate: Rate to ask at [bit/s]; the likely ones if left out.
+        brand: Name of a brand.
+
     Returns:
         0 when every servo that answers has its torque off, 1 otherwise.
 
     Raises:
-        ServoError: the port cannot be opened, or is gone.
+        ServoError: The port cannot be opened, or is gone.
     """
     rates = brand_of(brand).likely_bauds if baud_rate is None else (baud_rate,)
     with closing(setup.open_workshop(port, rates[0], brand)) as workshop:
@@ -148,10 +168,14 @@ def stop(port: str, is_torque_off: bool, on_key: bool) -> None:
 
 
 def zero(port: str, servos_path: str | Path) -> None:
-    """Takes the robot's pose, into which it was put by hand, as the one in which every actuator is at 0.
+    """Take the robot's pose, into which it was put by hand, as the one in which every actuator is at 0.
+
+    Args:
+        port: Name of the port.
+        servos_path: File of the chain, which is changed.
 
     Raises:
-        RobikError: the chain's file, or a servo that does not answer.
+        RobikError: The chain's file, or a servo that does not answer.
     """
     chain = load_chain(servos_path)
     made = setup.zeroed(chain, port)
@@ -161,10 +185,14 @@ def zero(port: str, servos_path: str | Path) -> None:
 
 
 def report(recording_path: str | Path, output: str | Path) -> None:
-    """Writes how well servos followed, and prints the table.
+    """Write how well servos followed, and print the table.
+
+    Args:
+        recording_path: Recording of a player.
+        output: The page to write.
 
     Raises:
-        RobikError: no recording, or the page cannot be written.
+        RobikError: No recording, or the page cannot be written.
     """
     recording = load_recording(recording_path)
     write_report(recording, output)

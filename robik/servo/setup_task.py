@@ -39,27 +39,37 @@ class Task:
 
     @property
     def is_done(self) -> bool:
-        """Whether it has ended, in whichever way."""
+        """Return whether it has ended, in whichever way."""
         return not self._thread.is_alive()
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it should end."""
+        """Return whether it should end."""
         return self._cancelled.is_set()
 
     def say(self, text: str) -> None:
-        """Where it stands."""
+        """Publish the task's progress.
+
+        Args:
+            text: A sentence.
+        """
         self.said = text
 
     def cancel(self) -> None:
-        """Asks it to end."""
+        """Ask it to end."""
         self._cancelled.set()
 
     def wait(self, timeout: float) -> Any:
-        """Its result. For scripts.
+        """Wait for the result. For scripts.
+
+        Args:
+            timeout: How long to wait [s].
+
+        Returns:
+            The result.
 
         Raises:
-            ServoError: it failed, or takes longer than the timeout [s].
+            ServoError: It failed, or takes longer than the timeout [s].
         """
         self._thread.join(timeout)
         if not self.is_done:

@@ -29,16 +29,19 @@ class Softened:
 
 
 def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = "linear") -> Softened:
-    """Follows a motion as closely as the limits of positions, speeds and accelerations let one, in its own time.
+    """Follow a motion as closely as the limits of positions, speeds and accelerations let one, in its own time.
 
     Args:
-        motion: has a column per actuator of the chain.
-        chain: whose limits.
-        rate: of goals [Hz].
-        interpolation: see `Along`.
+        motion: Has a column per actuator of the chain.
+        chain: Whose limits.
+        rate: Of goals [Hz].
+        interpolation: See `Along`.
+
+    Returns:
+        The motion.
 
     Raises:
-        ServoError: a column is missing, or the motion is too long.
+        ServoError: A column is missing, or the motion is too long.
     """
     along = Along(motion, chain, interpolation)
     check_length(along, rate)
@@ -64,8 +67,17 @@ def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = 
 
 
 def fitting_speed(motion: Motion, chain: ServoChain) -> float:
-    """The highest speed, at most 1, at which a motion keeps the chain's limits of speed and acceleration at its
-    samples."""
+    """Return the highest speed, at most 1, at which a motion keeps the chain's limits.
+
+    Of speed and acceleration, at its samples.
+
+    Args:
+        motion: The motion.
+        chain: The chain of servos.
+
+    Returns:
+        Factor of the speed.
+    """
     fastest = 1.0
     for servo in chain.servos:
         values = motion.values[:, motion.actuators.index(servo.actuator)]

@@ -1,4 +1,4 @@
-"""How a player plays, and where it stands."""
+"""Status and settings of a player."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEAREST_WATCHDOG, FARTHEST_WATCHDOG = (
 
 
 class PlayState(StrEnum):
-    """Where a player stands."""
+    """States of a player."""
 
     CLOSED = "closed"
     CONNECTING = "connecting"
@@ -32,13 +32,13 @@ class PlayState(StrEnum):
 
     @property
     def is_moving(self) -> bool:
-        """Whether goals are being sent."""
+        """Return whether goals are being sent."""
         return self in (PlayState.APPROACHING, PlayState.PLAYING, PlayState.PAUSED, PlayState.LIVE, PlayState.STOPPING)
 
 
 @dataclass(frozen=True)
 class PlaySettings:
-    """How to play.
+    """Settings of playing.
 
     Attributes:
         rate: of goals [Hz].
@@ -95,7 +95,7 @@ class PlaySettings:
 
 @dataclass(frozen=True)
 class ServoReading:
-    """What one servo last reported.
+    """Last report of one servo.
 
     Attributes:
         id, actuator: which one.
@@ -159,12 +159,12 @@ class Status:
 
     @property
     def torque(self) -> bool:
-        """Whether every servo has torque, as read back."""
+        """Return whether every servo has torque, as read back."""
         return bool(self.servos) and all(servo.torque for servo in self.servos)
 
     @property
     def may_have_torque(self) -> bool:
-        """Whether any servo has torque, or may have: one that does not answer says nothing of it."""
+        """Return whether any servo has torque, or may have: one that does not answer says nothing of it."""
         return any(servo.torque is not False for servo in self.servos)
 
     @property
@@ -174,7 +174,14 @@ class Status:
 
 
 def torque_words(servos: Sequence[ServoReading]) -> str:
-    """Say which servos have torque, as read back."""
+    """Say which servos have torque, as read back.
+
+    Args:
+        servos: Readings of the servos.
+
+    Returns:
+        A sentence.
+    """
     powered = [servo.id for servo in servos if servo.torque]
     silent = [servo.id for servo in servos if servo.torque is None]
     if not servos or len(silent) == len(servos):

@@ -26,7 +26,7 @@ FORWARD, CREEP = 1.3, 8  # in a goal's speed: times what it needs, and units mor
 
 
 class Outcome(Enum):
-    """How a stretch of streaming ended."""
+    """End of a stretch of streaming."""
 
     DONE = "at its end"
     STOPPED = "a soft stop was asked for"
@@ -36,7 +36,7 @@ class Outcome(Enum):
 
 
 class Wishes:
-    """What the owner wants of a stream that runs, and whether the owner is alive. Any thread may touch it.
+    """Requests to a stream that runs, and whether the owner is alive. Any thread may touch them.
 
     Args:
         patience: between heartbeats [s].
@@ -66,7 +66,7 @@ class Wishes:
 
     @property
     def outcome(self) -> Outcome | None:
-        """How they end a stream; None for going on."""
+        """Return how they end a stream; None for going on."""
         if time.monotonic() - self._beat > self._patience:
             return Outcome.ABANDONED
         return Outcome.STOPPED if self.stop.is_set() else None
@@ -130,7 +130,7 @@ class Stream:
         return min(looks.rounds for looks in self._looks)
 
     def begin(self, counts: np.ndarray, top_speeds: np.ndarray) -> None:
-        """Where the servos are [counts]: the first step starts here.
+        """Begin at these positions of the servos [counts]: the first step starts here.
 
         Args:
             counts: (n,).
@@ -141,7 +141,11 @@ class Stream:
         self.limit(top_speeds)
 
     def limit(self, top_speeds: np.ndarray) -> None:
-        """No step is larger than these speeds (n,) of the actuators allow [rad/s or m/s]."""
+        """Limit every step to what speeds of the actuators allow.
+
+        Args:
+            top_speeds: Speeds (n,) [rad/s or m/s].
+        """
         chain = self._bus.chain
         self._counts_per_second = np.abs(chain.scale) * np.minimum(top_speeds, chain.speed_limits)
         speeds = self._counts_per_second / np.abs(chain.scale)
@@ -150,13 +154,21 @@ class Stream:
         )
 
     def start_over(self) -> None:
-        """Counts goals and lateness, and records, from here."""
+        """Count goals and lateness, and record, from here."""
         self.schedule = Schedule(1.0 / self.schedule.period, self._bus.emergency.check)
         self._began = time.monotonic()
 
     def follow(self, guide: Guide) -> Outcome:
-        """Follows a guide to its end, or until a wish or a failure ends it: then it comes to a stand on its way, if it
-        still may."""
+        """Follow a guide to its end, or until a request or a failure ends it.
+
+        Then it comes to a stand on its way, if it still may.
+
+        Args:
+            guide: The guide.
+
+        Returns:
+            How it ended.
+        """
         self.schedule.start()
         last, ending = -1, Outcome.DONE
         while not guide.is_over or last < 0:

@@ -1,4 +1,4 @@
-"""What servos of any brand say of themselves: at connecting, while they play, and on a bus that is being set up."""
+"""Reports of servos of any brand: at connecting, while they play, and while they are set up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What a servo says of itself at connecting.
+    """Report of a servo at connecting.
 
     Attributes:
         torque: whether it is on.
@@ -35,7 +35,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Telemetry:
-    """What one servo reports.
+    """Report of one servo while it plays.
 
     Attributes:
         torque: whether it is powered.
@@ -60,7 +60,7 @@ class Telemetry:
 
     @property
     def complaint(self) -> str:
-        """Why this servo does not do what it is told, in words; empty if it does."""
+        """Return why this servo does not do what it is told, in words; empty if it does."""
         if self.errors:
             return f"has a hardware error ({self.error})"
         if not self.torque:

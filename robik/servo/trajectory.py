@@ -1,4 +1,4 @@
-"""Where the servos should be at any time: along a motion, on the way to its start, and slowing to a stand."""
+"""Trajectories of servos: along a motion, on the way to its start, and slowing to a stand."""
 
 from __future__ import annotations
 
@@ -29,25 +29,36 @@ class Trajectory(Protocol):
     duration: float
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Values (K, n) [rad or m] of the chain's servos at times (K,) [s].
+        """Return values of the chain's servos at some times.
 
         It stands before 0 and after its duration.
+
+        Args:
+            times: Times (K,) [s].
+
+        Returns:
+            Values (K, n) [rad or m].
         """
         ...
 
 
 class Samples(Protocol):
-    """What is played of a motion: see `Motion`. The process that has the port does without the rest, which it would
-    have to import first."""
+    """Samples of a motion that is played: see `Motion`.
+
+    The process that has the port does without the rest, which it would have to import first.
+    """
 
     @property
-    def times(self) -> np.ndarray: ...
+    def times(self) -> np.ndarray:
+        """Times of the samples (T,) [s]."""
 
     @property
-    def actuators(self) -> tuple[str, ...]: ...
+    def actuators(self) -> tuple[str, ...]:
+        """Names of the actuators."""
 
     @property
-    def values(self) -> np.ndarray: ...
+    def values(self) -> np.ndarray:
+        """Values (T, A) [rad or m]."""
 
 
 class Along:
@@ -79,7 +90,14 @@ class Along:
         self._spline = _spline(self._times, self._values) if is_cubic else None
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """See `Trajectory`."""
+        """Return values at some times, as `Trajectory`.
+
+        Args:
+            times: Times (K,) [s].
+
+        Returns:
+            Values (K, n) [rad or m].
+        """
         times = np.clip(times, 0.0, self.duration)
         if self._spline is not None:
             return self._spline(times)
@@ -111,7 +129,14 @@ class Between:
         self.duration = float(np.max(PEAK * np.abs(self._way) / speeds))
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """See `Trajectory`."""
+        """Return values at some times, as `Trajectory`.
+
+        Args:
+            times: Times (K,) [s].
+
+        Returns:
+            Values (K, n) [rad or m].
+        """
         u = np.clip(np.asarray(times, dtype=float) / max(self.duration, 1e-9), 0.0, 1.0)[:, None]
         return self._start + self._way * (u**3 * (10.0 - 15.0 * u + 6.0 * u**2))
 
@@ -136,7 +161,14 @@ class Round:
         self.length = along.duration + self._back.duration
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """See `Trajectory`."""
+        """Return values at some times, as `Trajectory`.
+
+        Args:
+            times: Times (K,) [s].
+
+        Returns:
+            Values (K, n) [rad or m].
+        """
         times = np.maximum(times, 0.0) % self.length if self.length > 0 else np.zeros(len(times))
         is_back = (times > self._along.duration)[:, None]
         return np.where(is_back, self._back.at(times - self._along.duration), self._along.at(times))
@@ -149,7 +181,14 @@ class Linear:
         self._start, self._way, self.duration = start, end - start, duration
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """See `Trajectory`."""
+        """Return values at some times, as `Trajectory`.
+
+        Args:
+            times: Times (K,) [s].
+
+        Returns:
+            Values (K, n) [rad or m].
+        """
         return self._start + self._way * np.clip(times / self.duration, 0.0, 1.0)[:, None]
 
 
@@ -160,20 +199,31 @@ class Standing:
         self._values, self.duration = np.asarray(values, dtype=float), duration
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """See `Trajectory`."""
+        """Return values at some times, as `Trajectory`.
+
+        Args:
+            times: Times (K,) [s].
+
+        Returns:
+            Values (K, n) [rad or m].
+        """
         return np.repeat(self._values[None, :], len(times), axis=0)
 
 
 def part(motion: Motion, start: float | None = None, end: float | None = None, speed: float = 1.0) -> Motion:
-    """A stretch of a motion at another speed.
+    """Return a stretch of a motion at another speed.
 
     Args:
-        motion: the whole.
-        start, end: of the stretch, in the motion's own times [s]; None for its own.
+        motion: The whole.
+        start: Begin of the stretch, in the motion's own times [s]; its first if left out.
+        end: End of the stretch [s]; the motion's last if left out.
         speed: 1 as it is, 2 twice as fast.
 
+    Returns:
+        The stretch, from 0 s on.
+
     Raises:
-        ServoError: a stretch outside the motion, or a speed that is not positive.
+        ServoError: A stretch outside the motion, or a speed that is not positive.
     """
     from ..motions import Motion
 
@@ -192,10 +242,14 @@ def part(motion: Motion, start: float | None = None, end: float | None = None, s
 
 
 def check_length(trajectory: Trajectory, rate: float) -> None:
-    """Make sure that a motion is not too long to be held against the limits goal by goal.
+    """Check that a motion is not too long to be held against the limits goal by goal.
+
+    Args:
+        trajectory: The trajectory.
+        rate: Goals per second [Hz].
 
     Raises:
-        ServoError: it is.
+        ServoError: It is.
     """
     if trajectory.duration * rate > MOST_GOALS:
         raise ServoError(
@@ -205,10 +259,17 @@ def check_length(trajectory: Trajectory, rate: float) -> None:
 
 
 def sample_times(trajectory: Trajectory, rate: float) -> np.ndarray:
-    """Return when goals are sent (K,) [s]: every period, and once at or behind the end.
+    """Return the times at which goals are sent: every period, and once at or behind the end.
+
+    Args:
+        trajectory: The trajectory.
+        rate: Goals per second [Hz].
+
+    Returns:
+        Times (K,) [s].
 
     Raises:
-        ServoError: the motion is too long.
+        ServoError: The motion is too long.
     """
     check_length(trajectory, rate)
     return np.arange(int(np.ceil(trajectory.duration * rate - 1e-9)) + 1) / rate

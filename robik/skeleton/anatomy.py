@@ -58,16 +58,31 @@ class Anatomy:
     limbs: tuple[Limb, ...] = ()
 
     def limb(self, kind: str, side: str) -> Limb | None:
-        """Return a limb; None where there is none."""
+        """Return a limb; None where there is none.
+
+        Args:
+            kind: `leg`, `arm` or `front leg`.
+            side: `l` or `r`.
+
+        Returns:
+            The limb, or None.
+        """
         return next((limb for limb in self.limbs if (limb.kind, limb.side) == (kind, side)), None)
 
     def part(self, name: str) -> tuple[str, str]:
-        """Return part and side of a bone; both empty for one that is no part."""
+        """Return part and side of a bone; both empty for one that is no part.
+
+        Args:
+            name: Name of a bone.
+
+        Returns:
+            Part and side.
+        """
         return next((part for part, bone in self.parts.items() if bone == name), ("", ""))
 
     @property
     def is_quadruped(self) -> bool:
-        """Whether it stands on front legs too."""
+        """Return whether it stands on front legs too."""
         return any(limb.kind == FRONT_LEG for limb in self.limbs)
 
 
@@ -78,6 +93,9 @@ def read_anatomy(skeleton: Skeleton, poses: np.ndarray | None = None) -> Anatomy
         skeleton: N bones.
         poses: (P, N, 3) where the bones are in some of its motion [m], to tell feet from heads where the rest pose is
             no standing one.
+
+    Returns:
+        Bone by part and side, limbs and trunk.
     """
     named = named_parts(skeleton.names)
     tree = _bones_of_the_body(skeleton, poses)
@@ -100,7 +118,14 @@ def read_anatomy(skeleton: Skeleton, poses: np.ndarray | None = None) -> Anatomy
 
 
 def named_parts(names: Iterable[str]) -> dict[tuple[str, str], str]:
-    """Return the bone that each part of a body is by its name alone."""
+    """Return the bone that each part of a body is by its name alone.
+
+    Args:
+        names: Names of bones.
+
+    Returns:
+        Bone by part and side.
+    """
     best: dict[tuple[str, str], tuple[tuple[float, ...], str]] = {}
     names = list(names)
     rigify = any(name.startswith("DEF-") for name in names)
@@ -137,7 +162,7 @@ def _bones_of_the_body(skeleton: Skeleton, poses: np.ndarray | None) -> Tree:
 
 
 def _goes_on(skeleton: Skeleton, bone: int) -> bool:
-    """Whether a bone is the second part of its parent: `DEF-thigh.L.001`."""
+    """Return whether a bone is the second part of its parent: `DEF-thigh.L.001`."""
     parent = int(skeleton.parents[bone])
     stem, dot, number = skeleton.names[bone].rpartition(".")
     return (
@@ -164,7 +189,7 @@ def _limb_ends(tree: Tree, named: Mapping[tuple[str, str], str]) -> dict[tuple[s
 
 
 def _stands_on(tree: Tree, leaves: Iterable[int]) -> bool:
-    """Whether limbs end near the ground in the rest pose."""
+    """Return whether limbs end near the ground in the rest pose."""
     heights = tree.points[0, :, 2]
     return max(heights[leaf] for leaf in leaves) - heights.min() <= NEAR_GROUND * float(np.ptp(heights))
 

@@ -45,7 +45,15 @@ class Poses:
 
     @classmethod
     def of(cls, skeleton: Skeleton, motion: SkeletonMotion | None) -> Poses:
-        """Return the rest pose and those of a motion."""
+        """Return the rest pose and those of a motion.
+
+        Args:
+            skeleton: The character at rest.
+            motion: The character's motion, or None.
+
+        Returns:
+            The poses, the rest pose first.
+        """
         if motion is None:
             return cls(skeleton.positions[None], skeleton.quaternions[None])
         return cls(
@@ -73,7 +81,14 @@ class Joints:
     limb: np.ndarray
 
     def only(self, chosen: np.ndarray) -> Joints:
-        """Return some of the joints."""
+        """Return some of the joints.
+
+        Args:
+            chosen: Indices, or a flag per joint.
+
+        Returns:
+            These joints.
+        """
         return Joints(
             bones=self.bones[chosen],
             robot=self.robot[chosen],
@@ -87,9 +102,13 @@ def shared_joints(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, r
     """Return the joints that character and robot share, of arms only the shoulders.
 
     Args:
-        skeleton: the character's.
-        character, robot: their parts.
+        skeleton: The character's.
+        character: Their parts.
+        robot: Their parts.
         root: (4, 4) the robot's root in the world.
+
+    Returns:
+        The joints, of both.
     """
     bones, points, tops, limbs = [], [], [], []
     for number, limb in enumerate(robot.limbs):
@@ -112,7 +131,17 @@ def shared_joints(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, r
 
 
 def length_ratio(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, *kinds: str) -> float | None:
-    """Return the length of the robot's limbs of some kinds against the character's; None where they share none."""
+    """Return the length of the robot's limbs of some kinds against the character's; None where they share none.
+
+    Args:
+        skeleton: The character at rest.
+        character: Parts of the character.
+        robot: Parts of the robot.
+        *kinds: Kinds of limbs.
+
+    Returns:
+        The ratio, or None.
+    """
     own = their = 0.0
     for limb in robot.limbs:
         other = character.limb(limb.kind, limb.side)
@@ -124,19 +153,45 @@ def length_ratio(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, *k
 
 
 def scale_by_bones(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy) -> float | None:
-    """Return the size of the robot against the character by the lengths of their legs; None where they share none."""
+    """Return the size of the robot against the character by the lengths of their legs; None where they share none.
+
+    Args:
+        skeleton: The character at rest.
+        character: Parts of the character.
+        robot: Parts of the robot.
+
+    Returns:
+        The ratio, or None.
+    """
     return length_ratio(skeleton, character, robot, LEG, FRONT_LEG)
 
 
 def yaw_between(here: np.ndarray, there: np.ndarray) -> float:
-    """Return the rotation about the vertical that lays points (J, 3) best over others [rad]."""
+    """Return the rotation about the vertical that lays points (J, 3) best over others [rad].
+
+    Args:
+        here: Points (J, 3) [m].
+        there: Points (J, 3) to lay them over [m].
+
+    Returns:
+        Angle [rad]; 0 where the points do not say.
+    """
     a, b = ((points - points.mean(axis=0))[:, :2] for points in (here, there))
     along, across = float((a * b).sum()), float((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum())
     return float(np.arctan2(across, along)) if np.hypot(along, across) > FLAT**2 else 0.0
 
 
 def difference(here: np.ndarray, there: np.ndarray, scale: float) -> float:
-    """Return how far scaled points (J, 3) stay from others after they are laid over them [m]."""
+    """Return how far scaled points (J, 3) stay from others after they are laid over them [m].
+
+    Args:
+        here: Points (J, 3) [m].
+        there: Points (J, 3) to lay them over [m].
+        scale: Factor of the points.
+
+    Returns:
+        Root mean square of the distances [m].
+    """
     laid = Rotation.from_euler("z", yaw_between(here, there)).apply(scale * (here - here.mean(axis=0)))
     return float(np.sqrt(((laid - there + there.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
@@ -146,9 +201,12 @@ def likest_pose(poses: Poses, joints: Joints, scales: np.ndarray, size: float) -
 
     Args:
         poses: P poses.
-        joints: that correspond.
+        joints: That correspond.
         scales: (P,) size of the robot against the character.
-        size: of the robot [m].
+        size: Of the robot [m].
+
+    Returns:
+        Index of the pose.
     """
     if not len(joints.bones):
         return 0
@@ -159,9 +217,16 @@ def likest_pose(poses: Poses, joints: Joints, scales: np.ndarray, size: float) -
 
 
 def likest_stance(poses: Poses, joints: Joints) -> int:
-    """Return in which of a character's poses legs and trunk point most as the robot's; the rest pose if about as good.
+    """Return the character's pose in which legs and trunk point most as the robot's.
 
-    Directions count, not places: they do not depend on proportions.
+    Directions count, not places: they do not depend on proportions. The rest pose is taken if it is about as good.
+
+    Args:
+        poses: The character's poses, the rest pose first.
+        joints: Corresponding joints.
+
+    Returns:
+        Index of the pose.
     """
     own = _directions(joints, joints.robot)
     unlike = []
@@ -187,7 +252,7 @@ def _directions(joints: Joints, points: np.ndarray) -> np.ndarray:
 
 
 def usual_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray, shoulders: np.ndarray) -> np.ndarray:
-    """Return the orientation (4,) of a bone of the trunk that corresponds to the robot's.
+    """Return the orientation of a bone of the trunk that corresponds to the robot's.
 
     It is the pose's, unless the bone is tilted against that in all the motion while the trunk as a whole is not: then
     the pose to align by was made without regard to the bone, as the pelvis of CMU's recordings, and the motion's mean
@@ -195,9 +260,13 @@ def usual_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray, shou
 
     Args:
         poses: P poses, the rest pose first.
-        pose: the corresponding one.
-        bone: index of the bone.
-        hips, shoulders: (2,) index of the bones that begin at the joints, the left one first.
+        pose: The corresponding one.
+        bone: Index of the bone.
+        hips: Indices (2,) of the bones that begin at the hips' joints, the left one first.
+        shoulders: Indices (2,) of the bones that begin at the shoulders' joints, the left one first.
+
+    Returns:
+        Quaternion (4,) wxyz.
     """
     own = poses.quaternions[pose, bone]
     moving = np.arange(2, len(poses.positions))  # neither the rest pose nor what may be a pose to align by
@@ -218,11 +287,14 @@ def usual_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray, shou
 
 
 def begins_with_pose(motion: SkeletonMotion, character: Anatomy) -> bool:
-    """Whether a motion begins with a T-pose to align by: arms out, legs down, and then another pose at once.
+    """Return whether a motion begins with a T-pose to align by: arms out, legs down, and then another pose at once.
 
     Args:
-        motion: its first three samples follow each other in the recording.
-        character: its parts.
+        motion: Its first three samples follow each other in the recording.
+        character: Its parts.
+
+    Returns:
+        True where the first sample is such a pose.
     """
     if len(motion.times) < 3:
         return False
@@ -245,7 +317,15 @@ def begins_with_pose(motion: SkeletonMotion, character: Anatomy) -> bool:
 
 
 def placed_orientations(quaternions: np.ndarray, yaw: float) -> Rotation:
-    """Return orientations (N, 4) after a rotation about the vertical."""
+    """Return orientations (N, 4) after a rotation about the vertical.
+
+    Args:
+        quaternions: Quaternions (N, 4) wxyz.
+        yaw: Angle about the vertical [rad].
+
+    Returns:
+        N orientations.
+    """
     return Rotation.from_euler("z", yaw) * rotation(quaternions)
 
 
@@ -257,9 +337,12 @@ def standing_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray) -
 
     Args:
         poses: P poses, the rest pose first.
-        pose: the corresponding one.
-        bone: index of the bone.
+        pose: The corresponding one.
+        bone: Index of the bone.
         hips: (2,) index of the bones that begin at the hips, the left one first.
+
+    Returns:
+        Quaternion (4,) wxyz.
     """
     own, heights = poses.quaternions[pose, bone], poses.positions[1:, bone, 2]
     if pose == 0 or len(heights) < FEWEST:

@@ -39,8 +39,11 @@ def sole_of(shapes: Iterable[tuple[Pose, Shape]], body: Pose) -> np.ndarray | No
     """Return the outline (K, 3) of what a foot stands on, in its body's coordinates [m]; None where nothing is flat.
 
     Args:
-        shapes: of the body and of what is fixed to it, each with the pose of its body, level.
-        body: pose of the foot's body, level.
+        shapes: Of the body and of what is fixed to it, each with the pose of its body, level.
+        body: Pose of the foot's body, level.
+
+    Returns:
+        Corners (K, 3) [m], or None.
     """
     points = [np.zeros((0, 3))]
     for placed, shape in shapes:
@@ -51,7 +54,16 @@ def sole_of(shapes: Iterable[tuple[Pose, Shape]], body: Pose) -> np.ndarray | No
 
 
 def shown_by(mechanism: Mechanism, foot: str, is_shown: Callable[[str], bool]) -> list[str]:
-    """Return the bodies that show a foot's shape: itself, or what is fixed to it where that alone has a mesh."""
+    """Return the bodies that show a foot's shape: itself, or what is fixed to it where that alone has a mesh.
+
+    Args:
+        mechanism: The robot.
+        foot: Name of the foot's body.
+        is_shown: Whether a body, by name, has a mesh.
+
+    Returns:
+        Names of bodies.
+    """
     if is_shown(foot):
         return [foot]
     rigid = robot_anatomy(mechanism).rigid
@@ -62,8 +74,11 @@ def sides_of(soles: Mapping[str, np.ndarray], bodies: Mapping[str, Pose]) -> dic
     """Return which feet are left, "l", and which right: as their names say, else of two by where their soles lead.
 
     Args:
-        soles: outlines (K, 3) by body, in its coordinates [m].
-        bodies: poses of these bodies, level.
+        soles: Outlines (K, 3) by body, in its coordinates [m].
+        bodies: Poses of these bodies, level.
+
+    Returns:
+        Side, `l` or `r`, by body.
     """
     said = {body: part_of(body)[1] for body in soles}
     if len(soles) != 2 or any(said.values()):
@@ -76,7 +91,16 @@ def sides_of(soles: Mapping[str, np.ndarray], bodies: Mapping[str, Pose]) -> dic
 
 
 def foot_name(body: str, side: str, taken: set[str]) -> str:
-    """Return a foot's name: foot_l and foot_r, which Auto-Map knows, where the side is known."""
+    """Return a foot's name: foot_l and foot_r, which Auto-Map knows, where the side is known.
+
+    Args:
+        body: Name of the foot's body.
+        side: `l`, `r` or empty.
+        taken: Names of the frames that there are.
+
+    Returns:
+        A name that is not taken.
+    """
     name = f"foot_{side}" if side else f"{body}_foot"
     return next(n for k in range(1, len(taken) + 2) if (n := name if k == 1 else f"{name}_{k}") not in taken)
 
@@ -87,9 +111,12 @@ def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[
     A robot that a fixed joint held by another body is let go. Without a sole for each foot all stays as it is.
 
     Args:
-        mechanism: the robot, in its rest pose.
-        rows: which bone each frame follows.
-        shapes: of its bodies.
+        mechanism: The robot, in its rest pose.
+        rows: Which bone each frame follows.
+        shapes: Of its bodies.
+
+    Returns:
+        Robot and rows; the given ones where nothing is to be done.
     """
     feet = [row for row in rows if row.part in FEET and row.bone]
     if not feet or any(frame.is_foot for frame in mechanism.frames):
@@ -114,7 +141,15 @@ def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[
 
 
 def let_go(mechanism: Mechanism, feet: Iterable[str]) -> Mechanism:
-    """Return a robot that stands on feet without the fixed joint that holds another body, as every URDF's root."""
+    """Return a robot that stands on feet without the fixed joint that holds another body, as every URDF's root.
+
+    Args:
+        mechanism: The robot.
+        feet: Names of the bodies that it stands on.
+
+    Returns:
+        The robot; the given one where nothing is to be released.
+    """
     held = [joint for joint in mechanism.joints if joint.parent == WORLD]
     if len(held) != 1 or held[0].type != "fixed" or held[0].child in list(feet):
         return mechanism

@@ -29,7 +29,7 @@ ALIKE = 0.1  # of the robot's size: an arm whose end is farther from the charact
 
 @dataclass(frozen=True, kw_only=True)
 class FittedTarget:
-    """How a frame of the robot follows its bone.
+    """Result of the fit for a frame of the robot and its bone.
 
     Attributes:
         offset: of the frame from the bone, as placed, along the bone's axes [m].
@@ -75,14 +75,17 @@ def fit(
     where the robot stands; for a robot that is bolted down the poses are laid over each other.
 
     Args:
-        mechanism: the robot.
-        root: where it stands.
-        skeleton: the character in its rest pose.
-        motion: some of its frames, the first three following each other; None for one that does not move.
-        anatomy: parts of its body.
-        targets: what is followed.
-        present: placement as it is: its yaw and stride are kept.
-        scale: size of the robot against the character; None to take it from their bones.
+        mechanism: The robot.
+        root: Where it stands.
+        skeleton: The character in its rest pose.
+        motion: Some of its frames, the first three following each other; None for one that does not move.
+        anatomy: Parts of its body.
+        targets: What is followed.
+        present: Placement as it is: its yaw and stride are kept.
+        scale: Size of the robot against the character; None to take it from their bones.
+
+    Returns:
+        Placement, and how each frame follows its bone.
     """
     left_out = int(motion is not None and begins_with_pose(motion, anatomy))
     overlay = laid_over(mechanism, root, skeleton, motion, anatomy, targets, present, scale)
@@ -135,7 +138,7 @@ def _fitted(overlay: Overlay, k: int, targets: Sequence[FitTarget]) -> FittedTar
 
 
 def _differ(one: np.ndarray | None, other: np.ndarray | None) -> bool:
-    """Whether two limbs point in different directions."""
+    """Return whether two limbs point in different directions."""
     return one is not None and other is not None and float(one @ other) < ALIKE_DIRECTION
 
 
@@ -188,7 +191,7 @@ def _reach(overlay: Overlay, found: tuple[RobotLimb, int] | None, targets: Seque
 
 
 def _is_on(overlay: Overlay, frame: str, body: str) -> bool:
-    """Whether a frame is on a body or on what is fixed to it."""
+    """Return whether a frame is on a body or on what is fixed to it."""
     return bool(body) and overlay.robot.rigid.get(overlay.mechanism.frame(frame).body) == overlay.robot.rigid.get(body)
 
 

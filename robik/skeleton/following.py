@@ -74,8 +74,11 @@ def glances(samples: int, count: int) -> np.ndarray:
     """Return the indices of samples that are looked at: the first ones, and others through the motion.
 
     Args:
-        samples: of the motion.
-        count: of those others.
+        samples: Of the motion.
+        count: Of those others.
+
+    Returns:
+        Indices of samples, increasing.
     """
     chosen = np.linspace(0, samples - 1, min(count, samples)).astype(int)
     return np.unique([*range(min(FIRST, samples)), *chosen])
@@ -87,14 +90,17 @@ def fit_rows(
     """Return how a robot follows a character by the rows of Auto-Map.
 
     Args:
-        mechanism: the robot.
-        motion: all of the character's motion.
-        rows: which bone each frame follows; those without a bone are left out.
-        root: where the robot stands.
-        scale: size of the robot against the character; None to take it from their bones.
+        mechanism: The robot.
+        motion: All of the character's motion.
+        rows: Which bone each frame follows; those without a bone are left out.
+        root: Where the robot stands.
+        scale: Size of the robot against the character; None to take it from their bones.
+
+    Returns:
+        The fit.
 
     Raises:
-        ClipError: a row names a frame or a bone that is not there, or no row is left.
+        ClipError: A row names a frame or a bone that is not there, or no row is left.
     """
     rows = checked(mechanism, motion, [row for row in rows if row.bone])
     seen = _only(motion, glances(len(motion.times), GLANCES))
@@ -112,8 +118,16 @@ def fit_rows(
 def checked(mechanism: Mechanism, motion: SkeletonMotion, rows: Sequence[Row]) -> list[Row]:
     """Return rows whose frames and bones are there.
 
+    Args:
+        mechanism: The robot.
+        motion: The character's motion.
+        rows: The rows to check.
+
+    Returns:
+        The rows.
+
     Raises:
-        ClipError: names what is missing, or frames that are there twice; or there is no row.
+        ClipError: Names what is missing, or frames that are there twice; or there is no row.
     """
     if not rows:
         raise ClipError(
@@ -139,10 +153,13 @@ def fit_target(anatomy: Anatomy, frame: str, bone: str, position_weight: Sequenc
     """Return what Fit is asked for: a part of a limb without a weight of its place is followed by its direction.
 
     Args:
-        anatomy: the character's.
-        frame: of the robot.
-        bone: of the skeleton.
+        anatomy: The character's.
+        frame: Of the robot.
+        bone: Of the skeleton.
         position_weight: (3,) by axis.
+
+    Returns:
+        The target.
     """
     by_direction = not any(position_weight) and anatomy.part(bone)[0] in DIRECTED
     return FitTarget(frame=frame, bone=bone, by_direction=by_direction)
@@ -152,6 +169,13 @@ def fitted_weights(orientation_weight: Sequence[float], fitted: FittedTarget) ->
     """Return weights of an orientation (3,) by axis.
 
     Where poses differ only one axis of the direction counts, unless weights were set by axis.
+
+    Args:
+        orientation_weight: Weights (3,) by axis.
+        fitted: What the fit found for the target.
+
+    Returns:
+        Weights (3,).
     """
     if fitted.is_alike or len(set(orientation_weight)) != 1:
         return tuple(orientation_weight)
@@ -159,13 +183,31 @@ def fitted_weights(orientation_weight: Sequence[float], fitted: FittedTarget) ->
 
 
 def fitted_offset(fitted: FittedTarget) -> tuple[float, ...]:
-    """Return the position of a target's offset (3,) without what single precision leaves of nothing [m]."""
+    """Return the position of a target's offset.
+
+    What is nothing but rounding of single precision becomes zero.
+
+    Args:
+        fitted: What the fit found for the target.
+
+    Returns:
+        Position (3,) [m].
+    """
     values = np.array(fitted.offset.position)
     return tuple(np.where(np.abs(values) > FLAT, values, 0.0).tolist())
 
 
 def character_clip(motion: SkeletonMotion, followers: Iterable[Follower], placement: Placement) -> TargetClip:
-    """Return the clip that a robot follows, in its own coordinates; its times begin at 0."""
+    """Return the clip that a robot follows, in its own coordinates; its times begin at 0.
+
+    Args:
+        motion: The character's motion.
+        followers: What each frame follows.
+        placement: The way from the character's world to the robot's.
+
+    Returns:
+        The clip.
+    """
     tracks = {f.frame: track(*followed(motion, f.bone, f.reach), f.offset, placement) for f in followers}
     return TargetClip(motion.times - motion.times[0], tracks)
 

@@ -10,9 +10,15 @@ from .names import part_of
 
 
 def pelvis(mechanism: Mechanism) -> str | None:
-    """The body that all feet hang on, the nearest to them.
+    """Return the body that all feet hang on, the nearest to them.
 
     None with fewer than two feet, or where they have none in common.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Name of the body, or None.
     """
     feet = list(dict.fromkeys(frame.body for frame in mechanism.frames if frame.is_foot))
     if len(feet) < 2:
@@ -22,9 +28,16 @@ def pelvis(mechanism: Mechanism) -> str | None:
 
 
 def hips_of(mechanism: Mechanism, frames: Iterable[str]) -> str | None:
-    """Which of these frames moves the hips.
+    """Return the frame that moves the hips.
 
     One of the pelvis, else one that is called so, else the first that is no foot.
+
+    Args:
+        mechanism: The robot.
+        frames: Names of frames.
+
+    Returns:
+        Name of the frame, or None.
     """
     others = [name for name in frames if not mechanism.frame(name).is_foot]
     body = pelvis(mechanism)
@@ -34,9 +47,16 @@ def hips_of(mechanism: Mechanism, frames: Iterable[str]) -> str | None:
 
 
 def turns_freely(mechanism: Mechanism, foot: str) -> bool:
-    """Whether a leg has the six motions that a foot needs to stand anywhere in any direction.
+    """Return whether a leg has the six motions that a foot needs to stand anywhere in any direction.
 
     Legs with loops are taken to.
+
+    Args:
+        mechanism: The robot.
+        foot: Name of the foot's frame.
+
+    Returns:
+        True for legs with loops, too.
     """
     parents, top, body = _parents(mechanism), pelvis(mechanism), mechanism.frame(foot).body
     chain = _above(mechanism, body)
@@ -46,7 +66,7 @@ def turns_freely(mechanism: Mechanism, foot: str) -> bool:
 
 
 def _parents(mechanism: Mechanism) -> dict[str, Joint]:
-    """The joint by which each body hangs on another; the first of those of a body with several."""
+    """Return the joint by which each body hangs on another; the first of those of a body with several."""
     parents: dict[str, Joint] = {}
     for joint in mechanism.joints:
         if joint.parent != WORLD:
@@ -55,7 +75,7 @@ def _parents(mechanism: Mechanism) -> dict[str, Joint]:
 
 
 def _above(mechanism: Mechanism, body: str) -> list[str]:
-    """The bodies that a body hangs on, one on the next, itself first."""
+    """Return the bodies that a body hangs on, one on the next, itself first."""
     parents, chain = _parents(mechanism), [body]
     while chain[-1] in parents and (above := parents[chain[-1]].parent) not in chain:
         chain.append(above)

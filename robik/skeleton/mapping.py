@@ -54,7 +54,7 @@ class Row:
 
     @property
     def is_direction(self) -> bool:
-        """Whether only the direction of a limb is followed."""
+        """Return whether only the direction of a limb is followed."""
         return self.part in ("thigh", "shin", "upper arm", "forearm") and self.position_weight == NONE
 
 
@@ -62,9 +62,12 @@ def auto_map(mechanism: Mechanism, bones: Sequence[str], character: Anatomy) -> 
     """Return what each frame of a robot should follow; frames of the file without a bone are among them.
 
     Args:
-        mechanism: the robot.
-        bones: names of what can be followed.
-        character: parts of its body.
+        mechanism: The robot.
+        bones: Names of what can be followed.
+        character: Parts of its body.
+
+    Returns:
+        A row per frame.
     """
     robot = robot_anatomy(mechanism)
     rows = _rows_of_frames(mechanism, robot, bones, character)
@@ -174,8 +177,10 @@ def _rows_by_names(
 
 
 def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) -> Row:
-    """Return a row with its weights: above the hips they are less where a robot stands, of chest and head only by
-    direction."""
+    """Return a row with its weights.
+
+    Above the hips they are less where a robot stands, and of chest and head only by direction.
+    """
     if stands and row.part in WEIGHTS:
         row = replace(row, weight=WEIGHTS[row.part], position_weight=ALL if row.part in names.ARMS else NONE)
     limb = next((limb for limb in robot.limbs if _ends_in(robot, limb, mechanism.frame(row.frame).body)), None)
@@ -185,14 +190,22 @@ def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) 
 
 
 def standing_row(mechanism: Mechanism, row: Row) -> Row:
-    """Return the row of a foot with less weight of its direction, the least where its leg cannot turn it every way."""
+    """Return the row of a foot with less weight of its direction, the least where its leg cannot turn it every way.
+
+    Args:
+        mechanism: The robot.
+        row: Row of a mapping.
+
+    Returns:
+        The row; the given one where its frame is no foot, or its weights were set.
+    """
     if not mechanism.frame(row.frame).is_foot or row.orientation_weight != ALL:
         return row
     return replace(row, orientation_weight=(SOLE if turns_freely(mechanism, row.frame) else STIFF,) * 3)
 
 
 def _ends_in(robot: RobotAnatomy, limb: RobotLimb, body: str) -> bool:
-    """Whether a body is the end of a limb, or fixed to it."""
+    """Return whether a body is the end of a limb, or fixed to it."""
     return robot.rigid.get(body) == robot.rigid.get(limb.end or limb.lower)
 
 
@@ -221,5 +234,14 @@ def _directions(mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, r
 
 
 def nearest_axis(mechanism: Mechanism, frame: str, direction: np.ndarray) -> int:
-    """Return which axis of a frame lies nearest to a direction (3,) of the rest pose."""
+    """Return which axis of a frame lies nearest to a direction (3,) of the rest pose.
+
+    Args:
+        mechanism: The robot.
+        frame: Name of the frame.
+        direction: Direction (3,) in the world.
+
+    Returns:
+        0, 1 or 2.
+    """
     return int(np.argmax(np.abs(mechanism.rest_pose(frame).matrix.T @ direction)))

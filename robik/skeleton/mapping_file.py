@@ -25,8 +25,14 @@ FIELDS = ("frame", "bone", "weight", "position_weight", "orientation_weight")
 def load_rows(path: str | Path) -> list[Row]:
     """Read which bone each frame follows.
 
+    Args:
+        path: The file.
+
+    Returns:
+        The rows.
+
     Raises:
-        ClipError: names the file and the entry that is wrong.
+        ClipError: Names the file and the entry that is wrong.
     """
     try:
         data = read_json(path)
@@ -41,8 +47,12 @@ def load_rows(path: str | Path) -> list[Row]:
 def save_rows(rows: Iterable[Row], path: str | Path) -> None:
     """Write which bone each frame follows; rows without a bone are left out.
 
+    Args:
+        rows: Rows of a mapping.
+        path: The file.
+
     Raises:
-        FormatError: the file cannot be written.
+        FormatError: The file cannot be written.
     """
     targets = [{name: getattr(row, name) for name in FIELDS} for row in rows if row.bone]
     data = {"format": KIND, "version": VERSION, "targets": targets}

@@ -101,7 +101,7 @@ WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 @dataclass(frozen=True)
 class Name:
-    """What a name says.
+    """Parts of a name.
 
     Attributes:
         stem: the words that name a part, run together.
@@ -115,7 +115,14 @@ class Name:
 
 
 def read_name(name: str) -> Name | None:
-    """Cuts a name into words; None for one that cannot be a part of a body."""
+    """Cut a name into words; None for one that cannot be a part of a body.
+
+    Args:
+        name: Name of a bone or body.
+
+    Returns:
+        Stem, side and whether it steers others; None for one that cannot be a part.
+    """
     words = [w.lower() for w in WORD.findall(_in_english(name.rpartition(":")[2]))]
     if NEVER & set(words):
         return None
@@ -145,20 +152,39 @@ def robot_name(name: str) -> str:
     """Return the name of a robot's body or joint without the axes that it may turn about.
 
     `l_ankle_roll` is an ankle.
+
+    Args:
+        name: Name of a body or joint.
+
+    Returns:
+        The name without pitch, roll and yaw.
     """
     return re.sub(r"(?i)(pitch|roll|yaw)", "_", name)
 
 
 def part_of(name: str) -> tuple[str, str]:
-    """The part of a body and its side ("l", "r") that a name stands for, each empty where the name says none."""
+    """Return the part of a body and its side ("l", "r") that a name stands for, each empty where the name says none.
+
+    Args:
+        name: Name of a bone, body or frame.
+
+    Returns:
+        Part and side.
+    """
     said = read_name(name)
     return (candidates_of(said) or [(0.0, "")])[0][1], said.side if said else ""
 
 
 def parts_of(names: Iterable[str]) -> dict[str, str]:
-    """The parts of a body that names stand for beside each other.
+    """Return the parts of a body that names stand for beside each other.
 
     A spine is the hips only where nothing else is called so.
+
+    Args:
+        names: Names of bones.
+
+    Returns:
+        Part by name; empty for one that is none.
     """
     ranked = {name: candidates_of(read_name(name)) for name in names}
     found: dict[str, str] = {}
@@ -172,7 +198,14 @@ def parts_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def candidates_of(said: Name | None) -> list[tuple[float, str]]:
-    """Return the parts that a name can stand for, each with how usual that name is for it, the most usual first."""
+    """Return the parts that a name can stand for, each with how usual that name is for it, the most usual first.
+
+    Args:
+        said: A name, cut into words.
+
+    Returns:
+        Pairs of rank, 0 the most usual, and part.
+    """
     if said is None:
         return []
     ranked = [(float(words.index(said.stem)), part) for part, words in PARTS.items() if said.stem in words]
@@ -187,7 +220,7 @@ def candidates_of(said: Name | None) -> list[tuple[float, str]]:
 
 
 def auto_map(frames: Sequence[str], bones: Sequence[str], hips: str = "") -> dict[str, str]:
-    """The bone that each frame should follow.
+    """Return the bone that each frame should follow.
 
     Args:
         frames: of the robot.
@@ -214,9 +247,15 @@ def auto_map(frames: Sequence[str], bones: Sequence[str], hips: str = "") -> dic
 
 
 def ends(bodies: Iterable[str]) -> list[str]:
-    """Of a robot's bodies those that are worth following if it names no frames.
+    """Return a robot's bodies that are worth following if it names no frames.
 
     Hips, chest, head, hands or else forearms, feet.
+
+    Args:
+        bodies: Names of bodies.
+
+    Returns:
+        Names of bodies.
     """
     said = {body: part_of(body) for body in bodies}
     hands = {side for part, side in said.values() if part == "hand"}
@@ -234,7 +273,10 @@ def _bone_of(
     rigify: bool,
     taken: set[tuple[str, str]],
 ) -> str | None:
-    """The bone of the most usual part that a frame stands for and that no other frame has; notes that it is taken."""
+    """Return the bone of the most usual part that a frame stands for and that no other frame has.
+
+    Notes that it is taken.
+    """
     for _, part in parts:
         words = PARTS[part]
         sides = (side,) if part not in SIDED else (side,) if side else ("r", "l", "")

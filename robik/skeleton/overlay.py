@@ -37,7 +37,7 @@ LEVEL = 1e-3  # a foot that is turned by less stands level [rad]
 
 @dataclass(frozen=True, kw_only=True)
 class FitTarget:
-    """What a frame of the robot follows.
+    """Target of a fit: a frame of the robot and its bone.
 
     Attributes:
         frame: of the robot.
@@ -80,13 +80,27 @@ class Overlay:
     arms: np.ndarray
 
     def joints_of(self, limb: RobotLimb) -> np.ndarray:
-        """Return the joints (3, 3) of a limb of the robot in the world [m]."""
+        """Return the joints (3, 3) of a limb of the robot in the world [m].
+
+        Args:
+            limb: Limb of the robot.
+
+        Returns:
+            Points (3, 3) [m].
+        """
         return np.array([self.root.point(point) for point in limb.points])
 
     def direction(self, one: str, other: str) -> np.ndarray | None:
         """Return the unit vector (3,) from one bone to another, as placed.
 
         None where they are in one place or missing.
+
+        Args:
+            one: Name of a bone.
+            other: Name of another.
+
+        Returns:
+            Unit vector (3,), or None.
         """
         if one not in self.skeleton.index or other not in self.skeleton.index:
             return None
@@ -95,7 +109,14 @@ class Overlay:
         return way / length if length > FLAT else None
 
     def limb_with(self, frame: str) -> tuple[RobotLimb, int] | None:
-        """Return the limb that a frame is on, and whether on its upper part, its lower part or its end (0, 1, 2)."""
+        """Return the limb that a frame is on, and whether on its upper part, its lower part or its end (0, 1, 2).
+
+        Args:
+            frame: Name of a frame.
+
+        Returns:
+            Limb and part, or None.
+        """
         part = self.robot.rigid.get(self.mechanism.frame(frame).body)
         for limb in self.robot.limbs:
             for k, body in reversed(list(enumerate((limb.upper, limb.lower, limb.end)))):
@@ -114,7 +135,21 @@ def laid_over(
     present: Placement,
     scale: float | None,
 ) -> Overlay:
-    """Return a character laid over a robot; arguments as of `fit`."""
+    """Return a character laid over a robot.
+
+    Args:
+        mechanism: The robot.
+        root: Pose of the robot in the world.
+        skeleton: The character at rest.
+        motion: The character's motion, or None.
+        anatomy: Parts of the character.
+        targets: Frames of the robot with their bones.
+        present: The character's placement as it is.
+        scale: Factor of the character's size; by the limbs' lengths if None.
+
+    Returns:
+        The overlay.
+    """
     robot, poses, frames = (
         robot_anatomy(mechanism),
         Poses.of(skeleton, motion),
@@ -165,8 +200,10 @@ def _followed(
 
 
 def _anchored(shared: Joints, where: np.ndarray) -> np.ndarray:
-    """Return the way (3,) that brings placed bones (B, 3) over the robot: hips upon hips, or feet upon feet, else all
-    [m]."""
+    """Return the shift (3,) [m] that brings placed bones (B, 3) over the robot.
+
+    Hips upon hips, or feet upon feet, else all.
+    """
     chosen = shared.only(shared.is_top) if shared.is_top.any() else shared
     return (chosen.robot - where[chosen.bones]).mean(axis=0) if len(chosen.bones) else np.zeros(3)
 
@@ -280,7 +317,15 @@ def _levelled(frame: Frame, pose: Pose) -> tuple[Pose, Rotation]:
 
 
 def rotation_between(one: np.ndarray, other: np.ndarray) -> Rotation:
-    """Return the smallest rotation that takes one unit vector (3,) to another."""
+    """Return the smallest rotation that takes one unit vector (3,) to another.
+
+    Args:
+        one: Unit vector (3,).
+        other: Unit vector (3,).
+
+    Returns:
+        The rotation.
+    """
     axis, cosine = np.cross(one, other), float(one @ other)
     sine = float(np.linalg.norm(axis))
     if sine < 1e-12:

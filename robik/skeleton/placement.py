@@ -38,7 +38,15 @@ class Placement:
         return self.scale * np.array([self.stride, self.stride, 1.0])
 
     def apply(self, positions: np.ndarray, turns: Rotation) -> tuple[np.ndarray, Rotation]:
-        """Positions (T, 3) and orientations, from the character's world to the robot's coordinates."""
+        """Bring poses from the character's world to the robot's coordinates.
+
+        Args:
+            positions: Positions (T, 3).
+            turns: T orientations.
+
+        Returns:
+            Positions (T, 3) [m] and T orientations.
+        """
         yaw, back, turn = self._turns
         world = yaw.apply(self.scales * positions) + self.location
         return back.apply(world - np.asarray(self.root.position)), turn * turns
@@ -51,11 +59,25 @@ class Placement:
 
 
 def rotation(quaternion: Iterable[float]) -> Rotation:
-    """Return the rotation of a quaternion wxyz of about unit length, or of rows of them."""
+    """Return the rotation of a quaternion wxyz of about unit length, or of rows of them.
+
+    Args:
+        quaternion: Quaternion (4,), or rows (N, 4) of them.
+
+    Returns:
+        The rotation, or N of them.
+    """
     rows = quaternion if isinstance(quaternion, np.ndarray) else np.asarray(tuple(quaternion))
     return Rotation.from_quat(rows[..., [1, 2, 3, 0]])
 
 
 def quaternions(turns: Rotation) -> np.ndarray:
-    """Return rotations as unit quaternions wxyz."""
+    """Return rotations as unit quaternions wxyz.
+
+    Args:
+        turns: Rotations.
+
+    Returns:
+        Quaternions (..., 4).
+    """
     return turns.as_quat()[..., [3, 0, 1, 2]]

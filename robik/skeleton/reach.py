@@ -59,10 +59,14 @@ def trunk_between(
     """Return the ways to the robot's waist and from there to its shoulder, along hips' and chest's axes (3,) [m].
 
     Args:
-        hips: position (3,) and orientation of the hips' bone as placed over the robot [m].
-        chest: orientation of the chest's bone there.
-        waist, shoulder: (3,) of the robot in its rest pose [m].
-        scale: size of the robot against the character.
+        hips: Position (3,) and orientation of the hips' bone as placed over the robot [m].
+        chest: Orientation of the chest's bone there.
+        waist: Waist (3,) of the robot in its rest pose [m].
+        shoulder: Shoulder (3,) of the robot in its rest pose [m].
+        scale: Size of the robot against the character.
+
+    Returns:
+        Both ways (3,) [m].
     """
     position, orientation = hips
     return orientation.inv().apply(waist - position) / scale, chest.inv().apply(shoulder - waist) / scale

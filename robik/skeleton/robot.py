@@ -85,12 +85,20 @@ class RobotAnatomy:
     rigid: Mapping[str, str]
 
     def limb(self, kind: str, side: str) -> RobotLimb | None:
-        """Return a limb; None where there is none."""
+        """Return a limb; None where there is none.
+
+        Args:
+            kind: `leg`, `arm` or `front leg`.
+            side: `l` or `r`.
+
+        Returns:
+            The limb, or None.
+        """
         return next((limb for limb in self.limbs if (limb.kind, limb.side) == (kind, side)), None)
 
     @property
     def is_quadruped(self) -> bool:
-        """Whether it stands on front legs too."""
+        """Return whether it stands on front legs too."""
         return any(limb.kind == FRONT_LEG for limb in self.limbs)
 
 
@@ -127,7 +135,14 @@ class _Robot:
 
 
 def robot_anatomy(mechanism: Mechanism) -> RobotAnatomy:
-    """Return the parts of a robot."""
+    """Return the parts of a robot.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Limbs, trunk and rigid parts.
+    """
     robot = _rigid_parts(mechanism)
     chains = _chains(robot, mechanism)
     limbs = tuple(

@@ -24,8 +24,11 @@ def shapes_of(mechanism: Mechanism, robot_file: str | Path | None) -> Shapes:
     Meshes that cannot be read as triangles are left out.
 
     Args:
-        mechanism: the robot.
-        robot_file: that its meshes are named from; None for a robot that comes from no file.
+        mechanism: The robot.
+        robot_file: That its meshes are named from; None for a robot that comes from no file.
+
+    Returns:
+        A function from a body's name to its shapes.
     """
     visuals = {body.name: body.visuals for body in mechanism.bodies}
 
@@ -65,8 +68,11 @@ def primitive_points(shape: str, size: Sequence[float]) -> np.ndarray:
     """Return points on a box, cylinder, capsule or sphere (N, 3) in its own coordinates, as fine as Blender shows it.
 
     Args:
-        shape: as of a `Visual`.
-        size: likewise [m].
+        shape: As of a `Visual`.
+        size: Likewise [m].
+
+    Returns:
+        Points (N, 3) [m].
     """
     if shape == "box":
         signs = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T

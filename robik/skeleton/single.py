@@ -9,17 +9,38 @@ import numpy as np
 
 
 def single(value: float) -> float:
-    """Return the number of single precision that is nearest to a value."""
+    """Return the number of single precision that is nearest to a value.
+
+    Args:
+        value: Number of double precision.
+
+    Returns:
+        The number.
+    """
     return float(np.float32(value))
 
 
 def singles(values: Iterable[float]) -> tuple[float, ...]:
-    """Return the numbers of single precision that are nearest to values."""
+    """Return the numbers of single precision that are nearest to values.
+
+    Args:
+        values: Numbers of double precision.
+
+    Returns:
+        The numbers.
+    """
     return tuple(map(single, values))
 
 
 def unit(quaternion: Iterable[float]) -> tuple[float, float, float, float]:
-    """Return a quaternion of single precision brought to unit length in double."""
+    """Return a quaternion of single precision brought to unit length in double.
+
+    Args:
+        quaternion: Four numbers wxyz.
+
+    Returns:
+        The unit quaternion.
+    """
     w, x, y, z = quaternion
     length = hypot(w, x, y, z)
     return (w / length, x / length, y / length, z / length)

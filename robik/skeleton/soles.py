@@ -14,7 +14,7 @@ FLAT = 0.5  # of what would touch the ground: so much lies in one plane where a 
 
 
 def find_sole(points: np.ndarray) -> np.ndarray | None:
-    """The outline (K, 3) of what a foot stands on, counter-clockwise from above.
+    """Return the outline (K, 3) of what a foot stands on, counter-clockwise from above.
 
     What touches the ground as it stands, or its flat side
     below where that is larger, as in a rest pose in which the foot does not stand level.
@@ -36,7 +36,7 @@ def find_sole(points: np.ndarray) -> np.ndarray | None:
 
 
 def _touching(points: np.ndarray, down: np.ndarray) -> np.ndarray:
-    """The outline (K, 3) of what touches a plane on which a shape lies that way down (3,)."""
+    """Return the outline (K, 3) of what touches a plane on which a shape lies that way down (3,)."""
     along = np.cross([0.0, -1.0, 0.0], down)  # x, where that is level
     along /= np.linalg.norm(along)
     axes = np.stack([along, np.cross(along, down)])
@@ -49,7 +49,7 @@ def _touching(points: np.ndarray, down: np.ndarray) -> np.ndarray:
 
 
 def _flat_side(points: np.ndarray) -> tuple[np.ndarray, float]:
-    """The normal (3,) of the largest side of a shape's hull that is turned to the ground, and its area."""
+    """Return the normal (3,) of the largest side of a shape's hull that is turned to the ground, and its area."""
     try:
         hull = ConvexHull(points)
     except QhullError:  # it is flat itself

@@ -36,9 +36,13 @@ def track(positions: np.ndarray, orientations: np.ndarray, offset: Pose, placeme
     """Return what is followed as the track of a robot's frame.
 
     Args:
-        positions, orientations: (T, 3) [m] and (T, 4) wxyz of what is followed, in the character's world.
-        offset: of the frame from what is followed, as placed, along its axes [m].
-        placement: brings the character's world to the robot.
+        positions: Positions (T, 3) of what is followed, in the character's world [m].
+        orientations: Its orientations (T, 4) wxyz.
+        offset: Of the frame from what is followed, as placed, along its axes [m].
+        placement: Brings the character's world to the robot.
+
+    Returns:
+        The track.
     """
     where, oriented = placement.apply(positions, rotation(orientations))
     return Track(where + oriented.apply(np.array(offset.position)), quaternions(oriented * rotation(offset.quaternion)))

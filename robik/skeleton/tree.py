@@ -50,29 +50,66 @@ class Tree:
         return float(np.linalg.norm(np.ptp(self.points[0], axis=0))) if len(self.names) else 0.0
 
     def path(self, node: int) -> list[int]:
-        """Return the nodes from the root to a node."""
+        """Return the nodes from the root to a node.
+
+        Args:
+            node: Index of a node.
+
+        Returns:
+            Indices, the root first.
+        """
         way = [node]
         while self.parents[way[-1]] >= 0:
             way.append(self.parents[way[-1]])
         return way[::-1]
 
     def below(self, above: int, node: int) -> list[int]:
-        """Return the nodes under `above` that lead to a node, the node last; empty where it does not hang on it."""
+        """Return the nodes under `above` that lead to a node, the node last; empty where it does not hang on it.
+
+        Args:
+            above: Index of a node.
+            node: Index of a node.
+
+        Returns:
+            Indices.
+        """
         way = self.path(node)
         return way[way.index(above) + 1 :] if above in way else []
 
     def fork(self, one: int, other: int) -> int | None:
-        """Return the last node that two nodes both hang on, or are; None where they have different roots."""
+        """Return the last node that two nodes both hang on, or are; None where they have different roots.
+
+        Args:
+            one: Index of a node.
+            other: Index of another.
+
+        Returns:
+            Index, or None.
+        """
         shared = [a for a, b in zip(self.path(one), self.path(other), strict=False) if a == b]
         return shared[-1] if shared else None
 
     def lengths(self, chain: Sequence[int]) -> np.ndarray:
-        """Return the distances between following nodes of a chain, and from the last to its tip (len(chain),) [m]."""
+        """Return the distances between following nodes of a chain, and from the last to its tip (len(chain),) [m].
+
+        Args:
+            chain: Indices of nodes that follow each other.
+
+        Returns:
+            Lengths (len(chain),) [m].
+        """
         points = np.vstack([self.points[0][list(chain)], self.tips[chain[-1]]])
         return np.linalg.norm(np.diff(points, axis=0), axis=1)
 
     def deepest(self, node: int) -> int:
-        """Return the leaf under a node to which the way is longest."""
+        """Return the leaf under a node to which the way is longest.
+
+        Args:
+            node: Index of a node.
+
+        Returns:
+            Index of a leaf; the node itself where it is one.
+        """
         leaves = [leaf for leaf in self.leaves if leaf == node or self.below(node, leaf)]
         return max(leaves, key=lambda leaf: self.lengths(self.path(leaf)).sum(), default=node)
 
@@ -82,7 +119,14 @@ class Tree:
         return tuple(node for node, under in enumerate(self.children) if not under)
 
     def only(self, kept: Iterable[int]) -> Tree:
-        """Return the tree of some nodes; each hangs on its nearest ancestor that is kept."""
+        """Return the tree of some nodes; each hangs on its nearest ancestor that is kept.
+
+        Args:
+            kept: Indices of nodes.
+
+        Returns:
+            The smaller tree.
+        """
         order = sorted(set(kept))
         new = {node: k for k, node in enumerate(order)}
         parents = []
@@ -113,7 +157,14 @@ class PairedChains:
 
 
 def paired_limbs(tree: Tree) -> list[PairedChains]:
-    """Return the pairs of limbs of a body, the lowest first, of pairs that share nodes the longest."""
+    """Return the pairs of limbs of a body, the lowest first, of pairs that share nodes the longest.
+
+    Args:
+        tree: The body's bones.
+
+    Returns:
+        The pairs.
+    """
     ground = float(tree.heights.min()) if len(tree.names) else 0.0
     found = []
     for k, one in enumerate(tree.leaves):
@@ -142,9 +193,12 @@ def hinge_in(tree: Tree, chain: Sequence[int], told: int | None = None) -> int:
     """Return the position in a chain of the knee or elbow: before it and after it lie its two longest following parts.
 
     Args:
-        tree: of the chain.
-        chain: nodes of a limb.
-        told: the position that names tell, which is taken where lengths do not clearly speak against it.
+        tree: Of the chain.
+        chain: Nodes of a limb.
+        told: The position that names tell, which is taken where lengths do not clearly speak against it.
+
+    Returns:
+        Position in the chain.
     """
     lengths = tree.lengths(chain)
     if len(lengths) < 2:

@@ -1,5 +1,6 @@
-"""Closed forms for serial chains (Lee): two links, a limb with its elbow circle, and the hybrid of analytic limb and
-numeric rest.
+"""Closed forms for serial chains (Lee).
+
+Two links, a limb with its elbow circle, and the hybrid of analytic limb and numeric rest.
 
 An arm or leg of seven hinges is a shoulder, an elbow and a wrist: three hinges that meet in a point, one, and three
 that meet again. With the hand held, the elbow can still go round a circle; its angle φ there is the one parameter that
@@ -17,21 +18,29 @@ from scipy.optimize import least_squares
 from ..errors import MechanismError
 from ..mechanism.constraints import rotation_vector_matrix
 from .classic import MOST, REACHED, Solution
-from .serial_chain import Goal, SerialChain, crossed
+from .serial_chain import ChainTarget, SerialChain, crossed
 
 SAMPLES = 72  # places on the elbow circle that are tried where the one at hand breaks a limit
 MEET = 1e-9  # m: axes this near to a point meet in it
 
 
-def two_link(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Two parallel hinges that bring a point to a place in their plane, by the law of cosines.
+def two_link(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
+    """Solve two parallel hinges that bring a point to a place in their plane, by the law of cosines.
 
-    Beyond reach they stretch towards it.
+    Beyond reach they stretch towards it. Of the two answers, elbow to one side or the other, the one between the limits
+    that is nearer to q is taken.
 
-    Of the two answers, elbow to one side or the other, the one between the limits that is nearer to q.
+    Args:
+        chain: The robot as a serial chain.
+        q: Coordinates (d,) [rad or m].
+        target: Target of the chain's frame.
+        most: Without effect; the solvers are called alike.
+
+    Returns:
+        The joints, and whether the frame reaches its target.
 
     Raises:
-        MechanismError: the chain is not two parallel hinges.
+        MechanismError: The chain is not two parallel hinges.
     """
     _check(chain, len(q) == 2 and chain.hinge.all(), "two hinges")
     chain.place(np.zeros(2))
@@ -39,10 +48,10 @@ def two_link(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) ->
     other, second = chain.joint(1)
     _check(chain, abs(abs(axis @ other) - 1.0) < 1e-9, "two parallel hinges")
     answers = []
-    for bent in _bends(second, other, first, chain.position, _across(goal.position - first, axis)):
+    for bent in _bends(second, other, first, chain.position, _across(target.position - first, axis)):
         chain.place(np.array([0.0, bent]))
-        answers.append(np.array([_turn_about(axis, chain.position - first, goal.position - first), bent]))
-    return _best(chain, q, goal, answers)
+        answers.append(np.array([_turn_about(axis, chain.position - first, target.position - first), bent]))
+    return _best(chain, q, target, answers)
 
 
 class Limb:
@@ -62,7 +71,7 @@ class Limb:
         self._place_zero(chain.rest)
 
     def _place_zero(self, q: np.ndarray) -> None:
-        """Reads the limb's axes, points and hand with its seven hinges at zero, behind the rest at q."""
+        """Read the limb's axes, points and hand with its seven hinges at zero, behind the rest at q."""
         chain, s = self.chain, self.start
         chain.place(np.concatenate([q[:s], np.zeros(7)]))
         self.axes, origins = (np.array(each) for each in zip(*(chain.joint(s + i) for i in range(7)), strict=True))
@@ -71,7 +80,7 @@ class Limb:
         self.reach = chain.position - self.wrist
 
     def _meeting(self, origins: np.ndarray, three: slice) -> np.ndarray:
-        """The point (3,) where three axes meet: least squares of the distances from the lines."""
+        """Return the point (3,) where three axes meet: least squares of the distances from the lines."""
         across = [np.eye(3) - np.outer(a, a) for a in self.axes[three]]
         point = np.linalg.lstsq(
             np.sum(across, axis=0),
@@ -83,7 +92,14 @@ class Limb:
         return point
 
     def angle(self, q: np.ndarray) -> float:
-        """Where on its circle the elbow is at q (d,): φ [rad], as `answers` takes it."""
+        """Return the elbow's angle φ on its circle, as `answers` takes it.
+
+        Args:
+            q: Coordinates (d,) [rad or m].
+
+        Returns:
+            φ [rad].
+        """
         self._place_zero(q)
         turn = _product(self.axes[:3], q[self.start : self.start + 3])
         bent = turn @ rotation_vector_matrix(q[self.start + 3] * self.axes[3])
@@ -92,16 +108,26 @@ class Limb:
         side = crossed(turn @ self.axes[3], along)
         return float(np.arctan2(side @ aside, side @ out))
 
-    def answers(self, q: np.ndarray, goal: Goal, angle: float) -> Iterator[np.ndarray]:
-        """All joints (d,) that put the hand to its goal with the elbow at φ = `angle` on its circle, the rest as in q:
-        up to eight, two for each of elbow, shoulder and wrist. Where the wrist is out of reach, the arm is straight
-        towards it."""
+    def answers(self, q: np.ndarray, target: ChainTarget, angle: float) -> Iterator[np.ndarray]:
+        """Yield all joints (d,) that put the hand to its target with the elbow at φ = `angle` on its circle.
+
+        The rest as in q. There are up to eight, two for each of elbow, shoulder and wrist. Where the wrist is out of
+        reach, the arm is straight towards it.
+
+        Args:
+            q: Coordinates (d,) [rad or m].
+            target: Target of the chain's frame.
+            angle: φ [rad].
+
+        Yields:
+            All joints (d,) [rad or m].
+        """
         self.chain.place(q)
-        rotation = self.chain.rotation.copy() if goal.rotation is None else goal.rotation
+        rotation = self.chain.rotation.copy() if target.rotation is None else target.rotation
         self._place_zero(q)
-        wish = goal.position - rotation @ self.hand.T @ self.reach - self.shoulder
+        wish = target.position - rotation @ self.hand.T @ self.reach - self.shoulder
         along, out, aside = _circle(wish)
-        target = np.column_stack(
+        aim = np.column_stack(
             [along, np.cos(angle) * out + np.sin(angle) * aside, np.cos(angle) * aside - np.sin(angle) * out]
         )
         for bent in _bends(self.elbow, self.axes[3], self.shoulder, self.wrist, float(np.linalg.norm(wish))):
@@ -110,60 +136,83 @@ class Limb:
             straight /= np.linalg.norm(straight)
             side = crossed(self.axes[3], straight)
             side /= np.linalg.norm(side)
-            turn = target @ np.column_stack([straight, side, crossed(straight, side)]).T
+            turn = aim @ np.column_stack([straight, side, crossed(straight, side)]).T
             twist = (turn @ bend).T @ rotation @ self.hand.T
             for upper, lower in product(_three_hinges(self.axes[:3], turn), _three_hinges(self.axes[4:], twist)):
                 yield np.concatenate([q[: self.start], upper, [bent], lower])
 
 
-def limb(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """A limb of seven hinges, with the elbow left where it is on its circle, or else the nearest place there that the
-    limits allow.
+def limb(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
+    """Solve a limb of seven hinges.
+
+    The elbow stays where it is on its circle, or goes to the nearest place there that the limits allow.
+
+    Args:
+        chain: The robot as a serial chain.
+        q: Coordinates (d,) [rad or m].
+        target: Target of the chain's frame.
+        most: Without effect; the solvers are called alike.
+
+    Returns:
+        The joints, and whether the frame reaches its target.
 
     Raises:
-        MechanismError: the chain is not such a limb.
+        MechanismError: The chain is not such a limb.
     """
     arm = Limb(chain)
     _check(chain, arm.start == 0, "exactly seven hinges")
     here = arm.angle(q)
     for k in sorted(range(SAMPLES), key=lambda k: min(k, SAMPLES - k)):
-        answers = list(arm.answers(q, goal, here + 2 * np.pi * k / SAMPLES))
+        answers = list(arm.answers(q, target, here + 2 * np.pi * k / SAMPLES))
         if any(_allowed(chain, q, answer) is not None for answer in answers):
-            return _best(chain, q, goal, answers)
-    return _best(chain, q, goal, list(arm.answers(q, goal, here)))
+            return _best(chain, q, target, answers)
+    return _best(chain, q, target, list(arm.answers(q, target, here)))
 
 
-def hybrid(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Numeric over the joints before the limb and its elbow angle, analytic in the limb: reach first, then little
-    motion.
+def hybrid(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
+    """Solve the limb analytically, and numerically the joints before it and its elbow angle.
+
+    Reach counts first, then little motion.
+
+    Args:
+        chain: The robot as a serial chain.
+        q: Coordinates (d,) [rad or m].
+        target: Target of the chain's frame.
+        most: Largest number of iterations.
+
+    Returns:
+        The joints, the iterations, and whether the frame reaches its target.
 
     Raises:
-        MechanismError: the chain does not end in a limb.
+        MechanismError: The chain does not end in a limb.
     """
     arm = Limb(chain)
     s, start = arm.start, q.copy()
 
     def posed(x: np.ndarray) -> np.ndarray:
-        return _nearest(chain, start, arm.answers(np.concatenate([x[:s], start[s:]]), goal, x[s]))
+        return _nearest(chain, start, arm.answers(np.concatenate([x[:s], start[s:]]), target, x[s]))
 
     def residual(x: np.ndarray) -> np.ndarray:
         after = posed(x)
         beyond = np.maximum(chain.lower - after, 0.0) + np.maximum(after - chain.upper, 0.0)
         chain.place(after)
-        return np.concatenate([0.03 * (after - start), beyond, chain.error(goal)])
+        return np.concatenate([0.03 * (after - start), beyond, chain.error(target)])
 
     span = np.full(1, np.inf)
     bounds = np.concatenate([chain.lower[:s], -span]), np.concatenate([chain.upper[:s], span])
     found = least_squares(
         residual, np.append(chain.clamped(q)[:s], arm.angle(q)), bounds=bounds, xtol=1e-6, ftol=1e-6, max_nfev=most
     )
-    return _judged(chain, posed(found.x), goal, int(found.nfev))
+    return _judged(chain, posed(found.x), target, int(found.nfev))
 
 
 def _bends(
     pivot: np.ndarray, axis: np.ndarray, start: np.ndarray, end: np.ndarray, distance: float
 ) -> tuple[float, float]:
-    """Both angles of a hinge that bring `end` to a distance from `start`; the nearest possible, where there is none."""
+    """Return both angles of a hinge that bring `end` to a distance from `start`.
+
+    The nearest possible, where there is none.
+    """
     s, w = start - pivot, end - pivot
     along = float((w - s) @ axis)
     s, w = s - (s @ axis) * axis, w - (w @ axis) * axis
@@ -177,8 +226,10 @@ def _bends(
 
 
 def _circle(wrist: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """From shoulder to wrist, and the two directions that span the elbow's circle: φ = 0 is up, or ahead where the arm
-    itself is."""
+    """Return the way from shoulder to wrist, and the two directions that span the elbow's circle.
+
+    φ = 0 is up, or ahead where the arm itself is.
+    """
     along = wrist / max(float(np.linalg.norm(wrist)), 1e-12)
     up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.999 else np.array([1.0, 0.0, 0.0])
     out = up - (up @ along) * along
@@ -187,8 +238,10 @@ def _circle(wrist: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _three_hinges(axes: np.ndarray, R: np.ndarray) -> list[np.ndarray]:
-    """Angles (3,) of three hinges that make the rotation R together, both answers: R a₃ needs the first two, what is
-    left the third."""
+    """Return both answers (3,) of three hinges that make the rotation R.
+
+    R a₃ needs the first two, and what is left the third.
+    """
     a, b, c = axes
     aim = R @ c
     fixed = (a @ b) * (b @ c)
@@ -213,7 +266,7 @@ def _product(axes: np.ndarray, angles: np.ndarray) -> np.ndarray:
 
 
 def _turn_about(axis: np.ndarray, u: np.ndarray, v: np.ndarray) -> float:
-    """The angle about an axis that brings u over v."""
+    """Return the angle about an axis that brings u over v."""
     return float(np.arctan2(axis @ crossed(u, v), u @ v - (u @ axis) * (v @ axis)))
 
 
@@ -222,7 +275,9 @@ def _across(v: np.ndarray, axis: np.ndarray) -> float:
 
 
 def _allowed(chain: SerialChain, near: np.ndarray, q: np.ndarray) -> np.ndarray | None:
-    """q with every hinge turned by full turns to between its limits and there nearest to `near`.
+    """Return q with every hinge turned by full turns to between its limits.
+
+    And there nearest to `near`.
 
     None where a limit is broken.
     """
@@ -244,14 +299,14 @@ def _nearest(chain: SerialChain, near: np.ndarray, answers: Iterator[np.ndarray]
     return best
 
 
-def _best(chain: SerialChain, near: np.ndarray, goal: Goal, answers: list[np.ndarray]) -> Solution:
-    return _judged(chain, _nearest(chain, near, answers), goal, 1)
+def _best(chain: SerialChain, near: np.ndarray, target: ChainTarget, answers: list[np.ndarray]) -> Solution:
+    return _judged(chain, _nearest(chain, near, answers), target, 1)
 
 
-def _judged(chain: SerialChain, q: np.ndarray, goal: Goal, iterations: int) -> Solution:
+def _judged(chain: SerialChain, q: np.ndarray, target: ChainTarget, iterations: int) -> Solution:
     q = chain.clamped(q)
     chain.place(q)
-    return Solution(q, iterations, bool(np.abs(chain.error(goal)).max() <= REACHED))
+    return Solution(q, iterations, bool(np.abs(chain.error(target)).max() <= REACHED))
 
 
 def _check(chain: SerialChain, holds: bool, wanted: str) -> None:

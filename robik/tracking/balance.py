@@ -112,12 +112,15 @@ class LiveBalance:
         """Return the targets, balanced.
 
         Args:
-            targets: as they arrive.
-            dt: time since the last ones [s].
-            contacts: feet of which it is known whether they stand; the others are judged by height and speed.
+            targets: As they arrive.
+            dt: Time since the last ones [s].
+            contacts: Feet of which it is known whether they stand; the others are judged by height and speed.
+
+        Returns:
+            The targets, with feet pinned and a target of the centre of mass.
 
         Raises:
-            ClipError: the targets move no foot.
+            ClipError: The targets move no foot.
         """
         if not (self.pin_feet or self.over_feet):
             return targets
@@ -210,24 +213,24 @@ class LiveBalance:
         """Return the clip of one sample with its centre of mass over the feet that stand, and what leans with it."""
         known = {name: np.array([foot.stands]) for name, foot in self._feet.items()}
         wish = default_wish(self.mechanism, clip, known)
-        goal, support = wish[:, :2], self._support(clip)
+        target, support = wish[:, :2], self._support(clip)
         if support is not None:
-            goal = nearest(goal, support)
+            target = nearest(target, support)
         if self._com is None:
-            self._com = goal[0].copy()
-        self._follow(goal[0], dt)
+            self._com = target[0].copy()
+        self._follow(target[0], dt)
         com = np.array([[*self._com, wish[0, 2]]])
         stays = {n for n, t in clip.tracks.items() if n in known or t.position is None}
         tracks = {n: t if n in stays else replace(t, position=t.position + com - wish) for n, t in clip.tracks.items()}
         return replace(clip, tracks=tracks, com=com)
 
-    def _follow(self, goal: np.ndarray, dt: float) -> None:
-        """Let the centre of mass come to a goal (2,) [m], critically damped, exactly for any time step."""
+    def _follow(self, target: np.ndarray, dt: float) -> None:
+        """Let the centre of mass come to a target (2,) [m], critically damped, exactly for any time step."""
         assert self._com is not None
-        off, rate = self._com - goal, 1.0 / SETTLE
+        off, rate = self._com - target, 1.0 / SETTLE
         lead = (self._com_speed + rate * off) * dt
         decay = np.exp(-rate * dt)
-        self._com = goal + (off + lead) * decay
+        self._com = target + (off + lead) * decay
         self._com_speed = (self._com_speed - rate * lead) * decay
 
     def _support(self, clip: TargetClip) -> np.ndarray | None:

@@ -23,23 +23,23 @@ from ..jit import by_reference
 from ..kinematics.frames import anchor
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import IDENTITY, Pose
-from ..objectives.registry import Goals
+from ..objectives.registry import ObjectiveTables
 from .limits import MotionLimits
+from .linear_targets import LinearTargets, remember_targets, take_targets
 from .targets import WEIGHTS
-from .tasks import Tasks, remember_targets, take_targets
 from .tracker import Tracker
 from .velocity_step import BENT, TIGHT, new_motion, program, take_step
 
 with extra("live"):
     import daqp
 
-MOST_BENDS = 4  # times that a step is planned anew with what the loops bent it by
+MOST_BENDS = 4  # times that a step is planned again with what the loops bent it by
 SOFT = 8  # DAQP's mark of a row that gives way where the rows contradict each other
 
 
 @dataclass(frozen=True)
 class RelativeTarget:
-    """Where a frame should be as seen from another frame of the robot: two hands that hold one box.
+    """Target of a frame as seen from another frame of the robot: two hands that hold one box.
 
     Attributes:
         frame, other: names of frames or bodies.
@@ -55,7 +55,7 @@ class RelativeTarget:
 
 @dataclass(frozen=True, kw_only=True)
 class DifferentialSettings:
-    """How the differential tracker follows.
+    """Settings of the differential tracker.
 
     Attributes:
         gain: share K of a target's error that a step should take away, in (0, 1].
@@ -123,26 +123,29 @@ class DifferentialTracker(Tracker):
                 anchor(self.topology, name)
 
     def prefer(self, posture: np.ndarray) -> None:
-        """Another posture (A,) [rad or m] from the next step on.
+        """Prefer another posture from the next step on.
 
-        That it moved is followed as a target's own motion is.
+        Its change is followed as a target's own motion is.
+
+        Args:
+            posture: Actuator values (A,) [rad or m].
         """
         self._preferred = posture
-        if self._tasks is not None:
-            self._tasks.posture[:], _ = self._posture()
+        if self._linear is not None:
+            self._linear.posture[:], _ = self._posture()
 
     def _forget(self) -> None:
         self._motion = self._new_motion()
         self._laid_out: Any = None
-        self._tasks: Any = None
+        self._linear: Any = None
         self._layout = ()
 
-    def _advance(self, goals: Goals, dt: float) -> float:
-        if goals is not self._laid_out:
-            self._tasks, self._laid_out = self._new_tasks(goals), goals
+    def _advance(self, tables: ObjectiveTables, dt: float) -> float:
+        if tables is not self._laid_out:
+            self._linear, self._laid_out = self._new_linear(tables), tables
         flat, motion = self.flat, self._motion
         n, rows, inside = program(
-            flat, self.now, goals, self._tasks, motion, self.settings.least_damping, self.settings.limit_gain, dt
+            flat, self.now, tables, self._linear, motion, self.settings.least_damping, self.settings.limit_gain, dt
         )
         if not inside:
             self._solve(n, rows)
@@ -186,14 +189,14 @@ class DifferentialTracker(Tracker):
                 low[dof], high[dof] = max(low[dof], ends[0]), min(high[dof], ends[1])
         return new_motion(flat, self.now.q, (low, high, speed, acceleration))
 
-    def _new_tasks(self, goals: Goals) -> Any:
-        """Room for the goals' tasks, and after them those of the settings."""
+    def _new_linear(self, tables: ObjectiveTables) -> Any:
+        """Return room for the rows of targets, and after them those of the settings."""
         s, d = self.settings, len(self.flat.before)
         own, seen = (
             [anchor(self.topology, r.frame) for r in s.relative],
             [anchor(self.topology, r.other) for r in s.relative],
         )
-        frames = goals.frame_pose
+        frames = tables.frame_pose
         goal_frames, t = len(frames.body), len(frames.body) + len(own)
         names = [*(name for name, *_ in self._layout[:-1]), *(r.frame for r in s.relative), "com"]
         world = np.tile(np.eye(3), (goal_frames, 1, 1))
@@ -202,7 +205,7 @@ class DifferentialTracker(Tracker):
             return np.concatenate([first, np.array(then, dtype=first.dtype).reshape(-1, *shape)])
 
         posture, pull = self._posture()
-        tasks = by_reference(Tasks(
+        linear = by_reference(LinearTargets(
             body=joined(frames.body, [a[0] for a in own]),
             other=joined(np.zeros_like(frames.body), [a[0] for a in seen]),
             point=joined(frames.point, [a[1] for a in own], 3), axes=joined(frames.axes, [a[2] for a in own], 3, 3),
@@ -213,7 +216,7 @@ class DifferentialTracker(Tracker):
             place_weight=joined(frames.position_weight, [r.weights.position for r in s.relative], 3),
             turn_weight=joined(frames.orientation_weight, [r.weights.orientation for r in s.relative], 3),
             gain=np.array([s.gains.get(name, s.gain) for name in names]), damping=np.full(t + 1, s.damping),
-            com=np.zeros(3), com_weight=goals.centre_of_mass.weight.copy(),
+            com=np.zeros(3), com_weight=tables.centre_of_mass.weight.copy(),
             posture=posture, posture_pull=pull, posture_gain=np.array([s.gain]),
             last_position=np.zeros((t, 3)), last_rotation=np.zeros((t, 3, 3)), last_com=np.zeros(3),
             last_posture=np.zeros(d),
@@ -221,9 +224,9 @@ class DifferentialTracker(Tracker):
             weight=np.zeros(6 * t + 3),
             pulls=np.zeros((3, d)), turns=np.zeros((5, 3, 3)),
         ))  # fmt: skip
-        take_targets(goals, tasks)
-        remember_targets(tasks)
-        return tasks
+        take_targets(tables, linear)
+        remember_targets(linear)
+        return linear
 
     def _posture(self) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates (d,) that the actuators prefer, and their weights."""

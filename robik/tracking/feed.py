@@ -30,7 +30,7 @@ SAME = 0.5  # of what counts as a jump: samples that near to each other agree on
 
 
 class Health(Enum):
-    """How a target is doing."""
+    """Health of a target."""
 
     WAITING = "no sample yet"
     FOLLOWING = "followed"
@@ -42,7 +42,7 @@ class Health(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class FeedSettings:
-    """What counts as what.
+    """Thresholds of a feed.
 
     Attributes:
         patience: without a good sample for so long a target is lost [s].
@@ -96,12 +96,12 @@ class Feed:
 
     @property
     def period(self) -> float:
-        """How far apart samples usually are [s]."""
+        """Return how far apart samples usually are [s]."""
         return float(np.median(self._intervals)) if self._intervals else FIRST_PERIOD
 
     @property
     def health(self) -> Health:
-        """How the target is doing."""
+        """Return how the target is doing."""
         if self._last is None:
             return Health.WAITING
         if self._clock - self._last > self.settings.patience:
@@ -113,17 +113,19 @@ class Feed:
         return Health.FROZEN if self._clock - self._changed > self.settings.frozen else Health.FOLLOWING
 
     @property
-    def goal(self) -> np.ndarray:
+    def target(self) -> np.ndarray:
         """(7,) the last sample that is followed."""
         return self._to.copy()
 
     def receive(self, sample: np.ndarray, time: float) -> None:
-        """A sample (7,) of position [m] and quaternion wxyz, come at a time [s].
+        """Receive a sample.
 
-        One before the last sample's counts as that.
+        One that is earlier than the last counts as at the last one's time. One that is not finite, whose quaternion's
+        length is further than `UNIT_TOLERANCE` from 1, or that is too far away counts as none.
 
-        One that is not finite, whose quaternion's length is further than `UNIT_TOLERANCE` from 1, or that is too far
-        away counts as none.
+        Args:
+            sample: Position [m] and quaternion wxyz (7,).
+            time: Time at which it came [s].
         """
         length = float(np.linalg.norm(sample[3:]))
         with np.errstate(over="ignore"):  # too far it is then
@@ -143,7 +145,7 @@ class Feed:
         self._go(good, time)
 
     def _go(self, good: np.ndarray, time: float) -> None:
-        """Starts the way to a sample, slow if it was in doubt; if it is, a slow way ends where it has come to."""
+        """Start the way to a sample, slow if it was in doubt; if it is, a slow way ends where it has come to."""
         doubted = self._doubt is not None
         if self._believed(good, time):
             away = self._jumps(good, self._aim)
@@ -156,7 +158,7 @@ class Feed:
             self._arrival = time
 
     def _believed(self, sample: np.ndarray, time: float) -> bool:
-        """Whether to follow a sample: near to the last one, or where others have been for a while."""
+        """Return whether to follow a sample: near to the last one, or where others have been for a while."""
         if self._jumps(sample, self._to) <= 1.0:
             self._doubt = None
             return True
@@ -169,12 +171,19 @@ class Feed:
         return True
 
     def _jumps(self, a: np.ndarray, b: np.ndarray) -> float:
-        """How far apart two poses are, in jumps."""
+        """Return how far apart two poses are, in jumps."""
         apart, turn = np.linalg.norm(a[:3] - b[:3]), np.linalg.norm(between(a, b, 3))
         return float(max(apart / self.settings.jump, turn / self.settings.turn))
 
     def step(self, time: float) -> np.ndarray:
-        """The smooth target (7,) at a time [s], later than the last."""
+        """Return the smooth target at a time.
+
+        Args:
+            time: Time, later than the last [s].
+
+        Returns:
+            Position [m] and quaternion wxyz (7,).
+        """
         dt, way = time - self._clock, max(STRETCH * self.period, self._arrival - self._since)
         self._clock = time
         share = min(max((time - self._since) / way, 0.0), 1.0) if self._last is not None else 1.0
@@ -183,12 +192,24 @@ class Feed:
 
 
 @kernel(allocates=True)
-def glide(now, velocity, start, goal, share, lag, dt, aim):
-    """Moves a pose (7,) with its velocity (6,) by a critically damped spring of time constant `lag` towards `aim` (7,),
-    the point a share of the way from `start` to `goal`; exact for an aim that stands."""
+def glide(now, velocity, start, target, share, lag, dt, aim):
+    """Move a pose with its velocity by a critically damped spring towards an aim.
+
+    Exact for an aim that stands.
+
+    Args:
+        now: Pose (7,); changed in place.
+        velocity: Its velocity (6,) [m/s, rad/s]; changed in place.
+        start: Pose (7,) from which the aim moves.
+        target: Pose (7,) to which the aim moves.
+        share: Share of that way at which the aim is.
+        lag: Time constant of the spring [s].
+        dt: Time step [s].
+        aim: Pose (7,) to fill with the aim.
+    """
     for k in range(7):
-        aim[k] = start[k] + share * (goal[k] - start[k]) if k < 3 else start[k]
-    x, y, z = between(goal, start, 3)
+        aim[k] = start[k] + share * (target[k] - start[k]) if k < 3 else start[k]
+    x, y, z = between(target, start, 3)
     turned(aim, 3, share * x, share * y, share * z)
     w, decay = 1.0 / lag, exp(-dt / lag)
     off = np.empty(6)

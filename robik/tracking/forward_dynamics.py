@@ -1,6 +1,7 @@
-"""Inverse kinematics by forward dynamics (Scherzinger, Roennau, Dillmann: Inverse Kinematics with Forward Dynamics
-Solvers for Sampled Motion Tracking): a virtual twin, weightless but for its end effectors, is pulled towards the
-targets by springs and dampers.
+"""Inverse kinematics by forward dynamics.
+
+Scherzinger, Roennau, Dillmann: Inverse Kinematics with Forward Dynamics Solvers for Sampled Motion Tracking. A virtual
+twin, weightless but for its end effectors, is drawn towards the targets by springs and dampers.
 
     f = K_p e + K_d ė,   ÿ = H⁻¹ Jᵀ f,   y ← y + ½ ÿ Δt²                                (eq. 11, 12 and algorithm 1)
 
@@ -19,7 +20,7 @@ import numpy as np
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import Vector, vector
-from ..objectives.registry import Goals
+from ..objectives.registry import ObjectiveTables
 from .targets import Targets
 from .tracker import Tracker
 from .twin_steps import advance
@@ -89,27 +90,36 @@ class ForwardDynamicsTracker(Tracker):
         self._twin: Twin | None = None
         super().__init__(mechanism)
 
-    def _advance(self, goals: Goals, dt: float) -> float:
+    def _advance(self, tables: ObjectiveTables, dt: float) -> float:
         settings = self.settings
-        return float(advance(self.flat, self.now, goals, self._twin_for(goals), settings.iterations, settings.interval))
+        return float(
+            advance(self.flat, self.now, tables, self._twin_for(tables), settings.iterations, settings.interval)
+        )
 
     def inertia(self, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
-        """The equations of motion H ÿ = Jᵀ f (+ constraint forces) where the robot is: H (d, d) and Jᵀ f (d,)."""
-        goals = self._aim(targets)
-        twin = self._twin_for(goals)
-        measure(self.flat, self.now, goals, twin)
-        load(self.flat, self.now, goals, twin, 0.0)
-        inertia(self.flat, self.now, goals, twin)
+        """Return H (d, d) and Jᵀ f (d,) of the equations of motion H ÿ = Jᵀ f (+ constraint forces).
+
+        Args:
+            targets: Targets as `step` takes them.
+
+        Returns:
+            Inertia H (d, d) and force Jᵀ f (d,).
+        """
+        tables = self._aim(targets)
+        twin = self._twin_for(tables)
+        measure(self.flat, self.now, tables, twin)
+        load(self.flat, self.now, tables, twin, 0.0)
+        inertia(self.flat, self.now, tables, twin)
         return twin.H.copy(), twin.force.copy()
 
-    def _twin_for(self, goals: Goals) -> Twin:
-        """The twin with an end effector per target."""
-        if self._twin is None or len(self._twin.error) != len(goals.frame_pose.body) + 1:
+    def _twin_for(self, tables: ObjectiveTables) -> Twin:
+        """Return the twin with an end effector per target."""
+        if self._twin is None or len(self._twin.error) != len(tables.frame_pose.body) + 1:
             s = self.settings
             mass = np.array([s.mass, s.inertia, s.link_mass, s.link_inertia])
             gains, damping = (
                 np.array([*s.position_gain, *s.rotation_gain]),
                 np.array([*s.position_damping, *s.rotation_damping]),
             )
-            self._twin = new_twin(self.flat, self.topology.rest, len(goals.frame_pose.body), mass, gains, damping)
+            self._twin = new_twin(self.flat, self.topology.rest, len(tables.frame_pose.body), mass, gains, damping)
         return self._twin

@@ -1,4 +1,4 @@
-"""How fast a robot may move, and how fast towards the ends of its joints.
+"""Limits of motion: speeds and accelerations, and speeds towards the ends of joints.
 
 A coordinate at a distance g from its bound may take at most K g of it in a step, with the limit gain K in (0, 1]
 (Kanoun, 2011); and, where its acceleration a is limited, go no faster than it can still brake:
@@ -28,7 +28,7 @@ SPEED = 2 * pi  # rad/s or m/s of a motor whose speed is not known
 
 @dataclass(frozen=True)
 class MotionLimits:
-    """What actuators may do, in the order of `Mechanism.actuators`.
+    """Limits of actuators, in the order of `Mechanism.actuators`.
 
     Attributes:
         lower, upper: (A,) positions [rad or m]; infinite for none.
@@ -56,8 +56,20 @@ class MotionLimits:
 
     @classmethod
     def of(cls, mechanism: Mechanism, rise: float = RISE) -> MotionLimits:
-        """A robot's own: its joints' limits and speeds, and the acceleration that reaches full speed within `rise`
-        [s]."""
+        """Return a robot's own limits.
+
+        Its joints' limits and speeds, and the acceleration that reaches full speed within `rise`.
+
+        Args:
+            mechanism: The robot.
+            rise: Time to full speed [s].
+
+        Returns:
+            Limits of all actuators (A,).
+
+        Raises:
+            ClipError: The time is not a positive number.
+        """
         if not (isfinite(rise) and rise > 0):
             raise ClipError(f"the time to full speed must be a positive number of seconds, not {rise}")
         limits = np.array([limit for joint in mechanism.actuated for limit in joint.limits], dtype=float).reshape(-1, 2)
@@ -69,7 +81,17 @@ class MotionLimits:
 
 @inlined
 def approach(gap, dt, gain, acceleration):
-    """The highest velocity towards a bound that is `gap` away; none where it is passed already."""
+    """Return the highest velocity towards a bound; zero where it is passed already.
+
+    Args:
+        gap: Distance from the bound [rad or m].
+        dt: Time step [s].
+        gain: Share of the gap that one step may take.
+        acceleration: Largest acceleration [rad/s² or m/s²].
+
+    Returns:
+        Velocity [rad/s or m/s].
+    """
     if gap <= 0.0:
         return 0.0
     fastest = gain * gap / dt
@@ -80,9 +102,23 @@ def approach(gap, dt, gain, acceleration):
 
 @kernel
 def velocity_range(q, v, lower, upper, speed, acceleration, gain, dt):
-    """Lowest and highest velocity of a coordinate at q that moves at v.
+    """Return the lowest and highest velocity of a coordinate.
 
-    Where the bounds contradict each other, the acceleration's wins over the limit gain's and the speed's."""
+    Where the bounds contradict each other, the acceleration's has priority over the limit gain's and the speed's.
+
+    Args:
+        q: Coordinate [rad or m].
+        v: Its velocity [rad/s or m/s].
+        lower: Lower limit [rad or m].
+        upper: Upper limit [rad or m].
+        speed: Largest speed [rad/s or m/s].
+        acceleration: Largest acceleration [rad/s² or m/s²].
+        gain: Share of the gap to a limit that one step may take.
+        dt: Time step [s].
+
+    Returns:
+        Both velocities.
+    """
     low = max(-speed, -approach(q - lower, dt, gain, acceleration))
     high = min(speed, approach(upper - q, dt, gain, acceleration))
     if acceleration < np.inf:

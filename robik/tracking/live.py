@@ -1,5 +1,6 @@
-"""From targets as they arrive to what motors can do: at a steady rate, never faster than they may, at rest where
-nothing good arrives.
+"""Live control from targets as they arrive to what motors can do.
+
+At a steady rate, never faster than they may, at rest where nothing good arrives.
 
 samples ──Feed──▶ smooth targets ──Tracker──▶ actuator values ──guard──▶ within speeds, accelerations, ends
 """
@@ -61,7 +62,7 @@ class Live:
         self.restart()
 
     def restart(self, values: np.ndarray | None = None, base: Pose | None = None) -> None:
-        """Forgets all targets; the robot stands where its actuators are at given values, or else where it is.
+        """Forget all targets; the robot stands where its actuators are at given values, or else where it is.
 
         Args:
             values: (A,) [rad or m].
@@ -93,7 +94,7 @@ class Live:
 
     @property
     def health(self) -> Mapping[str, Health]:
-        """How each target is doing, by frame; the centre of mass by the name `COM`."""
+        """Return how each target is doing, by frame; the centre of mass by the name `COM`."""
         return {name: feed.health for name, feed in self._feeds.items()}
 
     @property
@@ -102,7 +103,7 @@ class Live:
         return sum(feed.bad for feed in self._feeds.values())
 
     def receive(self, targets: Targets, time: float | None = None) -> None:
-        """Samples that have arrived.
+        """Receive samples that have arrived.
 
         A target that is not a number, no rotation (see `Target`) or too far away is thrown away; one that is missing is
         not changed.
@@ -128,7 +129,7 @@ class Live:
                 self._feeds[name] = Feed(np.array([*start.position, *start.quaternion]), self.settings)
             self._asked[name] = target
             feed = self._feeds[name]
-            feed.receive(_sample(name, target.position, target.quaternion, feed.goal), now)
+            feed.receive(_sample(name, target.position, target.quaternion, feed.target), now)
         if targets.com is not None:
             if COM not in self._feeds:
                 if self.tracker.mechanism.mass <= 0:
@@ -139,10 +140,10 @@ class Live:
                 self._feeds[COM] = Feed(np.array([*self.tracker.com, 1.0, 0.0, 0.0, 0.0]), self.settings)
             self._com = targets
             feed = self._feeds[COM]
-            feed.receive(_sample(COM, targets.com, None, feed.goal), now)
+            feed.receive(_sample(COM, targets.com, None, feed.target), now)
 
     def step(self) -> np.ndarray:
-        """What the actuators (A,) [rad or m] should be at, 1 / `rate` after the last step."""
+        """Return what the actuators (A,) [rad or m] should be at, 1 / `rate` after the last step."""
         self._steps += 1
         smooth = {name: feed.step(self.time) for name, feed in self._feeds.items()}
         if smooth:
@@ -167,7 +168,7 @@ class Live:
 
 
 def _on_loops(tracker: Tracker, limits: MotionLimits) -> DifferentialTracker | None:
-    """What keeps motors that loops tie to each other in step where their limits hold some of them back.
+    """Return what keeps motors that loops tie to each other in step where their limits hold some of them back.
 
     None without loops, or where a ball's motors are among them, whose limits only the guard knows.
     """
@@ -177,7 +178,7 @@ def _on_loops(tracker: Tracker, limits: MotionLimits) -> DifferentialTracker | N
 
 
 def _sample(name: str, position: np.ndarray | None, quaternion: np.ndarray | None, sample: np.ndarray) -> np.ndarray:
-    """A target as (7,) numbers; what it leaves open stays as in `sample`."""
+    """Return a target as (7,) numbers; what it leaves open stays as in `sample`."""
     try:
         if position is not None:
             sample[:3] = position

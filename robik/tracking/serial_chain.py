@@ -1,5 +1,7 @@
-"""A robot as the textbooks have it: a row of hinges and slides from the ground to one frame, with a Jacobian and joint
-limits."""
+"""Serial chains as in textbooks.
+
+A row of hinges and slides from the ground to one frame, with a Jacobian and joint limits.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ from ..mechanism.topology import Topology, build_topology
 
 
 @dataclass(frozen=True)
-class Goal:
-    """Where the frame should be: `position` (3,) in the world [m], and `rotation` (3, 3), None where it does not
-    matter."""
+class ChainTarget:
+    """Target of the frame.
+
+    `position` (3,) in the world [m], and `rotation` (3, 3), None where it does not matter.
+    """
 
     position: np.ndarray
     rotation: np.ndarray | None = None
@@ -58,40 +62,85 @@ class SerialChain:
         self.place(self.rest)
 
     def place(self, q: np.ndarray) -> None:
-        """Puts the joints to q (d,)."""
+        """Put the joints to coordinates q.
+
+        Args:
+            q: Coordinates (d,) [rad or m].
+        """
         self.position, self.rotation = np.empty(3), np.empty((3, 3))
         place_frame(self.flat, self._now, q, self.body, self.point, self.axes, self.position, self.rotation)
 
     def joint(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Direction (3,) of joint i in the world, and for a hinge the point (3,) of its axis nearest to the world's
-        origin [m]."""
+        """Return the direction (3,) of joint i in the world, and for a hinge a point (3,) of its axis [m].
+
+        The point is the one nearest to the world's origin.
+
+        Args:
+            i: Index of the joint.
+
+        Returns:
+            Direction and point; the point is zero for a slide.
+        """
         w, v = self._now.omega[i], self._now.v[i]
         return (w, crossed(w, v)) if self.hinge[i] else (v, np.zeros(3))
 
     def jacobian(self, rotation: bool = True) -> np.ndarray:
-        """How the frame moves and turns with the joints: (6, d), or (3, d) without `rotation`.
+        """Return the frame's Jacobian: (6, d), or (3, d) without `rotation`.
 
-        Column i is (ωᵢ × pᵢ, ωᵢ) for a hinge, pᵢ from its axis to the frame, and (vᵢ, 0) for a slide       (Lee,
-        Jacobian in 3D)
+        Column i is (ωᵢ × pᵢ, ωᵢ) for a hinge, with pᵢ from its axis to the frame, and (vᵢ, 0) for a slide (Lee,
+        Jacobian in 3D).
+
+        Args:
+            rotation: Whether the rows of the orientation are wanted.
+
+        Returns:
+            The Jacobian in the world.
         """
         fill_jacobian(self._now, self.position, self._J)
         return self._J.copy() if rotation else self._J[:3].copy()
 
-    def error(self, goal: Goal) -> np.ndarray:
-        """What is left to the goal: position (3,) [m] and, where it is asked for, the rotation vector (3,) in the world
-        [rad]."""
-        away = goal.position - self.position
+    def error(self, target: ChainTarget) -> np.ndarray:
+        """Return the error: position (3,) [m], and rotation vector (3,) in the world [rad] if asked for.
+
+        Args:
+            target: Target of the chain's frame.
+
+        Returns:
+            Error (3,), or (6,) where the orientation counts.
+        """
+        away = target.position - self.position
         return (
-            away if goal.rotation is None else np.concatenate([away, rotation_vector(goal.rotation @ self.rotation.T)])
+            away
+            if target.rotation is None
+            else np.concatenate([away, rotation_vector(target.rotation @ self.rotation.T)])
         )
 
     def clamped(self, q: np.ndarray) -> np.ndarray:
-        """Coordinates within the limits."""
+        """Return coordinates within the limits.
+
+        Args:
+            q: Coordinates (d,) [rad or m].
+
+        Returns:
+            Coordinates (d,) [rad or m].
+        """
         return np.minimum(np.maximum(q, self.lower), self.upper)
 
 
 @kernel
 def place_frame(flat, now, q, body, point, axes, position, rotation):
+    """Place the frame at coordinates q (d,): fill `position` (3,) [m] and `rotation` (3, 3).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        q: Coordinates (d,) [rad or m].
+        body: Index of the frame's body.
+        point: Its point (3,) in the body's state frame [m].
+        axes: Its axes (3, 3) there.
+        position: Position (3,) [m] to fill.
+        rotation: Orientation (3, 3) to fill.
+    """
     for i in range(q.shape[0]):
         now.q[i] = q[i]
     forward_kinematics(flat, now)
@@ -102,6 +151,13 @@ def place_frame(flat, now, q, body, point, axes, position, rotation):
 
 @kernel
 def fill_jacobian(now, p, J):
+    """Fill J (6, d), the derivative of a point p (3,) [m] and of the orientation.
+
+    Args:
+        now: Placement of the bodies.
+        p: Point (3,) in the world [m].
+        J: Jacobian (6, d) to fill.
+    """
     for i in range(J.shape[1]):
         w, v = now.omega[i], now.v[i]
         x, y, z = cross(w[0], w[1], w[2], p[0], p[1], p[2])
@@ -111,7 +167,14 @@ def fill_jacobian(now, p, J):
 
 @kernel(allocates=True)
 def rotation_vector(R):
-    """Of a rotation matrix (3, 3), the shorter way round (3,) [rad]."""
+    """Return the rotation vector of a rotation matrix, the shorter way round.
+
+    Args:
+        R: Matrix (3, 3).
+
+    Returns:
+        Vector (3,) [rad].
+    """
     x, y, z = 0.5 * (R[2, 1] - R[1, 2]), 0.5 * (R[0, 2] - R[2, 0]), 0.5 * (R[1, 0] - R[0, 1])
     sine, cosine = sqrt(x * x + y * y + z * z), 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
     v = np.array([x, y, z])
@@ -127,7 +190,17 @@ def rotation_vector(R):
 
 
 def crossed(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """u × v of two vectors (3,); NumPy's own is made for many."""
+    """Return u × v of two vectors (3,).
+
+    NumPy's own is made for many.
+
+    Args:
+        u: Vector (3,).
+        v: Vector (3,).
+
+    Returns:
+        Vector (3,).
+    """
     return np.array((u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]))
 
 

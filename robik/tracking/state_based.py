@@ -12,11 +12,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import ClipError
-from ..ik.sequence import new_memory, solve_frame
+from ..ik.memory import new_memory
+from ..ik.sequence import solve_frame
 from ..ik.work import new_work
 from ..mechanism.model import Mechanism
 from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior
-from ..objectives.registry import Goals, fill, hold
+from ..objectives.registry import ObjectiveTables, fill, hold
 from ..objectives.settings import Settings
 from .targets import Target, Targets
 from .tracker import Tracker
@@ -58,18 +59,18 @@ class StateBasedTracker(Tracker):
         self._attraction = None if prior is None else Attraction(mechanism, prior, (), prior_weight)
         super().__init__(mechanism)
 
-    def _aim(self, targets: Targets) -> Goals:
-        """The targets, with their objectives written into the goals."""
+    def _aim(self, targets: Targets) -> ObjectiveTables:
+        """Return the targets, with their objectives written into the tables."""
         asked = tuple(item.checked(1) for item in targets.objectives)
         for item in asked:
             item.check(self.mechanism)
         if asked:
             targets = replace(targets, objectives=asked)
-        goals = super()._aim(targets if self._prior is None else self._with_likely_pose(targets))
+        tables = super()._aim(targets if self._prior is None else self._with_likely_pose(targets))
         if asked:
             weights = [self.settings.weight_of(item) for item in asked]
-            fill(goals, goals.targets[None], asked, weights, self.settings.per_square_metre(self.mechanism))
-        return goals
+            fill(tables, tables.targets[None], asked, weights, self.settings.per_square_metre(self.mechanism))
+        return tables
 
     def _with_likely_pose(self, targets: Targets) -> Targets:
         """Return the targets, and a target for every other body where it is in the likeliest pose."""
@@ -85,28 +86,28 @@ class StateBasedTracker(Tracker):
         return replace(targets, frames={**drawn, **targets.frames})
 
     def _forget(self) -> None:
-        """Starts a memory anew, in which the robot stands where it is."""
+        """Start a new memory, in which the robot stands where it is."""
         self._memory = new_memory(self.flat, self.now.q)
         self.now = self._memory.last
         self._work, self._asked = new_work(self.flat, self.now.q), False
-        self._layout = ()  # the goals refer to the robot's placement
+        self._layout = ()  # the tables refer to the robot's placement
 
-    def _lay_out(self, targets: Targets) -> Goals:
-        goals, square = super()._lay_out(targets), self.settings.per_square_metre(self.mechanism)
-        goals.frame_pose.position_weight[:] *= square
-        goals.centre_of_mass.weight[:] *= square
+    def _lay_out(self, targets: Targets) -> ObjectiveTables:
+        tables, square = super()._lay_out(targets), self.settings.per_square_metre(self.mechanism)
+        tables.frame_pose.position_weight[:] *= square
+        tables.centre_of_mass.weight[:] *= square
         if targets.objectives or self._asked:  # they need room of their own
             self._asked = bool(targets.objectives)
-            self._work = new_work(self.flat, self.now.q, goals.tied if self._asked else None)
-        return goals
+            self._work = new_work(self.flat, self.now.q, tables.tied if self._asked else None)
+        return tables
 
-    def _advance(self, goals: Goals, dt: float) -> float:
+    def _advance(self, tables: ObjectiveTables, dt: float) -> float:
         settings = self.settings
-        hold(goals, settings, settings.per_square_metre(self.mechanism))
-        goals.calm.dt[0] = dt
-        goals.velocity.weight[0] = settings.velocity_weight
-        goals.velocity.threshold[:] = settings.thresholds(np.array([dt]))[0]
+        hold(tables, settings, settings.per_square_metre(self.mechanism))
+        tables.calm.dt[0] = dt
+        tables.velocity.weight[0] = settings.velocity_weight
+        tables.velocity.threshold[:] = settings.thresholds(np.array([dt]))[0]
         _, _, _, residual = solve_frame(
-            self.flat, goals, self._work, self._memory, settings.joint_limits, MOST_ITERATIONS, False
+            self.flat, tables, self._work, self._memory, settings.joint_limits, MOST_ITERATIONS, False
         )
         return residual

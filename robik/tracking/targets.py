@@ -1,4 +1,4 @@
-"""What a tracker is asked to follow at one moment."""
+"""Targets of a tracker at one moment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FARTHEST = 1e3  # robot's sizes that a target can be away: squares stay finite, 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a frame should be.
+    """Target of a frame.
 
     Attributes:
         position: (3,) in the world [m], finite; None where it does not matter. Further than `FARTHEST` times the
@@ -36,7 +36,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Where a robot's frames and its centre of mass should be.
+    """Targets of a robot's frames and its centre of mass.
 
     Attributes:
         frames: by the name of a frame or a body.
@@ -56,5 +56,5 @@ class Targets:
     objectives: tuple[Objective, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.com_weight is not ALIKE:  # targets are made anew for every step
+        if self.com_weight is not ALIKE:  # targets are new in every step
             object.__setattr__(self, "com_weight", Settings(com_weight=self.com_weight).com_weight)

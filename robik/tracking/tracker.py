@@ -2,7 +2,7 @@
 
 A tracker is a robot at a moment (`now`, always assembled) and a way to move it towards targets (`_advance`), which is
 all that a new tracker has to define. Targets come to it in the arrays that the bake's solver uses as well
-(`objectives.registry.Goals`).
+(`objectives.registry.ObjectiveTables`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import UNIT_TOLERANCE, Pose
 from ..mechanism.topology import build_topology
-from ..objectives.registry import Goals, new_goals
+from ..objectives.registry import ObjectiveTables, new_tables
 from .targets import FARTHEST, Targets
 
 
@@ -56,11 +56,11 @@ class Tracker(ABC):
         self._actuator_q = self.flat.dof_q[np.array([dof for dof, _ in held], dtype=np.int64)]
         self._actuator_sign = np.array([float(sign) for _, sign in held])
         self._layout: tuple = ()
-        self._goals: Any = None
+        self._tables: Any = None
         self.reset()
 
     def reset(self, values: np.ndarray | None = None, base: Pose | None = None) -> None:
-        """Puts the robot, at rest, where its actuators are at given values.
+        """Put the robot, at rest, where its actuators are at given values.
 
         What a tracker remembers of earlier steps is forgotten.
 
@@ -79,7 +79,11 @@ class Tracker(ABC):
             self.put(fk.coordinates)
 
     def put(self, coordinates: np.ndarray) -> None:
-        """Puts the robot, at rest, at coordinates (nq,) of its tree, as `coordinates` gave them; see `reset`."""
+        """Put the robot at rest at coordinates of its tree, as `coordinates` gave them; see `reset`.
+
+        Args:
+            coordinates: Coordinates (nq,).
+        """
         self.now.q[:] = coordinates
         forward_kinematics(self.flat, self.now)
         self.residual = float(close(self.flat, self.now))
@@ -88,7 +92,7 @@ class Tracker(ABC):
         self._forget()
 
     def step(self, targets: Targets, dt: float) -> np.ndarray:
-        """Moves the robot towards targets for a while.
+        """Move the robot towards targets for a while.
 
         Args:
             targets: where frames and centre of mass should be.
@@ -109,11 +113,11 @@ class Tracker(ABC):
         return self.values.copy()
 
     @abstractmethod
-    def _advance(self, goals: Goals, dt: float) -> float:
-        """Moves `now` towards the goals for dt [s]; returns the closure residual [m] it ends with."""
+    def _advance(self, tables: ObjectiveTables, dt: float) -> float:
+        """Move `now` towards the targets for dt [s]; return the closure residual [m] it ends with."""
 
     def _forget(self) -> None:  # noqa: B027 - a tracker without memory has nothing to forget
-        """Forgets what is known of the steps before; `now` stands where the robot is from now on."""
+        """Forget what is known of the steps before; `now` stands where the robot is from now on."""
 
     @property
     def coordinates(self) -> np.ndarray:
@@ -121,16 +125,22 @@ class Tracker(ABC):
         return self.now.q.copy()
 
     def frame(self, name: str) -> Pose:
-        """Where a frame (or body) is, in the world.
+        """Return the pose of a frame (or body) in the world.
+
+        Args:
+            name: Name of the frame.
+
+        Returns:
+            Its pose.
 
         Raises:
-            MechanismError: lists the frames that exist.
+            MechanismError: Lists the frames that exist.
         """
         b, point, axes = anchor(self.topology, name)
         return Pose.of(self.now.R[b] @ axes, self.now.c[b] + self.now.R[b] @ point)
 
     def bodies(self) -> tuple[np.ndarray, np.ndarray]:
-        """The bodies' own frames: positions (n, 3) [m] and quaternions (n, 4) wxyz, in the mechanism's order."""
+        """Return the bodies' own frames: positions (n, 3) [m] and quaternions (n, 4) wxyz, in the mechanism's order."""
         com, quaternion = self._state()
         position, turned = own_frames(self.topology, com, quaternion)
         return position[0], turned[0]
@@ -160,7 +170,7 @@ class Tracker(ABC):
             at = own.stop
         return read
 
-    def _aim(self, targets: Targets) -> Goals:
+    def _aim(self, targets: Targets) -> ObjectiveTables:
         """Targets as the arrays of compiled code; what stays the same from step to step is laid out once."""
         frames = targets.frames
         if targets.objectives and not self.TAKES_OBJECTIVES:
@@ -174,7 +184,7 @@ class Tracker(ABC):
             (targets.com is None, targets.com_weight),
         )
         if layout != self._layout:
-            self._goals = self._lay_out(targets)
+            self._tables = self._lay_out(targets)
             self._given = np.zeros((len(frames) + 1, 7))
             self._given[:, 3] = 1.0
             self._layout = layout
@@ -191,36 +201,45 @@ class Tracker(ABC):
             raise ClipError(
                 f"a target's position must be three numbers and its quaternion four, wxyz: {error}"
             ) from None
-        if (wrong := take_targets(self.flat, self.now, given, self._goals)) >= 0:
+        if (wrong := take_targets(self.flat, self.now, given, self._tables)) >= 0:
             name = [*frames, "the centre of mass"][wrong]
             raise ClipError(
                 f"the target of {name} must be finite numbers with a quaternion of length 1, not"
                 f" {given[wrong].tolist()}"
             )
-        return self._goals
+        return self._tables
 
-    def _lay_out(self, targets: Targets) -> Goals:
-        """The goals' arrays, with their weights; zero for what a target leaves open."""
+    def _lay_out(self, targets: Targets) -> ObjectiveTables:
+        """Return the tables, with their weights; zero for what a target leaves open."""
         if targets.com is not None and self.mechanism.mass <= 0:
             raise ClipError(f"robot {self.mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
         given, t = list(targets.frames.values()), len(targets.frames)
         place_weights = [g.weights.position if g.position is not None else (0.0,) * 3 for g in given]
         turn_weights = [g.weights.orientation if g.quaternion is not None else (0.0,) * 3 for g in given]
-        goals = new_goals(self.topology, tuple(targets.frames), self.now, targets.objectives)
-        goals.frame_pose.position_weight[:] = np.array(place_weights, dtype=float).reshape(t, 3)
-        goals.frame_pose.orientation_weight[:] = np.array(turn_weights, dtype=float).reshape(t, 3)
+        tables = new_tables(self.topology, tuple(targets.frames), self.now, targets.objectives)
+        tables.frame_pose.position_weight[:] = np.array(place_weights, dtype=float).reshape(t, 3)
+        tables.frame_pose.orientation_weight[:] = np.array(turn_weights, dtype=float).reshape(t, 3)
         if targets.com is not None:
-            goals.centre_of_mass.weight[:] = targets.com_weight
-        return goals
+            tables.centre_of_mass.weight[:] = targets.com_weight
+        return tables
 
 
 @kernel
-def take_targets(flat, now, given, goals):
-    """Writes targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals.
+def take_targets(flat, now, given, tables):
+    """Write targets into the objectives.
 
     The first wrong one, or -1.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        given: Targets (t + 1, 7) of position [m] and quaternion wxyz, the centre of mass last.
+        tables: The objectives with their targets.
+
+    Returns:
+        Index of the first wrong one, or -1.
     """
-    frames, com = goals.frame_pose, goals.centre_of_mass
+    frames, com = tables.frame_pose, tables.centre_of_mass
     t = frames.body.shape[0]
     for i in range(t + 1):
         for k in range(7):
@@ -249,8 +268,8 @@ def take_targets(flat, now, given, goals):
 
 
 @inlined
-def _near(given, x, y, z, weight, most, goal):
-    """Into goal (3,) what is given, no further than `most` from (x, y, z): beyond, that far in its direction.
+def _near(given, x, y, z, weight, most, target):
+    """Write into a target (3,) what is given, no further than `most` from (x, y, z): beyond, that far in its direction.
 
     Along directions that do not count, it is where the frame is.
     """
@@ -264,9 +283,9 @@ def _near(given, x, y, z, weight, most, goal):
     away = sqrt(dx * dx + dy * dy + dz * dz)
     if largest > most or away > most:
         f = most / away
-        goal[0], goal[1], goal[2] = x + f * dx, y + f * dy, z + f * dz
+        target[0], target[1], target[2] = x + f * dx, y + f * dy, z + f * dz
     else:
-        goal[0], goal[1], goal[2] = (
+        target[0], target[1], target[2] = (
             given[0] if weight[0] > 0.0 else x,
             given[1] if weight[1] > 0.0 else y,
             given[2] if weight[2] > 0.0 else z,

@@ -12,8 +12,9 @@ import numpy as np
 from ..ik.dense import cholesky, copy_chosen, solve_factored
 from ..jit import kernel
 from ..kinematics.assembly import closed, project
-from ..kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
+from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import close, copy_placement, forward_kinematics, integrate, largest_motion
+from ..kinematics.null_space import extend, reduce_gradient, reduce_matrix
 from .virtual_twin import inertia, load, measure, most, stiffen
 
 LARGEST_TURN = 0.5  # rad in one iteration
@@ -37,7 +38,7 @@ def _solve(flat, twin, factor):
     n = 0
     for i in range(d):
         twin.step[i] = 0.0
-        if not e.follows[i]:
+        if not e.dependent[i]:
             if e.free[i]:
                 twin.independent[n] = i
                 n += 1
@@ -61,8 +62,11 @@ def _solve(flat, twin, factor):
 
 @kernel
 def _hold(flat, now, twin):
-    """Holds what the step takes beyond its bounds: all that are on a bound already, and of the others the furthest,
-    which goes onto its own. Returns how many, and whether one of them followed from others."""
+    """Hold what the step takes beyond its bounds.
+
+    All that are on a bound already, and of the others the furthest, which goes onto its own. Returns their number, and
+    whether one of them depended on others.
+    """
     found, followed, worst, furthest = 0, False, HELD, -1
     for i in range(twin.step.shape[0]):
         at = flat.dof_q[i]
@@ -74,24 +78,27 @@ def _hold(flat, now, twin):
                 twin.held[i] = bound - now.q[at]
                 if abs(twin.held[i]) <= 1e-9:
                     twin.e.free[i] = False
-                    found, followed = found + 1, followed or twin.e.follows[i]
+                    found, followed = found + 1, followed or twin.e.dependent[i]
                 elif beyond > worst:
                     worst, furthest = beyond, i
     if furthest >= 0:
         twin.e.free[furthest] = False
-        found, followed = found + 1, followed or twin.e.follows[furthest]
+        found, followed = found + 1, followed or twin.e.dependent[furthest]
     return found, followed
 
 
 @kernel
 def _eager(flat, now, twin):
-    """The held coordinate that the forces most want back between its bounds, -1 for none; none is let go twice."""
+    """Return the held coordinate that the forces most want back between its bounds, -1 for none.
+
+    None is let go twice.
+    """
     worst, who = 0.0, -1
     for i in range(twin.step.shape[0]):
         if not twin.e.free[i] and not twin.released[i]:
             force = twin.correction[i]
             for j in range(twin.step.shape[0]):
-                if not twin.e.follows[j]:
+                if not twin.e.dependent[j]:
                     force -= twin.R[i, j] * twin.step[j]
             inward = force if now.q[flat.dof_q[i]] + twin.step[i] <= flat.lower[i] + HELD else -force
             if inward > worst and flat.lower[i] < flat.upper[i]:
@@ -101,8 +108,19 @@ def _eager(flat, now, twin):
 
 @kernel
 def accelerate(flat, now, twin, factor):
-    """Fills `step` = factor · ÿ from `H` and `force`, between the bounds: an active set, as in Gauss's principle of
-    least constraint."""
+    """Fill `step` = factor · ÿ from `H` and `force`, between the bounds.
+
+    By an active set, as in Gauss's principle of least constraint.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        twin: The virtual twin.
+        factor: Factor of the acceleration.
+
+    Returns:
+        Whether a step was found.
+    """
     e = twin.e
     e.free[:], twin.released[:] = True, False
     eliminate(flat, now, e)
@@ -152,24 +170,24 @@ def _settle(flat, now, twin):
 
 
 @kernel
-def _try(flat, now, goals, twin, scale):
-    """Puts `trial` where a share of the step leads.
+def _try(flat, now, tables, twin, scale):
+    """Put `trial` where a share of the step leads.
 
     Returns the energy left there, infinite where it cannot be assembled.
     """
     copy_placement(now, twin.trial)
     integrate(flat, now.q, twin.step, scale, twin.trial.q)
-    return measure(flat, twin.trial, goals, twin) if _settle(flat, twin.trial, twin) else np.inf
+    return measure(flat, twin.trial, tables, twin) if _settle(flat, twin.trial, twin) else np.inf
 
 
 @kernel
-def _iterate(flat, now, goals, twin, energy, factor, share):
-    """One iteration; returns the energy after it.
+def _iterate(flat, now, tables, twin, energy, factor, share):
+    """Return one iteration; returns the energy after it.
 
     The linear system would leave 1 - share / 2 of what the step promises. Where less than half of that comes, the
     forces turn against the step underway: then with `stiffen`, then by halves.
     """
-    inertia(flat, now, goals, twin)
+    inertia(flat, now, tables, twin)
     scale = 1.0
     for attempt in range(2 + HALVINGS):
         if attempt < 2:
@@ -184,29 +202,41 @@ def _iterate(flat, now, goals, twin, energy, factor, share):
         promised = 0.0
         for i in range(twin.step.shape[0]):
             promised += scale * twin.force[i] * twin.step[i]
-        left = _try(flat, now, goals, twin, scale)
+        left = _try(flat, now, tables, twin, scale)
         if left <= energy - 0.5 * (1.0 - 0.5 * share) * promised + 1e-12 * energy:
             copy_placement(twin.trial, now)
             return left
-    return measure(flat, now, goals, twin)
+    return measure(flat, now, tables, twin)
 
 
 @kernel(nogil=True)
-def advance(flat, now, goals, twin, iterations, interval):
-    """Algorithm 1: `iterations` of Δt = `interval` [s] towards the goals, from the assembled placement `now`, which
-    they change.
+def advance(flat, now, tables, twin, iterations, interval):
+    """Take steps towards the targets (paper, Algorithm 1).
+
+    From the assembled placement `now`, which they change.
 
     `now` is assembled and within its bounds always. Returns the closure residual [m].
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Assembled placement, between its bounds; it stays so.
+        tables: The objectives with their targets.
+        twin: The virtual twin.
+        iterations: Number of steps.
+        interval: Time step Δt of each [s].
+
+    Returns:
+        Closure residual [m].
     """
     factor = 0.5 * interval * interval
     share = factor * max(most(twin.proportional[:3]) / twin.mass[0], most(twin.proportional[3:]) / twin.mass[1])
-    energy = measure(flat, now, goals, twin)
+    energy = measure(flat, now, tables, twin)
     for k in range(iterations):
-        load(flat, now, goals, twin, 1.0 / interval if k > 0 else 0.0)
+        load(flat, now, tables, twin, 1.0 / interval if k > 0 else 0.0)
         for i in range(twin.error.shape[0]):
             for k in range(6):
                 twin.before[i, k] = twin.error[i, k]
-        left = _iterate(flat, now, goals, twin, energy, factor, share)
+        left = _iterate(flat, now, tables, twin, energy, factor, share)
         if left == energy:  # as near as it gets: another iteration would only say so again
             break
         energy = left

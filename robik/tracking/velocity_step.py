@@ -16,11 +16,12 @@ import numpy as np
 from ..ik.dense import cholesky, solve_factored
 from ..jit import by_reference, inlined, kernel
 from ..kinematics.assembly import closed, project
-from ..kinematics.elimination import Elimination, eliminate, extend, new_elimination, reduce_gradient
+from ..kinematics.elimination import Elimination, eliminate, new_elimination
 from ..kinematics.kernels import Placement, copy_placement, difference, integrate, largest_motion, new_placement
+from ..kinematics.null_space import extend, reduce_gradient
 from ..mechanism.topology import Flat
 from .limits import BRAKES, approach, velocity_range
-from .tasks import linearise, quadratic, remember_targets, take_targets
+from .linear_targets import linearise, quadratic, remember_targets, take_targets
 
 LARGEST_TURN = 0.5  # rad in one step
 SMALLEST_SHARE = 1e-3  # of a step that does not come back onto the loops
@@ -35,42 +36,43 @@ UNBOUNDED = 1e30  # DAQP's infinity
 
 
 class Motion(NamedTuple):
-    """The program and its scratch, d degrees of freedom.
+    """The program of a step and its scratch, d degrees of freedom."""
 
-    `e`: the loops' factors; `trial`: a placement; `low`, `high`, `speed`, `acceleration` (d,): bounds on coordinates
-    and on how they move; `velocity` (d,): of the step before; `independent` (d,); `P` (d, d), `g`, `z` (d,): the
-    program over the independent coordinates and its answer, `rest` (d,): what of `g` the errors ask for beside the
-    targets' own motion; `least`, `most` (2 d,): bounds on each leader's step, then on the dependent ones' `rows` (d,
-    d), of degrees of freedom `bounded` (d,), less what the loops bend their steps by, `bend` (d,); `factor` (d, d),
-    `shares`, `step`, `correction` (d,) and `right` (rows,).
-    """
-
-    e: Elimination
-    trial: Placement
-    low: np.ndarray
-    high: np.ndarray
-    speed: np.ndarray
-    acceleration: np.ndarray
-    velocity: np.ndarray
-    independent: np.ndarray
-    P: np.ndarray
-    g: np.ndarray
-    rest: np.ndarray
-    z: np.ndarray
-    least: np.ndarray
-    most: np.ndarray
-    rows: np.ndarray
-    bounded: np.ndarray
-    bend: np.ndarray
-    factor: np.ndarray
-    shares: np.ndarray
-    step: np.ndarray
-    correction: np.ndarray
-    right: np.ndarray
+    e: Elimination  # the loops' factors
+    trial: Placement  # placement of a step that is tried
+    low: np.ndarray  # (d,) bound on coordinates [rad or m]
+    high: np.ndarray  # (d,) likewise
+    speed: np.ndarray  # (d,) bound on velocities
+    acceleration: np.ndarray  # (d,) bound on accelerations
+    velocity: np.ndarray  # (d,) of the step before
+    independent: np.ndarray  # (d,) independent degrees of freedom
+    P: np.ndarray  # (d, d) matrix of the program over them
+    g: np.ndarray  # (d,) its linear part
+    rest: np.ndarray  # (d,) the part of `g` that the errors ask for, beside the targets' own motion
+    z: np.ndarray  # (d,) its answer
+    least: np.ndarray  # (2 d,) lower bounds on independent steps, then on dependent ones
+    most: np.ndarray  # (2 d,) upper bounds, likewise
+    rows: np.ndarray  # (d, d) dependent steps by independent ones
+    bounded: np.ndarray  # (d,) their degrees of freedom
+    bend: np.ndarray  # (d,) bend of their steps by the loops
+    factor: np.ndarray  # (d, d) scratch
+    shares: np.ndarray  # (d,) scratch
+    step: np.ndarray  # (d,) scratch
+    correction: np.ndarray  # (d,) scratch
+    right: np.ndarray  # (rows,) scratch
 
 
 def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> Motion:
-    """Room for a step, with `bounds` (4, d): `low`, `high`, `speed` and `acceleration`."""
+    """Return room for a step.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        rest: Coordinates (nq,) of the rest pose.
+        bounds: `low`, `high`, `speed` and `acceleration`, (d,) each.
+
+    Returns:
+        The step's arrays.
+    """
     d = len(flat.before)
     square, row = (lambda: np.zeros((d, d))), (lambda: np.zeros(d))
     low, high, speed, acceleration = bounds
@@ -81,34 +83,48 @@ def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> 
         least=np.zeros(2 * d),
         most=np.zeros(2 * d), rows=square(), bounded=np.zeros(d, np.int64), bend=row(), factor=square(), shares=row(),
         step=row(),
-        correction=row(), right=np.zeros(len(flat.row_kind) + len(flat.gear_leader)),
+        correction=row(), right=np.zeros(len(flat.row_kind) + len(flat.coupling_leader)),
     ))  # fmt: skip
 
 
 @kernel
-def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
-    """Sets up a step's program.
+def program(flat, now, tables, linear, motion, least_damping, limit_gain, dt):
+    """Set up a step's program.
 
     Returns (independent coordinates, dependent ones' rows, whether its optimum meets no bound and stands in `z`
     already).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        linear: The tasks' arrays.
+        motion: Arrays of the step, which are filled.
+        least_damping: Damping where nothing else damps.
+        limit_gain: Share of the gap to a limit that one step may take.
+        dt: Time step [s].
+
+    Returns:
+        Number of independent coordinates, number of dependent ones' rows, and whether the optimum meets no bound and is
+        in `z` already.
     """
-    take_targets(goals, tasks)
+    take_targets(tables, linear)
     e, independent = motion.e, motion.independent
     eliminate(flat, now, e)
     n, d = 0, independent.shape[0]
     for i in range(d):
-        if not e.follows[i]:
+        if not e.dependent[i]:
             independent[n] = i
             n += 1
-    damping = least_damping + linearise(flat, now, tasks)
-    quadratic(flat, now, tasks, e, independent, n, damping, motion.acceleration, dt, motion.P, motion.g, motion.rest)
+    damping = least_damping + linearise(flat, now, linear)
+    quadratic(flat, now, linear, e, independent, n, damping, motion.acceleration, dt, motion.P, motion.g, motion.rest)
     _brake(flat, now, motion, n, dt)
-    remember_targets(tasks)
+    remember_targets(linear)
     for a in range(n):
         motion.least[a], motion.most[a] = _reach(flat, now, motion, independent[a], 0.0, limit_gain, dt)
     rows = 0
     for i in range(d):
-        if e.follows[i]:
+        if e.dependent[i]:
             low, high = _reach(flat, now, motion, i, MARGIN, limit_gain, dt)
             if flat.dof_q[i] >= 0 and (low > -UNBOUNDED or high < UNBOUNDED):
                 motion.least[n + rows], motion.most[n + rows] = low, high
@@ -146,8 +162,10 @@ def _reach(flat, now, motion, i, margin, limit_gain, dt):
 
 @kernel
 def _brake(flat, now, motion, n, dt):
-    """Into `z` the optimum without bounds, and into `g` what it asks for: the targets' own motion, and of what else is
-    missing the share from which every motor can still brake."""
+    """Fill `z` with the optimum without bounds, and `g` with what it asks for.
+
+    That is the targets' own motion, and of the remaining error the share from which every motor can still brake.
+    """
     z = motion.z
     for a in range(n):
         for b in range(n):
@@ -169,8 +187,10 @@ def _brake(flat, now, motion, n, dt):
 
 @kernel
 def _braking_share(flat, now, motion, n, dt):
-    """The share of the step `z` that leaves every motor slow enough to stop where the whole of it, or the joint,
-    ends."""
+    """Return the share of the step `z` that leaves every motor slow enough to stop in time.
+
+    Where the whole of it, or the joint, ends.
+    """
     step, share = motion.step, 1.0
     step[:] = 0.0
     for a in range(n):
@@ -187,7 +207,7 @@ def _braking_share(flat, now, motion, n, dt):
 
 @kernel
 def _inside(motion, n, rows):
-    """Whether `z` lies between all bounds."""
+    """Return whether `z` lies between all bounds."""
     for a in range(n):
         if not motion.least[a] <= motion.z[a] <= motion.most[a]:
             return False
@@ -202,11 +222,23 @@ def _inside(motion, n, rows):
 
 @kernel
 def take_step(flat, now, motion, n, rows, dt, replan):
-    """Moves `now` by the step of the independent coordinates, and back onto the loops; returns the closure residual.
+    """Move `now` by the step of the independent coordinates, and back onto the loops.
 
     The way back bends the dependent ones' steps. Where that takes one beyond its bounds, and `replan` says that the
     program can be solved once more, nothing moves: the bounds now count with the bend, and `BENT` is returned.
     A step that turns too far, does not close or passes a joint's end is taken in part, and if nothing helps not at all.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        motion: Arrays of the step, with the independent step in `z`.
+        n: Number of independent coordinates.
+        rows: Number of dependent coordinates' rows.
+        dt: Time step [s].
+        replan: Whether the program can be solved once more.
+
+    Returns:
+        Closure residual [m], or `BENT`.
     """
     step, trial = motion.step, motion.trial
     step[:] = 0.0
@@ -240,7 +272,7 @@ def take_step(flat, now, motion, n, rows, dt, replan):
 
 @kernel
 def _bends(flat, now, trial, motion, n, rows):
-    """Whether dependent coordinates went beyond their bounds; if so, these count with what each was bent by."""
+    """Return whether dependent coordinates went beyond their bounds; if so, these count with what each was bent by."""
     beyond = 0.0
     for r in range(rows):
         at = flat.dof_q[motion.bounded[r]]
@@ -259,7 +291,7 @@ def _bends(flat, now, trial, motion, n, rows):
 
 @kernel
 def _passed(flat, now, trial, motion):
-    """Whether a coordinate went beyond a bound that it was within."""
+    """Return whether a coordinate went beyond a bound that it was within."""
     for i in range(motion.low.shape[0]):
         at = flat.dof_q[i]
         if at >= 0:

@@ -22,49 +22,54 @@ from ..mechanism.topology import Flat
 
 
 class Twin(NamedTuple):
-    """The twin's properties, and room for moving it.
+    """The twin's properties, and room for moving it."""
 
-    `mass` (4,): mass [kg] and inertia [kg m²] of an end effector, of any other body; `proportional`, `derivative` (6,):
-    gains of positions and rotations; `error`, `before` (t + 1, 6): of the targets, the last row the centre of mass's,
-    now and an iteration ago. Per body, in `sums`: the composite `m`, `h`, `I`; the forces `f` and their moments `D` = Σ
-    x fᵀ, of which a torque is the antisymmetric part; `share` and `moment` of the real mass. Per degree of freedom: `J`
-    (d, 3) of the centre of mass, `H`, `R`, `packed` (d, d), and vectors.
-    """
-
-    mass: np.ndarray
-    proportional: np.ndarray
-    derivative: np.ndarray
-    error: np.ndarray
-    before: np.ndarray
-    m: np.ndarray
-    h: np.ndarray
-    I: np.ndarray  # noqa: E741
-    f: np.ndarray
-    D: np.ndarray
-    share: np.ndarray
-    moment: np.ndarray
-    sums: np.ndarray
-    J: np.ndarray
-    H: np.ndarray
-    R: np.ndarray
-    packed: np.ndarray
-    force: np.ndarray
-    step: np.ndarray
-    held: np.ndarray
-    released: np.ndarray
-    independent: np.ndarray
-    reduced: np.ndarray
-    correction: np.ndarray
-    right: np.ndarray
-    e: Elimination
-    trial: Placement
+    mass: np.ndarray  # (4,) mass [kg] and inertia [kg m²] of an end effector, then of any other body
+    proportional: np.ndarray  # (6,) gains of positions and rotations
+    derivative: np.ndarray  # (6,) likewise
+    error: np.ndarray  # (t + 1, 6) of the targets, the centre of mass's last
+    before: np.ndarray  # (t + 1, 6) an iteration ago
+    m: np.ndarray  # (n + 1,) mass of a body and all that hangs on it
+    h: np.ndarray  # (n + 1, 3) its first moment
+    I: np.ndarray  # (n + 1, 3, 3) its second moment  # noqa: E741
+    f: np.ndarray  # (n + 1, 3) forces
+    D: np.ndarray  # (n + 1, 3, 3) their moments Σ x fᵀ, of which a torque is the antisymmetric part
+    share: np.ndarray  # (n + 1,) share of the real mass
+    moment: np.ndarray  # (n + 1, 3) its moment
+    sums: np.ndarray  # memory of these seven
+    J: np.ndarray  # (d, 3) of the centre of mass
+    H: np.ndarray  # (d, d) inertia
+    R: np.ndarray  # (d, d) scratch
+    packed: np.ndarray  # (d, d) scratch
+    force: np.ndarray  # (d,) Jᵀ f
+    step: np.ndarray  # (d,) of an iteration
+    held: np.ndarray  # (d,) whether a bound holds it
+    released: np.ndarray  # (d,) whether it was let go in this iteration
+    independent: np.ndarray  # (d,) independent degrees of freedom
+    reduced: np.ndarray  # (d,) scratch
+    correction: np.ndarray  # (d,) scratch
+    right: np.ndarray  # (rows,) scratch
+    e: Elimination  # the loops' factors
+    trial: Placement  # placement of a step that is tried
 
 
 def new_twin(
     flat: Flat, rest: np.ndarray, targets: int, mass: np.ndarray, proportional: np.ndarray, derivative: np.ndarray
 ) -> Twin:
-    """A twin for so many targets, with `mass` (4,) and gains (6,) as `Twin` has them."""
-    n, d, rows = len(flat.parent), len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
+    """Return a twin for so many targets.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        rest: Coordinates (nq,) of the rest pose.
+        targets: Number of frame targets.
+        mass: As `Twin.mass` (4,).
+        proportional: As `Twin.proportional` (6,).
+        derivative: As `Twin.derivative` (6,).
+
+    Returns:
+        The twin's arrays.
+    """
+    n, d, rows = len(flat.parent), len(flat.before), len(flat.row_kind) + len(flat.coupling_leader)
     sums, parts = carved((n,), (n, 3), (n, 3, 3), (n, 3), (n, 3, 3), (n,), (n, 3))
     errors, squares, vectors = np.zeros((2, targets + 1, 6)), np.zeros((3, d, d)), np.zeros((5, d))
     return by_reference(
@@ -78,12 +83,12 @@ def new_twin(
 
 
 @kernel
-def _turn_between(R, A, goal):
-    """Rotation vector (world) of goal (R A)ᵀ: how an end effector with the axes A on a body turned by R has to turn."""
+def _turn_between(R, A, target):
+    """Return the rotation vector (world) of target (R A)ᵀ, of an end effector with the axes A on a turned body."""
     trace, x, y, z = 0.0, 0.0, 0.0, 0.0
     for k in range(3):
         dx, dy, dz = rotate(R, A[:, k])
-        gx, gy, gz = goal[0, k], goal[1, k], goal[2, k]
+        gx, gy, gz = target[0, k], target[1, k], target[2, k]
         trace += dx * gx + dy * gy + dz * gz
         ux, uy, uz = cross(dx, dy, dz, gx, gy, gz)
         x, y, z = x + ux, y + uy, z + uz
@@ -91,19 +96,21 @@ def _turn_between(R, A, goal):
     if s > 1e-7 or trace > 0.0:
         f = atan2(s, trace - 1.0) / s if s > 1e-12 else 0.5
         return f * x, f * y, f * z
-    return _half_turn(R, A, goal)
+    return _half_turn(R, A, target)
 
 
 @kernel(allocates=True)
-def _half_turn(R, A, goal):
-    """The rotation vector of a turn by π, whose antisymmetric part says nothing: the largest column of ½ (Q + 1),
-    scaled."""
+def _half_turn(R, A, target):
+    """Return the rotation vector of a rotation by π, whose antisymmetric part is zero.
+
+    From the largest column of ½ (Q + 1), scaled.
+    """
     Q = np.zeros((3, 3))
     for k in range(3):
         d = rotate(R, A[:, k])
         for i in range(3):
             for j in range(3):
-                Q[i, j] += 0.5 * goal[i, k] * d[j]
+                Q[i, j] += 0.5 * target[i, k] * d[j]
     best = 0
     for i in range(3):
         Q[i, i] += 0.5
@@ -114,15 +121,15 @@ def _half_turn(R, A, goal):
 
 
 @kernel
-def _turn_of_axes(R, A, goal, weight):
-    """The same where the axes weigh differently: each axis turns towards its goal, as much as it weighs.
+def _turn_of_axes(R, A, target, weight):
+    """Return the same where the axes weigh differently: each axis turns towards its target, as much as it weighs.
 
     The vector, and Σ w θ².
     """
     x = y = z = total = 0.0
     for k in range(3):
         dx, dy, dz = rotate(R, A[:, k])
-        gx, gy, gz = goal[0, k], goal[1, k], goal[2, k]
+        gx, gy, gz = target[0, k], target[1, k], target[2, k]
         ux, uy, uz = cross(dx, dy, dz, gx, gy, gz)
         s = sqrt(ux * ux + uy * uy + uz * uz)
         angle = atan2(s, dx * gx + dy * gy + dz * gz)
@@ -132,13 +139,21 @@ def _turn_of_axes(R, A, goal, weight):
 
 
 @kernel
-def measure(flat, now, goals, twin):
-    """Fills `error` with weight × distance from each goal: metres along the world's axes, then the Rodrigues vector
-    (eq. 10).
+def measure(flat, now, tables, twin):
+    """Fill `error` with weight × distance from each target.
 
-    Returns the energy in the springs, ½ Σ K_p w distance².
+    Metres along the world's axes, then the Rodrigues vector (eq. 10).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        twin: The virtual twin.
+
+    Returns:
+        Energy in the springs, ½ Σ K_p w distance².
     """
-    P, energy, frames, com = twin.proportional, 0.0, goals.frame_pose, goals.centre_of_mass
+    P, energy, frames, com = twin.proportional, 0.0, tables.frame_pose, tables.centre_of_mass
     for t in range(frames.body.shape[0]):
         R, c, e = now.R[frames.body[t]], now.c[frames.body[t]], twin.error[t]
         x, y, z = rotate(R, frames.point[t])
@@ -160,21 +175,29 @@ def measure(flat, now, goals, twin):
 
 
 @inlined
-def _distance(error, weight, goal, x, y, z, P):
-    """Writes weight × distance of a point from its goal, and returns twice the energy of that."""
-    dx, dy, dz = goal[0] - x, goal[1] - y, goal[2] - z
+def _distance(error, weight, target, x, y, z, P):
+    """Write weight × distance of a point from its target, and return twice the energy of that."""
+    dx, dy, dz = target[0] - x, target[1] - y, target[2] - z
     error[0], error[1], error[2] = weight[0] * dx, weight[1] * dy, weight[2] * dz
     return P[0] * weight[0] * dx * dx + P[1] * weight[1] * dy * dy + P[2] * weight[2] * dz * dz
 
 
 @inlined
 def most(weight):
+    """Return the largest of three weights.
+
+    Args:
+        weight: Weights (3,).
+
+    Returns:
+        The largest.
+    """
     return max(weight[0], weight[1], weight[2])
 
 
 @inlined
 def _add_mass(twin, b, x, y, z, mass, inertia):
-    """A point mass with an inertia that is the same about every axis."""
+    """Add a point mass with an inertia that is the same about every axis."""
     h, M = twin.h[b], twin.I[b]
     twin.m[b] += mass
     h[0], h[1], h[2] = h[0] + mass * x, h[1] + mass * y, h[2] + mass * z
@@ -188,7 +211,7 @@ def _add_mass(twin, b, x, y, z, mass, inertia):
 
 @inlined
 def _push(twin, b, x, y, z, fx, fy, fz):
-    """A force at a world point of a body."""
+    """Add a force at a world point of a body."""
     f, D = twin.f[b], twin.D[b]
     f[0], f[1], f[2] = f[0] + fx, f[1] + fy, f[2] + fz
     D[0, 0], D[0, 1], D[0, 2] = D[0, 0] + x * fx, D[0, 1] + x * fy, D[0, 2] + x * fz
@@ -198,7 +221,7 @@ def _push(twin, b, x, y, z, fx, fy, fz):
 
 @inlined
 def _twist(twin, b, x, y, z):
-    """A torque on a body."""
+    """Add a torque on a body."""
     D = twin.D[b]
     D[1, 2], D[2, 1] = D[1, 2] + 0.5 * x, D[2, 1] - 0.5 * x
     D[2, 0], D[0, 2] = D[2, 0] + 0.5 * y, D[0, 2] - 0.5 * y
@@ -206,13 +229,20 @@ def _twist(twin, b, x, y, z):
 
 
 @kernel(allocates=True)
-def load(flat, now, goals, twin, rate):
-    """Masses and PD forces f = K_p e + K_d ė (eq. 11) on the bodies, summed to the root.
+def load(flat, now, tables, twin, rate):
+    """Fill masses and PD forces f = K_p e + K_d ė (eq. 11) on the bodies, summed to the root.
 
     `rate` is 1 / Δt, or 0 where ė is unknown.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        twin: The virtual twin.
+        rate: 1 / Δt [1/s], or 0 where ė is unknown.
     """
     twin.sums[:] = 0.0
-    frames, com = goals.frame_pose, goals.centre_of_mass
+    frames, com = tables.frame_pose, tables.centre_of_mass
     P, Q, last, n = twin.proportional, twin.derivative, frames.body.shape[0], flat.parent.shape[0]
     g, com_mass = np.empty(6), twin.mass[0] * most(com.weight)
     for t in range(last + 1):
@@ -259,9 +289,16 @@ def load(flat, now, goals, twin, rate):
 
 
 @kernel
-def inertia(flat, now, goals, twin):
-    """Fills `H` and `force` = Jᵀ f from the loads."""
-    H, com_mass = twin.H, twin.mass[0] * most(goals.centre_of_mass.weight)
+def inertia(flat, now, tables, twin):
+    """Fill `H` and `force` = Jᵀ f from the loads.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        twin: The virtual twin.
+    """
+    H, com_mass = twin.H, twin.mass[0] * most(tables.centre_of_mass.weight)
     H[:] = 0.0
     for b in range(1, flat.parent.shape[0]):
         if flat.first[b] == flat.last[b]:
@@ -301,13 +338,18 @@ def inertia(flat, now, goals, twin):
 
 @kernel
 def stiffen(flat, now, twin, factor):
-    """Adds to H's diagonal what keeps an explicit step stable where the forces themselves are stiff: factor × the row
-    sums of
+    """Add to H's diagonal what keeps an explicit step stable where the forces themselves are stiff.
 
         |Gᵢⱼ|,   Gᵢⱼ = (ωᵢ · ωⱼ) tr Dⱼ - ωᵢ · Dⱼ ωⱼ - fⱼ · (ωᵢ × vⱼ),
 
     the change of Jᵀ f with the pose, which nothing but the links' mass would oppose in an arm stretched towards what it
     cannot reach.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        twin: The virtual twin.
+        factor: Factor of the sums.
     """
     for b in range(1, flat.parent.shape[0]):
         if flat.first[b] == flat.last[b]:

@@ -15,7 +15,7 @@ from ..kinematics.kernels import new_placement
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
 from ..motions import Motion
-from ..objectives.registry import new_goals
+from ..objectives.registry import new_tables
 from ..retarget.clip import TargetClip
 from ..retarget.retarget import retarget
 from ..tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
@@ -60,11 +60,11 @@ def compile_last() -> None:
     topology = build_topology(mechanism)
     flat = by_reference(topology.flat)
     now, work = new_placement(flat, topology.rest), new_work(flat, topology.rest)
-    goals = new_goals(topology, [], now)
-    frame = flat, now, goals, work
+    tables = new_tables(topology, [], now)
+    frame = flat, now, tables, work
     compile_for(hessian.matrix, flat, now, work.terms, work.system, work.K)
     compile_for(curvature.closure_curvature, flat, now, work.step, work.system)
-    compile_for(hessian.times, flat, now, goals, work.terms, work.system, work.step, work.step)
+    compile_for(hessian.times, flat, now, tables, work.terms, work.system, work.step, work.step)
     compile_for(newton._step, *frame, True, True)
     compile_for(newton.leave_saddle, flat, now, work)
     compile_for(elimination.refactor, flat, now, work.e)

@@ -80,7 +80,7 @@ def write_smooth(target: Object, data_path: str, index: int, keys: Keys, group: 
 
 
 def set_key(target: Object, data_path: str, index: int, frame: float, value: float, group: str) -> None:
-    """Sets one key of a channel; the others stay."""
+    """Set one key of a channel; the others stay."""
     channels = _Channels(_editable_action(target), target)
     curve = channels.find(data_path, index) or channels.new(Curve(data_path, index, np.empty(0), group))
     curve.keyframe_points.insert(frame, value)
@@ -106,7 +106,7 @@ def _linear(frames: np.ndarray, values: np.ndarray, interpolation: int) -> dict[
 
 
 def _points(curve: FCurve) -> dict[str, np.ndarray]:
-    """A curve's keys, by what they consist of: (T, width)."""
+    """Return a curve's keys, by what they consist of: (T, width)."""
     count, points = len(curve.keyframe_points), {}
     for name, width in POINT.items():
         row = np.empty(count * width, dtype=np.float32 if width == 2 else np.int32)
@@ -116,7 +116,7 @@ def _points(curve: FCurve) -> dict[str, np.ndarray]:
 
 
 def _spliced(old: dict[str, np.ndarray], new: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """New keys between the old ones that lie outside of them."""
+    """Put new keys between the old ones that lie outside of them."""
     first, last = new["co"][[0, -1], 0]
     before, after = old["co"][:, 0] < first - SAME_FRAME, old["co"][:, 0] > last + SAME_FRAME
     straight = {"handle_left": new["co"], "handle_right": new["co"]}
@@ -126,7 +126,7 @@ def _spliced(old: dict[str, np.ndarray], new: dict[str, np.ndarray]) -> dict[str
 
 
 def _fill(curve: FCurve, points: dict[str, np.ndarray]) -> None:
-    """Gives a curve without keys these."""
+    """Give a curve without keys these."""
     curve.keyframe_points.add(len(points["co"]))
     for name, values in points.items():
         curve.keyframe_points.foreach_set(name, values.ravel().astype(np.float32 if POINT[name] == 2 else np.int32))
@@ -134,7 +134,7 @@ def _fill(curve: FCurve, points: dict[str, np.ndarray]) -> None:
 
 
 def curves_of(target: Object) -> dict[tuple[str, int], FCurve]:
-    """An object's F-curves by data path and index; empty without an action."""
+    """Return an object's F-curves by data path and index; empty without an action."""
     action = target.animation_data.action if target.animation_data else None
     if action is None:
         return {}
@@ -142,7 +142,7 @@ def curves_of(target: Object) -> dict[tuple[str, int], FCurve]:
 
 
 def objects_in(action: Action) -> list[dict[tuple[str, int], FCurve]]:
-    """An action's F-curves by data path and index, of each object that it is made for.
+    """Return an action's F-curves by data path and index, of each object that it is made for.
 
     Whatever it is assigned to now.
     """
@@ -169,21 +169,21 @@ def read_curves(target: Object, channels: Sequence[tuple[str, int]], frames: np.
 
 
 def key_frames(curve: FCurve) -> np.ndarray:
-    """When a curve has keys (T,)."""
+    """Return when a curve has keys (T,)."""
     points = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
     curve.keyframe_points.foreach_get("co", points)
     return points[0::2].astype(float)
 
 
 def is_straight(curve: FCurve) -> bool:
-    """Whether a curve is nothing but straight lines between its keys."""
+    """Return whether a curve is nothing but straight lines between its keys."""
     kinds = np.empty(len(curve.keyframe_points), dtype=np.int32)
     curve.keyframe_points.foreach_get("interpolation", kinds)
     return not len(curve.modifiers) and bool((kinds[:-1] == INTERPOLATIONS["LINEAR"]).all())
 
 
 def assigned(target: Object) -> tuple[Action | None, int]:
-    """What animates an object: an action, and the handle of its slot; 0 where there are no slots."""
+    """Return what animates an object: an action, and the handle of its slot; 0 where there are no slots."""
     data = target.animation_data
     if data is None or data.action is None:
         return None, 0
@@ -192,7 +192,7 @@ def assigned(target: Object) -> tuple[Action | None, int]:
 
 
 def shared(target: Object) -> bool:
-    """Whether what animates an object animates others too."""
+    """Return whether what animates an object animates others too."""
     action, slot = assigned(target)
     if action is None:
         return False
@@ -202,7 +202,7 @@ def shared(target: Object) -> bool:
 
 
 def assign(target: Object, action: Action | None, slot: int) -> None:
-    """Lets an action animate an object, by the slot of this handle.
+    """Let an action animate an object, by the slot of this handle.
 
     A slot that there is not is the object's by name, or the first.
     """
@@ -220,8 +220,10 @@ def assign(target: Object, action: Action | None, slot: int) -> None:
 
 
 def assign_new(targets: Sequence[Object], name: str) -> None:
-    """Gives objects a new action that starts as a copy of what animates them: one for all where an action has slots,
-    else one each."""
+    """Give objects a new action that starts as a copy of what animates them.
+
+    One for all where an action has slots, else one each.
+    """
     before = [assigned(target) for target in targets]
     if not SLOTS:
         for target, (old, _) in zip(targets, before, strict=True):

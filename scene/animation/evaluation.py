@@ -18,7 +18,7 @@ DRIVEN = ("objects", "armatures", "meshes", "shape_keys", "curves", "lattices", 
 
 @contextmanager
 def alone(scene: Scene, objects: Iterable[Object]) -> Iterator[Scene]:
-    """A scene in which these objects move as they do in theirs.
+    """Make a scene in which these objects move as they do in theirs.
 
     Its frame may be set at will, and at the end all is as it was.
     """
@@ -45,7 +45,7 @@ def alone(scene: Scene, objects: Iterable[Object]) -> Iterator[Scene]:
 
 
 def _depends_on_scene(scene: Scene) -> bool:
-    """Whether what moves may look at the scene itself: rigid bodies, other add-ons' handlers, drivers."""
+    """Return whether what moves may look at the scene itself: rigid bodies, other add-ons' handlers, drivers."""
     handlers = bpy.app.handlers
     ours = __package__.removesuffix(".scene.animation")
     others = [h for h in (*handlers.frame_change_pre, *handlers.frame_change_post) if not h.__module__.startswith(ours)]

@@ -11,7 +11,7 @@ from ..robot.parts import bodies
 
 
 def objects_of(root: Object) -> dict[str, Object]:
-    """What a bake animates, by label: the root under an empty one, and the bodies."""
+    """Return what a bake animates, by label: the root under an empty one, and the bodies."""
     return {"": root, **{body.robik.label: body for body in bodies(root)}}
 
 
@@ -25,12 +25,12 @@ def in_use(root: Object) -> int:
 
 
 def has_bodies(root: Object) -> bool:
-    """Whether the bodies have keys of their own; else they follow the sliders by themselves."""
+    """Return whether the bodies have keys of their own; else they follow the sliders by themselves."""
     return any(actions.assigned(body)[0] is not None for body in bodies(root))
 
 
 def make_own(root: Object) -> None:
-    """Begins a new bake if what animates the robot is none, cannot be changed, or animates another robot too."""
+    """Begin a new bake if what animates the robot is none, cannot be changed, or animates another robot too."""
     action, _ = actions.assigned(root)
     if (
         in_use(root) < 0
@@ -41,7 +41,7 @@ def make_own(root: Object) -> None:
 
 
 def begin(root: Object) -> None:
-    """Makes a new bake the one in use: a copy of what animates the robot now, which itself is kept."""
+    """Make a new bake the one in use: a copy of what animates the robot now, which itself is kept."""
     if in_use(root) < 0 and actions.assigned(root)[0] is not None:
         record(root, actions.assigned(root)[0].name)
     number = 1 + max((_number(bake.name) for bake in root.robik.robot.bakes), default=0)
@@ -51,14 +51,14 @@ def begin(root: Object) -> None:
 
 
 def keep_result(root: Object) -> None:
-    """Notes the robot's result with the bake in use."""
+    """Note the robot's result with the bake in use."""
     index = in_use(root)
     if index >= 0:
         copy_group(root.robik.robot.result, root.robik.robot.bakes[index].result)
 
 
 def use(root: Object, index: int) -> None:
-    """Lets a bake animate the robot, and shows its result."""
+    """Let a bake animate the robot, and show its result."""
     bake = root.robik.robot.bakes[index]
     with posing.paused():
         for label, target in objects_of(root).items():
@@ -68,7 +68,7 @@ def use(root: Object, index: int) -> None:
 
 
 def remove(root: Object, index: int) -> None:
-    """Deletes a bake with its curves; the robot stays as it stands if it was the one in use."""
+    """Delete a bake with its curves; the robot stays as it stands if it was the one in use."""
     robot = root.robik.robot
     if in_use(root) == index:
         for target in objects_of(root).values():
@@ -82,7 +82,7 @@ def remove(root: Object, index: int) -> None:
 
 
 def record(root: Object, name: str) -> PropertyGroup:
-    """Notes what animates the robot now as a bake."""
+    """Note what animates the robot now as a bake."""
     bake = root.robik.robot.bakes.add()
     bake.name = name
     for label, target in objects_of(root).items():
@@ -100,7 +100,7 @@ def _number(name: str) -> int:
 
 
 def copy_group(source: PropertyGroup, target: PropertyGroup) -> None:
-    """Copies all properties, those in collections and groups included."""
+    """Copy all properties, those in collections and groups included."""
     for name, about in source.bl_rna.properties.items():
         if name == "rna_type" or (about.is_readonly and about.type not in ("POINTER", "COLLECTION")):
             continue

@@ -63,23 +63,23 @@ def _joining(body: Object, turns: np.ndarray, frames: np.ndarray, outside: bool)
 
 
 def continuous(quaternion: np.ndarray) -> np.ndarray:
-    """Quaternions (T, 4) with the sign that makes each the neighbour of the one before, so that keys blend the short
-    way."""
+    """Return quaternions (T, 4) each with the sign nearer to the one before, so that keys blend the short way."""
     against = (quaternion[1:] * quaternion[:-1]).sum(axis=1) < 0
     signs = np.where(np.cumsum(against) % 2, -1.0, 1.0)
     return np.concatenate([quaternion[:1], quaternion[1:] * signs[:, None]])
 
 
 def has_keys(root: Object, mechanism: Mechanism) -> bool:
-    """Whether every slider has keys."""
+    """Return whether every slider has keys."""
     curves = actions.curves_of(root)
     found = [curves.get((data_path(name), 0)) for name in mechanism.actuators]
     return bool(found) and all(curve is not None and len(curve.keyframe_points) for curve in found)
 
 
 def baked_frames(root: Object, mechanism: Mechanism) -> np.ndarray:
-    """The frames over which the sliders have keys (T,): each key's, and between them as dense as the robot was baked,
-    so that thinned out curves lose nothing.
+    """Return the frames over which the sliders have keys (T,).
+
+    Each key's, and between them as dense as the robot was baked, so that thinned out curves lose nothing.
 
     Raises:
         RobikError: a slider has none, or there is no slider.
@@ -102,8 +102,9 @@ def baked_frames(root: Object, mechanism: Mechanism) -> np.ndarray:
 
 
 def played_frames(root: Object, mechanism: Mechanism, step: float) -> np.ndarray:
-    """Frames (T,) between which straight lines are what the sliders' curves do: the baked ones, or `step` frames apart
-    where curves bend.
+    """Return frames (T,) between which the sliders' curves are straight lines.
+
+    The baked ones, or `step` frames apart where curves bend.
 
     Raises:
         RobikError: a slider has no keys.
@@ -115,7 +116,7 @@ def played_frames(root: Object, mechanism: Mechanism, step: float) -> np.ndarray
 
 
 def read_motion_at(root: Object, mechanism: Mechanism, frames: np.ndarray) -> np.ndarray:
-    """The sliders' curves (T, A) at these frames [rad or m].
+    """Return the sliders' curves (T, A) at these frames [rad or m].
 
     Raises:
         RobikError: a slider has no curve.
@@ -124,8 +125,9 @@ def read_motion_at(root: Object, mechanism: Mechanism, frames: np.ndarray) -> np
 
 
 def read_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, scene: Scene) -> Motion:
-    """Return the motion that a robot's slider curves hold, at these frames, with its floating base where that has
-    curves.
+    """Return the motion that a robot's slider curves hold at these frames.
+
+    With its floating base where that has curves.
 
     Raises:
         RobikError: a slider has no curve.
@@ -140,7 +142,7 @@ def read_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, scene: S
 
 
 def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
-    """Keys the bodies anew from the sliders' curves; a floating robot's base keeps its keys.
+    """Key the bodies again from the sliders' curves; a floating robot's base keeps its keys.
 
     Returns:
         The frames in which the sliders' values do not let the loops close.
@@ -158,7 +160,7 @@ def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
 
 
 def base_curve(root: Object, mechanism: Mechanism, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Where a floating robot's base is at these frames: positions (T, 3) and unit quaternions (T, 4).
+    """Return where a floating robot's base is at these frames: positions (T, 3) and unit quaternions (T, 4).
 
     None for a robot on the ground.
 

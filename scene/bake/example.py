@@ -13,7 +13,7 @@ from ..robot.sliders import data_path
 
 
 def can_be_example(bake: PropertyGroup, action: Action) -> bool:
-    """Whether an action moves a slider of the robot that is baked."""
+    """Return whether an action moves a slider of the robot that is baked."""
     sliders = {(data_path(name), 0) for name in bake.id_data.keys()}  # noqa: SIM118 - the object's custom properties
     return any(not sliders.isdisjoint(curves) for curves in actions.objects_in(action))
 

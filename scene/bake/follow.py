@@ -55,7 +55,7 @@ TRACKERS: dict[str, Callable[[Mechanism], Tracker]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class FollowRequest:
-    """What a robot follows at one beat, and how.
+    """Request to follow at one beat.
 
     Attributes:
         robot: that follows.
@@ -108,8 +108,10 @@ def read_follow_request(root: Object) -> FollowRequest:
 
 
 def _live_settings(bake: Settings) -> Settings:
-    """Return a bake's settings without weights, which come with the targets, and without speeds, which only a bake
-    holds."""
+    """Return a bake's settings without weights and speeds.
+
+    Weights come with the targets, and only a bake holds speeds.
+    """
     default = Settings()
     return replace(
         bake,
@@ -159,18 +161,18 @@ _last = 0.0
 
 
 def problem(root: Object) -> str:
-    """Why a robot does not follow its targets now; empty if it does."""
+    """Return why a robot does not follow its targets now; empty if it does."""
     return _problems.get(root.session_uid, "")
 
 
 def wake() -> None:
-    """Starts the beat, if some robot follows."""
+    """Start the beat, if some robot follows."""
     if not bpy.app.background and not bpy.app.timers.is_registered(tick):
         bpy.app.timers.register(tick, first_interval=BEAT, persistent=True)
 
 
 def tick() -> float | None:
-    """One beat: every robot that follows takes a step. In a window Blender's main loop calls it."""
+    """Return one beat: every robot that follows takes a step. In a window Blender's main loop calls it."""
     global _last
     now = monotonic()
     dt, _last = min(max(now - _last, 1e-3), LONGEST), now
@@ -184,12 +186,13 @@ def tick() -> float | None:
 
 
 def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
-    """A robot takes a step towards its targets: bodies and sliders move.
+    """Take a step towards a robot's targets: bodies and sliders move.
 
     Args:
-        root: of the robot.
-        scene, depsgraph: where its targets are.
-        dt: for how long it moves [s].
+        root: Of the robot.
+        scene: The scene of its targets.
+        depsgraph: Where its targets are evaluated.
+        dt: For how long it moves [s].
 
     Returns:
         Whether it followed; if not, `problem` tells why.
@@ -239,7 +242,7 @@ def _ready(uid: int, request: FollowRequest, targets: Targets, stands: dict[str,
 
 
 def _place(root: Object, robot: Moving, following: Following) -> None:
-    """Puts the tracker where the robot is, if that is not where it left it: at first, and where sliders were moved."""
+    """Put the tracker where the robot is, if that is not where it left it: at first, and where sliders were moved."""
     tracker = following.tracker
     assert tracker is not None
     values = slider_values(root, robot.mechanism.actuators)
@@ -252,7 +255,7 @@ def _place(root: Object, robot: Moving, following: Following) -> None:
 
 
 def _show(root: Object, robot: Moving, following: Following, values: np.ndarray) -> None:
-    """Poses bodies and sliders as the tracker is; where nothing moves, Blender has nothing to do."""
+    """Pose bodies and sliders as the tracker is; where nothing moves, Blender has nothing to do."""
     assert following.tracker is not None
     position, quaternion = following.tracker.bodies()
     posed = np.hstack([position, quaternion])
@@ -324,13 +327,13 @@ HANDLERS = (bpy.app.handlers.load_post, bpy.app.handlers.undo_post, bpy.app.hand
 
 
 def register() -> None:
-    """Starts looking for robots that follow."""
+    """Start looking for robots that follow."""
     for handlers in HANDLERS:
         handlers.append(_after_change)
 
 
 def unregister() -> None:
-    """Stops."""
+    """Stop."""
     for handlers in HANDLERS:
         handlers.remove(_after_change)
     if bpy.app.timers.is_registered(tick):

@@ -1,5 +1,7 @@
-"""Mark of the curves and the frame rate that a result was judged by: where they have changed since, it is out of
-date."""
+"""Mark of the curves and the frame rate that a result was judged by.
+
+Where they have changed since, it is out of date.
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class KeptClip:
     settings: Settings
 
     def sample(self, frame: float) -> int | None:
-        """The sample that is nearest to a frame; None outside the bake."""
+        """Return the sample that is nearest to a frame; None outside the bake."""
         half = 0.5 * (self.frames[1] - self.frames[0]) if len(self.frames) > 1 else 0.5
         if not self.frames[0] - half <= frame <= self.frames[-1] + half:
             return None
@@ -44,7 +44,7 @@ class KeptClip:
 
 
 def keep_clip(action: Action, frames: np.ndarray, clip: TargetClip, settings: Settings) -> None:
-    """Keeps a clip with an action, in place of what it had.
+    """Keep a clip with an action, in place of what it had.
 
     Positions and turns in single precision, as Blender keeps keys.
     """
@@ -81,7 +81,7 @@ def keep_clip(action: Action, frames: np.ndarray, clip: TargetClip, settings: Se
 
 
 def kept_clip(root: Object) -> KeptClip | None:
-    """What the bake in a robot's present action followed; None where it has none."""
+    """Return what the bake in a robot's present action followed; None where it has none."""
     action = root.animation_data.action if root.animation_data else None
     return None if action is None or action.get(KEY) is None else _restored(action)
 

@@ -39,6 +39,8 @@ class RobikShort(PropertyGroup):
 
 
 class RobikResult(PropertyGroup):
+    """Result of a bake, as it is kept in the robot's root."""
+
     frames: IntProperty(name="Samples", description="How many samples were baked; 0 before the first bake")
     mark: StringProperty(name="Mark", description="Of the curves and the frame rate that it was judged by")
     missed: IntProperty(name="Missed", description="How many samples do not meet their targets")
@@ -146,7 +148,7 @@ class RobikResult(PropertyGroup):
 
 
 class RobikBakePart(PropertyGroup):
-    """What of a bake animates one object; `name` is the body's, empty for the robot's root."""
+    """The part of a bake that animates one object; `name` is the body's, empty for the robot's root."""
 
     action: PointerProperty(name="Action", type=Action)
     slot: IntProperty(name="Slot", description="Handle of the action's slot; 0 where actions have none")

@@ -15,8 +15,10 @@ LONGEST = 40  # characters of a marker's name
 
 
 def mark_short(root: Object, scene: Scene) -> None:
-    """Replaces a robot's markers by one at the worst frame of each run of frames that fall short, the longest runs
-    first."""
+    """Replace a robot's markers by one for each run of frames that fall short, the longest first.
+
+    It stands at the worst frame of the run.
+    """
     clear_markers(root, scene)
     for row in sorted(root.robik.robot.result.short, key=lambda row: row.first - row.last)[:MOST]:
         name = row.name.partition(";")[0][:LONGEST]
@@ -27,7 +29,7 @@ def mark_short(root: Object, scene: Scene) -> None:
 
 
 def clear_markers(root: Object, scene: Scene) -> None:
-    """Removes the markers of a robot, and those of robots that are not there any more."""
+    """Remove the markers of a robot, and those of robots that are not there any more."""
     others = {robot for robot in robots(scene) if robot != root}
     remembered = scene.robik.markers
     for k in reversed(range(len(remembered))):

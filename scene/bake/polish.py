@@ -21,7 +21,7 @@ from .curves import POSE_CHANNELS, baked_frames, base_curve, read_motion_at, wri
 
 @dataclass(frozen=True, kw_only=True)
 class Reduction:
-    """What thinning out the keys came to.
+    """Result of thinning out the keys.
 
     Attributes:
         before, after: how many keys the motors had and have.
@@ -39,7 +39,7 @@ class Reduction:
 
 
 def reduce_motors(root: Object, angle: float, length: float) -> Reduction:
-    """Thins out the motors' keys to a tolerance, and keys the bodies anew from what is left.
+    """Thin out the motors' keys to a tolerance, and key the bodies again from what is left.
 
     Args:
         root: of the robot.

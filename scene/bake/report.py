@@ -19,7 +19,7 @@ from .kept_clip import kept_clip
 
 
 def write_report(root: Object, scene: Scene, path: str | Path) -> None:
-    """Writes the page from the motors' and the bodies' curves as they are now.
+    """Write the page from the motors' and the bodies' curves as they are now.
 
     Raises:
         RobikError: there are no curves.

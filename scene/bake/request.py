@@ -38,7 +38,7 @@ class PresentMotion:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BakeRequest:
-    """What a bake is asked for.
+    """Request for a bake, read from the scene once.
 
     Attributes:
         mechanism: the robot.
@@ -125,7 +125,7 @@ def _holds_on(mechanism: Mechanism, mapping: CharacterMapping) -> bool:
 def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:
     """Return the settings of a bake's panel."""
     return baking.BakeSettings(
-        guarantee=bool(bake.guarantee),
+        enforce_velocity=bool(bake.enforce_velocity),
         speed=float(bake.speed),
         soften=bool(bake.soften),
         velocity_limit=float(bake.velocity_limit),

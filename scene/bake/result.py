@@ -19,7 +19,7 @@ from ...robik.retarget.support import zero_moment_margins
 def store_result(
     result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray, seconds: float
 ) -> None:
-    """Replaces a robot's last result by that of a solved motion.
+    """Replace a robot's last result by that of a solved motion.
 
     Args:
         result: of the robot.
@@ -50,7 +50,7 @@ def store_result(
 
 
 def store_cost(result: PropertyGroup, cost: SpeedCost | None, frames: np.ndarray) -> None:
-    """What keeping the motors' speeds has cost a bake of these frames of the scene.
+    """Store the cost of keeping the motors' speeds of a bake of these frames of the scene.
 
     None where nothing was to be kept.
     """
@@ -60,7 +60,7 @@ def store_cost(result: PropertyGroup, cost: SpeedCost | None, frames: np.ndarray
 
 
 def _store_look_ahead(result: PropertyGroup, report: Report) -> None:
-    """What solving all frames at once has changed."""
+    """Store the changes that come from solving all frames at once."""
     ahead = report.look_ahead
     result.looked_ahead, result.mean_distance = ahead is not None, _mean(report.position_error)
     result.beyond = ahead.beyond if ahead else ""
@@ -106,7 +106,7 @@ def _store_targets(rows: PropertyGroup, report: Report, frames: np.ndarray) -> N
 
 
 def _store_asked(rows: PropertyGroup, report: Report, frames: np.ndarray) -> None:
-    """Adds a row for each error of what is asked for beside poses of frames."""
+    """Add a row for each error of what is asked for beside poses of frames."""
     for error in report.objectives:
         added = rows.add()
         largest, where = _largest(error.values)
@@ -139,7 +139,10 @@ def _store_actuators(
 
 
 def used_range(value: float, lower: float, upper: float) -> float:
-    """How far a value is from the middle of its range: 0 there, 1 at a limit, more beyond; 0 where a side is open."""
+    """Return how far a value is from the middle of its range: 0 there, 1 at a limit, more beyond.
+
+    0 where a side is open.
+    """
     if not (isfinite(lower) and isfinite(upper)):
         return 0.0
     half = 0.5 * (upper - lower)
@@ -169,7 +172,7 @@ def _store_short(result: PropertyGroup, motion: Motion, report: Report, frames: 
 
 
 def _badness(report: Report, met: float) -> np.ndarray:
-    """How far each sample falls short (T,), in what would just be good enough."""
+    """Return how far each sample falls short (T,), in what would just be good enough."""
     speed = np.abs(report.velocity) / report.velocity_limit
     parts = [report.position_error / met, report.orientation_error / ORIENTATION_MET, report.com_error[:, None] / met]
     parts += [error.values[:, None] / (ORIENTATION_MET if error.unit == "rad" else met) for error in report.objectives]
@@ -177,7 +180,7 @@ def _badness(report: Report, met: float) -> np.ndarray:
 
 
 def _largest(values: np.ndarray) -> tuple[float, int]:
-    """The largest value and its index; 0 at the first where there is none."""
+    """Return the largest value and its index; 0 at the first where there is none."""
     if not np.isfinite(values).any():
         return 0.0, 0
     where = int(np.nanargmax(values))
@@ -189,7 +192,7 @@ def _mean(values: np.ndarray) -> float:
 
 
 def status(result: PropertyGroup) -> str:
-    """One line about a robot's last bake."""
+    """Return one line about a robot's last bake."""
     if not result.frames:
         kept = result.id_data.robik.robot.bakes
         return "no bake moves the robot now; choose one under Bake > Bakes" if kept else "no bake yet"

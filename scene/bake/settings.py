@@ -19,7 +19,7 @@ def _follow_changed(_group: PropertyGroup, _context: Context) -> None:
 
 
 class RobikFollow(PropertyGroup):
-    """Whether a robot follows its targets live, and how."""
+    """Settings of Follow Live."""
 
     on: BoolProperty(
         name="Follow Live",
@@ -48,7 +48,7 @@ class RobikFollow(PropertyGroup):
 
 
 def _by_tens(weight: str) -> dict[str, Callable]:
-    """A weight as an animator sets it: each step is ten times as strong."""
+    """Return a weight as an animator sets it: each step is ten times as strong."""
 
     def read(bake: PropertyGroup) -> float:
         return log10(getattr(bake, weight)) - WEAKEST
@@ -60,6 +60,8 @@ def _by_tens(weight: str) -> dict[str, Callable]:
 
 
 class RobikBake(PropertyGroup):
+    """Settings of the bake."""
+
     use_range: BoolProperty(name="Own Range", description="Bake these frames instead of the scene's frame range")
     start: IntProperty(name="Start", description="First frame to bake", default=1)
     end: IntProperty(name="End", description="Last frame to bake", default=250)
@@ -80,7 +82,7 @@ class RobikBake(PropertyGroup):
         max=100,
         default=1,
     )
-    guarantee: BoolProperty(
+    enforce_velocity: BoolProperty(
         name="Keep Motor Speeds",
         description="Never turn a motor faster than it can: the robot lags behind what is too quick for it",
         default=True,

@@ -66,12 +66,12 @@ def phases_in(stands: np.ndarray, frames: np.ndarray) -> list[tuple[int, int]]:
 
 
 def rows(target: PropertyGroup) -> list[tuple[int, int]]:
-    """A target's phases by hand."""
+    """Return a target's phases by hand."""
     return [(phase.start, phase.end) for phase in target.stands]
 
 
 def put_phase(target: PropertyGroup, phase: tuple[int, int], index: int | None = None) -> int:
-    """Adds a phase to a target, or puts it in the place of the one with this index.
+    """Add a phase to a target, or put it in the place of the one with this index.
 
     Returns:
         Its index: phases are in order.
@@ -89,7 +89,7 @@ def put_phase(target: PropertyGroup, phase: tuple[int, int], index: int | None =
 
 
 def set_rows(target: PropertyGroup, phases: Iterable[tuple[float, float]]) -> None:
-    """Replaces a target's phases; they are by hand from now on."""
+    """Replace a target's phases; they are by hand from now on."""
     target.stands.clear()
     for start, end in phases:
         added = target.stands.add()
@@ -98,7 +98,7 @@ def set_rows(target: PropertyGroup, phases: Iterable[tuple[float, float]]) -> No
 
 
 def strip(target: PropertyGroup, start: int, end: int, width: int) -> str:
-    """A target's phases over a range of frames as a line of blocks: high where the foot stands."""
+    """Return a target's phases over a range of frames as a line of blocks: high where the foot stands."""
     frames = np.linspace(start, end, width)
     half = 0.5 * (end - start) / max(width - 1, 1)
     stands = [any(p.start - half <= f <= p.end + half for p in target.stands) for f in frames]

@@ -5,6 +5,8 @@ from bpy.types import Object, PropertyGroup
 
 
 class RobikBalance(PropertyGroup):
+    """Settings of balance."""
+
     source: EnumProperty(
         name="Centre of Mass",
         description="What the robot's centre of mass follows",

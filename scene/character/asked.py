@@ -1,4 +1,4 @@
-"""What a character asks for beside poses of frames: looks, distances, frames seen from frames, a posture."""
+"""Objectives of a character beside poses of frames: looks, distances, frames seen from frames, a posture."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ AnyTarget = MappedTarget | PropertyGroup  # as it was read, or as the scene has 
 
 @dataclass(frozen=True, kw_only=True)
 class CharacterMapping:
-    """What a robot follows.
+    """Mapping of a character to a robot.
 
     Attributes:
         targets: that are switched on and ask for a frame's pose; no two have the same frame.
@@ -196,14 +196,14 @@ def lacking(target: PropertyGroup, frames: Container[str]) -> str:
 
 
 def describe(target: AnyTarget) -> str:
-    """What a target follows, for people."""
+    """Return what a target follows, for people."""
     if target.source is None:
         return "nothing"
     return f"{target.source.name} › {target.bone}" if target.bone else target.source.name
 
 
 def check_object(followed: Object | None, where: str, scene: Scene, depsgraph: Depsgraph | None = None) -> Object:
-    """An object that is followed, if it is in the scene and moves there.
+    """Return an object that is followed, if it is in the scene and moves there.
 
     Args:
         followed: the object.
@@ -229,12 +229,12 @@ def check_object(followed: Object | None, where: str, scene: Scene, depsgraph: D
 
 
 def _is_evaluated(followed: Object, layer: ViewLayer) -> bool:
-    """Whether an object moves in a view layer, hidden by its eye or not."""
+    """Return whether an object moves in a view layer, hidden by its eye or not."""
     return followed.visible_get(view_layer=layer) or _holds(layer.layer_collection, followed)
 
 
 def _holds(layer: LayerCollection, followed: Object) -> bool:
-    """Whether an object is in this collection, or one in it, and that is enabled."""
+    """Return whether an object is in this collection, or one in it, and that is enabled."""
     if layer.exclude or layer.collection.hide_viewport:
         return False
     return layer.collection.objects.get(followed.name) == followed or any(
@@ -243,7 +243,7 @@ def _holds(layer: LayerCollection, followed: Object) -> bool:
 
 
 def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = None) -> None:
-    """Whether what a target follows is there, and moves; arguments as of `check_object`.
+    """Check that the source of a target is there, and moves; arguments as of `check_object`.
 
     Raises:
         RobikError: says what is missing and what to do.
@@ -307,16 +307,22 @@ def track(target: MappedTarget, positions: np.ndarray, turns: np.ndarray, placed
     """Return a target's sampled source as the track of the robot's frame.
 
     Args:
-        target: for its offset.
-        positions, turns: (T, 3) and (T, 4) of the source, in the world.
-        placed: brings them to the robot.
+        target: For its offset.
+        positions: Positions (T, 3) of the source in the world [m].
+        turns: Its orientations (T, 4) wxyz.
+        placed: Brings them to the robot.
+
+    Returns:
+        The track.
     """
     return tracked(positions, turns, Pose(target.offset_location, target.offset_rotation), placed)
 
 
 def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement) -> None:
-    """Sets a target's offset so that the robot's frame, where it is given in the robot's coordinates, fits its
-    source."""
+    """Set a target's offset so that the robot's frame fits its source.
+
+    The frame may be given in the robot's coordinates.
+    """
     seen = pose_of(source)
     where, oriented = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
     offset = oriented[0].inv().apply(np.array(frame.position) - where[0])

@@ -15,7 +15,7 @@ FLAT = 1e-6  # as tall as this, a skeleton has no size
 
 
 def bring_recording(file: Path) -> Object:
-    """The performer of a BVH file, of human height, active.
+    """Return the performer of a BVH file, of human height, active.
 
     The scene keeps its frame rate, and takes its length where that is longer.
 
@@ -47,6 +47,6 @@ def bring_recording(file: Path) -> Object:
 
 
 def _said(error: Exception) -> str:
-    """The last line of what Blender's importer says, which is written in Python and fails in every way."""
+    """Return the last line of what Blender's importer says, which is written in Python and fails in every way."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("Location:")]
     return lines[-1] if lines else type(error).__name__

@@ -48,7 +48,7 @@ def frame_range(scene: Scene, bake: PropertyGroup, whole: bool = False) -> np.nd
 
 
 def planned_range(scene: Scene, bake: PropertyGroup) -> np.ndarray:
-    """The frames (T,) that balance looks at: an own range of the bake is balanced as a part of the whole."""
+    """Return the frames (T,) that balance looks at: an own range of the bake is balanced as a part of the whole."""
     start, end = scene.frame_start + _left_out(scene, bake), scene.frame_end
     if bake.use_range:
         start, end = min(start, bake.start), max(end, bake.end)
@@ -61,7 +61,7 @@ def times_of(scene: Scene, frames: np.ndarray) -> np.ndarray:
 
 
 def set_frame(scene: Scene, frame: float) -> None:
-    """Goes to a frame, which may lie between two."""
+    """Go to a frame, which may lie between two."""
     whole = floor(frame)
     scene.frame_set(whole, subframe=frame - whole)
 
@@ -69,7 +69,7 @@ def set_frame(scene: Scene, frame: float) -> None:
 def sample_sources(
     context: Context, targets: Sequence[AnyTarget], points: Sequence[Object], frames: np.ndarray
 ) -> Generator[int, None, tuple[np.ndarray, np.ndarray]]:
-    """Samples what targets follow and where objects are, in the world, frame by frame; the scene's frame stays.
+    """Sample what targets follow and where objects are, in the world, frame by frame; the scene's frame stays.
 
     Yields:
         How many frames are done.
@@ -126,7 +126,7 @@ def _nodes(
 
 
 def _check_moving(context: Context, targets: Sequence[AnyTarget], points: Sequence[Object]) -> None:
-    """Whether all that is followed moves in the whole scene, where collections may be switched off.
+    """Check that all that is followed moves in the whole scene, where collections may be switched off.
 
     Raises:
         RobikError: names what stands still.

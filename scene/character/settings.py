@@ -1,5 +1,7 @@
-"""Settings of the character: what each frame of the robot follows, and how the character's motion is brought to the
-robot."""
+"""Settings of the character.
+
+What each frame of the robot follows, and how the character's motion is brought to the robot.
+"""
 
 from bpy.props import (
     BoolProperty,
@@ -23,7 +25,7 @@ AXES |= {f"-{name}": tuple(-x for x in axis) for name, axis in AXES.items()}
 
 
 def _frame_names(target: PropertyGroup, _context: Context, typed: str) -> list[str]:
-    """The frames of a target's robot, then its bodies, that contain what is being typed."""
+    """Return the frames of a target's robot, then its bodies, that contain what is being typed."""
     parts = [o for o in target.id_data.children_recursive if o.robik.kind in ("FRAME", "BODY")]
     parts.sort(key=lambda o: (o.robik.kind == "BODY", o.robik.order))
     return [o.robik.label for o in parts if typed.lower() in o.robik.label.lower()]
@@ -41,7 +43,7 @@ class RobikTarget(PropertyGroup):
 
     @property
     def leads(self) -> bool:
-        """Whether it asks for the pose of its frame, as most do."""
+        """Return whether it asks for the pose of its frame, as most do."""
         return self.follows == POSE
 
     follows: EnumProperty(
@@ -148,7 +150,7 @@ class RobikTarget(PropertyGroup):
 
 
 class RobikCharacter(PropertyGroup):
-    """How the character's motion is brought to the robot's size and place; the character itself stays as it is."""
+    """Placement of the character's motion over the robot; the character itself stays as it is."""
 
     rig: PointerProperty(name="Rig", description="The character: an armature, or any object", type=Object)
     scale: FloatProperty(

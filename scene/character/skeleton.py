@@ -20,7 +20,7 @@ Node = tuple[Object, str]  # an object, or an armature and its bone
 
 @dataclass(frozen=True, eq=False)
 class Character:
-    """What the robot follows, as plain data.
+    """Character as plain data.
 
     Attributes:
         skeleton: its bones in the rest pose; objects where they are at the first frame.

@@ -31,6 +31,8 @@ ARGUMENTS = {
 
 
 class RobikImport(PropertyGroup):
+    """Options of an import."""
+
     base: EnumProperty(**BASE)
     packages: StringProperty(**PACKAGES)
     arguments: StringProperty(**ARGUMENTS)  # a robot's; for the next import of a scene they say nothing

@@ -38,8 +38,9 @@ class Before:
         self.hanging = self._hanging()
 
     def with_hand_built(self, imported: Imported) -> tuple[Imported, set[tuple[str, str]]]:
-        """The robot as its file has it, with the bodies, joints and feet that were made by hand, and these parts' kinds
-        and names.
+        """Return the robot as its file has it, with the parts that were made by hand.
+
+        Bodies, joints and feet, and these parts' kinds and names.
 
         A joint stays where it was on its parent; on the world, where it was on its child. A body goes with what it is
         tied to.
@@ -76,7 +77,7 @@ class Before:
         return described(replace(imported, mechanism=both, report=imported.report[:-1])), kept
 
     def _tied(self, old: Mechanism, new: Mechanism) -> set[str]:
-        """The bodies of the file as it is now, and those made by hand that joints made by hand tie to them."""
+        """Return the bodies of the file as it is now, and those made by hand that joints made by hand tie to them."""
         tied, taken = {WORLD, *new.body_index}, {joint.name for joint in new.joints}
         ours = [(j.parent, j.child) for j in old.joints if ("JOINT", j.name) in self.by_hand and j.name not in taken]
         for _ in ours:  # they may be tied to one another
@@ -86,7 +87,7 @@ class Before:
         return tied
 
     def _has_place(self, kind: str, name: str, ends: tuple[str, ...], tied: set[str], new: Mechanism) -> bool:
-        """Whether a part that was made by hand fits into the robot as its file has it; notes why not."""
+        """Return whether a part that was made by hand fits into the robot as its file has it; notes why not."""
         what, mesh = (
             f"{kind.lower()} {name!r} was made by hand",
             "; its mesh was left in the scene" if kind == "BODY" else "",
@@ -103,7 +104,10 @@ class Before:
         return not taken and not missing
 
     def compared(self, new: Mechanism) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What has changed, and what no longer matches; the robot is posed as its sliders stand, if it can be."""
+        """Return what has changed, and what no longer matches.
+
+        The robot is posed as its sliders stand, if it can be.
+        """
         changed = changes(self.mechanism, new) if self.mechanism is not None else ()
         moves = self.mechanism is None or _moving(self.mechanism) != _moving(new)
         self._pose(new)
@@ -196,7 +200,7 @@ def _moved_along(bodies: list[Body], joints: Iterable[Joint], before: dict[str, 
 
 
 def _carried(joint: Joint, before: dict[str, Pose], after: dict[str, Pose]) -> Joint:
-    """A joint where it was on its body."""
+    """Return a joint where it was on its body."""
     end = joint.child if joint.parent == WORLD else joint.parent
     if before[end] == after[end]:
         return joint
@@ -212,5 +216,5 @@ def _carried(joint: Joint, before: dict[str, Pose], after: dict[str, Pose]) -> J
 
 
 def _moving(mechanism: Mechanism) -> tuple:
-    """All that decides how it moves."""
+    """Return all that decides how it moves."""
     return tuple((b.name, b.pose) for b in mechanism.bodies), mechanism.joints, mechanism.couplings

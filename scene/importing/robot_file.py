@@ -27,7 +27,7 @@ from .reimport import BY_HAND, Before
 def import_steps(
     context: Context, path: str, base: str = "auto", packages: str = "", arguments: str = ""
 ) -> Generator[Progress, None, Object]:
-    """The root of the robot in a file, built into the scene and chosen; the options are kept for the next one.
+    """Yield the root of the robot in a file, built into the scene and chosen; the options are kept for the next one.
 
     Raises:
         RobikError: it cannot be read; the scene is as it was.
@@ -47,8 +47,10 @@ def import_steps(
 
 
 def folders_nearby(root: Object) -> str:
-    """Return the packages beside a robot's file that the file names and that were not read, with those that were, as a
-    user would write them; empty where there are none."""
+    """Return the packages near a robot's file that the file names, as a user would write them.
+
+    Those that were read, and those beside it that were not; empty where there are none.
+    """
     options, source = root.robik.robot.importing, bpy.path.abspath(root.robik.robot.source)
     known = package_folders(options.packages, bpy.path.abspath)
     found = packages_nearby(Path(source), known) if source else ()
@@ -109,5 +111,5 @@ def _read(
 
 
 def _tell(root: Object, report: Iterable[str], warnings: Iterable[str]) -> None:
-    """Keeps with the robot what there is to say of its file."""
+    """Keep with the robot what there is to say of its file."""
     root.robik.robot.report, root.robik.robot.warnings = "\n".join(report), "\n".join(warnings)

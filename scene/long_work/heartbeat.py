@@ -1,5 +1,7 @@
-"""A sign of life from work that keeps Blender's main thread busy: servos that play stop when none comes for too
-long."""
+"""Heartbeat of work that keeps Blender's main thread busy.
+
+Servos that play stop when none comes for too long.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,15 @@ _told: Callable[[], None] | None = None
 
 
 def tell(listener: Callable[[], None] | None) -> None:
-    """Who is told; None for nobody."""
+    """Name the one who is told; None for nobody."""
     global _told
     _told = listener
 
 
 def beat() -> None:
-    """The main thread gets on with its work. Only for steps of which each is short and the number known."""
+    """Beat: the main thread gets on with its work.
+
+    Only for steps of which each is short and the number known.
+    """
     if _told is not None:
         _told()

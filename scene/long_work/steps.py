@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Progress:
-    """How far work is.
+    """Progress of work.
 
     Attributes:
         fraction: 0 to 1; None where nobody can say.
@@ -33,7 +33,7 @@ class Progress:
 
 
 def starting(text: str, fraction: float | None = None) -> Progress:
-    """What is being done, or that it has to wait for the compiler, which happens once."""
+    """Return what is being done, or that it has to wait for the compiler, which happens once."""
     compiling = "; ".join(filter(None, ("Compiling the solver, once and for all robots", compiling_problem())))
     return Progress(fraction, compiling if is_compiling() else text, counts=False)
 
@@ -51,7 +51,7 @@ def compiling_problem() -> str:
 
 
 def finish(steps: Generator[Any, None, Result]) -> Result:
-    """All steps at once; what they return."""
+    """Return all steps at once; what they return."""
     while True:
         try:
             next(steps)
@@ -60,8 +60,9 @@ def finish(steps: Generator[Any, None, Result]) -> Result:
 
 
 def in_thread(steps: Iterator[Result], wait: float = 0.01) -> Iterator[Result | None]:
-    """Runs steps that never touch Blender on a thread of their own, so that the window stays alive between and within
-    them.
+    """Run steps that never touch Blender on a thread of their own.
+
+    The window stays alive between and within them.
 
     Args:
         steps: plain Python; closed early, it is left at its next step.

@@ -1,5 +1,7 @@
-"""Contacts as strips: a lane for each foot at the bottom of dope sheet and timeline, whose phases can be taken hold of
-with the mouse."""
+"""Contacts as strips in dope sheet and timeline.
+
+A lane for each foot at the bottom, whose phases can be dragged with the mouse.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Place:
-    """Where lanes lie in an editor's region.
+    """Place of the lanes in an editor's region.
 
     Attributes:
         first, last: frames at its left and right edge.
@@ -74,7 +76,7 @@ class Place:
         return bottom, bottom + height
 
     def span(self, phase: tuple[int, int]) -> tuple[float, float]:
-        """Where a phase begins and ends [px]: with the whole of its first and last frame.
+        """Return where a phase begins and ends [px]: with the whole of its first and last frame.
 
         A phase that runs backwards likewise.
         """
@@ -83,7 +85,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Grip:
-    """What of a lane is under the mouse.
+    """The part of a lane under the mouse.
 
     Attributes:
         lane: which one.
@@ -133,7 +135,7 @@ def lanes(root: Object) -> list[Lane]:
 
 
 def grip_at(shown: list[Lane], place: Place, x: float, y: float) -> Grip | None:
-    """What is under the mouse; None beside all lanes.
+    """Return what is under the mouse; None beside all lanes.
 
     Ends come before what is between them, and later phases before earlier ones.
     """
@@ -153,7 +155,7 @@ def grip_at(shown: list[Lane], place: Place, x: float, y: float) -> Grip | None:
 
 
 def moved(phase: tuple[int, int], moves: tuple[bool, bool], by: float) -> tuple[int, int]:
-    """A phase whose start, end or both were dragged by frames; an end stops at the other."""
+    """Return a phase whose start, end or both were dragged by frames; an end stops at the other."""
     start, end = (bound + round(by) * goes for bound, goes in zip(phase, moves, strict=True))
     if start > end:
         return (phase[1], phase[1]) if moves[0] else (phase[0], phase[0])
@@ -161,7 +163,7 @@ def moved(phase: tuple[int, int], moves: tuple[bool, bool], by: float) -> tuple[
 
 
 def strip_shapes(shown: list[Lane], place: Place) -> Shapes:
-    """All lanes, in pixels, with what is being dragged where it would be."""
+    """Return all lanes, in pixels, with what is being dragged where it would be."""
     shapes = Shapes()
     for k, lane in enumerate(shown):
         bottom, top = place.heights(k, len(shown))

@@ -30,7 +30,7 @@ class Drawn:
 
 
 def redraw(*editors: str) -> None:
-    """Has all editors of these types drawn anew, in all windows."""
+    """Redraw all editors of these types, in all windows."""
     for window in bpy.context.window_manager.windows if bpy.context.window_manager else ():
         for area in window.screen.areas:
             if area.type in editors:

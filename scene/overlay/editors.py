@@ -40,12 +40,12 @@ _handles: dict[str, object] = {}
 
 
 def is_drawing() -> bool:
-    """Whether Blender knows our draw functions."""
+    """Return whether Blender knows our draw functions."""
     return bool(_handles)
 
 
 def refresh() -> None:
-    """Starts or stops drawing, as the scenes ask for."""
+    """Start or stop drawing, as the scenes ask for."""
     for switch, (space, draw) in EDITORS.items():
         wanted = any(getattr(scene.robik.overlays, switch) for scene in bpy.data.scenes)
         if wanted and switch not in _handles:
@@ -56,11 +56,11 @@ def refresh() -> None:
 
 
 def redraw() -> None:
-    """Draws anew, in all editors: what one shows may have been changed in another."""
+    """Redraw all editors: what one shows may have been changed in another."""
     drawing.redraw("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 
 
 def stop() -> None:
-    """Draws nothing any more."""
+    """Draw nothing any more."""
     for switch in list(_handles):
         EDITORS[switch][0].draw_handler_remove(_handles.pop(switch), "WINDOW")

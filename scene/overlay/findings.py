@@ -1,5 +1,7 @@
-"""Marks of what a diagnosis found about joints: a ring for what is redundant, a diamond and its name for what keeps a
-robot from moving."""
+"""Marks of a diagnosis on joints.
+
+A ring for what is redundant, a diamond and its name for what keeps a robot from moving.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ MARKS: dict[str, tuple[Color, str]] = {
 
 
 def mark_findings(shapes: Shapes, root: Object, size: float) -> None:
-    """Adds the marks of a robot's joints, in the robot's coordinates; `size` of the robot [m]."""
+    """Add the marks of a robot's joints, in the robot's coordinates; `size` of the robot [m]."""
     back, r = root.matrix_world.inverted_safe(), 0.03 * size
     for joint in parts(root)["JOINT"]:
         finding = joint.robik.joint.finding

@@ -53,7 +53,7 @@ _handle: object = None
 
 
 def show(root: Object, present: dict[str, float]) -> None:
-    """Shows a robot's ghost at actuator values [rad or m]; motors that are not named stand as in the scene.
+    """Show a robot's ghost at actuator values [rad or m]; motors that are not named stand as in the scene.
 
     Raises:
         RobikError: the robot is incomplete.
@@ -74,7 +74,7 @@ def show(root: Object, present: dict[str, float]) -> None:
 
 
 def hide() -> None:
-    """Draws nothing any more."""
+    """Draw nothing any more."""
     global _ghost, _handle
     if _ghost is not None:
         SpaceView3D.draw_handler_remove(_handle, "WINDOW")
@@ -84,7 +84,7 @@ def hide() -> None:
 
 
 def places() -> list[Matrix]:
-    """Where the ghost's bodies are, in the world; none without a ghost."""
+    """Return where the ghost's bodies are, in the world; none without a ghost."""
     return [] if _ghost is None else _ghost.matrices
 
 
@@ -103,7 +103,7 @@ def _triangles(body: Object) -> np.ndarray:
 
 
 def _body_of(part: Object) -> Object | None:
-    """The body that a part moves with."""
+    """Return the body that a part moves with."""
     while part is not None and part.robik.kind not in ("BODY", "ROBOT"):
         part = part.parent
     return part
@@ -148,7 +148,8 @@ def _draw() -> None:
     gpu.state.depth_test_set("LESS_EQUAL")
     gpu.state.depth_mask_set(True)
     try:
-        gpu.state.color_mask_set(False, False, False, False)  # first the depths, lest its own inside shine through
+        # First the depths, so that its own inside does not shine through.
+        gpu.state.color_mask_set(False, False, False, False)
         _draw_bodies(shader)
         gpu.state.color_mask_set(True, True, True, True)
         gpu.state.blend_set("ALPHA")

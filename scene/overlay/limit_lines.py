@@ -1,5 +1,7 @@
-"""Limits of motors over their curves in the graph editor: a red line where a motor's range ends, an amber band where it
-becomes tight."""
+"""Limits of motors over their curves in the graph editor.
+
+A red line where a motor's range ends, an amber band where it becomes tight.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ def _switched(_group: PropertyGroup, _context: Context) -> None:
 
 
 class RobikOverlays(PropertyGroup):
-    """What the 3D views show of all robots of a scene."""
+    """Overlays of the 3D views, for all robots of a scene."""
 
     com: BoolProperty(
         name="Centre of Mass",

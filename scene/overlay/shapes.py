@@ -35,7 +35,7 @@ STEPS = 48  # of a circle
 
 @dataclass
 class Shapes:
-    """What to draw of a robot.
+    """Shapes to draw of a robot.
 
     Points (N, 3) [m] in pairs for lines and threes for triangles, a colour each, and words at points.
     """
@@ -47,7 +47,7 @@ class Shapes:
     labels: list[tuple[np.ndarray, str, Color]] = field(default_factory=list)
 
     def path(self, points: np.ndarray, color: Color, closed: bool = False) -> None:
-        """A line through points (N, 3)."""
+        """Add a line through points (N, 3)."""
         ring = np.vstack([points, points[:1]]) if closed else points
         self.segments(np.stack([ring[:-1], ring[1:]], axis=1).reshape(-1, 3), color)
 
@@ -57,13 +57,13 @@ class Shapes:
         self.line_colors.append(np.tile(np.array(color, dtype=np.float32), (len(points), 1)))
 
     def fan(self, points: np.ndarray, color: Color) -> None:
-        """A filled convex polygon of corners (N, 3)."""
+        """Add a filled convex polygon of corners (N, 3)."""
         if len(points) > 2:
             corners = np.stack([np.broadcast_to(points[:1], (len(points) - 2, 3)), points[1:-1], points[2:]], axis=1)
             self._fill(corners.reshape(-1, 3), color)
 
     def band(self, inner: np.ndarray, outer: np.ndarray, color: Color) -> None:
-        """What lies between two lines of points (N, 3)."""
+        """Fill the area between two lines of points (N, 3)."""
         a, b, c, d = inner[:-1], inner[1:], outer[:-1], outer[1:]
         self._fill(np.stack([a, b, c, c, b, d], axis=1).reshape(-1, 3), color)
 
@@ -73,7 +73,7 @@ class Shapes:
 
 
 def shapes_of(state: RobotState, com: bool, com_target: bool, support: bool) -> Shapes:
-    """All marks of a robot; misses, joints and motors as far as its state has them."""
+    """Return all marks of a robot; misses, joints and motors as far as its state has them."""
     shapes = Shapes()
     if support:
         _support(shapes, state)
@@ -119,7 +119,7 @@ def _com(shapes: Shapes, state: RobotState) -> None:
 
 
 def _com_target(shapes: Shapes, state: RobotState) -> None:
-    """A target on the ground: two rings and four ticks."""
+    """Draw a target on the ground: two rings and four ticks."""
     center, r = np.array([*state.com_target, state.ground]), 0.025 * state.size
     x, y = np.eye(3)[:2]
     for radius in (0.8 * r, 1.5 * r):
@@ -129,7 +129,7 @@ def _com_target(shapes: Shapes, state: RobotState) -> None:
 
 
 def _support(shapes: Shapes, state: RobotState) -> None:
-    """The area on the ground, filled and outlined."""
+    """Draw the area on the ground, filled and outlined."""
     if state.support is None:
         return
     corners = np.column_stack([state.support, np.full(len(state.support), state.ground + 2e-3 * state.size)])
@@ -139,7 +139,7 @@ def _support(shapes: Shapes, state: RobotState) -> None:
 
 
 def _miss(shapes: Shapes, here: np.ndarray, there: np.ndarray, distance: float, size: float) -> None:
-    """A small cross where the target is, and a line to it as far as the frame is off; `size` of the robot."""
+    """Draw a small cross at the target, and a line to the frame; `size` of the robot."""
     met, arm = distance <= POSITION_MET * size, 0.02 * size
     color = GOOD if met else TIGHT if distance <= FAR * POSITION_MET * size else BAD
     shapes.segments(np.array([there + s * arm * axis for axis in np.eye(3) for s in (-1.0, 1.0)]), color)
@@ -234,7 +234,7 @@ def _closeness(value: float, limits: tuple[float, float]) -> float:
 
 
 def _axis(motor: MotorLoad) -> tuple[np.ndarray, np.ndarray]:
-    """Where a motor's ring has its centre, and its axis."""
+    """Return where a motor's ring has its centre, and its axis."""
     place = motor.place
     values = dict(zip(place.joint.motions, place.values, strict=True))
     center = place.origin + sum(
@@ -244,15 +244,17 @@ def _axis(motor: MotorLoad) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _ring(state: RobotState, k: int) -> int:
-    """How many motors before this one have their rings in the same place: theirs are smaller, this one lies around
-    them."""
+    """Return the number of motors before this one with their rings in the same place.
+
+    Theirs are smaller; this one lies around them.
+    """
     center, axis = _axis(state.motors[k])
     others = [_axis(motor) for motor in state.motors[:k]]
     return sum(np.linalg.norm(c - center) < 0.02 * state.size and abs(a @ axis) > 0.9 for c, a in others)
 
 
 def _motor(shapes: Shapes, motor: MotorLoad, size: float, ring: int) -> None:
-    """A ring about the motor's axis that fills with its load."""
+    """Draw a ring about the motor's axis that fills with its load."""
     color, (center, axis) = load_color(motor.load), _axis(motor)
     up = np.array([0.0, 0.0, 1.0]) - axis * axis[2]
     u = up / np.linalg.norm(up) if np.linalg.norm(up) > 0.2 else _perpendicular(axis)

@@ -59,7 +59,7 @@ class Speeds:
         return self.names.index(name) if name in self.names else int(np.argmax(self.shares.max(axis=0)))
 
     def describe(self, k: int) -> str:
-        """A motor at its fastest, in words."""
+        """Return a motor at its fastest, in words."""
         worst = int(np.argmax(self.speeds[:, k]))
         unit, speed, limit = self.units[k], self.speeds[worst, k], self.limits[k]
         return f"{self.names[k]} {speed:.2f} of {limit:.1f} {unit}/s at frame {self.frames[worst]:g}"
@@ -100,7 +100,7 @@ def _is_keyed(root: Object, mechanism: Mechanism) -> bool:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the graph lies in a view's region: the plot itself, without title and numbers [px]."""
+    """Place of the graph in a view's region: the plot itself, without title and numbers [px]."""
 
     left: float
     right: float
@@ -133,7 +133,7 @@ def place_in(area: Area, region: Region, scale: float) -> Place | None:
 
 
 def graph_shapes(speeds: Speeds, place: Place, shown: str) -> Shapes:
-    """All of the graph but the playhead, in pixels."""
+    """Return all of the graph but the playhead, in pixels."""
     shapes, k, shares = Shapes(), speeds.index(shown), speeds.shares
     top = max(1.2, min(float(shares.max()) * 1.05, HIGHEST))
     unit = (place.top - place.bottom) / top
@@ -154,7 +154,7 @@ def graph_shapes(speeds: Speeds, place: Place, shown: str) -> Shapes:
 
 
 def playhead(speeds: Speeds, place: Place, frame: float) -> Shapes:
-    """The line at the present frame, with its number; nothing outside the bake."""
+    """Return the line at the present frame, with its number; nothing outside the bake."""
     shapes = Shapes()
     if speeds.frames[0] <= frame <= speeds.frames[-1]:
         x = float(place.x(frame, speeds))
@@ -180,7 +180,7 @@ def _frame(shapes: Shapes, place: Place, unit: float, top: float) -> None:
 
 
 def _columns(speeds: Speeds, place: Place) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
-    """The largest share of each motor within each column of pixels: a peak never hides between two of them."""
+    """Return the largest share of each motor within each column of pixels: a peak never hides between two of them."""
     columns = max(int(place.right - place.left), 2)
     x = np.asarray(place.x(speeds.frames, speeds))
     if len(x) <= columns:
@@ -192,7 +192,7 @@ def _columns(speeds: Speeds, place: Place) -> Callable[[int], tuple[np.ndarray, 
 def _curve(
     shapes: Shapes, points: tuple[np.ndarray, np.ndarray], place: Place, unit: float, color: Color, top: float
 ) -> None:
-    """A motor's curve; what lies beyond the limit is filled red down to it."""
+    """Draw a motor's curve; beyond the limit it is filled red down to it."""
     x, shares = points
     y = place.bottom + unit * np.minimum(shares, top)
     zero = np.zeros(len(x))

@@ -41,13 +41,13 @@ class Miss:
 
     @property
     def distance(self) -> float:
-        """How far apart they are [m]."""
+        """Return how far apart they are [m]."""
         return float(np.linalg.norm(self.there - self.here))
 
 
 @dataclass(frozen=True)
 class MotorLoad:
-    """How hard a motor is at work.
+    """Load of a motor.
 
     Attributes:
         place: of its joint.
@@ -93,7 +93,7 @@ _solvers: dict[int, ForwardKinematics] = {}  # by the root's session_uid
 
 
 def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
-    """A robot as it stands, as far as the scene's overlays show it.
+    """Return a robot as it stands, as far as the scene's overlays show it.
 
     Raises:
         RobikError: the robot is incomplete.
@@ -126,7 +126,7 @@ def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
 
 
 def _present(root: Object, mechanism: Mechanism) -> Motion:
-    """The robot's pose in the scene, as a motion of one sample."""
+    """Return the robot's pose in the scene, as a motion of one sample."""
     back = root.matrix_world.inverted_safe()
     poses = [pose_of(back @ body.matrix_world) for body in bodies(root)]
     position, quaternion = np.array([[p.position for p in poses]]), np.array([[p.quaternion for p in poses]])
@@ -145,7 +145,7 @@ def _present(root: Object, mechanism: Mechanism) -> Motion:
 def _support(
     mechanism: Mechanism, motion: Motion, kept: KeptClip | None, sample: int | None
 ) -> tuple[np.ndarray | None, float]:
-    """What the robot stands on and its height: by the bake's contacts, else the feet that are lowest."""
+    """Return what the robot stands on and its height: by the bake's contacts, else the feet that are lowest."""
     soles = {f.name: standing_points(mechanism, motion, f.name)[0] for f in mechanism.frames if f.is_foot}
     if not soles:
         return None, 0.0
@@ -191,7 +191,7 @@ def _misses(
 
 
 def _live_targets(root: Object, scene: Scene, depsgraph: Depsgraph) -> dict[str, tuple[np.ndarray, Vector]]:
-    """Where the targets are now, with their weights, as they would be baked but for balance and pinned feet."""
+    """Return where the targets are now, with their weights, as they would be baked but for balance and pinned feet."""
     placed, wanted = read_placement(root), {}
     for target in root.robik.robot.character.targets:
         if target.enabled and target.leads and _is_there(target, scene):
@@ -204,7 +204,7 @@ def _live_targets(root: Object, scene: Scene, depsgraph: Depsgraph) -> dict[str,
 
 
 def _is_there(target: PropertyGroup, scene: Scene) -> bool:
-    """Whether what a target follows exists; the panel says what is wrong with it."""
+    """Return whether what a target follows exists; the panel says what is wrong with it."""
     try:
         check_source(target, scene)
     except RobikError:
@@ -256,7 +256,7 @@ def _reach(place: JointPlace, k: int) -> tuple[float, str]:
 def _singularities(
     root: Object, mechanism: Mechanism, motion: Motion, driven: list[tuple[JointPlace, int]], kept: KeptClip | None
 ) -> list[tuple[float, str]]:
-    """How near each motor is to a singular pose, for what the bake followed.
+    """Return how near each motor is to a singular pose, for what the bake followed.
 
     Without one for all frames of the robot.
     """

@@ -29,24 +29,24 @@ _graphs: dict[tuple, Drawn] = {}  # by what they depend on
 
 
 def is_on(scene: Scene) -> bool:
-    """Whether a scene asks for any overlay of the 3D views."""
+    """Return whether a scene asks for any overlay of the 3D views."""
     show = scene.robik.overlays
     switches = (show.com, show.com_target, show.support, show.errors, show.joints, show.diagnosis, show.graph)
     return any(switches) or show.motors != "NONE"
 
 
 def is_drawing() -> bool:
-    """Whether Blender knows draw functions of ours, in whichever editor."""
+    """Return whether Blender knows draw functions of ours, in whichever editor."""
     return bool(_handles) or editors.is_drawing()
 
 
 def is_drawn() -> bool:
-    """Whether what is to be seen has been drawn as it is now."""
+    """Return whether what is to be seen has been drawn as it is now."""
     return any(drawn.batches for listed in _robots.values() for drawn in listed)
 
 
 def refresh() -> None:
-    """Starts or stops drawing, as the scenes ask for, and works everything out anew."""
+    """Start or stop drawing, as the scenes ask for, and compute everything again."""
     wanted = any(is_on(scene) for scene in bpy.data.scenes)
     if wanted and not _handles:
         _handles.append((SpaceView3D.draw_handler_add(_draw_shapes, (), "WINDOW", "POST_VIEW"), "WINDOW"))
@@ -61,7 +61,7 @@ def refresh() -> None:
 
 
 def stop() -> None:
-    """Draws nothing any more."""
+    """Draw nothing any more."""
     if _handles:
         bpy.app.handlers.depsgraph_update_post.remove(_after_update)
         bpy.app.handlers.frame_change_post.remove(_after_frame_change)
@@ -71,7 +71,7 @@ def stop() -> None:
 
 
 def shapes_in(context: Context) -> list[tuple[Object, Shapes]]:
-    """The marks of every robot that is to be seen in a context's scene."""
+    """Return the marks of every robot that is to be seen in a context's scene."""
     scene, depsgraph = context.scene, context.evaluated_depsgraph_get()
     show, found = scene.robik.overlays, []
     for root in robots(scene):
@@ -93,8 +93,10 @@ def _forget() -> None:
 
 
 def _is_hidden(context: Context) -> bool:
-    """Whether this view shows no overlays now: switched off altogether, or a render is on and may be changing the
-    scene."""
+    """Return whether this view shows no overlays now.
+
+    They are switched off, or a render is on and may be changing the scene.
+    """
     space = context.space_data
     return not isinstance(space, SpaceView3D) or not space.overlay.show_overlays or bpy.app.is_job_running("RENDER")
 
@@ -181,7 +183,7 @@ HANDLERS = (
 
 
 def register() -> None:
-    """Looks after the switches of files that are opened, and after undo."""
+    """Look after the switches of files that are opened, and after undo."""
     for handlers, handler in HANDLERS:
         handlers.append(handler)
     if hasattr(bpy.data, "scenes"):  # not while Blender starts; then the first file's loading follows
@@ -189,7 +191,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Takes everything away again."""
+    """Take everything away again."""
     for handlers, handler in HANDLERS:
         handlers.remove(handler)
     stop()

@@ -32,7 +32,7 @@ class Anchor:
 
 
 def anchor_of(context: Context, source: str) -> Anchor:
-    """What the user shows.
+    """Return what the user shows.
 
     Raises:
         RobikError: nothing is shown, or not what the source asks for.
@@ -54,7 +54,7 @@ def _from_rims(edited: list[Object]) -> Anchor:
 
 
 def _rims(mesh: BMesh, matrix: np.ndarray) -> list[np.ndarray]:
-    """The selected vertices (n, 3) in the world, those that selected edges tie together in one group."""
+    """Return the selected vertices (n, 3) in the world, those that selected edges tie together in one group."""
     left = {v for v in mesh.verts if v.select}
     rims = []
     while left:

@@ -37,13 +37,13 @@ def triangles(shown: Object) -> tuple[np.ndarray, np.ndarray]:
 
 
 def is_closed(faces: np.ndarray) -> bool:
-    """Whether every edge of triangles (f, 3) has two of them."""
+    """Return whether every edge of triangles (f, 3) has two of them."""
     edges = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     return bool((np.unique(edges, axis=0, return_counts=True)[1] == 2).all())
 
 
 def weigh(body: Object, density: float) -> tuple[float, list[str]]:
-    """Gives a body the mass, centre of mass and inertia of its meshes, solid and of one density [kg/m³].
+    """Give a body the mass, centre of mass and inertia of its meshes, solid and of one density [kg/m³].
 
     Returns:
         The mass [kg], and the names of meshes that are open, whose volume is an estimate.
@@ -71,7 +71,7 @@ def weigh(body: Object, density: float) -> tuple[float, list[str]]:
 
 
 def export_robot(root: Object, path: Path) -> tuple[str, ...]:
-    """Writes the robot as it is in the scene.
+    """Write the robot as it is in the scene.
 
     Meshes that were made in Blender go beside the file, into a folder of its name in `meshes/`.
 
@@ -95,7 +95,7 @@ def export_robot(root: Object, path: Path) -> tuple[str, ...]:
 
 
 def _places(bodies: Iterable[str], path: Path, others: Iterable[Path]) -> dict[str, Path]:
-    """Where the meshes of bodies go: a folder of the robot's file alone, and there none in another's way."""
+    """Return where the meshes of bodies go: a folder of the robot's file alone, and there none in another's way."""
     stem = next((path.name[: -len(e)] for e in WRITERS if path.name.lower().endswith(e)), path.stem)
     folder, places = path.resolve().parent / "meshes" / stem, {}
     taken = {place.stem.casefold() for other in others if (place := other.resolve()).parent == folder}

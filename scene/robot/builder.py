@@ -46,11 +46,11 @@ class Builder:
         )  # objects that are in the collection already; to ask it for each takes ever longer
 
     def build(self, into: Collection) -> Object:
-        """All of `build_steps` at once."""
+        """Return all of `build_steps` at once."""
         return finish(self.build_steps(into))
 
     def build_steps(self, into: Collection) -> Generator[Progress, None, Object]:
-        """The robot's root, in a new collection below `into`.
+        """Yield the robot's root, in a new collection below `into`.
 
         Only meshes take their time; nothing is there before they are.
 
@@ -105,7 +105,7 @@ class Builder:
                 shown.matrix_world = where
 
     def _load_meshes(self) -> Generator[Progress, None, None]:
-        """Every mesh file once. Left early, it leaves none."""
+        """Yield every mesh file once. Left early, it leaves none."""
         read = (body for body in self.mechanism.bodies if body.name not in self._by_hand)
         wanted = {(v.shape, v.file): v for body in read for v in body.visuals if v.shape == "mesh"}
         try:
@@ -181,7 +181,7 @@ class Builder:
         return self._meshes[key]
 
     def _path(self, visual: Visual) -> tuple[Path, str]:
-        """A mesh's file, and which mesh in it."""
+        """Return a mesh's file, and which mesh in it."""
         file, inner = split_inner(visual.file)
         return (Path(self.source).parent / file if self.source else Path(file)), inner
 
@@ -213,13 +213,13 @@ def _add_coupling(coupling: Coupling, root: Object) -> None:
 
 
 def _key(kind: str, part: Object) -> tuple:
-    """What makes a part the same when its robot is built anew."""
+    """Return the key by which a part is the same when its robot is built again."""
     own = part.robik
     return (kind, part.parent.robik.label, own.order) if kind == "VISUAL" and part.parent else (kind, own.label)
 
 
 def _paint(shown: Object, visual: Visual) -> None:
-    """The robot's colour, unless it names none and the mesh has materials of its own."""
+    """Paint with the robot's colour, unless it names none and the mesh has materials of its own."""
     if visual.color == PLAIN and any(shown.data.materials):
         for slot in shown.material_slots:
             slot.link = "DATA"

@@ -1,4 +1,4 @@
-"""A diagnosis of a robot in the scene, kept with it and its joints until something is built anew."""
+"""A diagnosis of a robot in the scene, kept with it and its joints until something is built again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .reading import read_moving_parts
 
 
 def diagnose_robot(root: Object) -> tuple[str, ...]:
-    """What is found, in sentences; the joints keep what was found of each.
+    """Return what is found, in sentences; the joints keep what was found of each.
 
     Raises:
         RobikError: the robot is incomplete.
@@ -29,7 +29,7 @@ def diagnose_robot(root: Object) -> tuple[str, ...]:
 
 
 def forget_diagnosis(root: Object) -> None:
-    """It no longer holds."""
+    """Clear the diagnosis, which no longer holds."""
     root.robik.robot.diagnosis = ""
     for joint in parts(root)["JOINT"]:
         if joint.robik.joint.finding != "NONE":

@@ -9,7 +9,7 @@ from . import posing
 
 
 def duplicate_robot(root: Object) -> Object:
-    """The root of the copy, in a collection of its own beside the first.
+    """Return the root of the copy, in a collection of its own beside the first.
 
     Meshes and bakes are shared until they are changed.
     """

@@ -23,7 +23,7 @@ PLACEMENT = 1e-6  # of a transform that went through a product of matrices [m], 
 
 
 def keep(target: Object, **values: float | Iterable[float]) -> None:
-    """Keeps doubles by name: numbers or rows of numbers."""
+    """Keep doubles by name: numbers or rows of numbers."""
     kept = dict(target[KEY].to_dict()) if KEY in target else {}
     for name, value in values.items():
         kept[name] = float(value) if isinstance(value, (int, float)) else [float(v) for v in value]
@@ -31,7 +31,7 @@ def keep(target: Object, **values: float | Iterable[float]) -> None:
 
 
 def kept(target: Object, name: str) -> tuple[float, ...] | None:
-    """The doubles of that name, or None."""
+    """Return the doubles of that name, or None."""
     if KEY not in target or name not in target[KEY]:
         return None
     value = target[KEY][name]
@@ -39,12 +39,15 @@ def kept(target: Object, name: str) -> tuple[float, ...] | None:
 
 
 def number(target: Object, name: str, visible: float) -> float:
-    """The double behind a visible number."""
+    """Return the double behind a visible number."""
     return row(target, name, (visible,))[0]
 
 
 def row(target: Object, name: str, visible: Iterable[float]) -> tuple[float, ...]:
-    """The doubles behind a row of visible numbers; where an edit changed one, all of them are the visible ones."""
+    """Return the doubles behind a row of visible numbers.
+
+    Where an edit changed one, all of them are the visible ones.
+    """
     seen = tuple(float(v) for v in visible)
     exact = kept(target, name)
     if exact is None or len(exact) != len(seen):
@@ -55,7 +58,7 @@ def row(target: Object, name: str, visible: Iterable[float]) -> tuple[float, ...
 
 
 def placement(target: Object, name: str, visible: Iterable[float]) -> tuple[float, ...]:
-    """The doubles behind a position or direction that was derived from transforms."""
+    """Return the doubles behind a position or direction that was derived from transforms."""
     seen = tuple(float(v) for v in visible)
     exact = kept(target, name)
     if exact is None or len(exact) != len(seen):
@@ -70,7 +73,7 @@ def _unbounded(value: float) -> float:
 
 
 def pose(target: Object, visible: Pose) -> Pose:
-    """The pose kept as `position` and `quaternion` behind one that was derived from transforms."""
+    """Return the pose kept as `position` and `quaternion` behind one that was derived from transforms."""
     position = placement(target, "position", visible.position)
     exact = kept(target, "quaternion")
     if exact is None or 1.0 - abs(sum(e * v for e, v in zip(exact, visible.quaternion, strict=True))) > PLACEMENT**2:

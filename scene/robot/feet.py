@@ -25,7 +25,7 @@ from .writing import write_frame
 
 
 def make_feet(root: Object, found: Mapping[Object, Iterable[Object]]) -> tuple[list[Object], bool]:
-    """The frames of bodies that the robot stands on, at the bodies' origins.
+    """Return the frames of bodies that the robot stands on, at the bodies' origins.
 
     A sole is what touches the ground as its body stands now, or its flat side below where that does not stand level.
 
@@ -73,8 +73,10 @@ def _make_foot(root: Object, body: Object, sole: np.ndarray, side: str) -> Objec
 
 
 def _follow_instead(root: Object, foot: Object, poses: dict[str, Pose]) -> None:
-    """Lets a target of one of these frames, given where they are on the foot's body, move the foot, and the body as
-    before."""
+    """Let a target of one of these frames move the foot, and the body as before.
+
+    Frames are given where they are on the foot's body.
+    """
     label, targets = foot.robik.label, [t for t in root.robik.robot.character.targets if t.leads]
     same = (foot.parent.robik.label, *(name for name in poses if part_of(name)[0] == "foot"))
     target = next((target for target in targets if target.frame in same), None)

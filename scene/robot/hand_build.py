@@ -28,7 +28,7 @@ SIZE = 0.05  # of the axes that show bodies and joints, of the robot's extent
 
 
 def body_of(shown: Object | None) -> Object | None:
-    """The body that an object is, or is a part of."""
+    """Return the body that an object is, or is a part of."""
     while shown is not None and shown.robik.kind != "BODY":
         shown = shown.parent
     return shown
@@ -61,7 +61,7 @@ def selected_joints(context: Context) -> list[Object]:
 
 
 def make_robot(context: Context, shown: Iterable[Object], name: str = "robot") -> Object:
-    """The root of a new robot whose bodies are these meshes, nothing tied yet.
+    """Return the root of a new robot whose bodies are these meshes, nothing tied yet.
 
     Raises:
         RobikError: one of them cannot be a body; nothing is changed.
@@ -84,7 +84,7 @@ def make_robot(context: Context, shown: Iterable[Object], name: str = "robot") -
 
 
 def add_body(root: Object, shown: Object) -> Object:
-    """A body for a mesh, which becomes what is to be seen of it, where it stands.
+    """Return a body for a mesh, which becomes what is to be seen of it, where it stands.
 
     Raises:
         RobikError: it cannot be one.
@@ -164,7 +164,7 @@ def add_joint(
 
 
 def check_joint(root: Object | None, found: Iterable[Object], kind: str, name: str, actuated: bool) -> None:
-    """Whether bodies can be tied by a new joint, before anything is made.
+    """Check that bodies can be tied by a new joint, before anything is made.
 
     Raises:
         RobikError: says why not.
@@ -178,7 +178,7 @@ def check_joint(root: Object | None, found: Iterable[Object], kind: str, name: s
 
 
 def remove_joints(root: Object, joints: Iterable[Object]) -> None:
-    """Takes joints away, with their sliders and the couplings that name them."""
+    """Take joints away, with their sliders and the couplings that name them."""
     joints = list(joints)
     gone = {name for joint in joints for name in coordinate_names(joint)}
     couplings = root.robik.robot.couplings
@@ -190,7 +190,7 @@ def remove_joints(root: Object, joints: Iterable[Object]) -> None:
 
 
 def set_ground(root: Object, body: Object) -> Object:
-    """Holds a body where it is; what else held or freed the robot as a whole goes."""
+    """Hold a body where it is; what else held or freed the robot as a whole goes."""
     at_rest(root, [body])
     old = [j for j in parts(root)["JOINT"] if j.robik.joint.parent is None and j.robik.joint.type in ("fixed", "free")]
     bpy.data.batch_remove(old)
@@ -200,8 +200,9 @@ def set_ground(root: Object, body: Object) -> Object:
 
 
 def set_free(root: Object, feet: Iterable[Object]) -> bool:
-    """Lets a robot go that stands on these bodies, but is held by another, as every URDF's root is unless somebody says
-    otherwise.
+    """Release a robot that stands on these bodies from another one that holds it.
+
+    Every URDF's root is held unless the user says otherwise.
 
     Returns:
         Whether it was held by one fixed joint, which is gone; what ties it to the world in another way stays.
@@ -243,7 +244,7 @@ def set_motors(root: Object, joints: Iterable[Object], on: bool, speed: float = 
 
 
 def set_limits(root: Object, made: Object, limits: tuple[float, float]) -> None:
-    """How far a joint with one motion may go [rad or m].
+    """Set the limits of a joint with one motion [rad or m].
 
     Raises:
         RobikError: it has several motions, or stands outside.
@@ -269,7 +270,7 @@ def to_rest(root: Object) -> None:
 
 
 def at_rest(root: Object, which: Iterable[Object]) -> None:
-    """Whether bodies stand in their rest pose, which is where a new joint can tie them.
+    """Check that bodies stand in their rest pose, in which alone a new joint can tie them.
 
     One without joints rests where it is put.
 
@@ -292,7 +293,7 @@ def at_rest(root: Object, which: Iterable[Object]) -> None:
 
 
 def settle(root: Object) -> Mechanism | None:
-    """Brings sliders up to date with what was built, and notes what still stands apart.
+    """Bring sliders up to date with what was built, and notes what still stands apart.
 
     Returns:
         The robot; None while it is in several parts.
@@ -325,7 +326,7 @@ def joint_edited(joint: Object) -> None:
 
 
 def _straightened(shown: Object, inside: Matrix) -> Matrix:
-    """Where a mesh stands, without shear, which a body cannot have: that goes into the mesh itself."""
+    """Return where a mesh stands, without shear, which a body cannot have: that goes into the mesh itself."""
     if not _is_sheared(inside):
         return inside
     location, rotation, _ = inside.decompose()
@@ -371,7 +372,7 @@ def _next(root: Object, kind: str) -> int:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """The name, with a number where it is taken."""
+    """Return the name, with a number where it is taken."""
     return next(n for k in range(1, len(taken) + 2) if (n := name if k == 1 else f"{name}_{k}") not in taken)
 
 

@@ -25,7 +25,7 @@ def inventory(root: Object) -> str:
 
 
 def import_lines(root: Object) -> list[tuple[str, str]]:
-    """What an import found, line by line, each with its icon: counts, what was decided, warnings."""
+    """Return what an import found, line by line, each with its icon: counts, what was decided, warnings."""
     told = root.robik.robot
     warnings = told.warnings.splitlines()
     lines = [

@@ -50,7 +50,9 @@ class MeshImport:
         self._usd, self._mjcf = MeshReader(packages), InlineMeshes(packages)
 
     def load(self, path: Path, inner: str = "") -> Mesh:
-        """A file's meshes as one, in its own unit; of a USD file the mesh of a prim, of an MJCF file the one of a name.
+        """Return a file's meshes as one, in its own unit.
+
+        Of a USD file the mesh of a prim, of an MJCF file the one of a name.
 
         Raises:
             RobikError: the file is missing, of a kind that cannot be read, or broken; nothing of it is left.
@@ -98,7 +100,7 @@ class MeshImport:
         return _of_triangles(path.stem, *found[0])
 
     def _painted(self, name: str, surface: Surface, path: Path) -> Mesh:
-        """A Blender mesh of a surface."""
+        """Return a Blender mesh of a surface."""
         mesh = bpy.data.meshes.new(name)
         mesh.from_pydata(surface.points.tolist(), [], surface.faces)
         if surface.uv is not None:
@@ -111,7 +113,7 @@ class MeshImport:
         return mesh
 
     def _material(self, paint: Paint, path: Path) -> Material:
-        """One for each paint of a file, whichever of its meshes has it."""
+        """Return one for each paint of a file, whichever of its meshes has it."""
         if (path, paint) not in self._materials:
             material, shader = painted_material(paint.name, paint.color)
             shader.inputs["Roughness"].default_value, shader.inputs["Metallic"].default_value = (
@@ -126,7 +128,7 @@ class MeshImport:
         return self._materials[path, paint]
 
     def _picture(self, picture: Picture, mesh_file: Path) -> Image | None:
-        """A picture of a mesh file; none, with a warning, where it is missing or may not be read.
+        """Return a picture of a mesh file; none, with a warning, where it is missing or may not be read.
 
         One inside a package is packed.
         """
@@ -149,7 +151,7 @@ class MeshImport:
 
 
 def discard(meshes: list[Mesh]) -> None:
-    """Removes meshes, and those of their materials and pictures that nothing else uses."""
+    """Remove meshes, and those of their materials and pictures that nothing else uses."""
     meshes = list(dict.fromkeys(meshes))
     materials = list(dict.fromkeys(material for mesh in meshes for material in mesh.materials if material))
     nodes = [node for material in materials if material.node_tree for node in material.node_tree.nodes]
@@ -159,7 +161,7 @@ def discard(meshes: list[Mesh]) -> None:
 
 
 def _of_triangles(name: str, vertices: np.ndarray, faces: np.ndarray) -> Mesh:
-    """A mesh of vertices (v, 3) and triangles (f, 3), made in bulk."""
+    """Return a mesh of vertices (v, 3) and triangles (f, 3), made in bulk."""
     mesh = bpy.data.meshes.new(name)
     mesh.vertices.add(len(vertices))
     mesh.vertices.foreach_set("co", vertices.ravel())
@@ -193,7 +195,7 @@ def _by_blender(path: Path) -> Mesh:
 
 @contextmanager
 def _nothing_else() -> Iterator[set[ID]]:
-    """Takes away what came in within, except what is added to the set, and what that uses.
+    """Take away what came in within, except what is added to the set, and what that uses.
 
     Selection and active object come back.
     """
@@ -217,7 +219,7 @@ def _all(kind: str) -> list[ID]:
 
 
 def _joined(pieces: list[Object]) -> Any:
-    """One mesh of several objects, where these stand, with all their materials."""
+    """Return one mesh of several objects, where these stand, with all their materials."""
     bpy.context.view_layer.update()
     first, *others = pieces
     mesh: Any = first.data.copy() if first.data.users > 1 else first.data

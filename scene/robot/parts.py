@@ -15,19 +15,19 @@ from ...robik.skeleton.single import unit
 
 
 def robots(scene: Scene) -> list[Object]:
-    """The roots of a scene's robots, by name."""
+    """Return the roots of a scene's robots, by name."""
     return sorted((o for o in scene.objects if o.robik.kind == "ROBOT"), key=lambda o: o.name)
 
 
 def robot_of(part: Object | None) -> Object | None:
-    """The root of the robot that an object belongs to, or None."""
+    """Return the root of the robot that an object belongs to, or None."""
     while part is not None and part.robik.kind != "ROBOT":
         part = part.parent
     return part
 
 
 def chosen_robot(scene: Scene) -> Object:
-    """The robot that the panels work on: the one chosen, or the only one.
+    """Return the robot that the panels work on: the one chosen, or the only one.
 
     Raises:
         RobikError: there is none, or several and none is chosen.
@@ -59,7 +59,7 @@ def shown_robot(scene: Scene) -> str:
 
 
 def changeable_robot(scene: Scene) -> Object:
-    """The robot that the panels work on, if it can be changed in this file.
+    """Return the robot that the panels work on, if it can be changed in this file.
 
     Raises:
         RobikError: there is none, or it belongs to another file.
@@ -70,7 +70,7 @@ def changeable_robot(scene: Scene) -> Object:
 
 
 def check_changeable(root: Object) -> None:
-    """Whether a robot can be changed in this file.
+    """Check that a robot can be changed in this file.
 
     Raises:
         RobikError: it belongs to another one.
@@ -84,7 +84,7 @@ def check_changeable(root: Object) -> None:
 
 
 def parts(root: Object, kinds: Iterable[str] = ("BODY", "VISUAL", "JOINT", "FRAME")) -> dict[str, list[Object]]:
-    """A robot's parts by kind, each kind in the robot's order."""
+    """Return a robot's parts by kind, each kind in the robot's order."""
     found: dict[str, list[tuple[int, str, Object]]] = {kind: [] for kind in kinds}
     for part in root.children_recursive:
         group = part.robik
@@ -95,36 +95,39 @@ def parts(root: Object, kinds: Iterable[str] = ("BODY", "VISUAL", "JOINT", "FRAM
 
 
 def bodies(root: Object) -> list[Object]:
-    """A robot's body objects, in the robot's order."""
+    """Return a robot's body objects, in the robot's order."""
     return parts(root, ("BODY",))["BODY"]
 
 
 def show_joints(root: Object, show: bool) -> None:
-    """Shows or hides a robot's joints in the current view layer."""
+    """Show or hide a robot's joints in the current view layer."""
     for joint in parts(root)["JOINT"]:
         joint.hide_set(not show)
 
 
 def local_pose(part: Object) -> Pose:
-    """Where an object lies in its parent's coordinates, scale left out; from its own settings, so never out of date."""
+    """Return where an object lies in its parent's coordinates, scale left out.
+
+    From its own settings, so never out of date.
+    """
     return pose_of(part.matrix_parent_inverse @ part.matrix_basis)
 
 
 def pose_of(matrix: Matrix) -> Pose:
-    """A transform without its scale."""
+    """Return a transform without its scale."""
     location, rotation, _ = matrix.decompose()
     return Pose(tuple(location), unit((rotation.w, rotation.x, rotation.y, rotation.z)))
 
 
 def place(part: Object, pose: Pose) -> None:
-    """Puts an object at a pose in its parent's coordinates."""
+    """Put an object at a pose in its parent's coordinates."""
     part.rotation_mode = "QUATERNION"
     part.location = pose.position
     part.rotation_quaternion = pose.quaternion
 
 
 def motions_of(joint: Object) -> tuple[str, ...]:
-    """What a joint leaves free."""
+    """Return what a joint leaves free."""
     group = joint.robik.joint
     motions = JOINT_TYPES[group.type].motions
     return tuple(m for m, free in zip(MOTIONS, group.motions, strict=True) if free) if motions is None else motions

@@ -41,12 +41,12 @@ def paused() -> Iterator[None]:
 
 
 def is_paused() -> bool:
-    """Whether other code moves the sliders or the frame."""
+    """Return whether other code moves the sliders or the frame."""
     return _paused > 0
 
 
 def pose_by_sliders(root: Object) -> bool:
-    """Poses a robot's bodies as its sliders say.
+    """Pose a robot's bodies as its sliders say.
 
     Returns:
         Whether its loops close there; if not, it is posed as near as it goes.
@@ -61,7 +61,7 @@ def pose_by_sliders(root: Object) -> bool:
 
 
 def pose(bodies: Iterable[Object], position: np.ndarray, quaternion: np.ndarray) -> None:
-    """Poses bodies in the coordinates of their root: (n, 3) and (n, 4) wxyz."""
+    """Pose bodies in the coordinates of their root: (n, 3) and (n, 4) wxyz."""
     for body, where, turn in zip(bodies, position, quaternion, strict=True):
         body.rotation_mode = "QUATERNION"
         body.location = where
@@ -74,7 +74,7 @@ def assembly_at(
     present: Mapping[str, float] = MappingProxyType({}),
     robot: Moving | None = None,
 ) -> Assembly:
-    """A robot's bodies in its root's coordinates.
+    """Return a robot's bodies in its root's coordinates.
 
     Args:
         root: the robot's.
@@ -99,17 +99,17 @@ def assembly_at(
 
 
 def problem(root: Object) -> str:
-    """Why a robot does not follow its sliders now; empty if it does."""
+    """Return why a robot does not follow its sliders now; empty if it does."""
     return _problems.get(root.session_uid, "")
 
 
 def tell(root: Object, problem: str) -> None:
-    """Notes why a robot cannot follow its sliders."""
+    """Note why a robot cannot follow its sliders."""
     _problems[root.session_uid] = problem
 
 
 def settled(root: Object) -> None:
-    """Notes that a robot's bodies stand where its sliders say."""
+    """Note that a robot's bodies stand where its sliders say."""
     _seen[root.session_uid] = _numbers(root)
     _problems.pop(root.session_uid, None)
 
@@ -122,7 +122,7 @@ def forget() -> None:
 
 
 def _numbers(root: Object) -> tuple[float, ...]:
-    """All number-valued custom properties of a root, the sliders among them."""
+    """Return all number-valued custom properties of a root, the sliders among them."""
     return tuple(v for v in root.values() if isinstance(v, float))
 
 
@@ -170,7 +170,7 @@ def _after_load(_file: str) -> None:
 
 
 def has_baked_bodies(root: Object) -> bool:
-    """Whether the bodies have curves of their own, which pose the robot during playback."""
+    """Return whether the bodies have curves of their own, which pose the robot during playback."""
     return any(
         child.robik.kind == "BODY" and child.animation_data and child.animation_data.action for child in root.children
     )
@@ -184,13 +184,13 @@ HANDLERS = (
 
 
 def register() -> None:
-    """Starts following."""
+    """Start following."""
     for handlers, handler in HANDLERS:
         handlers.append(handler)
 
 
 def unregister() -> None:
-    """Stops following."""
+    """Stop following."""
     for handlers, handler in HANDLERS:
         handlers.remove(handler)
     forget()

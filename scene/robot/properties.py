@@ -35,6 +35,8 @@ def _is_body(_group: PropertyGroup, candidate: Object) -> bool:
 
 
 class RobikBody(PropertyGroup):
+    """Properties of a body's object."""
+
     mass: FloatProperty(name="Mass", unit="MASS", min=0.0, precision=4)
     com: FloatVectorProperty(
         name="Centre of Mass", description="In the body's own frame", unit="LENGTH", size=3, precision=4
@@ -55,6 +57,8 @@ class RobikBody(PropertyGroup):
 
 
 class RobikVisual(PropertyGroup):
+    """Properties of a visual's object."""
+
     shape: EnumProperty(name="Shape", items=[(shape, shape.capitalize(), "") for shape in SHAPES])
     size: FloatVectorProperty(
         name="Size", description="As the shape wants it: lengths, radius and length, or a mesh's scale", size=3
@@ -68,6 +72,8 @@ def _joint_changed(group: PropertyGroup, _context: Context) -> None:
 
 
 class RobikJoint(PropertyGroup):
+    """Properties of a joint's empty."""
+
     type: EnumProperty(
         name="Type",
         description="What the two bodies may do relative to each other",

@@ -18,7 +18,7 @@ from .parts import local_pose, motions_of, parts, unit
 
 
 def read_robot(root: Object) -> Mechanism:
-    """The robot below a root, as exact as it was built wherever nobody edited it.
+    """Return the robot below a root, as exact as it was built wherever nobody edited it.
 
     Raises:
         RobikError: names the object that is wrong.
@@ -40,7 +40,7 @@ class Moving(NamedTuple):
 
 
 def read_moving(root: Object) -> Moving:
-    """All that a robot's motion needs. As long as its parts say the same, it is the same mechanism.
+    """Return all that a robot's motion needs. As long as its parts say the same, it is the same mechanism.
 
     Raises:
         RobikError: names the object that is wrong.
@@ -53,7 +53,7 @@ def read_moving(root: Object) -> Moving:
 
 
 def read_moving_parts(root: Object) -> Mechanism:
-    """The mechanism that `read_moving` finds.
+    """Return the mechanism that `read_moving` finds.
 
     Raises:
         RobikError: names the object that is wrong.
@@ -67,7 +67,7 @@ def forget() -> None:
 
 
 def _said(root: Object, found: dict[str, list[Object]]) -> list[object]:
-    """All that can be edited of a robot's moving parts, in a tenth of the time that making sense of it takes."""
+    """Return all that can be edited of a robot's moving parts, in a tenth of the time that making sense of it takes."""
     said: list[object] = [root.robik.label, *map(_values, root.robik.robot.couplings)]
     said += [(o.session_uid, o.robik.label, *_values(o.robik.body)) for o in found["BODY"]]
     for part in (*found["JOINT"], *found["FRAME"]):
@@ -79,7 +79,7 @@ def _said(root: Object, found: dict[str, list[Object]]) -> list[object]:
 
 
 def _values(group: PropertyGroup) -> tuple[object, ...]:
-    """All properties of a group, objects by what they are called in this session."""
+    """Return all properties of a group, objects by what they are called in this session."""
     kind: Any = type(group)  # which the stubs take for unhashable
     plain, rows, pointers = _fields(kind)
     told: list[object] = [*plain(group)]
@@ -90,7 +90,7 @@ def _values(group: PropertyGroup) -> tuple[object, ...]:
 
 @cache
 def _fields(kind: type[PropertyGroup]) -> tuple[Callable, list[str], list[str]]:
-    """A getter of a group's name, numbers, switches and texts; the names of its rows of numbers.
+    """Return a getter of a group's name, numbers, switches and texts; the names of its rows of numbers.
 
     Those of its pointers to objects.
     """
@@ -126,7 +126,7 @@ def _read(root: Object, found: dict[str, list[Object]], visuals: list[Object]) -
 
 
 def rest_pose(body: Object) -> Pose:
-    """Where a body rests, in the robot's coordinates.
+    """Return where a body rests, in the robot's coordinates.
 
     Raises:
         RobikError: its rotation is none.

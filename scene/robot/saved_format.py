@@ -2,10 +2,12 @@
 
 from bpy.types import Object
 
-FORMAT = 2
+FORMAT = 3
 
 
 def too_new(root: Object) -> bool:
-    """Return whether a later version of RobIK has saved the robot: it may use properties that this one does not
-    know."""
+    """Return whether a later version of RobIK has saved the robot.
+
+    It may use properties that this one does not know.
+    """
     return bool(root.robik.robot.format > FORMAT)

@@ -17,7 +17,7 @@ LARGEST = 3.4e38
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Whether Blender can hold actuators of these names as custom properties.
+    """Check that Blender can hold actuators of these names as custom properties.
 
     Raises:
         RobikError: names the actuator.
@@ -31,8 +31,11 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def match_sliders(root: Object, mechanism: Mechanism) -> None:
-    """A custom property for each actuator, with the joint's limits and unit: as it stands where it was there before
-    (within the limits), else at its rest value. Those of motors that are gone go."""
+    """Give the robot a custom property for each actuator, with the joint's limits and unit.
+
+    One that was there keeps its value (within the limits), a new one gets its rest value, and those of motors that are
+    gone go.
+    """
     for name in [name for name, value in root.items() if isinstance(value, float) and _described(root, name)]:
         if name not in mechanism.actuators:
             del root[name]
@@ -57,13 +60,13 @@ def _description(name: str) -> str:
 
 
 def _described(root: Object, name: str) -> bool:
-    """Whether a number on a root is a slider of ours."""
+    """Return whether a number on a root is a slider of ours."""
     ui = root.id_properties_ui(name)
     return ui is not None and ui.as_dict().get("description") == _description(name)
 
 
 def slider_values(root: Object, names: tuple[str, ...]) -> np.ndarray:
-    """The sliders' values (A,) [rad or m].
+    """Return the sliders' values (A,) [rad or m].
 
     Raises:
         RobikError: a slider is missing or is not a number.
@@ -80,20 +83,20 @@ def slider_values(root: Object, names: tuple[str, ...]) -> np.ndarray:
 
 
 def set_sliders(root: Object, names: tuple[str, ...], values: np.ndarray) -> None:
-    """Moves the sliders; the robot follows at the next update."""
+    """Move the sliders; the robot follows at the next update."""
     for name, value in zip(names, values, strict=True):
         root[name] = float(value)
     root.update_tag()
 
 
 def slides(root: Object, name: str) -> bool:
-    """Whether a motor slides instead of turning."""
+    """Return whether a motor slides instead of turning."""
     ui = root.id_properties_ui(name) if name in root else None
     return ui is not None and ui.as_dict().get("subtype") == "DISTANCE"
 
 
 def shown(root: Object, name: str, value: float) -> str:
-    """A motor's value [rad or m] in words: millimetres where it slides, else degrees."""
+    """Return a motor's value [rad or m] in words: millimetres where it slides, else degrees."""
     return f"{1e3 * value:.0f} mm" if slides(root, name) else f"{degrees(value):.0f}°"
 
 

@@ -14,7 +14,7 @@ PLACEHOLDER = 0.02  # edge of the cube that stands for a missing mesh [m]
 
 
 def primitive(visual: Visual) -> Mesh:
-    """A box, cylinder, capsule or sphere in its true size."""
+    """Return a box, cylinder, capsule or sphere in its true size."""
     mesh = bpy.data.meshes.new(visual.shape)
     shape = bmesh.new()
     try:
@@ -40,7 +40,7 @@ def primitive(visual: Visual) -> Mesh:
 
 
 def placeholder(name: str) -> Mesh:
-    """A small cube where a mesh is missing."""
+    """Return a small cube where a mesh is missing."""
     edge = (PLACEHOLDER,) * 3
     mesh = primitive(Visual("box", edge))
     mesh.name = name
@@ -48,7 +48,7 @@ def placeholder(name: str) -> Mesh:
 
 
 def material(color: tuple[float, float, float, float]) -> Material:
-    """The material of a colour, shared by everything that has it."""
+    """Return the material of a colour, shared by everything that has it."""
     name = "RobIK #" + "".join(f"{round(c * 255):02x}" for c in color)
     found: Material | None = bpy.data.materials.get(name)
     if found is not None:
@@ -57,7 +57,7 @@ def material(color: tuple[float, float, float, float]) -> Material:
 
 
 def painted_material(name: str, color: tuple[float, float, float, float]) -> tuple[Material, bpy.types.Node]:
-    """A new material of a colour, and its shader."""
+    """Return a new material of a colour, and its shader."""
     made = bpy.data.materials.new(name)
     made.diffuse_color = color
     if made.node_tree is None:  # from 5.0 on a new material has its nodes

@@ -12,7 +12,7 @@ from .parts import place
 
 
 def write_body(made: Object, body: Body, size: float) -> None:
-    """A body, in its rest pose; `size` of its axes [m]."""
+    """Write a body, in its rest pose; `size` of its axes [m]."""
     made.empty_display_type, made.empty_display_size = "PLAIN_AXES", size
     write_mass(made, body)
     group, pose = made.robik.body, body.pose
@@ -22,14 +22,14 @@ def write_body(made: Object, body: Body, size: float) -> None:
 
 
 def write_mass(made: Object, body: Body) -> None:
-    """What a body weighs."""
+    """Write the mass of a body."""
     group = made.robik.body
     group.mass, group.com, group.inertia = body.mass, body.com, body.inertia
     exact.keep(made, mass=body.mass, com=body.com, inertia=body.inertia)
 
 
 def write_joint(made: Object, joint: Joint, parent: Object | None, child: Object, parent_rest: Pose) -> None:
-    """A joint below its parent's object, or below the root where the parent is the world.
+    """Write a joint below its parent's object, or below the root where the parent is the world.
 
     `parent_rest` is the parent's rest pose.
     """
@@ -44,7 +44,7 @@ def write_joint(made: Object, joint: Joint, parent: Object | None, child: Object
 
 
 def write_limits(made: Object, joint: Joint) -> None:
-    """How far and how fast a joint goes."""
+    """Write the limits of a joint's position and speed."""
     group = made.robik.joint
     lower, upper = [lo for lo, _ in joint.limits], [hi for _, hi in joint.limits]
     for name, values in (("lower", lower), ("upper", upper), ("rest", joint.rest)):
@@ -57,7 +57,7 @@ def write_limits(made: Object, joint: Joint) -> None:
 
 
 def write_frame(made: Object, frame: Frame) -> None:
-    """A frame on its body."""
+    """Write a frame on its body."""
     made.empty_display_type, made.robik.is_foot = "ARROWS", frame.is_foot
     place(made, frame.pose)
     exact.keep(made, position=frame.pose.position, quaternion=frame.pose.quaternion, sole=np.ravel(frame.sole))

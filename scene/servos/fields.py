@@ -13,7 +13,7 @@ from bpy.types import PropertyGroup, Scene
 
 from ...robik.errors import RobikError
 from ...robik.servo.brands import BRANDS
-from ...robik.servo.chain import Servo
+from ...robik.servo.servo import Servo
 from ..robot.parts import chosen_robot
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import slides
@@ -29,12 +29,12 @@ _models = [(brand.name, model) for brand in BRANDS.values() for model in brand.p
 
 
 def refused() -> str:
-    """Why the latest edit changed nothing; empty if it did what it should."""
+    """Return why the latest edit changed nothing; empty if it did what it should."""
     return _refused
 
 
 def choose(scene: Scene, id: int) -> None:
-    """Unfolds a servo; the one that is unfolded already is folded away."""
+    """Unfold a servo; the one that is unfolded already is folded away."""
     global _refused
     _refused, playing = "", scene.robik.playing
     playing.chosen = -1 if playing.chosen == id else id
@@ -68,7 +68,10 @@ def _read(scene: Scene) -> tuple[Servo, float]:
 
 
 def _edit(scene: Scene, **entries: Any) -> None:
-    """An edit that the chain refuses changes nothing; a setter cannot raise, so the panel says why."""
+    """Edit the chain; an edit that it refuses changes nothing.
+
+    A setter cannot raise, so the panel says why.
+    """
     global _refused
     try:
         servo_setup.edit(scene, chosen_robot(scene), scene.robik.playing.chosen, **entries)
@@ -79,7 +82,7 @@ def _edit(scene: Scene, **entries: Any) -> None:
 
 
 def _entry(name: str) -> dict[str, Callable[..., Any]]:
-    """Gets and sets an entry as it is."""
+    """Get and set an entry as it is."""
     return {
         "get": lambda group: getattr(_servo(group.id_data), name),
         "set": lambda group, value: _edit(group.id_data, **{name: value}),
@@ -87,7 +90,7 @@ def _entry(name: str) -> dict[str, Callable[..., Any]]:
 
 
 def _rate(name: str) -> dict[str, Callable[..., Any]]:
-    """Gets and sets a limit in what is shown."""
+    """Get and sets a limit in what is shown."""
     return {
         "get": lambda group: getattr(_servo(group.id_data), name) * _scale(group.id_data),
         "set": lambda group, value: _edit(group.id_data, **{name: value / _scale(group.id_data)}),
@@ -95,7 +98,7 @@ def _rate(name: str) -> dict[str, Callable[..., Any]]:
 
 
 def _end(k: int) -> dict[str, Callable[..., Any]]:
-    """Gets and sets an end of the positions in what is shown."""
+    """Get and sets an end of the positions in what is shown."""
 
     def put(group: PropertyGroup, value: float) -> None:
         scene: Scene = group.id_data  # type: ignore[assignment]

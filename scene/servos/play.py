@@ -14,11 +14,13 @@ from bpy.types import Object, Scene
 from ...robik.errors import RobikError, ServoError
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
-from ...robik.servo.chain import Servo, ServoChain, default_chain, load_chain, read_chain
+from ...robik.servo.chain import ServoChain, default_chain
+from ...robik.servo.chain_file import load_chain, read_chain
 from ...robik.servo.player import Player
 from ...robik.servo.preflight import Preflight, preflight
 from ...robik.servo.recording import load_recording
 from ...robik.servo.recording_report import write_report
+from ...robik.servo.servo import Servo
 from ...robik.servo.softening import soften
 from ...robik.servo.status import PlaySettings, PlayState, Status
 from ...robik.servo.trajectory import part
@@ -47,24 +49,26 @@ _is_held = True  # whether the dead man's key is
 
 
 def player() -> Player | None:
-    """The connected player, or None."""
+    """Return the connected player, or None."""
     return _player
 
 
 def status() -> Status:
-    """Where the player stands; after it was disconnected, where it was left, with the torque that it left."""
+    """Return where the player stands; after it was disconnected, where it was left, with the torque that it left."""
     last = _player or _leaving
     return last.status if last is not None else Status()
 
 
 def is_open() -> bool:
-    """Whether there are servos to speak to: also after most faults, when they may still be powered and can still be
-    stopped."""
+    """Return whether there are servos to speak to.
+
+    Also after most faults, when they may still be powered and can still be stopped.
+    """
     return _player is not None and _player.is_open
 
 
 def connected() -> Player:
-    """The connected player.
+    """Return the connected player.
 
     Raises:
         ServoError: there is none, or its port is closed.
@@ -75,7 +79,7 @@ def connected() -> Player:
 
 
 def may_have_torque() -> bool:
-    """Whether servos have torque, or may have: also after disconnecting, and after another file was opened."""
+    """Return whether servos have torque, or may have: also after disconnecting, and after another file was opened."""
     return is_open() or status().may_have_torque
 
 
@@ -94,7 +98,7 @@ def torque_off() -> None:
 
 
 def settings_of(scene: Scene) -> PlaySettings:
-    """How the scene wants it played.
+    """Return how the scene wants it played.
 
     Raises:
         ServoError: the servos to play without are not named by their ids.
@@ -118,7 +122,7 @@ def _ids(text: str) -> tuple[int, ...]:
 
 
 def report_telemetry(scene: Scene) -> Path:
-    """Draws the telemetry that was recorded, on a page beside its file.
+    """Draw the telemetry that was recorded, on a page beside its file.
 
     Raises:
         RobikError: no file is named, it holds no telemetry, or the page cannot be written.
@@ -132,7 +136,7 @@ def report_telemetry(scene: Scene) -> Path:
 
 
 def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
-    """Opens a port, once an earlier player has let go of its own; nobody waits for either.
+    """Open a port, once an earlier player has let go of its own; nobody waits for either.
 
     Raises:
         ServoError: no port is named.
@@ -151,7 +155,7 @@ def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
 
 
 def disconnect(wait: float = 0.0) -> None:
-    """Stops softly, closes the port and leaves torque as it is; waits for that at most so long [s]."""
+    """Stop softly, closes the port and leaves torque as it is; waits for that at most so long [s]."""
     global _player, _leaving, _led
     _led = ""
     ghost.hide()
@@ -163,8 +167,10 @@ def disconnect(wait: float = 0.0) -> None:
 
 
 def chain_file(root: Object, scene: Scene) -> Path | None:
-    """The file that says which servo drives which motor: the one chosen, else the one beside the robot, where the scene
-    keeps no chain."""
+    """Return the file that says which servo drives which motor.
+
+    The one chosen, else the one beside the robot, where the scene keeps no chain.
+    """
     if scene.robik.servos:
         return Path(bpy.path.abspath(scene.robik.servos))
     if scene.robik.playing.chain or not root.robik.robot.source:
@@ -175,8 +181,9 @@ def chain_file(root: Object, scene: Scene) -> Path | None:
 
 
 def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
-    """A robot's servos: from its file, or as the scene keeps them, or one per motor with ids 1, 2, … where there is
-    neither.
+    """Return a robot's servos, from its file or as the scene keeps them.
+
+    Where there is neither: one per motor with ids 1, 2, ….
 
     Raises:
         ServoError, FormatError: the file is not what it should be.
@@ -202,14 +209,14 @@ def known_chain(root: Object, scene: Scene) -> ServoChain | None:
 
 
 def one_per_motor(mechanism: Mechanism, model: str = Servo.model, brand: str = Servo.brand) -> ServoChain:
-    """A servo for each motor, with ids 1, 2, … and the motors' limits."""
+    """Return a servo for each motor, with ids 1, 2, … and the motors' limits."""
     limits = {n: limit for j in mechanism.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
     speeds = {n: j.velocity_limit for j in mechanism.actuated for n in j.coordinate_names}
     return default_chain(mechanism.actuators, limits, speeds, model, robot=mechanism.name, brand=brand)
 
 
 def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:
-    """What speaks against playing a motion on a chain as the scene wants it played."""
+    """Return what speaks against playing a motion on a chain as the scene wants it played."""
     playing = scene.robik.playing
     asked = part(motion, speed=playing.speed)
     begin = _player.begins_at(asked) if _player is not None else 0.0
@@ -236,7 +243,7 @@ def frames_to_play(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarr
 
 
 def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: ServoChain) -> tuple[Motion, str]:
-    """What the sliders' curves hold, exactly, in the range that is asked for, softened if that is asked for.
+    """Return what the sliders' curves hold, exactly, in the range that is asked for, softened if that is asked for.
 
     Returns:
         The motion, and what softening did to it, in words; empty where it was not asked for or changed nothing to speak
@@ -259,8 +266,10 @@ def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: Serv
 
 
 def tick(scene: Scene) -> None:
-    """One turn of Blender's main loop: it is alive, the sliders are where the servos should be, or the real pose is
-    where they are."""
+    """Do one turn of Blender's main loop.
+
+    Beats the heart, and puts the sliders where the servos should be, or the real pose where they are.
+    """
     if _player is None or not _player.is_open:
         return
     _player.heartbeat()
@@ -275,7 +284,7 @@ def tick(scene: Scene) -> None:
 
 
 def _show_ghost(scene: Scene) -> None:
-    """The ghost where the servos are; none where that is where the sliders are, as far as can be seen."""
+    """Show the ghost where the servos are, or none where that is where the sliders are."""
     root, present = chosen_robot(scene), real_pose()
     is_apart = any(
         isinstance(root.get(name), float) and abs(root[name] - value) > APART for name, value in present.items()
@@ -310,7 +319,7 @@ def _move_playhead(scene: Scene, seconds: float) -> None:
 
 
 def lead_live(root: Object) -> None:
-    """The servos follow this robot's sliders from now on: dragged, animated, or posed in any other way.
+    """Let the servos follow this robot's sliders from now on: dragged, animated, or posed in any other way.
 
     Raises:
         ServoError: they do not hold.
@@ -322,19 +331,19 @@ def lead_live(root: Object) -> None:
 
 
 def hold(is_held: bool) -> None:
-    """Whether the dead man's key is held: without it, there is no wish."""
+    """Hold the dead man's key, or let it go; without it nothing is requested."""
     global _is_held
     _is_held = is_held
 
 
 def _slider_wishes(player: Player, root: Object | None) -> dict[str, float]:
-    """The sliders' values; without the robot, or a slider of it, nothing is wished for."""
+    """Return the sliders' values; without the robot, or a slider of it, nothing is wished for."""
     sliders = {} if root is None else {name: root.get(name) for name in player.chain.actuators}
     return {name: value for name, value in sliders.items() if isinstance(value, float)}
 
 
 def real_pose() -> dict[str, float]:
-    """Where the servos are, by actuator [rad or m]. The first of two servos speaks for both.
+    """Return where the servos are, by actuator [rad or m]. The first of two servos speaks for both.
 
     Raises:
         ServoError: nothing is known of them.
@@ -347,7 +356,7 @@ def real_pose() -> dict[str, float]:
 
 
 def show_real_pose(scene: Scene) -> None:
-    """Moves the sliders of the scene's robot to where the servos are."""
+    """Move the sliders of the scene's robot to where the servos are."""
     root = chosen_robot(scene)
     present = real_pose()
     names = [name for name in present if isinstance(root.get(name), float) and abs(root[name] - present[name]) > STILL]

@@ -1,4 +1,4 @@
-"""How a scene's motion plays on servos. No logic."""
+"""Settings of playing a scene's motion on servos. No logic."""
 
 from bpy.props import BoolProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import PropertyGroup
@@ -7,6 +7,8 @@ from .fields import RobikServo
 
 
 class RobikPlaying(PropertyGroup):
+    """Settings of playing."""
+
     loop: BoolProperty(
         name="Loop", description="Play over and over until it is stopped; at the end the robot goes back to the start"
     )

@@ -18,7 +18,8 @@ from ...robik.errors import ServoError
 from ...robik.motions import Motion
 from ...robik.servo import setup
 from ...robik.servo.brands import DEFAULT, brand_of
-from ...robik.servo.chain import ServoChain, chain_text
+from ...robik.servo.chain import ServoChain
+from ...robik.servo.chain_file import chain_text
 from ...robik.servo.driver import Workshop
 from ...robik.servo.port_thread import SIMULATED
 from ...robik.servo.setup import Dragging
@@ -39,17 +40,17 @@ _brand = DEFAULT  # of the latest scan
 
 
 def seen() -> list[Seen]:
-    """The servos that the latest scan found."""
+    """Return the servos that the latest scan found."""
     return _seen
 
 
 def advice() -> list[Change]:
-    """What should be changed about them, so that they can stream."""
+    """Return what should be changed about them, so that they can stream."""
     return _advice
 
 
 def task() -> Task | None:
-    """What goes on now, or went on last."""
+    """Return what goes on now, or went on last."""
     return _task
 
 
@@ -76,7 +77,7 @@ def _start(port: str, work: Callable[[Task, Workshop], object], baud_rate: int |
 
 
 def scan(port: str, brand: str = DEFAULT.name) -> Task:
-    """Asks at all likely baud rates who is there, and what should be changed about them."""
+    """Ask at all likely baud rates who is there, and what should be changed about them."""
     global _brand
     _brand = made = brand_of(brand)
 
@@ -89,7 +90,7 @@ def scan(port: str, brand: str = DEFAULT.name) -> Task:
 
 
 def prepare(port: str) -> Task:
-    """Makes the changes that the latest scan advised."""
+    """Make the changes that the latest scan advised."""
     changes = list(_advice)
 
     def work(task: Task, workshop: Workshop) -> None:
@@ -104,7 +105,7 @@ def prepare(port: str) -> Task:
 
 
 def change(port: str, id: int, new_id: int, new_baud_rate: int) -> Task:
-    """Gives a servo that the scan found another id and baud rate."""
+    """Give a servo that the scan found another id and baud rate."""
     one = next((one for one in _seen if one.id == id), None)
     if one is None:
         raise ServoError(f"the latest scan found no servo {id}; scan again")
@@ -120,7 +121,7 @@ def change(port: str, id: int, new_id: int, new_baud_rate: int) -> Task:
 
 
 def find_dragged(port: str, actuator: str) -> Task:
-    """Waits for somebody to move the actuator by hand; its result is the servo that moved, or None."""
+    """Wait for somebody to move the actuator by hand; its result is the servo that moved, or None."""
     rates = {one.baud_rate for one in _seen}
     if len(rates) != 1:
         raise ServoError(
@@ -146,9 +147,9 @@ def find_dragged(port: str, actuator: str) -> Task:
 
 
 def keep(scene: Scene, chain: ServoChain) -> None:
-    """The scene's chain from now on; a servo file that was chosen no longer is.
+    """Keep this chain as the scene's; a servo file that was chosen no longer is.
 
-    Who is connected lets go, and must connect anew.
+    A player that is connected lets go, and must connect again.
     """
     play.disconnect()
     scene.robik.servos = ""
@@ -156,12 +157,12 @@ def keep(scene: Scene, chain: ServoChain) -> None:
 
 
 def assign(scene: Scene, root: Object, actuator: str, one: Seen) -> None:
-    """This servo turns this actuator."""
+    """Let this servo turn this actuator."""
     keep(scene, setup.assigned(play.servo_chain(root, read_robot(root), scene), actuator, one))
 
 
 def turn_round(scene: Scene, root: Object, id: int) -> None:
-    """This servo's direction is the other one."""
+    """Reverse this servo's direction."""
     keep(scene, setup.turned_round(play.servo_chain(root, read_robot(root), scene), id))
 
 
@@ -175,8 +176,9 @@ def edit(scene: Scene, root: Object, id: int, /, **entries: Any) -> None:
 
 
 def add(scene: Scene, root: Object, actuator: str) -> int:
-    """Another servo for an actuator, at the next free id, which is given back: the mirror image of the one that it has,
-    if any.
+    """Add another servo for an actuator, at the next free id, and return the id.
+
+    It is the mirror image of the one that the actuator has, if any.
 
     Raises:
         ServoError: the robot has no such motor.
@@ -198,12 +200,12 @@ def add(scene: Scene, root: Object, actuator: str) -> int:
 
 
 def remove(scene: Scene, root: Object, id: int) -> None:
-    """The chain without this servo."""
+    """Remove this servo from the chain."""
     keep(scene, setup.without(play.servo_chain(root, read_robot(root), scene), id))
 
 
 def take_speeds(scene: Scene, root: Object) -> dict[str, float]:
-    """Gives the robot's joints the speeds of their servos, for bakes to keep to, and tells which [rad/s or m/s].
+    """Give the robot's joints the speeds of their servos, for bakes to keep to, and tells which [rad/s or m/s].
 
     Of a joint with several motors the slowest one's.
     """
@@ -218,7 +220,7 @@ def take_speeds(scene: Scene, root: Object) -> dict[str, float]:
 
 
 def zero_here(scene: Scene, root: Object) -> None:
-    """Where the robot stands now, every actuator is at 0.
+    """Take the robot's present pose as the one in which every actuator is at 0.
 
     Raises:
         ServoError: nothing is connected, or torque is on.
@@ -234,7 +236,7 @@ def zero_here(scene: Scene, root: Object) -> None:
 
 
 def nudge(actuator: str) -> None:
-    """Moves one actuator by 5° up and back, slowly, so that one sees which way it turns.
+    """Move one actuator by 5° up and back, slowly, so that one sees which way it turns.
 
     Raises:
         ServoError: the servos do not hold, or it has no room.

@@ -33,7 +33,7 @@ def slider_curves(root: bpy.types.Object, at: np.ndarray) -> np.ndarray:
 
 def test_boxer_does_what_its_hand_was_made_to_do() -> None:
     root, values = scenes.punches()
-    root.robik.robot.bake.guarantee = False  # a hand that is quicker than the motors
+    root.robik.robot.bake.enforce_velocity = False  # a hand that is quicker than the motors
     motion = bake(root)
     assert np.nanmax(motion.report.position_error) < 1e-6
     assert np.nanmax(motion.report.orientation_error) < 1e-6
@@ -47,7 +47,7 @@ def test_motors_keep_their_speed_unless_told_otherwise() -> None:
     step = bpy.context.scene.render.fps_base / bpy.context.scene.render.fps
     assert (np.abs(np.diff(bake(root).values, axis=0)) <= limits * step * (1 + 1e-9)).all()
     assert (np.abs(np.diff(slider_curves(root, frames()), axis=0)) <= limits * step + 1e-5).all()
-    root.robik.robot.bake.guarantee = False
+    root.robik.robot.bake.enforce_velocity = False
     assert (np.abs(np.diff(bake(root).values, axis=0)) > limits * step).any()
 
 
@@ -176,7 +176,7 @@ def test_hips_give_way_to_balance() -> None:
     root = scenes.squats()
     robot = root.robik.robot
     bpy.data.objects["to pelvis"].delta_location.y = 0.05
-    robot.balance.source, robot.balance.pin_feet, robot.bake.guarantee = "FEET", True, False
+    robot.balance.source, robot.balance.pin_feet, robot.bake.enforce_velocity = "FEET", True, False
     report = bake(root).report
     assert np.nanmax(report.com_error) < 1e-4
     assert np.nanmax(report.position_error) < 1e-4
@@ -222,7 +222,7 @@ def test_rebuilding_bodies_follows_edited_curves() -> None:
 
 def test_rebuilding_names_frames_whose_loops_do_not_close() -> None:
     root = scenes.squats(frames=6)
-    root.robik.robot.bake.guarantee = False
+    root.robik.robot.bake.enforce_velocity = False
     bake(root)
     for name in ("ankle_pitch_l", "ankle_roll_l", "knee_l"):
         curve = installed.module("scene.animation.actions").curves_of(root)[f'["{name}"]', 0]

@@ -165,7 +165,7 @@ def test_speed_slider_and_what_it_costs() -> None:
         assert robot.result.held_back > 0
         assert 1 <= robot.result.speed_frame <= 24
     assert costs[1] > 1.5 * costs[0] > 0
-    robot.bake.guarantee = False
+    robot.bake.enforce_velocity = False
     bpy.ops.robik.bake()
     assert robot.result.speed_cost == 0
     assert robot.result.held_back == 0
@@ -174,17 +174,17 @@ def test_speed_slider_and_what_it_costs() -> None:
 def test_softening_slows_every_motor() -> None:
     root, values = scenes.punches()
     bake = root.robik.robot.bake
-    bake.guarantee, bake.soften, bake.speed = False, True, 50.0
+    bake.enforce_velocity, bake.soften, bake.speed = False, True, 50.0
     bpy.ops.robik.bake()
     wanted = bpy.context.scene.render.fps * np.abs(np.diff(values, axis=0)).max(axis=0)
     assert (np.array([a.peak_velocity for a in root.robik.robot.result.actuators]) < 0.8 * wanted).all()
 
 
-@pytest.mark.parametrize("guarantee", [True, False])
-def test_blends_keep_motor_speeds(guarantee: bool) -> None:
+@pytest.mark.parametrize("enforce_velocity", [True, False])
+def test_blends_keep_motor_speeds(enforce_velocity: bool) -> None:
     root, _ = scenes.punches()
     bake = root.robik.robot.bake
-    bake.guarantee = guarantee
+    bake.enforce_velocity = enforce_velocity
     bpy.ops.robik.bake()
     mechanism, at, fps = scenes.read(root), np.arange(1.0, 25.0), bpy.context.scene.render.fps
     before = slider_curves(root, at)
@@ -196,7 +196,7 @@ def test_blends_keep_motor_speeds(guarantee: bool) -> None:
     inside = (at > 8) & (at < 18)
     assert after[~inside] == pytest.approx(before[~inside], abs=1e-6)
     assert np.abs(after - before)[inside].max() > 0.05
-    assert most <= 1 + 1e-5 if guarantee else most > 1.05
+    assert most <= 1 + 1e-5 if enforce_velocity else most > 1.05
 
 
 def test_own_range_is_balanced_as_a_part_of_the_whole() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bl_ext.user_default.robik.robik.motions import Motion
-from bl_ext.user_default.robik.robik.servo.chain import Servo, ServoChain
+from bl_ext.user_default.robik.robik.servo.chain import ServoChain
+from bl_ext.user_default.robik.robik.servo.servo import Servo
 from bl_ext.user_default.robik.robik.servo.softening import MARGIN
 
 from demo.playing import play, slowed_down

@@ -79,13 +79,13 @@ def test_loops_and_a_floating_base_follow_from_where_they_were() -> None:
 
 def test_at_once_follows_by_the_settings_of_the_bake() -> None:
     """Joint limits, stillness and softness; a change of one of them counts from the next beat, and speeds, which a bake
-    guarantees, do not keep it from following."""
+    enforces, do not keep it from following."""
     root, _ = scenes.punches(2)
     target, bake = bpy.data.objects["to hand"], root.robik.robot.bake
     target.animation_data_clear()
     target.location = (0.15, 0.0, 0.45)
     follow = root.robik.robot.follow
-    follow.tracker, follow.on, bake.guarantee = "STATE", True, True
+    follow.tracker, follow.on, bake.enforce_velocity = "STATE", True, True
     root.robik.robot.character.targets[0].orientation_weight = (0, 0, 0)
     joint = next(o for o in root.children_recursive if o.robik.kind == "JOINT" and o.robik.label == "elbow")
     at = beats(root, 20)[-1][3]

@@ -63,6 +63,19 @@ def test_appended_it_is_brought_up_to_date_by_the_next_bake_at_the_latest() -> N
     assert [(p.start, p.end) for p in check_phases] == [(1, 2), (4, 6)]
 
 
+def test_motor_speeds_of_the_second_format_stay_as_they_were_set() -> None:
+    root = scenes.import_robot("boxer")
+    bake = root.robik.robot.bake
+    assert bake.enforce_velocity
+    stored = bake.bl_system_properties_get(do_create=True) if hasattr(bake, "bl_system_properties_get") else bake
+    stored["guarantee"], root.robik.robot.format = 0, 2
+    installed.module("scene.migration").bring_up_to_date(root)
+    assert not bake.enforce_velocity
+    bake.enforce_velocity = True
+    installed.module("scene.migration").bring_up_to_date(root)
+    assert bake.enforce_velocity, "a robot of this format is left alone"
+
+
 def test_a_later_versions_robot_says_so() -> None:
     root = scenes.import_robot("boxer")
     saved_format = installed.module("scene.robot.saved_format")

@@ -207,7 +207,7 @@ def test_speed_graph_follows_the_curves() -> None:
     graph = installed.module("scene.overlay.speed_graph")
     root, _ = scenes.punches()
     assert graph.motor_speeds(root, bpy.context.scene) is None  # nothing is baked
-    root.robik.robot.bake.guarantee = False
+    root.robik.robot.bake.enforce_velocity = False
     motion = bake(root)
     speeds = graph.motor_speeds(root, bpy.context.scene)
     assert speeds.speeds == pytest.approx(np.abs(motion.report.velocity), abs=1e-3)

@@ -108,7 +108,7 @@ class User:
             r.randint(0, 4),
             r.choice([100.0, 40.0]),
         )
-        robot.bake.guarantee, robot.bake.soften = r.random() < 0.5, r.random() < 0.5
+        robot.bake.enforce_velocity, robot.bake.soften = r.random() < 0.5, r.random() < 0.5
         robot.character.fit_by, robot.character.stride = r.choice(["LEGS", "HEIGHT", "EXACT"]), r.choice([1.0, 1.3])
         if (target := self.target()) is not None:
             target.enabled, target.weight = r.random() < 0.8, r.choice([0.0, 1.0])

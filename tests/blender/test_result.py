@@ -68,7 +68,7 @@ def test_motors_are_held_against_their_limits() -> None:
 
 def test_too_fast_frames_are_told() -> None:
     root, _ = scenes.punches()
-    root.robik.robot.bake.guarantee = False
+    root.robik.robot.bake.enforce_velocity = False
     motion = bake(root)
     result = root.robik.robot.result
     assert result.too_fast == len(motion.report.too_fast) > 0

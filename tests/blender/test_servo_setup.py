@@ -15,7 +15,8 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.user_default.robik.robik.servo.brands import DEFAULT
-from bl_ext.user_default.robik.robik.servo.chain import ServoChain, load_chain
+from bl_ext.user_default.robik.robik.servo.chain import ServoChain
+from bl_ext.user_default.robik.robik.servo.chain_file import load_chain
 from bl_ext.user_default.robik.robik.servo.dynamixel.simulator.server import SimulatorProcess
 from bpy.types import Object
 
@@ -225,7 +226,7 @@ def test_bakes_keep_to_the_speeds_of_the_servos() -> None:
     bpy.context.scene.render.fps = 60
     motors = scenes.read(root).actuators
     bake = root.robik.robot.bake
-    bake.guarantee = True
+    bake.enforce_velocity = True
     bpy.ops.robik.bake()
     before = {row.name: row.peak_velocity for row in root.robik.robot.result.actuators}
     fastest = max(before, key=before.get)

@@ -11,7 +11,7 @@ from time import monotonic, sleep
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.robik.robik.servo.chain import chain_text
+from bl_ext.user_default.robik.robik.servo.chain_file import chain_text
 from bl_ext.user_default.robik.robik.servo.dynamixel.simulator.server import SimulatorProcess
 from bl_ext.user_default.robik.robik.servo.status import PlayState
 

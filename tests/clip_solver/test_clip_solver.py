@@ -117,7 +117,7 @@ def test_what_cannot_be_kept_is_said_with_the_least_violation_and_its_place() ->
         pass
     targets = {name: (track.position, track.quaternion) for name, track in clip.tracks.items()}
     work.solver.settings = settings
-    wanted = work.solver.wanted(targets, None, clip.times)
+    wanted = work.solver.compile_targets(targets, None, clip.times)
     held = np.zeros(24, bool)
     held[[0, 1, 2, 11, 12, 13, 21, 22, 23]] = True
     begun = work._output.q

@@ -22,7 +22,7 @@ def solved() -> tuple[ClipSolver, np.ndarray]:
     for _ in work.steps():
         pass
     targets = {name: (track.position, track.quaternion) for name, track in clip.tracks.items()}
-    wanted = work.solver.wanted(targets, None, clip.times)
+    wanted = work.solver.compile_targets(targets, None, clip.times)
     work.solver.settings = replace(SPEEDS, look_ahead=True, acceleration_limit=ACCELERATION, jerk_limit=JERK)
     begun = work._output.q.copy()
     solver = ClipSolver(work.solver, wanted, clip.times, begun, most=80, enough=1e-12)

@@ -11,13 +11,14 @@ from scipy.spatial.transform import Rotation
 
 from robik.ik.solver import Solver
 from robik.kinematics.assembly import closed, prepared, project
-from robik.kinematics.elimination import eliminate, extend, new_elimination
+from robik.kinematics.elimination import eliminate, new_elimination
 from robik.kinematics.frames import anchor
 from robik.kinematics.kernels import close, forward_kinematics, group_jacobian, integrate, new_placement
+from robik.kinematics.null_space import extend
 from robik.mechanism import Mechanism
 from robik.mechanism.pose import matrix_quaternion
 from robik.mechanism.topology import build_topology
-from robik.objectives.registry import gather, new_goals
+from robik.objectives.registry import gather, new_tables
 from robik.objectives.terms import gradient, new_terms
 
 STEPS, STEP = 25, 0.5  # of a walk through the assembled poses [rad, or of half the robot's size]
@@ -64,7 +65,7 @@ class Reachable:
             step[np.abs(now.omega).max(axis=1) == 0] *= 0.5 * flat.size
             extend(flat, elimination, step)
             integrate(flat, q, step * STEP / max(STEP, np.abs(step).max()), 1.0, now.q)
-            leads = self.scalar & ~np.array(elimination.follows)
+            leads = self.scalar & ~np.array(elimination.dependent)
             now.q[self.at[leads]] = np.clip(now.q[self.at[leads]], self.lower[leads], self.upper[leads])
             if closed(flat, now, project(flat, now, elimination, correction, right)) and self.within(now.q):
                 q = now.q.copy()
@@ -85,15 +86,15 @@ class Reachable:
         flat, now, d = self.flat, self.now, len(self.at)
         previous = new_placement(flat, before)
         forward_kinematics(flat, previous)
-        goals, terms, slope = new_goals(self.topology, self.names, previous), new_terms(flat), np.zeros(d)
-        frames, asked = goals.frame_pose, solver._goals.frame_pose
+        tables, terms, slope = new_tables(self.topology, self.names, previous), new_terms(flat), np.zeros(d)
+        frames, asked = tables.frame_pose, solver._tables.frame_pose
         frames.position_weight[:], frames.orientation_weight[:] = asked.position_weight, asked.orientation_weight
-        goals.change_of_state.weight[:] = solver._goals.change_of_state.weight
+        tables.change_of_state.weight[:] = solver._tables.change_of_state.weight
         frames.position[:], frames.rotation[:] = position, rotation
         now.q[:] = q
         forward_kinematics(flat, now)
         close(flat, now)
-        gather(flat, now, goals, terms, 1.0)
+        gather(flat, now, tables, terms, 1.0)
         gradient(flat, now, terms, slope)
         rows = [np.zeros((0, d))]
         for g, (r0, r1, c0, c1) in enumerate(zip(*self._groups(), strict=True)):

@@ -10,8 +10,9 @@ from robik.ik.articulated import factor, solve
 from robik.ik.curvature import closure_curvature
 from robik.ik.hessian import System, matrix, new_system, times
 from robik.ik.solver import Solver
-from robik.kinematics.elimination import eliminate, extend, new_elimination
+from robik.kinematics.elimination import eliminate, new_elimination
 from robik.kinematics.kernels import Placement, close, closure_jacobian, forward_kinematics, integrate, new_placement
+from robik.kinematics.null_space import extend
 from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose
 from robik.objectives.distance import Distance
 from robik.objectives.look_at import LookAt
@@ -110,10 +111,10 @@ def solver(request: pytest.FixtureRequest) -> Solver:
     made = Solver(mechanism, names, weighed, True, asked)
     rng = np.random.default_rng(1)
     targets = {name: (rng.normal(size=(1, 3)), np.array([[0.6, 0.0, 0.8, 0.0]])) for name in names}
-    wanted = made.wanted(targets, None, np.zeros(1))
-    goals = made._goals
-    goals.targets[:], goals.centre_of_mass.target[:] = wanted.targets[0], rng.normal(size=3)
-    goals.velocity.weight[0], goals.velocity.threshold[:] = 1e-2, (1e-2, 1e-3)
+    wanted = made.compile_targets(targets, None, np.zeros(1))
+    tables = made._tables
+    tables.targets[:], tables.centre_of_mass.target[:] = wanted.targets[0], rng.normal(size=3)
+    tables.velocity.weight[0], tables.velocity.threshold[:] = 1e-2, (1e-2, 1e-3)
     return made
 
 
@@ -144,12 +145,12 @@ def test_closure_jacobian(solver: Solver) -> None:
 
 def tied_of(solver: Solver) -> np.ndarray | None:
     """The bodies that objectives tie, None without such objectives."""
-    return solver._goals.tied if solver.objectives else None
+    return solver._tables.tied if solver.objectives else None
 
 
 def room_for(solver: Solver) -> System:
     """Room for the system of a solver."""
-    return new_system(solver.flat, ROWS + ROWS_TIED * len(solver._goals.tied))
+    return new_system(solver.flat, ROWS + ROWS_TIED * len(solver._tables.tied))
 
 
 def both_matrices(solver: Solver, now: Placement, terms: Terms, system: System) -> np.ndarray:
@@ -157,14 +158,14 @@ def both_matrices(solver: Solver, now: Placement, terms: Terms, system: System) 
     K = np.zeros((len(solver.flat.before),) * 2)
     products = np.zeros_like(K)
     for i, unit in enumerate(np.eye(len(K))):
-        times(solver.flat, now, solver._goals, terms, system, unit, products[i])
+        times(solver.flat, now, solver._tables, terms, system, unit, products[i])
     matrix(solver.flat, now, terms, system, K)
     np.testing.assert_allclose(K, products, atol=1e-10 * np.abs(K).max())
     return K
 
 
 def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
-    flat, goals = solver.flat, solver._goals
+    flat, tables = solver.flat, solver._tables
     q, step = away(solver)
     d = len(step)
     now, other = new_placement(flat, q), new_placement(flat, q)
@@ -172,9 +173,9 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
     close(flat, now)
     multiplier = np.random.default_rng(3).normal(size=len(now.value))
     terms, slope, system = new_terms(flat, tied_of(solver)), np.zeros(d), room_for(solver)
-    gather(flat, now, goals, terms, 1.0)
+    gather(flat, now, tables, terms, 1.0)
     gradient(flat, now, terms, slope)
-    stiffen(flat, now, goals, terms)
+    stiffen(flat, now, tables, terms)
     K = both_matrices(solver, now, terms, system)
     closure_curvature(flat, now, multiplier, system)
     bent = both_matrices(solver, now, terms, system)
@@ -186,7 +187,7 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
         integrate(flat, q, step, 1.0, other.q)
         forward_kinematics(flat, other)
         close(flat, other)
-        return np.array([objective(flat, other, goals), multiplier @ other.value])
+        return np.array([objective(flat, other, tables), multiplier @ other.value])
 
     expected = np.array([(at((i, 1e-6)) - at((i, -1e-6)))[0] / 2e-6 for i in range(d)])
     np.testing.assert_allclose(slope, expected, atol=1e-7 * max(1.0, np.abs(slope).max()))
@@ -204,7 +205,7 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
 def test_newton_systems(solver: Solver, held: int) -> None:
     """From the tips to the root and back, the solution is that of the reduced matrix, and so is the word on its
     definiteness."""
-    flat, goals, rng = solver.flat, solver._goals, np.random.default_rng(4)
+    flat, tables, rng = solver.flat, solver._tables, np.random.default_rng(4)
     q, _ = away(solver, 0.05)
     now, terms, system, e = (
         new_placement(flat, q),
@@ -217,7 +218,7 @@ def test_newton_systems(solver: Solver, held: int) -> None:
     d = len(flat.before)
     e.free[rng.choice(d, held, replace=False)] = False
     eliminate(flat, now, e)
-    independent = np.flatnonzero(e.free & ~e.follows)
+    independent = np.flatnonzero(e.free & ~e.dependent)
     Z = np.zeros((d, len(independent)))
     for column, i in enumerate(independent):
         Z[i, column] = 1.0
@@ -225,11 +226,11 @@ def test_newton_systems(solver: Solver, held: int) -> None:
         extend(flat, e, step)
         Z[:, column] = step
     definite = []
-    goals.change_of_state.previous_R[:], goals.change_of_state.previous_c[:] = now.R, now.c
+    tables.change_of_state.previous_R[:], tables.change_of_state.previous_c[:] = now.R, now.c
     for state_weight in (0.01, 1.0, 1e2, 1e4):
-        goals.change_of_state.weight[:] = state_weight
-        gather(flat, now, goals, terms, 1.0)
-        stiffen(flat, now, goals, terms)
+        tables.change_of_state.weight[:] = state_weight
+        gather(flat, now, tables, terms, 1.0)
+        stiffen(flat, now, tables, terms)
         closure_curvature(flat, now, 0.01 * rng.normal(size=len(now.value)), system)
         reduced = Z.T @ both_matrices(solver, now, terms, system) @ Z
         assert reduced == pytest.approx(reduced.T, abs=1e-9 * np.abs(reduced).max())

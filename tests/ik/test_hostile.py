@@ -59,7 +59,7 @@ def test_hostile_targets_leave_no_frame_short_of_an_optimum(name: str, turned: b
     if turned:
         rotation = np.stack([quaternion_matrices(clip.quaternion[:, i]) for i in range(len(names))], axis=1)
     output = solver.room(frames)
-    solver.solve(output, 0, frames, solver.wanted(targets, None, np.arange(frames) / 60))
+    solver.solve(output, 0, frames, solver.compile_targets(targets, None, np.arange(frames) / 60))
     assert output.residual.max() < 1e-10 * mechanism.extent
     assert all(reachable.within(q, 1e-9) for q in output.q)
     assert not (output.status == STALLED).any()

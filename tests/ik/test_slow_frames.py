@@ -29,7 +29,7 @@ def test_a_look_alone_is_found_in_few_iterations(robot: str) -> None:
     look = LookAt("tool", POINTS).checked(frames)
     solver = Solver(robots.load(robot), (), Settings(state_weight=None), objectives=(look,))
     output = solver.room(frames)
-    solver.solve(output, 0, frames, solver.wanted({}, None, np.arange(frames) / 60))
+    solver.solve(output, 0, frames, solver.compile_targets({}, None, np.arange(frames) / 60))
     assert (output.status == CONVERGED).all()
     assert output.iterations[0] <= FEW
     assert output.iterations.max() <= 3 * FEW

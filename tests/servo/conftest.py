@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion
-from robik.servo.chain import ServoChain, default_chain, save_chain
+from robik.servo.chain import ServoChain, default_chain
+from robik.servo.chain_file import save_chain
 from robik.servo.dynamixel.simulator.server import SimulatorProcess
 from robik.servo.player import Player
 from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState

@@ -18,10 +18,12 @@ from robik.servo import brands
 from robik.servo.board import Board
 from robik.servo.brand import Brand, ServoModel
 from robik.servo.bus import Bus
-from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, save_chain
-from robik.servo.driver import PortGone
+from robik.servo.chain import ServoChain, default_chain
+from robik.servo.chain_file import load_chain, save_chain
 from robik.servo.dynamixel.brand import DYNAMIXEL
 from robik.servo.dynamixel.models import MODELS
+from robik.servo.line import PortGone
+from robik.servo.servo import Servo
 from robik.servo.session import Session
 from robik.servo.setup import open_workshop
 from robik.servo.status import PlaySettings

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from robik import robots
 from robik.errors import RobikError, ServoError
-from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, save_chain
+from robik.servo.chain import ServoChain, default_chain
+from robik.servo.chain_file import load_chain, save_chain
 from robik.servo.dynamixel.brand import DYNAMIXEL
 from robik.servo.dynamixel.models import MODELS, VELOCITY_UNIT
+from robik.servo.servo import Servo
 
 ANGLES = st.floats(-1.5, 1.5)
 

@@ -15,7 +15,8 @@ import pytest
 from robik.errors import RobikError, ServoError
 from robik.motions import Motion, save_motion
 from robik.servo.bus import Bus
-from robik.servo.chain import default_chain, save_chain
+from robik.servo.chain import default_chain
+from robik.servo.chain_file import save_chain
 from robik.servo.command import play
 from robik.servo.connecting import find
 from robik.servo.controls import RELEASED

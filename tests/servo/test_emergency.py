@@ -15,7 +15,8 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion, save_motion
-from robik.servo.chain import default_chain, save_chain
+from robik.servo.chain import default_chain
+from robik.servo.chain_file import save_chain
 from robik.servo.controls import Controls
 from robik.servo.emergency import Emergency, EmergencyStopped
 from robik.servo.player import Player

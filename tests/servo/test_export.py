@@ -13,8 +13,9 @@ from scipy.interpolate import make_interp_spline
 
 from robik.errors import ClipError, FormatError, ServoError
 from robik.motions import Motion, load_motion
-from robik.servo.chain import Servo, ServoChain
+from robik.servo.chain import ServoChain
 from robik.servo.export import export_motion
+from robik.servo.servo import Servo
 
 from .conftest import until
 from .independent import IndependentChain

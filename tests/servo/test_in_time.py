@@ -12,8 +12,8 @@ from robik.errors import ServoError
 from robik.motions import Motion
 from robik.servo.chain import default_chain
 from robik.servo.connecting import find
-from robik.servo.driver import ServoSilent
 from robik.servo.health import Health
+from robik.servo.line import ServoSilent
 from robik.servo.status import PlaySettings
 from robik.servo.stream import Outcome, Stream
 from robik.servo.trajectory import Along

@@ -11,12 +11,13 @@ import pytest
 
 from robik.motions import Motion
 from robik.servo.adapter import advice
-from robik.servo.chain import Servo, ServoChain
+from robik.servo.chain import ServoChain
 from robik.servo.dynamixel.question import wire_bytes
 from robik.servo.looks import LOOK_AT_LEAST, Looks, Moment
 from robik.servo.player import Player
 from robik.servo.preflight import preflight
 from robik.servo.recording import load_recording
+from robik.servo.servo import Servo
 from robik.servo.status import PlaySettings, PlayState
 
 from .conftest import DEADLINE

@@ -12,11 +12,11 @@ import pytest
 from robik.errors import ServoError
 from robik.motions import Motion
 from robik.servo.bus import Bus
-from robik.servo.driver import ServoSilent
 from robik.servo.dynamixel.models import VELOCITY_UNIT
 from robik.servo.dynamixel.port import LATENCY
 from robik.servo.dynamixel.simulator.server import SimulatorProcess
 from robik.servo.dynamixel.wire import Wire
+from robik.servo.line import ServoSilent
 from robik.servo.player import Player
 from robik.servo.status import PlayState, Status
 

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion, save_motion
-from robik.servo.chain import default_chain, save_chain
+from robik.servo.chain import default_chain
+from robik.servo.chain_file import save_chain
 from robik.servo.player import Player
 from robik.servo.status import PlaySettings, PlayState, ServoReading, torque_words
 

@@ -14,11 +14,13 @@ import pytest
 from robik.errors import ServoError
 from robik.motions import Motion
 from robik.servo.brands import DEFAULT
-from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, save_chain
+from robik.servo.chain import ServoChain, default_chain
+from robik.servo.chain_file import load_chain, save_chain
 from robik.servo.dynamixel.models import BAUD_RATES
 from robik.servo.player import Player
 from robik.servo.recording import Recorder, load_recording
 from robik.servo.recording_report import tracking_table, write_report
+from robik.servo.servo import Servo
 from robik.servo.setup import (
     Dragging,
     assigned,

@@ -12,9 +12,11 @@ import pytest
 from robik.errors import ServoError
 from robik.motions import Motion
 from robik.servo.bus import Bus
-from robik.servo.chain import Servo, ServoChain, load_chain, save_chain
+from robik.servo.chain import ServoChain
+from robik.servo.chain_file import load_chain, save_chain
 from robik.servo.connecting import find
 from robik.servo.player import Player
+from robik.servo.servo import Servo
 from robik.servo.setup import zeroed
 from robik.servo.status import PlaySettings, PlayState
 

@@ -7,7 +7,8 @@ import pytest
 
 from robik.motions import Motion
 from robik.servo.bus import Bus
-from robik.servo.chain import default_chain, save_chain
+from robik.servo.chain import default_chain
+from robik.servo.chain_file import save_chain
 from robik.servo.connecting import find
 from robik.servo.dynamixel.simulator.server import SimulatorProcess
 from robik.servo.player import Player

@@ -9,8 +9,9 @@ import pytest
 
 from robik.motions import Motion
 from robik.servo import setup_command
-from robik.servo.chain import Servo, ServoChain
+from robik.servo.chain import ServoChain
 from robik.servo.player import Player
+from robik.servo.servo import Servo
 from robik.servo.setup import open_workshop
 from robik.servo.status import PlaySettings, PlayState
 

@@ -12,11 +12,12 @@ from hypothesis.extra.numpy import arrays
 from robik.errors import ClipError, ServoError
 from robik.motions import BaseTrack, Motion, load_motion, save_motion
 from robik.motions.resampling import resampled
-from robik.servo.chain import Servo, ServoChain, default_chain
+from robik.servo.chain import ServoChain, default_chain
 from robik.servo.export import export_motion
 from robik.servo.guide import Journey
 from robik.servo.preflight import preflight
 from robik.servo.schedule import Lateness, Schedule
+from robik.servo.servo import Servo
 from robik.servo.softening import fitting_speed, soften
 from robik.servo.status import PlaySettings
 from robik.servo.trajectory import Along, Between, Round, part, sample_times

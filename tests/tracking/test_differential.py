@@ -26,7 +26,7 @@ from robik.tracking import (
     Targets,
 )
 from robik.tracking.limits import MotionLimits, velocity_range
-from robik.tracking.tasks import linearise, turn_between
+from robik.tracking.linear_targets import linearise, turn_between
 
 DT = 1 / 60
 
@@ -58,19 +58,19 @@ def test_rows_are_the_derivatives_of_what_they_measure():
     tracker.reset(tracker.values + rng.uniform(-0.2, 0.2, len(tracker.values)), Pose((0.1, 0.2, 0.5), (0.8, 0.6, 0, 0)))
     here = tracker.frame("pelvis")
     near = (Rotation.from_rotvec([2e-6, -1e-6, 3e-6]) * Rotation.from_matrix(here.matrix)).as_quat()[[3, 0, 1, 2]]
-    goals = tracker._aim(Targets({"pelvis": Target(np.array(here.position) + 0.1, near)}, com=np.zeros(3)))
-    tracker._laid_out, tracker._tasks = goals, tracker._new_tasks(goals)
-    tasks, flat, now = tracker._tasks, tracker.flat, tracker.now
-    linearise(flat, now, tasks)
-    rows = tasks.rows.copy()
+    tables = tracker._aim(Targets({"pelvis": Target(np.array(here.position) + 0.1, near)}, com=np.zeros(3)))
+    tracker._laid_out, tracker._linear = tables, tracker._new_linear(tables)
+    linear, flat, now = tracker._linear, tracker.flat, tracker.now
+    linearise(flat, now, linear)
+    rows = linear.rows.copy()
     chosen = [*range(9), *range(12, 15)]  # the relative turn is large: its rows are tested by where they lead
 
     def measured(step: np.ndarray) -> np.ndarray:
         q = now.q.copy()
         integrate(flat, q, step, 1.0, now.q)
         forward_kinematics(flat, now)
-        linearise(flat, now, tasks)
-        errors = tasks.error.copy()
+        linearise(flat, now, linear)
+        errors = linear.error.copy()
         now.q[:] = q
         forward_kinematics(flat, now)
         return -errors[chosen]
@@ -106,19 +106,19 @@ def test_a_step_is_the_optimum_between_its_bounds():
     """DAQP's answer, or Cholesky's where no bound is met, against SciPy's trust-region method on the same program."""
     robot = load("walker")
     tracker, rng = DifferentialTracker(robot), np.random.default_rng(3)
-    goal = {n: np.array(tracker.frame(n).position) for n in ("pelvis", "foot_l", "foot_r")}
+    target = {n: np.array(tracker.frame(n).position) for n in ("pelvis", "foot_l", "foot_r")}
     met = 0
     for k in range(60):
-        for name in goal:
-            goal[name] = goal[name] + rng.normal(scale=0.01, size=3)
-        tracker.step(Targets({name: Target(p) for name, p in goal.items()}), DT)
+        for name in target:
+            target[name] = target[name] + rng.normal(scale=0.01, size=3)
+        tracker.step(Targets({name: Target(p) for name, p in target.items()}), DT)
         if k % 6:
             continue
-        motion, free = tracker._motion, int((~tracker._motion.e.follows).sum())
+        motion, free = tracker._motion, int((~tracker._motion.e.dependent).sum())
         n, z = free, tracker._motion.z[:free].copy()
         P, g = motion.P[:n, :n], motion.g[:n]
         least, most = motion.least.copy(), motion.most.copy()
-        rows = int(np.isfinite(tracker.flat.lower[motion.e.follows]).sum())
+        rows = int(np.isfinite(tracker.flat.lower[motion.e.dependent]).sum())
         A = motion.rows[:rows, :n]
         met += bool((np.minimum(z - least[:n], most[:n] - z) < 1e-8).any())
         between = [LinearConstraint(A, least[n : n + rows], most[n : n + rows])] if rows else []
@@ -156,17 +156,17 @@ def test_loops_stay_closed_while_dragged(kind, robot, request):
     tracker, rng = kind(mechanism), np.random.default_rng(5)
     size, names = tracker.flat.size, ([f.name for f in mechanism.frames] or [mechanism.bodies[-1].name])[:3]
     home = {n: np.array(tracker.frame(n).position) for n in names}
-    goal, speed = dict(home), {n: np.zeros(3) for n in names}
+    target, speed = dict(home), {n: np.zeros(3) for n in names}
     limits = MotionLimits.of(mechanism)
     index, travelled, last = mechanism.body_index, 0.0, tracker.values
     for k in range(600):
         for n in names:
             if rng.random() < 0.02:
                 speed[n] = rng.normal(scale=1.5 * size, size=3)
-            if np.linalg.norm(goal[n] - home[n]) > 3 * size:
-                speed[n] = home[n] - goal[n]
-            goal[n] = goal[n] + speed[n] * DT
-        values = tracker.step(Targets({n: Target(goal[n]) for n in names}), DT)
+            if np.linalg.norm(target[n] - home[n]) > 3 * size:
+                speed[n] = home[n] - target[n]
+            target[n] = target[n] + speed[n] * DT
+        values = tracker.step(Targets({n: Target(target[n]) for n in names}), DT)
         assert tracker.residual < 1e-8
         assert (values >= limits.lower - 1e-9).all() and (values <= limits.upper + 1e-9).all()
         travelled, last = travelled + np.abs(values - last).sum(), values

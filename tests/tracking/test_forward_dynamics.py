@@ -71,8 +71,8 @@ def test_acceleration_is_that_of_the_equations_of_motion(mechanism, seed):
         },
         com,
     )
-    goals = tracker._aim(targets)
-    frames = goals.frame_pose
+    tables = tracker._aim(targets)
+    frames = tables.frame_pose
     H, force = tracker.inertia(targets)
 
     bodies = [(b, np.zeros(3)) for b in range(1, len(flat.parent))]

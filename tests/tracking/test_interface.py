@@ -26,10 +26,10 @@ def tracker(request):
 def test_it_comes_to_a_target(tracker):
     """The forward kinematics of the values it answers with put the frame where it was asked for."""
     tracker.reset()
-    goal = np.array([0.25, 0.05, 0.30])
+    target = np.array([0.25, 0.05, 0.30])
     for _ in range(400):
-        values = tracker.step(Targets({"hand": Target(position=goal)}), 0.02)
-    assert np.linalg.norm(tracker.frame("hand").position - goal) < 1e-4
+        values = tracker.step(Targets({"hand": Target(position=target)}), 0.02)
+    assert np.linalg.norm(tracker.frame("hand").position - target) < 1e-4
     found = ForwardKinematics(tracker.mechanism).solve(values)
     position, quaternion = tracker.bodies()
     assert np.abs(found.position - position).max() < 1e-9
@@ -131,8 +131,8 @@ def test_a_target_counts_in_full_up_to_the_farthest_and_no_further(tracker):
     start, size = np.array(tracker.frame("hand").position), tracker.flat.size
     away = np.array([0.48, 0.6, 0.64])
     for far in (1.0, FAR * (1 - 1e-9), FAR * (1 + 1e-9), 1e6 * FAR):
-        goals = tracker._aim(Targets({"hand": Target(start + far * size * away)}))
-        np.testing.assert_allclose(goals.frame_pose.position[0] - start, min(far, FAR) * size * away, rtol=1e-9)
+        tables = tracker._aim(Targets({"hand": Target(start + far * size * away)}))
+        np.testing.assert_allclose(tables.frame_pose.position[0] - start, min(far, FAR) * size * away, rtol=1e-9)
 
 
 def test_speeds_that_would_not_be_held_are_refused():

@@ -22,16 +22,19 @@ AXIS_ALONE = ("fixed", "revolute", "prismatic", "cylindrical")  # types whose se
 
 
 def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
-    """The robot with its loops closed, as near to the stored pose as it was found.
+    """Return the robot with its loops closed, as near to the stored pose as it was found.
 
     Args:
-        robot: as its file stores it.
-        notes: warnings so far; those of the assembly are added.
-        report: what was decided so far, likewise.
+        robot: As its file stores it.
+        notes: Warnings so far; those of the assembly are added.
+        report: What was decided so far, likewise.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        AssemblyError: a loop stays open; names it and its gap in millimetres and degrees.
-        MechanismError: the parts do not make a robot.
+        AssemblyError: A loop stays open; names it and its gap in millimetres and degrees.
+        MechanismError: The parts do not make a robot.
     """
     check_lengths(robot)
     current().start(current().seconds)
@@ -70,7 +73,7 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
 
 
 def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
-    """The robot as it stands at q."""
+    """Return the robot as it stands at q."""
     now = robot.placed(q)
     poses = {name: Pose.of(now.R[i], now.p[i]) for name, i in robot.order.items()}
     closers = set(map(id, robot.closers))

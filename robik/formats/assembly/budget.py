@@ -24,7 +24,7 @@ class OutOfTimeError(Exception):
 
 @dataclass
 class Budget:
-    """What an assembly may take.
+    """Budget of an assembly.
 
     Attributes:
         seconds: processor time for the loops of one robot [s].
@@ -39,7 +39,7 @@ class Budget:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is over, or nobody waits."""
+        """Return whether the time is over, or nobody waits."""
         return thread_time() > self._until[0] or monotonic() > self._until[1] or self.is_unwanted()
 
     def check(self) -> None:
@@ -48,7 +48,11 @@ class Budget:
             raise OutOfTimeError
 
     def start(self, seconds: float) -> None:
-        """Count from now."""
+        """Start counting.
+
+        Args:
+            seconds: Processor time that may be spent [s].
+        """
         self._until = thread_time() + seconds, monotonic() + ON_THE_CLOCK * seconds
 
 
@@ -66,7 +70,11 @@ def current() -> Budget:
 
 @contextmanager
 def within(budget: Budget) -> Iterator[None]:
-    """Let what is imported meanwhile, on this thread, keep a budget."""
+    """Keep a budget for what is imported in this context, on this thread.
+
+    Args:
+        budget: The budget.
+    """
     token = _current.set(budget)
     try:
         yield

@@ -32,6 +32,14 @@ Closure = tuple[np.ndarray, np.ndarray]  # residuals (m,), and their derivatives
 
 
 def check_lengths(robot: OpenRobot) -> None:
+    """Check that no length of a robot is too large to calculate with.
+
+    Args:
+        robot: The robot, its loops perhaps open.
+
+    Raises:
+        MechanismError: Names the joint and the length.
+    """
     for joint in robot.joints:
         numbers = (*joint.near.position, *joint.far.position, *joint.stored)
         if max(map(abs, numbers)) > FARTHEST:
@@ -46,7 +54,15 @@ def check_lengths(robot: OpenRobot) -> None:
 
 
 def closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
-    """Coordinates (d,) that close the loops, within the limits if that can be."""
+    """Return coordinates that close the loops, within the limits if that can be.
+
+    Args:
+        robot: The robot, its loops perhaps open.
+        notes: Filled with warnings.
+
+    Returns:
+        Coordinates (d,) [rad or m].
+    """
     lower, upper = robot.bounds
     inside = np.clip(robot.stored, lower, upper)
     for name, k in robot.coordinates.items():
@@ -64,8 +80,10 @@ def closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
 
 
 def _led(robot: OpenRobot, q: np.ndarray) -> np.ndarray:
-    """Coordinates (d,) with those that follow others where these have them, but for what follows in a ring: leaders
-    stay as stored."""
+    """Return coordinates (d,) with the dependent ones of couplings where these have them.
+
+    Where couplings form a ring, independent coordinates stay as stored.
+    """
     q, waiting = q.copy(), list(robot.couplings)
     while waiting:
         followers = {coupling.follower for coupling in waiting}
@@ -96,7 +114,7 @@ def _closed_part(part: OpenRobot, stored: np.ndarray) -> np.ndarray:
 
 
 def _closes(robot: OpenRobot) -> bool:
-    """Whether its loops can be closed, limits aside, from a few starts."""
+    """Return whether its loops can be closed, limits aside, from a few starts."""
     unbounded = np.full((2, len(robot.stored)), [[-inf], [inf]])
     current().check()
     return search(robot, robot.stored, (unbounded[0], unbounded[1]), FEW_STARTS)[1] <= ACCEPTED
@@ -105,7 +123,19 @@ def _closes(robot: OpenRobot) -> bool:
 def search(
     robot: OpenRobot, stored: np.ndarray, bounds: tuple[np.ndarray, np.ndarray], starts: int = STARTS
 ) -> tuple[np.ndarray, float]:
-    """The closed pose nearest to the stored one among those found from several starts, and its largest residual."""
+    """Return the closed pose nearest to the stored one among those found from several starts.
+
+    And its largest residual.
+
+    Args:
+        robot: The robot, its loops perhaps open.
+        stored: Coordinates (d,) as the file has them.
+        bounds: Lower and upper limits (d,).
+        starts: Number of starts.
+
+    Returns:
+        Coordinates (d,), and the residual in sizes of the robot.
+    """
     values, _ = robot.closure(stored)
     error = float(np.abs(values).max(initial=0.0))
     if error <= CLOSED:
@@ -141,8 +171,10 @@ def search(
 def _descend(
     robot: OpenRobot, q: np.ndarray, stored: np.ndarray, matters: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, float]:
-    """From one start: first pulled towards the stored pose, then free: by Newton steps, or after a search where these
-    lead nowhere."""
+    """Descend from one start, first drawn towards the stored pose, then free.
+
+    By Newton steps, or after a search where these lead nowhere.
+    """
     q = q.copy()
     columns = np.flatnonzero(matters)
     if not len(columns):
@@ -184,7 +216,16 @@ def _descend(
 
 
 def with_values(q: np.ndarray, columns: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The coordinates q (d,), but x in some columns."""
+    """Return the coordinates with some of them replaced.
+
+    Args:
+        q: Coordinates (d,).
+        columns: Indices (k,).
+        x: Their values (k,).
+
+    Returns:
+        Coordinates (d,).
+    """
     whole = q.copy()
     whole[columns] = x
     return whole
@@ -193,7 +234,16 @@ def with_values(q: np.ndarray, columns: np.ndarray, x: np.ndarray) -> np.ndarray
 def newton(
     x: np.ndarray, closure: Callable[[np.ndarray], Closure], limits: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, float]:
-    """The coordinates with the least residual on the way of Newton's steps, and that residual."""
+    """Return the coordinates with the least residual on the way of Newton's steps, and that residual.
+
+    Args:
+        x: Coordinates (k,) to start from.
+        closure: Returns residuals (m,) and derivatives (m, k).
+        limits: Lower and upper limits (k,).
+
+    Returns:
+        Coordinates (k,), and the largest residual there.
+    """
     best, best_error = x, inf
     for _ in range(20):
         values, J = closure(x)
@@ -206,12 +256,28 @@ def newton(
 
 
 def slides(robot: OpenRobot) -> np.ndarray:
-    """(d,) whether a coordinate is a length."""
+    """Return whether each coordinate is a length.
+
+    Args:
+        robot: The robot, its loops perhaps open.
+
+    Returns:
+        Flags (d,).
+    """
     return np.array([motion in SLIDES for joint in robot.hangs_on.values() for motion in joint.motions], dtype=bool)
 
 
 def gap_of(robot: OpenRobot, joint: OpenJoint, now: Placed) -> tuple[float, float]:
-    """How far a closer is open [m, rad], the motions that it leaves free aside."""
+    """Return how far a closer is open [m, rad], the motions that it leaves free aside.
+
+    Args:
+        robot: The robot, its loops perhaps open.
+        joint: A closer.
+        now: Placement of the bodies.
+
+    Returns:
+        Distance [m] and angle [rad].
+    """
     Ra, pa, Rb, pb = robot.joint_frames(joint, now)
     offset = [(Ra.T @ (pb - pa))[k] for k, name in enumerate(SLIDES) if name not in joint.motions]
     turns = joint.turns
@@ -229,7 +295,7 @@ def gap_of(robot: OpenRobot, joint: OpenJoint, now: Placed) -> tuple[float, floa
 
 
 def _open(robot: OpenRobot, q: np.ndarray) -> str:
-    """What stays open at q, for the user."""
+    """Return what stays open at q, for the user."""
     now = robot.placed(q)
     said = f"robot {robot.name!r} cannot be assembled" + (
         f" within {current().seconds:g} s" if current().is_over else ""

@@ -1,4 +1,4 @@
-"""Which of a file's bodies are the robot, and what it stands on, where the file leaves that to its reader."""
+"""The bodies of a file that are the robot, and its base, where the file leaves that to its reader."""
 
 from __future__ import annotations
 
@@ -11,9 +11,18 @@ from .open_joint import OpenJoint
 
 
 def connected(bodies: Iterable[str], joints: Iterable[OpenJoint], preferred: set[str], notes: Notes) -> set[str]:
-    """The bodies that hang together.
+    """Return the bodies that hang together.
 
     Where several groups do, one with joints and preferred bodies, else the largest. Notes the others.
+
+    Args:
+        bodies: Names of bodies.
+        joints: All joints.
+        preferred: Bodies that should be among them.
+        notes: Filled with warnings.
+
+    Returns:
+        Names of bodies.
     """
     group = {name: {name} for name in (WORLD, *bodies)}
     for joint in joints:
@@ -34,7 +43,17 @@ def connected(bodies: Iterable[str], joints: Iterable[OpenJoint], preferred: set
 
 
 def based(joints: list[OpenJoint], base: str, poses: Mapping[str, Pose], report: Notes) -> list[OpenJoint]:
-    """The joints with one that lets the robot float on its base, if none ties it to the world."""
+    """Return the joints with one that lets the robot float on its base, if none ties it to the world.
+
+    Args:
+        joints: All joints.
+        base: Name of the base's body.
+        poses: Pose of each body [m].
+        report: Filled with what was done.
+
+    Returns:
+        The joints.
+    """
     if any(joint.parent == WORLD for joint in joints):
         return joints
     names = {joint.name for joint in joints}

@@ -15,8 +15,18 @@ PASSIVE = "passive"  # in the name of a joint that is not meant to be driven
 
 
 def chosen_motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
-    """Joints with one motion and universal joints that can be moved one independently of the other: slides in loops
-    first, which are mostly linear drives, then those with one motion and those near the root."""
+    """Return the joints that get motors: those that can be moved independently of each other.
+
+    Joints with one motion and universal joints. Slides in loops come first, which are mostly linear drives, then joints
+    with one motion and those near the root.
+
+    Args:
+        robot: The robot, its loops perhaps open.
+        q: Coordinates (d,) of a closed pose.
+
+    Returns:
+        Names of joints, in the robot's order.
+    """
     bases: list[np.ndarray] = []
     row_of: dict[int, tuple[int, int]] = {}  # coordinate in a loop → its basis and the row there
     for number, part in enumerate(robot.parts):
@@ -46,12 +56,19 @@ def chosen_motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
 
 
 def is_called_passive(joint: OpenJoint) -> bool:
-    """Return whether a joint's name says that nothing drives it."""
+    """Return whether a joint's name says that nothing drives it.
+
+    Args:
+        joint: The joint.
+
+    Returns:
+        True if the name contains "passive".
+    """
     return PASSIVE in joint.name.lower()
 
 
 def _held(bases: list[np.ndarray], rows: list[tuple[int, int]]) -> list[np.ndarray] | None:
-    """What is left of bases of motions when some coordinates, by basis and row, are held.
+    """Return what is left of bases of motions when some coordinates, by basis and row, are held.
 
     None where these depend on each other.
     """
@@ -66,8 +83,10 @@ def _held(bases: list[np.ndarray], rows: list[tuple[int, int]]) -> list[np.ndarr
 
 
 def _beside(part: OpenRobot, q: np.ndarray) -> np.ndarray:
-    """A basis (tied, k) of the motions of a part's coordinates in loops, at a closed pose near q (d,): a flat or
-    otherwise singular one seems to move in more ways than it does."""
+    """Return a basis (tied, k) of the motions of a part's coordinates in loops.
+
+    At a closed pose near q (d,), since a flat or otherwise singular one seems to move in more ways than it does.
+    """
     columns = np.flatnonzero(part.in_loops)
 
     def closure(x: np.ndarray) -> Closure:
@@ -83,6 +102,6 @@ def _beside(part: OpenRobot, q: np.ndarray) -> np.ndarray:
 
 
 def _free_motions(J: np.ndarray) -> np.ndarray:
-    """A basis (d, k) of the motions that equations with the Jacobian J (m, d) leave."""
+    """Return a basis (d, k) of the motions that equations with the Jacobian J (m, d) leave."""
     _, s, V = np.linalg.svd(J)
     return V[int((s > 1e-7 * float(s.max(initial=1.0))).sum()) :].T

@@ -61,7 +61,16 @@ class OpenJoint:
 
 
 def joint_values(joint: OpenJoint, R: np.ndarray, p: np.ndarray) -> tuple[float, ...]:
-    """A joint's coordinates, where its child's frame stands at R (3, 3) and p (3,) in its parent's."""
+    """Return a joint's coordinates for a pose of its child's frame in its parent's.
+
+    Args:
+        joint: The joint.
+        R: Orientation (3, 3).
+        p: Position (3,) [m].
+
+    Returns:
+        A value per motion [rad or m].
+    """
     turns = joint.turns
     angles: dict[str, float] = {}
     if len(turns) == 3:
@@ -81,10 +90,16 @@ def joint_values(joint: OpenJoint, R: np.ndarray, p: np.ndarray) -> tuple[float,
 
 
 def turned_round(joint: OpenJoint) -> OpenJoint:
-    """The same joint with parent and child exchanged.
+    """Return the same joint with parent and child exchanged.
+
+    Args:
+        joint: The joint.
+
+    Returns:
+        The joint; equal poses have equal coordinates where that can be.
 
     Raises:
-        MechanismError: what it allows depends on which body is which.
+        MechanismError: What it allows depends on which body is which.
     """
     kind, near, far, limits = joint.type, joint.far, joint.near, joint.limits
     if kind in ("revolute", "prismatic", "cylindrical"):  # axes the other way, so that the coordinates stay
@@ -103,7 +118,15 @@ def turned_round(joint: OpenJoint) -> OpenJoint:
 
 
 def with_frame(joint: OpenJoint, R: np.ndarray) -> OpenJoint:
-    """The joint with other axes: the columns of R (3, 3), in its old ones."""
+    """Return the joint with other axes: the columns of R (3, 3), in its old ones.
+
+    Args:
+        joint: The joint.
+        R: New axes in the old ones (3, 3).
+
+    Returns:
+        The joint.
+    """
     if np.array_equal(R, np.eye(3)):
         return joint
     turn = Pose.of(R, (0, 0, 0))
@@ -111,9 +134,17 @@ def with_frame(joint: OpenJoint, R: np.ndarray) -> OpenJoint:
 
 
 def joint_motion(joint: OpenJoint, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A joint's child frame in its parent frame at its coordinates q (m,): rotation (3, 3) and position (3,).
+    """Return a joint's child frame in its parent frame at its coordinates, and its motions.
 
     And per coordinate the axis it turns about and the direction it slides along (m, 3).
+
+    Args:
+        joint: The joint.
+        q: Coordinates (m,) [rad or m].
+
+    Returns:
+        Rotation (3, 3), position (3,) [m], and per coordinate the axis it turns about and the direction it slides along
+        (m, 3).
     """
     R, p = np.eye(3), np.zeros(3)
     turning, sliding = np.zeros((2, len(q), 3))

@@ -21,7 +21,7 @@ from .open_joint import OpenJoint, joint_motion
 
 @dataclass(frozen=True, kw_only=True)
 class Placed:
-    """Where everything is: frames of the bodies, the ground first, and of the motions.
+    """Placement of everything: frames of the bodies, the ground first, and of the motions.
 
     Attributes:
         R, p: (n + 1, 3, 3) and (n + 1, 3) the bodies' own frames, in the order of `OpenRobot.order` [m].
@@ -156,8 +156,10 @@ class OpenRobot:
 
     @cached_property
     def parts(self) -> list[OpenRobot]:
-        """The groups of loops and couplings that share coordinates, each a robot with the bodies from the last one that
-        all hang on to its loops: smaller, and solved one by one."""
+        """Groups of loops and couplings that share coordinates, each as a robot.
+
+        Each holds the bodies from the last one on that all hang on its loops: smaller robots, solved one by one.
+        """
         groups: list[tuple[set[int], list[OpenJoint | Coupling]]] = []
         for tie in self._ties:
             columns: set[int] = set(self._columns(tie))
@@ -183,21 +185,28 @@ class OpenRobot:
         return OpenRobot(self.name, bodies, (*tree, *closers), couplings=couplings, ground=paths[0][shared - 1])
 
     def _path(self, body: str) -> list[str]:
-        """The bodies from the ground to a body."""
+        """Return the bodies from the ground to a body."""
         path = [body]
         while path[-1] != self.ground:
             path.append(_other(self.hangs_on[path[-1]], path[-1]))
         return path[::-1]
 
     def _columns(self, tie: OpenJoint | Coupling) -> list[int]:
-        """Indices of the coordinates that a loop or a coupling depends on."""
+        """Return indices of the coordinates that a loop or a coupling depends on."""
         if isinstance(tie, Coupling):
             return [self.coordinates[tie.follower], self.coordinates[tie.leader]]
         moves = self.moves
         return np.flatnonzero(moves[self.order[tie.parent]] != moves[self.order[tie.child]]).tolist()
 
     def placed(self, q: np.ndarray) -> Placed:
-        """Where the bodies are at the tree's coordinates q (d,) [rad or m]."""
+        """Return where the bodies are at the tree's coordinates q (d,) [rad or m].
+
+        Args:
+            q: Coordinates (d,) of the tree [rad or m].
+
+        Returns:
+            Poses of the bodies, and their derivatives.
+        """
         n, d = len(self.order), len(q)
         R, p = np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3))
         angular, linear, point = np.zeros((3, d, 3))
@@ -229,16 +238,30 @@ class OpenRobot:
         }
 
     def joint_frames(self, joint: OpenJoint, now: Placed) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """A joint's frame on its parent and on its child: rotations (3, 3) and positions (3,) in the world."""
+        """Return a joint's frame on its parent and on its child, in the world.
+
+        Args:
+            joint: The joint.
+            now: Placement of the bodies.
+
+        Returns:
+            Rotation (3, 3) and position (3,) [m] on the parent, then those on the child.
+        """
         a, b = self.order[joint.parent], self.order[joint.child]
         near_R, near_p, far_R, far_p = self._ends[joint.name]
         return now.R[a] @ near_R, now.p[a] + now.R[a] @ near_p, now.R[b] @ far_R, now.p[b] + now.R[b] @ far_p
 
     def closure(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals of loops, then couplings (m,), lengths as fractions of `size`, and their derivatives (m, d).
+        """Return the residuals of loops, then couplings, and their derivatives.
+
+        Args:
+            q: Coordinates (d,) of the tree [rad or m].
+
+        Returns:
+            Residuals (m,), lengths as fractions of `size`, and derivatives (m, d).
 
         Raises:
-            MechanismError: lengths that no computer can add.
+            MechanismError: Lengths that no computer can add.
         """
         now = self.placed(q)
         values: list[float] = []
@@ -258,8 +281,11 @@ class OpenRobot:
         return np.array(values), np.array(rows).reshape(len(values), len(q))
 
     def _close(self, joint: OpenJoint, now: Placed, values: list[float], rows: list[np.ndarray]) -> None:
-        """Appends a closer's equations: no slide that it locks, and its axes alike on both sides (more rows than
-        needed, but none that is also zero where an axis points backwards)."""
+        """Append a closer's equations.
+
+        No slide that it locks, and its axes alike on both sides: more rows than needed, but none that is also zero
+        where an axis points backwards.
+        """
         Ra, pa, Rb, pb = self.joint_frames(joint, now)
         wa, va = self._velocity(joint.parent, pa, now)
         wb, vb = self._velocity(joint.child, pb, now)
@@ -280,7 +306,7 @@ class OpenRobot:
                 rows.extend(cross(wb.T, Rb[:, k]).T - cross(wa.T, Ra[:, k]).T)
 
     def _velocity(self, body: str, x: np.ndarray, now: Placed) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives (3, d) of a body's rotation and of its point at x."""
+        """Return derivatives (3, d) of a body's rotation and of its point at x."""
         moved = self.moves[self.order[body]][:, None]
         return (now.angular * moved).T, ((now.linear + cross(now.angular, x - now.point)) * moved).T
 

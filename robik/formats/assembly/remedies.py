@@ -1,4 +1,4 @@
-"""Which joints of a loop that stays open would have to be of another type for it to close."""
+"""Remedies for a loop that stays open: joints of another type with which it would close."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOOSER = {
 
 
 def remedy(part: OpenRobot, worst: OpenJoint, closes: Callable[[OpenRobot], bool]) -> str:
-    """What would close a loop, for the user.
+    """Return what would close a loop, for the user.
 
     Args:
         part: the robot around the loop.
@@ -84,8 +84,10 @@ def _contradicting(part: OpenRobot, worst: OpenJoint, closes: Callable[[OpenRobo
 
 
 def _in_loop(part: OpenRobot, closer: OpenJoint) -> list[OpenJoint]:
-    """The joints of a closer's loop that may be of another type, the closer first: not those with motors or
-    couplings."""
+    """Return the joints of a closer's loop that may be of another type, the closer first.
+
+    Not those with motors or couplings.
+    """
     coupled = {end for coupling in part.couplings for end in (coupling.follower, coupling.leader)}
     path = part.moves[part.order[closer.parent]] != part.moves[part.order[closer.child]]
     joints = [closer, *(j for j in part.hangs_on.values() if j.motions and path[part.at[j.name]])]

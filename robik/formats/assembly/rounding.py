@@ -20,9 +20,16 @@ ONE_AXIS = ("revolute", "prismatic", "cylindrical", "planar")
 
 
 def looped_axes(robot: OpenRobot, q: np.ndarray) -> tuple[dict[str, np.ndarray], float]:
-    """The axes (3,) in the world that joints in loops are meant to have, nearly parallel ones alike.
+    """Return the axes that joints in loops are meant to have, nearly parallel ones alike.
 
     And by how much one is off [rad].
+
+    Args:
+        robot: The robot, its loops perhaps open.
+        q: Coordinates (d,) of a closed pose.
+
+    Returns:
+        Axis (3,) in the world by joint, and by how much one is off at most [rad].
     """
     if not robot.closers:
         return {}, 0.0
@@ -48,7 +55,16 @@ def looped_axes(robot: OpenRobot, q: np.ndarray) -> tuple[dict[str, np.ndarray],
 
 
 def straightened(robot: OpenRobot, q: np.ndarray, axes: dict[str, np.ndarray]) -> OpenRobot:
-    """The robot with these axes, its loops closed at q, where no body moves by that."""
+    """Return the robot with these axes, its loops closed at q, where no body moves by that.
+
+    Args:
+        robot: The robot, its loops perhaps open.
+        q: Coordinates (d,) of a closed pose.
+        axes: Axis (3,) in the world by joint.
+
+    Returns:
+        The robot.
+    """
     now, closers = robot.placed(q), {joint.name for joint in robot.closers}
     return replace(robot, joints=tuple(
         _fitted(robot, joint, now, axes.get(joint.name), None if joint.name in closers else q[robot.at[joint.name] :])
@@ -60,7 +76,7 @@ def straightened(robot: OpenRobot, q: np.ndarray, axes: dict[str, np.ndarray]) -
 def _fitted(
     robot: OpenRobot, joint: OpenJoint, now: Placed, axis: np.ndarray | None, values: np.ndarray | None
 ) -> OpenJoint:
-    """A joint with its halves on each other; values begin with those of a tree joint's coordinates."""
+    """Return a joint with its halves on each other; values begin with those of a tree joint's coordinates."""
     a, b = robot.order[joint.parent], robot.order[joint.child]
     Ra, pa, Rb, pb = robot.joint_frames(joint, now)
     if values is None:

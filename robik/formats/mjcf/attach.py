@@ -50,8 +50,17 @@ class Model:
 def model_file(file: MjcfFile, files: MeshFiles, wanted: str, parent: str) -> Path:
     """Return the file of the model that is called so among a file's assets, or that calls itself so.
 
+    Args:
+        file: The MJCF file.
+        files: Where files may be read.
+        wanted: Name of the model.
+        parent: Name of the element that attaches it, for errors.
+
+    Returns:
+        Path of its file.
+
     Raises:
-        FormatError: there is none, or it may not be read.
+        FormatError: There is none, or it may not be read.
     """
     assets = [e for section in file.root.findall("asset") for e in section.findall("model")]
     model = next((e for e in assets if (e.get("name") or Path(e.get("file", "")).stem) == wanted), None)
@@ -80,17 +89,22 @@ def _own_name(asset: Element, files: MeshFiles) -> str:
 
 
 def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, world: Pose, folder: Path) -> Model:
-    """The part of a model that hangs on one of its bodies, on a body of the robot.
+    """Return the part of a model that hangs on one of its bodies, on a body of the robot.
 
     Args:
-        prefix: put before each name.
-        parent: the robot's body.
-        place: in the parent, of what the body stands in.
-        world: of the parent, in the world.
-        folder: where the robot's meshes are seen from.
+        model: The model.
+        body: Name of one of its bodies; empty for all of it.
+        prefix: Put before each name.
+        parent: The robot's body.
+        place: Pose in the parent of what the body stands in.
+        world: Pose of the parent in the world.
+        folder: Where the robot's meshes are seen from.
+
+    Returns:
+        The part, with the robot's names.
 
     Raises:
-        FormatError: there is no such body, or it is free.
+        FormatError: There is no such body, or it is free.
     """
     robot = model.robot
     if body not in model.at or body == WORLD:
@@ -136,7 +150,7 @@ def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, wor
 
 
 def _hanging_on(model: Model, body: str) -> tuple[set[str], OpenJoint]:
-    """A body with all that hangs on it, and the joint that it hangs on itself, the first of several."""
+    """Return a body with all that hangs on it, and the joint that it hangs on itself, the first of several."""
     hangs_on = model.robot.hangs_on
     kept, top = {body}, hangs_on[body]
     while top.parent != WORLD and top.parent not in model.at:  # a massless body between several joints

@@ -36,7 +36,7 @@ class Pin:
 
 @dataclass
 class Equalities:
-    """What the equalities of a file say.
+    """Content of a file's equalities.
 
     Attributes:
         closers: joints between bodies.
@@ -51,7 +51,7 @@ class Equalities:
 
 @dataclass(frozen=True)
 class Tied:
-    """What equalities name.
+    """Names in equalities.
 
     Attributes:
         bodies: body → its pose in the world where the file gives the robot; `WORLD` too.
@@ -67,13 +67,20 @@ class Tied:
 
 
 def read_equalities(file: MjcfFile, tied: Tied, taken: set[str], notes: Notes, report: Notes) -> Equalities:
-    """The equalities of a file.
+    """Return the equalities of a file.
 
     Args:
-        taken: names of joints; those of closers are added.
+        file: The MJCF file.
+        tied: What is known of bodies that are tied.
+        taken: Names of joints; those of closers are added.
+        notes: Filled with warnings.
+        report: Filled with what was done.
+
+    Returns:
+        Closers, couplings and fixed joints.
 
     Raises:
-        FormatError: an equality between things that are not there.
+        FormatError: An equality between things that are not there.
     """
     found = Equalities()
     pins: list[Pin] = []
@@ -191,7 +198,7 @@ def _couple(element: Element, tied: Tied, found: Equalities, where: str, notes: 
 
 
 def _by_bodies(pins: list[Pin]) -> list[list[Pin]]:
-    """Pins between the same two bodies together, their points in the first one's order."""
+    """Pin between the same two bodies together, their points in the first one's order."""
     groups: dict[frozenset[str], list[Pin]] = {}
     for pin in pins:
         group = groups.setdefault(frozenset(pin.bodies), [])
@@ -203,7 +210,7 @@ def _by_bodies(pins: list[Pin]) -> list[list[Pin]]:
 
 
 def _from_pins(pins: list[Pin], report: Notes) -> list[OpenJoint]:
-    """One pin is a ball; two are a hinge along the line through them, and so are more on that line.
+    """Return one pin is a ball; two are a hinge along the line through them, and so are more on that line.
 
     Others hold the bodies fast.
     """

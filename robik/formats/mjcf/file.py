@@ -1,5 +1,7 @@
-"""An MJCF file as MuJoCo reads it, before any robot is made of it: includes put in place, default classes, the
-compiler's settings."""
+"""An MJCF file as MuJoCo reads it, before a robot is made of it.
+
+Includes put in place, default classes, the compiler's settings.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,7 @@ class MjcfFile:
             waiting.extend(children)
 
     def _included(self, name: str) -> Element:
-        """The root of an included file, which may lie beside the main file or beside one that was included."""
+        """Return the root of an included file, which may lie beside the main file or beside one that was included."""
         try:
             places = [
                 self.files.find(str(folder / name) if folder != self._folder else name) for folder in self._folders
@@ -115,7 +117,7 @@ class MjcfFile:
             raise FormatError(f"included file {name[:80]!r}: {error}") from None
 
     def _step(self, replicate: Element) -> Pose:
-        """A copy's pose in the one before."""
+        """Return a copy's pose in the one before."""
         given = {"pos": replicate.get("offset", "0 0 0"), "euler": replicate.get("euler", "0 0 0")}
         return self.pose(given, "a <replicate>")
 
@@ -140,8 +142,21 @@ class MjcfFile:
                 waiting.append((child, inner, own))
 
     def attributes(self, element: Element, inherited: str | None = None, kind: str | None = None) -> dict[str, str]:
-        """An element's attributes, over those of its default class, which is its own or the one that its body hands
-        down."""
+        """Return an element's attributes over those of its default class.
+
+        The class is its own or the one that its body hands down.
+
+        Args:
+            element: The element.
+            inherited: Default class that the body hands down.
+            kind: Element whose defaults count; its own tag if left out.
+
+        Returns:
+            Attributes by name.
+
+        Raises:
+            FormatError: There is no such class.
+        """
         name = element.get("class") or inherited or MAIN
         if name not in self._classes:
             raise FormatError(f"a <{element.tag}> is of default class {name[:40]!r}, but there is none of that name")
@@ -150,19 +165,56 @@ class MjcfFile:
     # Values
 
     def is_true(self, key: str, default: str) -> bool:
-        """A setting of the compiler that is true or false."""
+        """Return a setting of the compiler that is true or false.
+
+        Args:
+            key: Name of the setting.
+            default: Its value where the file says none.
+
+        Returns:
+            The setting.
+        """
         return self.compiler.get(key, default) == "true"
 
     def angle(self, value: float) -> float:
-        """An angle of the file [rad]."""
+        """Return an angle of the file [rad].
+
+        Args:
+            value: Angle in the file's unit.
+
+        Returns:
+            Angle [rad].
+        """
         return math.radians(value) if self.in_degrees else value
 
     def pose(self, attributes: Attributes, where: str) -> Pose:
-        """By position and orientation in any of MJCF's ways."""
+        """Return a pose from position and orientation in any of MJCF's ways.
+
+        Args:
+            attributes: Attributes of an element.
+            where: The element in words, for errors.
+
+        Returns:
+            The pose [m].
+
+        Raises:
+            FormatError: Names the element and what is wrong.
+        """
         return Pose.of(self.rotation(attributes, where), vector(attributes, "pos", "0 0 0", where))
 
     def rotation(self, attributes: Attributes, where: str) -> np.ndarray:
-        """An orientation (3, 3) in any of MJCF's ways."""
+        """Return an orientation given in any of MJCF's ways.
+
+        Args:
+            attributes: Attributes of an element.
+            where: The element in words, for errors.
+
+        Returns:
+            Matrix (3, 3).
+
+        Raises:
+            FormatError: Two orientations, or one that is none.
+        """
         given = [key for key in TURNED_BY if key in attributes]
         if len(given) > 1:
             raise FormatError(f"{where} has {' and '.join(given)}; one orientation is enough")
@@ -209,7 +261,20 @@ def _over(default: Attributes, own: Attributes) -> dict[str, str]:
 def flattened(
     element: Element, inherited: str | None, file: MjcfFile, where: str
 ) -> Iterator[tuple[Element, Pose, str | None]]:
-    """What is in a body, frames opened: each child, the frame's pose in the body, and the class it inherits."""
+    """Yield the children of a body, with frames opened.
+
+    Args:
+        element: The element.
+        inherited: Default class that the body inherits.
+        file: The MJCF file.
+        where: The element in words, for errors.
+
+    Yields:
+        Each child, the pose of the frame around it in the body, and the class it inherits.
+
+    Raises:
+        FormatError: Frames are nested too deeply.
+    """
     waiting = [(child, Pose(), inherited, 1) for child in reversed(element)]
     while waiting:
         child, outer, handed_down, depth = waiting.pop()
@@ -224,7 +289,20 @@ def flattened(
 
 
 def vector(attributes: Attributes, key: str, default: str, where: str) -> tuple[float, float, float]:
-    """An attribute of three numbers."""
+    """Return an attribute of three numbers.
+
+    Args:
+        attributes: Attributes of an element.
+        key: Name of the attribute.
+        default: Its text where there is none.
+        where: The element in words, for errors.
+
+    Returns:
+        The numbers.
+
+    Raises:
+        FormatError: It is not three numbers.
+    """
     x, y, z = numbers(attributes.get(key, default), 3, f"{where}: its {key}")
     return x, y, z
 
@@ -232,7 +310,21 @@ def vector(attributes: Attributes, key: str, default: str, where: str) -> tuple[
 def is_limited(
     attributes: Attributes, limited: str, bounds: str, file: MjcfFile, where: str
 ) -> tuple[float, float] | None:
-    """Bounds from a pair such as `limited` and `range`; None where they do not hold."""
+    """Return bounds from a pair such as `limited` and `range`; None where they do not hold.
+
+    Args:
+        attributes: Attributes of an element.
+        limited: Name of the switch.
+        bounds: Name of the pair.
+        file: The MJCF file.
+        where: The element in words, for errors.
+
+    Returns:
+        Low and high, in the file's unit, or None.
+
+    Raises:
+        FormatError: The bounds do not run from low to high.
+    """
     text, asked = attributes.get(bounds), attributes.get(limited, "auto")
     if text is None or asked == "false" or (asked == "auto" and not file.is_true("autolimits", "true")):
         return None
@@ -246,7 +338,18 @@ def is_limited(
 
 
 def z_to(direction: np.ndarray, where: str) -> np.ndarray:
-    """The smallest turn (3, 3) that brings z to a direction."""
+    """Return the smallest turn (3, 3) that brings z to a direction.
+
+    Args:
+        direction: Direction (3,).
+        where: The element in words, for errors.
+
+    Returns:
+        Rotation (3, 3).
+
+    Raises:
+        FormatError: It is zero.
+    """
     z = _unit(direction, f"{where}: its direction")
     axis = np.array([-z[1], z[0], 0.0])
     sine = float(np.linalg.norm(axis))

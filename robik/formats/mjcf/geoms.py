@@ -1,4 +1,4 @@
-"""What MJCF says by geoms: what is seen of a body, and its mass where nothing else says it."""
+"""Geoms of MJCF: the visuals of a body, and its mass where nothing else says it."""
 
 from __future__ import annotations
 
@@ -87,7 +87,20 @@ class Geoms:
         self._solids: dict[str, Solid | None] = {}
 
     def geom(self, element: Element, offset: Pose, inherited: str | None, where: str) -> Geom:
-        """A geom of a body; `offset` is the pose of the frame around it."""
+        """Return a geom of a body.
+
+        Args:
+            element: The element.
+            offset: Pose of the frame around it in the body.
+            inherited: Default class that the body inherits.
+            where: The element in words, for errors.
+
+        Returns:
+            The geom.
+
+        Raises:
+            FormatError: Names the geom and what is wrong.
+        """
         attributes = self.file.attributes(element, inherited)
         where = f"{where}: geom {attributes['name']!r}" if attributes.get("name") else f"{where}: a geom"
         shape, fitted = attributes.get("type", "sphere"), ""
@@ -169,7 +182,7 @@ class Geoms:
         return self._found[name]
 
     def _path(self, name: str, attributes: Attributes) -> str:
-        """Where a mesh is; empty where it may not be read."""
+        """Return where a mesh is; empty where it may not be read."""
         given = attributes.get("file", "").replace("\\", "/")
         if not given:
             return self._inline(name, attributes)
@@ -194,7 +207,15 @@ class Geoms:
         return f"{self.path.name}#{name}"
 
     def visual(self, geom: Geom, where: str) -> Visual | None:
-        """What is seen of a geom."""
+        """Return the visual of a geom.
+
+        Args:
+            geom: The geom.
+            where: The element in words, for errors.
+
+        Returns:
+            The visual; None where it is not seen.
+        """
         match geom.shape:
             case "sphere":
                 return Visual("sphere", geom.size, pose=geom.pose, color=geom.color)
@@ -218,7 +239,15 @@ class Geoms:
         return None
 
     def mass(self, geoms: list[Geom], where: str) -> tuple[float, np.ndarray, np.ndarray]:
-        """Mass, centre of mass (3,) and inertia (3, 3) of a body's geoms."""
+        """Return mass, centre of mass and inertia of a body's geoms.
+
+        Args:
+            geoms: The body's geoms.
+            where: The element in words, for errors.
+
+        Returns:
+            Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²].
+        """
         low, high = numbers(self.file.compiler.get("inertiagrouprange", "0 5"), 2, "its compiler's inertiagrouprange")
         parts = []
         for geom in geoms:
@@ -252,8 +281,7 @@ class Geoms:
         return None
 
     def _fitted(self, geom: Geom, mesh: Solid, where: str) -> Solid:
-        """The shape that moves as the mesh: its size is that of the box with the mesh's inertia, whose longest edge is
-        z."""
+        """Return the shape of the box with the mesh's inertia, whose longest edge is z."""
         moments, axes = np.linalg.eigh(mesh.inertia / mesh.volume)
         box = np.sqrt(np.maximum(1.5 * (moments.sum() - 2 * moments), 0.0))[::-1]
         axes = axes[:, ::-1]

@@ -21,13 +21,21 @@ AGREED = 1e-6  # rad or m: values nearer than this are one
 def held_through(
     fixed: Mapping[str, float], couplings: Iterable[Coupling], notes: Notes
 ) -> tuple[dict[str, float], tuple[Coupling, ...]]:
-    """Joint → its value, of all that stand still because some are fixed; and the couplings between those that move.
+    """Return the joints that stand still because some are fixed, and the couplings between those that move.
 
-    A leader that is held has its follower at the polynomial's value; a follower that is held decides where its leader
-    is only if the polynomial is a straight line.
+    An independent coordinate that is held puts the dependent one at the polynomial's value. A dependent one that is
+    held decides where the independent one is only if the polynomial is a straight line.
+
+    Args:
+        fixed: Value of each fixed joint [rad or m].
+        couplings: All couplings.
+        notes: Filled with warnings.
+
+    Returns:
+        Value by joint, and the couplings that remain.
 
     Raises:
-        FormatError: a value that is not finite.
+        FormatError: A value that is not finite.
     """
     couplings, held = tuple(couplings), dict(fixed)
     of: dict[str, list[Coupling]] = {}
@@ -47,7 +55,7 @@ def held_through(
 
 
 def _decided(coupling: Coupling, held: Mapping[str, float]) -> dict[str, float]:
-    """The end that the other one decides, and where that is; empty if there is none."""
+    """Return the end that the other one decides, and where that is; empty if there is none."""
     found: dict[str, float] = {}
     if coupling.leader in held and coupling.follower not in held:
         found[coupling.follower] = _value(coupling, held[coupling.leader])
@@ -73,7 +81,7 @@ def _value(coupling: Coupling, leader: float) -> float:
 
 
 def _check(coupling: Coupling, held: Mapping[str, float], notes: Notes) -> None:
-    """Warns where a coupling whose follower is held says more than was read."""
+    """Warn where a coupling whose follower is held says more than was read."""
     if coupling.leader not in held and any(coupling.coefficients[1:]):
         notes.add(
             "its first joint is held, which leaves its second more than one place, so it was left out",
@@ -88,7 +96,16 @@ def _check(coupling: Coupling, held: Mapping[str, float], notes: Notes) -> None:
 
 
 def with_held(robot: OpenRobot, held: Mapping[str, float], notes: Notes) -> OpenRobot:
-    """The robot, its held joints fixed."""
+    """Return the robot, its held joints fixed.
+
+    Args:
+        robot: The robot, its loops perhaps open.
+        held: Value of each held joint [rad or m].
+        notes: Filled with warnings.
+
+    Returns:
+        The robot.
+    """
     return replace(robot, joints=tuple(_fixed(j, held[j.name], notes) if j.name in held else j for j in robot.joints))
 
 

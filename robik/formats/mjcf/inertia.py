@@ -24,12 +24,15 @@ def mass_of(
     """Return a body's mass, centre of mass (3,) and inertia about it (3, 3), as the compiler's settings want them.
 
     Args:
-        file: the file, for its settings.
-        inertial: what the body says of itself; None where it says nothing.
-        geoms: the body's geoms.
-        shapes: what knows the masses of geoms.
-        compiler: the compiler's settings.
-        where: the body, for errors.
+        file: The file, for its settings.
+        inertial: What the body says of itself; None where it says nothing.
+        geoms: The body's geoms.
+        shapes: What knows the masses of geoms.
+        compiler: The compiler's settings.
+        where: The body, for errors.
+
+    Returns:
+        Mass [kg], centre of mass (3,) [m] and inertia (3, 3) [kg m²].
     """
     source = compiler.get("inertiafromgeom", "auto")
     if source == "true" or (source == "auto" and inertial is None):
@@ -62,7 +65,15 @@ def _stated(file: MjcfFile, element: Element, where: str) -> tuple[float, np.nda
 
 
 def scaled(bodies: list[Body], compiler: Element) -> list[Body]:
-    """Return the bodies, with the whole mass that the compiler's settings want."""
+    """Return the bodies, with the whole mass that the compiler's settings want.
+
+    Args:
+        bodies: The robot's bodies.
+        compiler: The file's settings of the compiler.
+
+    Returns:
+        The bodies.
+    """
     total = number(compiler, "settotalmass", "its compiler", -1.0)
     mass = sum(body.mass for body in bodies)
     if total <= 0 or mass <= 0:

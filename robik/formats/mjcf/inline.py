@@ -15,17 +15,30 @@ from .file import Attributes, MjcfFile
 
 
 def mesh_assets(file: MjcfFile) -> dict[str, Attributes]:
-    """The attributes of a file's meshes, by name."""
+    """Return the attributes of a file's meshes, by name.
+
+    Args:
+        file: The MJCF file.
+
+    Returns:
+        Attributes of each mesh by its name.
+    """
     elements = [element for section in file.root.findall("asset") for element in section.findall("mesh")]
     every = [file.attributes(element) for element in elements]
     return {each.get("name") or PurePosixPath(each.get("file", "").replace("\\", "/")).stem: each for each in every}
 
 
 def triangles(attributes: Attributes) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (v, 3) in the mesh's own unit and triangles (f, 3) of indices; those of its hull where it has no faces.
+    """Return the vertices and triangles of a mesh that stands in an MJCF file.
+
+    Args:
+        attributes: Attributes of an element.
+
+    Returns:
+        Vertices (v, 3) in the mesh's own unit and triangles (f, 3) of indices; those of its hull where it has no faces.
 
     Raises:
-        FormatError: it has none, or they are none.
+        FormatError: It has none, or they are none.
     """
     words, indices = attributes.get("vertex", "").split(), attributes.get("face", "").split()
     vertices = (
@@ -55,10 +68,17 @@ class InlineMeshes:
         self._open: tuple[Path, dict[str, Attributes]] | None = None
 
     def read(self, path: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices (v, 3) and triangles (f, 3), as `triangles` gives them.
+        """Return the vertices and triangles of a mesh, as `triangles` does.
+
+        Args:
+            path: The MJCF file.
+            name: Name of the mesh.
+
+        Returns:
+            Vertices (v, 3) and triangles (f, 3).
 
         Raises:
-            FormatError: names the file and what is wrong.
+            FormatError: Names the file and what is wrong.
         """
         try:
             if self._open is None or self._open[0] != path:

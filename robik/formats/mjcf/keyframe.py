@@ -20,7 +20,14 @@ PREFERRED = "home"
 
 
 def keyframes(file: MjcfFile) -> list[Element]:
-    """Return the file's keyframes of a pose, the one that counts first: that called `home`, else the file's first."""
+    """Return the file's keyframes of a pose, the one that counts first: that called `home`, else the file's first.
+
+    Args:
+        file: The MJCF file.
+
+    Returns:
+        Elements with a `qpos`.
+    """
     keys = [key for section in file.root.findall("keyframe") for key in section.findall("key") if key.get("qpos")]
     return sorted(keys, key=lambda key: key.get("name") != PREFERRED)
 
@@ -29,8 +36,13 @@ def with_keyframe(keys: Sequence[Element], joints: Sequence[OpenJoint], notes: N
     """Return the joints, stored as the first keyframe that is a pose has them.
 
     Args:
-        keys: as `keyframes` gives them; those that are no pose of the robot are noted.
-        joints: all that move, in MuJoCo's order.
+        keys: As `keyframes` gives them; those that are no pose of the robot are noted.
+        joints: All that move, in MuJoCo's order.
+        notes: Filled with warnings.
+        report: Filled with what was done.
+
+    Returns:
+        The joints, with stored values.
     """
     for key in keys:
         where = f"keyframe {key.get('name') or 1!r}"

@@ -1,4 +1,4 @@
-"""Which joints MJCF's actuators drive, directly or through tendons that are sums of joints, and how hard."""
+"""Joints that MJCF's actuators drive, directly or through tendons that are sums of joints, and their efforts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_MOTORS = {
 
 @dataclass(frozen=True)
 class Motor:
-    """What drives a joint.
+    """Motor of a joint.
 
     Attributes:
         effort: the largest [N m or N].
@@ -39,12 +39,29 @@ class Motor:
     axes: tuple[tuple[float, ...], ...] = ()
 
     def beside(self, other: Motor) -> Motor:
-        """Return what two motors of one joint can do together."""
+        """Return what two motors of one joint can do together.
+
+        Args:
+            other: Another motor of the joint.
+
+        Returns:
+            The motor that both are together.
+        """
         return Motor(min(self.effort, other.effort), _both(self.reach, other.reach), other.axes + self.axes)
 
 
 def driven(joint: OpenJoint, motor: Motor, notes: Notes, report: Notes) -> OpenJoint:
-    """Return a joint with its motor, within what both allow."""
+    """Return a joint with its motor, within what both allow.
+
+    Args:
+        joint: The joint.
+        motor: Its motor.
+        notes: Filled with warnings.
+        report: Filled with what was done.
+
+    Returns:
+        The joint, actuated.
+    """
     joint = replace(joint, actuated=True, effort_limit=min(joint.effort_limit, motor.effort))
     if joint.type == "spherical":
         return _about(joint, np.array(motor.axes).T)
@@ -78,7 +95,12 @@ def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]
 
 
 def tell_limited_tendons(file: MjcfFile, notes: Notes) -> None:
-    """Warn of tendons whose limits are not read."""
+    """Warn of tendons whose limits are not read.
+
+    Args:
+        file: The MJCF file.
+        notes: Filled with warnings.
+    """
     for element in (e for section in file.root.findall("tendon") for e in section):
         attributes = file.attributes(element, kind="tendon")
         where = f"tendon {attributes.get('name', '')!r}"
@@ -87,7 +109,14 @@ def tell_limited_tendons(file: MjcfFile, notes: Notes) -> None:
 
 
 def lacks_motors(file: MjcfFile) -> bool:
-    """Whether the file says that its robot has no motors."""
+    """Return whether the file says that its robot has no motors.
+
+    Args:
+        file: The MJCF file.
+
+    Returns:
+        True for files that RobIK wrote of robots without motors.
+    """
     return any(text.attrib == NO_MOTORS for section in file.root.findall("custom") for text in section.findall("text"))
 
 
@@ -97,12 +126,18 @@ def read_motors(
     """Return joint → its motor, for all joints that an actuator drives.
 
     Args:
-        joints: names of those that can be driven.
-        held: names of those among them that equalities hold still.
-        couplings: between them; a tendon over coupled joints has its motor on the one that leads.
+        file: The MJCF file.
+        joints: Names of those that can be driven.
+        held: Names of those among them that equalities hold still.
+        couplings: Between them; a tendon over coupled joints has its motor on the one that leads.
+        notes: Filled with warnings.
+        report: Filled with what was done.
+
+    Returns:
+        Motor by name of joint.
 
     Raises:
-        FormatError: an actuator of a joint or tendon that is not there.
+        FormatError: An actuator of a joint or tendon that is not there.
     """
     leader = {coupling.follower: coupling.leader for coupling in couplings}
     tendons = {element.get("name", ""): element for section in file.root.findall("tendon") for element in section}
@@ -134,7 +169,7 @@ def read_motors(
 
 
 def _effort(element: Element, attributes: Attributes, file: MjcfFile, where: str) -> float:
-    """The largest force on the joint or tendon."""
+    """Return the largest force on the joint or tendon."""
     bounds = is_limited(attributes, "forcelimited", "forcerange", file, where)
     if element.tag == "motor":
         control = is_limited(attributes, "ctrllimited", "ctrlrange", file, where)
@@ -156,8 +191,10 @@ def _gear(attributes: Attributes, where: str) -> float:
 
 
 def _reach(element: Element, attributes: Attributes, file: MjcfFile, where: str) -> tuple[float, float]:
-    """Return the values of a joint that its position actuator can be sent to: ctrl · gain / stiffness / gear [rad or
-    m]."""
+    """Return the values of a joint that its position actuator can be sent to [rad or m].
+
+    ctrl · gain / stiffness / gear.
+    """
     stiffness = _stiffness(element, attributes, where)
     bounds = is_limited(attributes, "ctrllimited", "ctrlrange", file, where)
     gear = _gear(attributes, where)
@@ -197,7 +234,10 @@ def _through(
     notes: Notes,
     report: Notes,
 ) -> tuple[str | None, float]:  # fmt: skip
-    """The joint that has the motor of a tendon, none where all that it pulls is held; and the motor's effort there."""
+    """Return the joint that has the motor of a tendon, none where all that it pulls is held.
+
+    And the motor's effort there.
+    """
     pulled: dict[str, float] = {}
     parts = tendon.findall("joint")
     if not parts:
@@ -222,7 +262,7 @@ def _through(
 
 
 def _led_by(name: str, leader: Mapping[str, str]) -> str:
-    """The joint that a chain of couplings ends at; in a ring of them, any."""
+    """Return the joint that a chain of couplings ends at; in a ring of them, any."""
     seen = {name}
     while name in leader and leader[name] not in seen:
         name = leader[name]

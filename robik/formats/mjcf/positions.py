@@ -21,10 +21,14 @@ def positions(
     """Return the positions (T, nq).
 
     Args:
-        mechanism: the robot.
-        branches: its bodies in the order of the file.
-        values: (T,) by coordinate, of all joints with scalar coordinates [rad or m].
-        position, quaternion: (T, n, 3) [m] and (T, n, 4) wxyz of the bodies' own frames.
+        mechanism: The robot.
+        branches: Its bodies in the order of the file.
+        values: Values (T,) by coordinate, of all joints with scalar coordinates [rad or m].
+        position: Positions (T, n, 3) of the bodies' own frames [m].
+        quaternion: Their orientations (T, n, 4) wxyz.
+
+    Returns:
+        Array (T, nq).
     """
     columns: list[np.ndarray] = []
     turned = {name: Rotation.from_quat(quaternion[:, i][:, [1, 2, 3, 0]]) for name, i in mechanism.body_index.items()}

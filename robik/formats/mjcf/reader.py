@@ -44,14 +44,18 @@ MOST_MODELS = 100  # attached, one in the other or side by side
 
 
 def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
-    """The robot in an MJCF file.
+    """Return the robot in an MJCF file.
 
     Args:
-        packages: folders beside the file's own where meshes and included files may lie.
+        path: The file.
+        packages: Folders beside the file's own where meshes and included files may lie.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError: names the file, the element and the remedy.
-        AssemblyError: a loop that cannot be closed.
+        FormatError: Names the file, the element and the remedy.
+        AssemblyError: A loop that cannot be closed.
     """
     notes, report = Notes(), Notes()
     with reading(path):
@@ -59,10 +63,19 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
 
 
 def read(path: Path, packages: Iterable[Path], notes: Notes, report: Notes) -> OpenRobot:
-    """The robot as its file stores it; in the pose of a keyframe, if the file has one.
+    """Return the robot as its file stores it; in the pose of a keyframe, if the file has one.
+
+    Args:
+        path: The file.
+        packages: Folders of ROS packages.
+        notes: Filled with warnings.
+        report: Filled with what was done.
+
+    Returns:
+        The robot, its loops still open.
 
     Raises:
-        FormatError, MechanismError: say what is wrong; the file's name is the caller's to add.
+        FormatError, MechanismError: Say what is wrong; the file's name is the caller's to add.
     """
     reader = _Reader(path, packages, notes, report)
     reader.walk()
@@ -71,28 +84,22 @@ def read(path: Path, packages: Iterable[Path], notes: Notes, report: Notes) -> O
 
 @dataclass
 class _Content:
-    """What stands in a body."""
+    """Content of a body."""
 
     joints: list[Placed] = field(default_factory=list)
     geoms: list[Geom] = field(default_factory=list)
     inertial: Element | None = None
-    bodies: list[Placed] = field(
-        default_factory=list
-    )  # and those that are attached, in the file's order, which is MuJoCo's
+    # And those that are attached, in the file's order, which is MuJoCo's.
+    bodies: list[Placed] = field(default_factory=list)
 
 
 class _Reader:
     """One file on its way in."""
 
     def __init__(
-        self,
-        path: Path,
-        packages: Iterable[Path],
-        notes: Notes,
-        report: Notes,
-        within: tuple[Path, ...] = (),
+        self, path: Path, packages: Iterable[Path], notes: Notes, report: Notes, within: tuple[Path, ...] = (),
         posed: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         files = self.files = MeshFiles(path, packages)
         self.within = (*within, path.resolve())  # the files that attach each other down to this one
         self.models: list[Model] = []
@@ -125,7 +132,7 @@ class _Reader:
     # Bodies
 
     def walk(self) -> None:
-        """Reads all bodies, parents before children."""
+        """Read all bodies, parents before children."""
         for equality in self.file.left_out:
             self.notes.add("it ties what is replicated to what is not, so it was left out, as MuJoCo does", equality)
         if self.file.root.find("deformable") is not None:
@@ -158,7 +165,7 @@ class _Reader:
             raise FormatError(f"its <worldbody> has no <body>{beside}; a robot needs at least one")
 
     def content(self, element: Element, name: str, inherited: str | None) -> _Content:
-        """What stands in a body, its sites read already."""
+        """Return what stands in a body, its sites read already."""
         where = f"body {name!r}"
         content = _Content()
         for child, offset, cls in flattened(element, inherited, self.file, where):
@@ -193,7 +200,7 @@ class _Reader:
         self.sites[name] = (body, offset @ pose)
 
     def body(self, element: Element, parent: str, offset: Pose, inherited: str | None) -> tuple[str, list[Placed]]:
-        """Reads a body; its name, and the bodies in it, also those to be attached."""
+        """Read a body; its name, and the bodies in it, also those to be attached."""
         name = element.get("name") or self.new_name(f"body_{len(self.bodies) + 1}")
         where = f"body {name!r}"
         if name in self.at:
@@ -215,7 +222,7 @@ class _Reader:
         return name, content.bodies
 
     def attach(self, element: Element, parent: str, offset: Pose) -> None:
-        """Reads a model that is attached to a body, or to the world."""
+        """Read a model that is attached to a body, or to the world."""
         wanted, prefix = element.get("model", ""), element.get("prefix", "")
         path = model_file(self.file, self.files, wanted, parent)
         if path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
@@ -242,7 +249,7 @@ class _Reader:
     # Joints
 
     def is_aligned(self, content: _Content) -> bool:
-        """Whether MuJoCo gives a body another frame than the file: one that is free and carries no other."""
+        """Return whether MuJoCo gives a body another frame than the file: one that is free and carries no other."""
         if len(content.joints) != 1 or content.bodies:
             return False
         element, _, inherited = content.joints[0]
@@ -252,7 +259,7 @@ class _Reader:
         return is_free and (wanted == "true" or (wanted == "auto" and self.file.is_true("alignfree", "false")))
 
     def tie(self, name: str, parent: str, pose: Pose, joints: list[Placed]) -> None:
-        """The joints between a body and its parent, with massless bodies between several of them."""
+        """Read the joints between a body and its parent, with massless bodies between several of them."""
         if not joints:
             self.joints.append(
                 OpenJoint(self.new_joint("base" if parent == WORLD else name), "fixed", parent, name, near=pose)
@@ -326,7 +333,7 @@ class _Reader:
     # Together
 
     def robot(self) -> OpenRobot:
-        """All of it; joints that are held can move yet."""
+        """Return all of it; joints that are held can move yet."""
         at, sites = dict(self.at), dict(self.sites)
         inner = [model.robot for model in self.models]
         for model in self.models:
@@ -369,8 +376,10 @@ class _Reader:
 
     @property
     def drawn(self) -> dict[str, float]:
-        """Joint with one motion → what it reads where the files draw it, whatever a keyframe of an attached model
-        says."""
+        """Return joint with one motion → its reading in the pose in which the files draw it.
+
+        Whatever a keyframe of an attached model says.
+        """
         stored = {j.name: j.stored[0] for j in self.joints if len(j.motions) == 1}
         return stored | {name: value for model in self.models for name, value in model.drawn.items()}
 
@@ -382,8 +391,10 @@ class _Reader:
         return Frame(name, body, pose)
 
     def visuals(self, body: str) -> tuple[Visual, ...]:
-        """What is seen of a body: what MuJoCo's viewer shows, or everything where that is nothing of the whole
-        robot."""
+        """Return the visuals of a body: what MuJoCo's viewer shows.
+
+        Everything, where the viewer shows nothing of the whole robot.
+        """
         most = SEEN if any(geom.group <= SEEN for geoms in self.seen.values() for geom in geoms) else inf
         shown = [geom for geom in self.seen.get(body, ()) if geom.group <= most]
         return tuple(v for geom in shown if (v := self.geoms.visual(geom, f"body {body!r}")) is not None)

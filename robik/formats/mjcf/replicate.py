@@ -29,7 +29,7 @@ Names = set[tuple[str, str]]  # (what of, name)
 
 
 def open_replicates(root: Element, placed: Callable[[Element], Pose]) -> list[str]:
-    """Puts copies in the place of each <replicate>, the inner ones first.
+    """Put copies in the place of each <replicate>, the inner ones first.
 
     Args:
         root: of the file, its includes in place.
@@ -64,7 +64,7 @@ def open_replicates(root: Element, placed: Callable[[Element], Pose]) -> list[st
 
 
 def _endings(element: Element, count: int) -> list[str]:
-    """What is put behind the names of each copy."""
+    """Return what is put behind the names of each copy."""
     return [f"{element.get('sep', '')}{k:0{len(str(count))}d}" for k in range(count)]
 
 
@@ -87,7 +87,7 @@ def _renamed(ending: str, element: Element) -> dict[str, str]:
 
 
 def _copy_children(source: Element, target: Element, changed: Callable[[Element], dict[str, str]]) -> None:
-    """Copies what is in an element, with some attributes changed.
+    """Copy what is in an element, with some attributes changed.
 
     Not by recursion, which a file could drive too deep.
     """
@@ -102,7 +102,7 @@ def _name_of(element: Element) -> tuple[str, str] | None:
 
 
 def _follow(root: Element, element: Element, endings: list[str], make: Callable[[int], None]) -> list[str]:
-    """Copies what refers to names in an element that was copied; gives what could not be."""
+    """Copy what refers to names in an element that was copied; gives what could not be."""
     names: Names = {name for e in element.iter() if (name := _name_of(e))}
     left_out: list[str] = []
     for section in (s for tag in ("tendon", "actuator", "equality") for s in root.findall(tag)):
@@ -123,7 +123,7 @@ def _follow(root: Element, element: Element, endings: list[str], make: Callable[
 
 
 def _references(element: Element) -> Iterator[tuple[str, str]]:
-    """What an element and those in it refer to, as in `Names`."""
+    """Return what an element and those in it refer to, as in `Names`."""
     return ((kind, e.attrib[key]) for e in element.iter() for key, kind in REFERENCES.items() if key in e.attrib)
 
 

@@ -28,7 +28,7 @@ class PositionDrive:
 
 @dataclass(frozen=True)
 class Stage:
-    """What the robot stands and plays with.
+    """Surroundings of a simulated robot: floor, friction and motors.
 
     Attributes:
         drives: by actuator.
@@ -42,7 +42,14 @@ class Stage:
 
 
 def put_sole(xml: XmlText, mechanism: Mechanism, frame: Frame, friction: float) -> None:
-    """Write a sphere in each corner of a foot's sole; where the foot stands flat, its lowest point is the corner."""
+    """Write a sphere in each corner of a foot's sole; where the foot stands flat, its lowest point is the corner.
+
+    Args:
+        xml: Text that is written to.
+        mechanism: The robot.
+        frame: The foot's frame.
+        friction: Coefficient of friction.
+    """
     points = np.array([frame.pose.point(corner) for corner in frame.sole])
     middle = points - points.mean(axis=0)
     normal = np.linalg.svd(middle, full_matrices=True)[2][2]
@@ -55,7 +62,14 @@ def put_sole(xml: XmlText, mechanism: Mechanism, frame: Frame, friction: float) 
 
 
 def put_drive(xml: XmlText, name: str, drive: PositionDrive, limits: tuple[float, float]) -> None:
-    """Write a position actuator."""
+    """Write a position actuator.
+
+    Args:
+        xml: Text that is written to.
+        name: Name of joint and actuator.
+        drive: Stiffness, damping and limits of the motor.
+        limits: Lowest and highest position [rad or m]; infinite for none.
+    """
     bounded = all(map(isfinite, limits))
     xml.put(
         "general",
@@ -70,7 +84,15 @@ def put_drive(xml: XmlText, name: str, drive: PositionDrive, limits: tuple[float
 
 
 def floor_text(stage: Stage, keys: Sequence[tuple[float, np.ndarray, np.ndarray]] = ()) -> str:
-    """Return a scene's elements around a robot: options, floor, light, and keys of time [s], positions and controls."""
+    """Return a scene's elements around a robot: options, floor, light, and keys of time [s], positions and controls.
+
+    Args:
+        stage: Floor and light.
+        keys: Time [s], positions (nq,) and controls (nu,) of each key.
+
+    Returns:
+        Elements as XML.
+    """
     friction = f"{stage.friction:g} 0.005 0.0001"
     lines = [
         f'  <option timestep="{STEP:g}" integrator="implicitfast"/>',

@@ -29,13 +29,17 @@ DEGREE = 4  # of MuJoCo's couplings
 
 
 def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
-    """Writes an MJCF file, whole or not at all. Meshes are named as the visuals name them, relative to the file.
+    """Write an MJCF file, whole or not at all. Meshes are named as the visuals name them, relative to the file.
+
+    Args:
+        mechanism: The robot.
+        path: The file.
 
     Returns:
         One sentence each on what MJCF cannot say.
 
     Raises:
-        FormatError: what MJCF cannot hold at all, or a file that cannot be written.
+        FormatError: What MJCF cannot hold at all, or a file that cannot be written.
     """
     notes = Notes()
     writer = _Writer(mechanism, path, notes)
@@ -47,12 +51,15 @@ def staged_text(mechanism: Mechanism, stage: Stage, folder: Path | None = None) 
     """Return the MJCF of a robot that stands and plays, and its bodies in the order of the file.
 
     Args:
-        mechanism: the robot.
-        stage: its position actuators, soles and floor.
-        folder: where the file will lie, for its meshes; they are left out without it.
+        mechanism: The robot.
+        stage: Its position actuators, soles and floor.
+        folder: Where the file will lie, for its meshes; they are left out without it.
+
+    Returns:
+        The MJCF, and a branch per body.
 
     Raises:
-        FormatError: what MJCF cannot hold.
+        FormatError: What MJCF cannot hold.
     """
     if folder is None:
         mechanism = mechanism.with_changes(bodies=tuple(replace(b, visuals=()) for b in mechanism.bodies))
@@ -83,7 +90,7 @@ class _Writer:
             )
 
     def text(self) -> str:
-        """The file's content."""
+        """Return the file's content."""
         xml = self.xml
         with xml.within("mujoco", model=self.mechanism.name):
             settings = {"angle": "radian", "autolimits": "true", "inertiafromgeom": "false", "balanceinertia": "true"}
@@ -125,7 +132,7 @@ class _Writer:
                         self.xml.put("mesh", name=name, file=visual.file, scale=visual.size, inertia="shell")
 
     def is_readable(self, file: str) -> bool:
-        """Whether MuJoCo could read a mesh; it loads no robot of which one is missing."""
+        """Return whether MuJoCo could read a mesh; it loads no robot of which one is missing."""
         if Path(file).suffix.lower() not in MESHES:
             self.notes.add(f"MuJoCo reads {', '.join(MESHES)}, so this mesh was left out", file)
         elif not (self.folder / file).is_file():
@@ -201,7 +208,7 @@ class _Writer:
                      ref=motion.rest or None, range=bounds, armature=self.armature(motion.name))  # fmt: skip
 
     def armature(self, coordinate: str) -> float | None:
-        """The rotor behind a coordinate, where there is a stage with a motor for it."""
+        """Return the rotor behind a coordinate, where there is a stage with a motor for it."""
         drive = self.stage.drives.get(coordinate) if self.stage else None
         return drive.armature if drive else None
 
@@ -241,8 +248,10 @@ class _Writer:
                 self.coupling(coupling)
 
     def closer(self, joint: Joint) -> None:
-        """MuJoCo takes what bodies hold by an equality to coincide in the pose of the file, which is the assembled
-        one."""
+        """Write an equality of bodies whose points coincide in the pose of the file.
+
+        That pose is the assembled one, which MuJoCo takes for them to hold.
+        """
         a, b = joint.child, joint.parent
         ends = {"body1": a, "body2": None if b == WORLD else b}
         if joint.type == "fixed":
@@ -262,12 +271,15 @@ class _Writer:
 
     @property
     def arm(self) -> float:
-        """How far apart the two points of a hinge are [m]: as far as the robot's joints, so that both count alike."""
+        """Return the distance of the two points of a hinge [m].
+
+        As far as the robot's joints, so that both count alike.
+        """
         at = np.array([joint.position for joint in self.mechanism.joints])
         return float(np.linalg.norm(at - at.mean(axis=0), axis=1).mean()) or 1.0
 
     def coupling(self, coupling: Coupling) -> None:
-        """y − y₀ = Σ aₖ (x − x₀)ᵏ about the rest pose, MuJoCo's form."""
+        """Write y − y₀ = Σ aₖ (x − x₀)ᵏ about the rest pose, MuJoCo's form."""
         rest = {m.name: m.rest for branch in self.tree.branches for m in branch.motions if m.kind != "ball"}
         if coupling.follower not in rest or coupling.leader not in rest:
             raise FormatError(f"coupling {coupling.name!r} ties a ball's coordinate, which MJCF cannot say")

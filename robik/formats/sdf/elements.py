@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from math import radians
+from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -14,12 +16,30 @@ from ..xml_file import numbers
 
 
 def join(scope: str, name: str) -> str:
-    """A name in a model."""
+    """Return a name in a model.
+
+    Args:
+        scope: Name of the model; empty for the world.
+        name: Name in it.
+
+    Returns:
+        The full name.
+    """
     return f"{scope}::{name}" if scope else name
 
 
 def version_of(root: Element) -> tuple[int, int]:
-    """Of an SDF file, by its root."""
+    """Return the version of an SDF file, by its root.
+
+    Args:
+        root: Root element.
+
+    Returns:
+        Major and minor number.
+
+    Raises:
+        FormatError: It is no SDF, or of a version that cannot be read.
+    """
     if root.tag != "sdf":
         raise FormatError(f"its root element must be <sdf>, not <{root.tag[:40]}>")
     try:
@@ -32,9 +52,19 @@ def version_of(root: Element) -> tuple[int, int]:
 
 
 def pose_of(element: Element, where: str) -> tuple[Pose, str]:
-    """What an element's <pose> says: the pose, and the name of the frame that it is relative to.
+    """Return what an element's <pose> says: the pose, and the name of the frame that it is relative to.
 
     Empty where it says none.
+
+    Args:
+        element: The element.
+        where: The element in words, for errors.
+
+    Returns:
+        Pose [m], and the name of the frame it is relative to.
+
+    Raises:
+        FormatError: The pose is none.
     """
     pose = element.find("pose")
     if pose is None:
@@ -56,5 +86,38 @@ def pose_of(element: Element, where: str) -> tuple[Pose, str]:
 
 
 def text_of(element: Element, tag: str) -> str:
-    """Return the text of a child element, empty where there is none."""
+    """Return the text of a child element, empty where there is none.
+
+    Args:
+        element: The element.
+        tag: Name of the child.
+
+    Returns:
+        The text without spaces around it.
+    """
     return (element.findtext(tag) or "").strip()
+
+
+@dataclass(frozen=True)
+class Node:
+    """A frame.
+
+    Attributes:
+        kind: "model", "link", "joint" or "frame".
+        element: what the file says of it.
+        scope: the model that it stands in.
+        pose: in the frame `relative_to`, a name in the scope; that is the world's where it is empty.
+        attached_to: what it moves with, a name in the scope; empty for links, which move by themselves.
+        version: of the file that it stands in.
+        file: that file.
+    """
+
+    kind: str
+    element: Element
+    _: KW_ONLY
+    scope: str
+    pose: Pose
+    relative_to: str
+    attached_to: str
+    version: tuple[int, int]
+    file: Path

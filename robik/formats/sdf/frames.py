@@ -7,7 +7,6 @@ things stand in the model around it.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -18,7 +17,7 @@ from ..imported import Notes, listed
 from ..mesh_files import MeshFiles
 from ..names import free_name
 from ..xml_file import name_of, read_xml
-from .elements import join, pose_of, text_of, version_of
+from .elements import Node, join, pose_of, text_of, version_of
 
 MODEL = "__model__"
 MOST = 5000  # links, joints and frames
@@ -27,31 +26,6 @@ DEEPEST = 20
 KINDS = ("link", "joint", "frame")
 BEFORE = {"joint": ("link", "model"), "frame": ("link", "model", "joint")}  # kind → those whose names count first
 TRUE = ("1", "true")
-
-
-@dataclass(frozen=True)
-class Node:
-    """A frame.
-
-    Attributes:
-        kind: "model", "link", "joint" or "frame".
-        element: what the file says of it.
-        scope: the model that it stands in.
-        pose: in the frame `relative_to`, a name in the scope; that is the world's where it is empty.
-        attached_to: what it moves with, a name in the scope; empty for links, which move by themselves.
-        version: of the file that it stands in.
-        file: that file.
-    """
-
-    kind: str
-    element: Element
-    _: KW_ONLY
-    scope: str
-    pose: Pose
-    relative_to: str
-    attached_to: str
-    version: tuple[int, int]
-    file: Path
 
 
 class Frames:
@@ -95,7 +69,7 @@ class Frames:
 
     def _add_model(self, model: Element, scope: str, outer: str, version: tuple[int, int], file: Path, depth: int,
                    include: Element | None = None) -> None:  # fmt: skip
-        """A model as scope.
+        """Add a model as scope.
 
         `include` is what includes it, whose words on pose, placement and whether it is static count first.
         """
@@ -164,7 +138,7 @@ class Frames:
                 self._include(element, scope, file, depth)
 
     def _include(self, include: Element, scope: str, file: Path, depth: int) -> None:
-        """A model of another file."""
+        """Add a model of another file."""
         uri = text_of(include, "uri")
         self._read += 1
         if self._read > MOST_FILES:
@@ -192,7 +166,7 @@ class Frames:
         self._add_model(model, inner, scope, version, path, depth + 1, include)
 
     def _file_of(self, uri: str, file: Path) -> Path:
-        """The SDF file that a URI names: itself, or the one that the `model.config` of its folder names."""
+        """Return the SDF file that a URI names: itself, or the one that the `model.config` of its folder names."""
         if "://" not in uri and not uri.startswith("/"):  # beside the file that says it
             uri = (file.resolve().parent / uri).as_posix()
         base = uri.rstrip("/")
@@ -231,7 +205,7 @@ class Frames:
         return name
 
     def _called(self, name: str, scope: str) -> str:
-        """The full name of something in a model.
+        """Return the full name of something in a model.
 
         In a merged one, what it would be called in the model around that, if that is free.
         """
@@ -256,14 +230,29 @@ class Frames:
     # Looking up
 
     def of_kind(self, kind: str) -> dict[str, Node]:
-        """The links, joints, or frames, by name."""
+        """Return the links, joints, or frames, by name.
+
+        Args:
+            kind: `link`, `joint` or `frame`.
+
+        Returns:
+            Node by full name.
+        """
         return {name: node for name, node in self.nodes.items() if node.kind == kind}
 
     def find(self, name: str, scope: str, where: str) -> str:
-        """The full name of what is called so in a model.
+        """Return the full name of what is called so in a model.
+
+        Args:
+            name: Name as the file has it.
+            scope: Full name of the model; empty for the world.
+            where: The element in words, for errors.
+
+        Returns:
+            The full name.
 
         Raises:
-            FormatError: there is nothing of that name.
+            FormatError: There is nothing of that name.
         """
         candidates = [join(scope, name), join(scope, f"{name}::{MODEL}")]
         candidates += [join(inner, end) for inner in self._merged.get(scope, []) for end in (name, f"{name}::{MODEL}")]
@@ -280,15 +269,30 @@ class Frames:
     def find_joint(self, name: str, scope: str, where: str) -> str:
         """Return the full name of the joint that is called so in a model's file.
 
+        Args:
+            name: Name as the file has it.
+            scope: Full name of the model; empty for the world.
+            where: The element in words, for errors.
+
+        Returns:
+            The full name.
+
         Raises:
-            FormatError: there is none.
+            FormatError: There is none.
         """
         full = join(scope, name)
         alike = (new for new, old in self.renamed.items() if old == full and self.nodes[new].kind == "joint")
         return next(alike, None) or self.find(name, scope, where)
 
     def links_in(self, scope: str) -> list[str]:
-        """The links of a model and of those in it."""
+        """Return the links of a model and of those in it.
+
+        Args:
+            scope: Full name of the model; empty for the world.
+
+        Returns:
+            Full names.
+        """
         return [name for name, node in self.nodes.items() if node.kind == "link" and self._is_in(node.scope, scope)]
 
     def _is_in(self, scope: str, outer: str) -> bool:
@@ -297,10 +301,16 @@ class Frames:
         return scope == outer
 
     def body(self, name: str) -> str:
-        """The link that a frame moves with, or the world.
+        """Return the link that a frame moves with, or the world.
+
+        Args:
+            name: Full name of a frame.
+
+        Returns:
+            Full name of the link, or WORLD.
 
         Raises:
-            FormatError: none, or frames attached to each other in a ring.
+            FormatError: None, or frames attached to each other in a ring.
         """
         seen: list[str] = []
         while self.nodes[name].kind != "link":
@@ -319,7 +329,7 @@ class Frames:
         return name
 
     def _canonical(self, scope: str, node: Node) -> str:
-        """The link that stands for a model."""
+        """Return the link that stands for a model."""
         said = node.element.get("canonical_link")
         if said:
             return self.find(said, scope, f"model {scope!r}: its canonical link")
@@ -329,7 +339,17 @@ class Frames:
         return links[0]
 
     def placed(self, name: str) -> Pose:
-        """A frame's pose in the world, as the file has it."""
+        """Return a frame's pose in the world, as the file has it.
+
+        Args:
+            name: Full name of a frame.
+
+        Returns:
+            Its pose [m].
+
+        Raises:
+            FormatError: Poses are relative to each other in a ring.
+        """
         if name not in self._placed:
             way: list[str] = []
             while name not in self._placed:
@@ -348,7 +368,7 @@ class Frames:
         return self._placed[name]
 
     def _chain(self, name: str, end: str) -> Pose:
-        """A frame's pose in a frame that its pose is relative to, maybe by others between."""
+        """Return a frame's pose in a frame that its pose is relative to, maybe by others between."""
         pose, seen = IDENTITY, set()
         while name != end:
             to = self._reference(name)
@@ -359,7 +379,7 @@ class Frames:
         return pose
 
     def _reference(self, name: str) -> str | None:
-        """What a frame's pose is relative to; None for the world."""
+        """Return what a frame's pose is relative to; None for the world."""
         node = self.nodes[name]
         if not node.relative_to or node.relative_to == WORLD:
             return None

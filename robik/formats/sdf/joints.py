@@ -16,7 +16,8 @@ from ..assembly.open_joint import OpenJoint, turned_round, with_frame
 from ..imported import SWAPPED, Notes
 from ..names import free_name
 from ..xml_file import number_within, numbers
-from .frames import MODEL, Frames, Node, join
+from .elements import Node
+from .frames import MODEL, Frames, join
 
 ONE_AXIS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 TWO_AXES = ("universal", "revolute2")
@@ -60,7 +61,7 @@ class Joints:
         self._coordinate: dict[tuple[str, str], str] = {}  # joint and axis → coordinate
 
     def read(self) -> list[OpenJoint]:
-        """All joints."""
+        """Return all joints."""
         joints = [joint for name, node in self.frames.of_kind("joint").items() for joint in self._joint(name, node)]
         moving = {c for joint in joints for c in joint.coordinate_names}
         for name, node in self._gears:
@@ -89,7 +90,7 @@ class Joints:
         return [turned_round(each) if each.child == WORLD else each for each in made]
 
     def _end(self, name: str, node: Node, end: str) -> tuple[str, Pose]:
-        """The body on one side, and the joint's frame in it."""
+        """Return the body on one side, and the joint's frame in it."""
         where = f"joint {name!r}: its {end}"
         said = (node.element.findtext(end) or "").strip()
         if not said:
@@ -99,7 +100,7 @@ class Joints:
         return body, pose if body == WORLD else self.frames.placed(body).inverse() @ pose
 
     def _body(self, said: str, node: Node, where: str) -> str:
-        """What a joint names: a link, or what a frame moves with."""
+        """Return what a joint names: a link, or what a frame moves with."""
         return WORLD if said == WORLD else self.frames.body(self.frames.find(said, node.scope, where))
 
     def _axis(self, name: str, node: Node, tag: str) -> Axis:
@@ -134,7 +135,7 @@ class Joints:
         return replace(joint, limits=_limits(limits))
 
     def _screw(self, joint: OpenJoint, node: Node) -> list[OpenJoint]:
-        """A hinge, which may have a motor, and a slide that follows it."""
+        """Return a hinge, which may have a motor, and a slide that follows it."""
         axis = self._axis(joint.name, node, "axis")
         turn, slide = self._one_by_one(
             joint, (("revolute", axis), ("prismatic", Axis(axis.direction, (-inf, inf), inf, inf))), "slide"
@@ -156,7 +157,7 @@ class Joints:
         return number_within(node.element, "screw_thread_pitch", where, 1.0)
 
     def _two_axes(self, joint: OpenJoint, node: Node) -> list[OpenJoint]:
-        """A universal joint; where its axes are not square, two hinges with a massless body between."""
+        """Return a universal joint; where its axes are not square, two hinges with a massless body between."""
         first, second = (self._axis(joint.name, node, tag) for tag in ("axis", "axis2"))
         a, b = (axis.direction / max(float(np.linalg.norm(axis.direction)), 1e-300) for axis in (first, second))
         limits = (first.limits, second.limits)
@@ -178,7 +179,7 @@ class Joints:
     def _one_by_one(
         self, joint: OpenJoint, steps: tuple[tuple[str, Axis], tuple[str, Axis]], second: str
     ) -> list[OpenJoint]:
-        """Two joints with a massless body between, by their types and axes.
+        """Return two joints with a massless body between, by their types and axes.
 
         `second` is what the other one's name ends with.
         """
@@ -242,8 +243,10 @@ class Joints:
         self.couplings.append(Coupling(name, follower, leader, (0.0, -ratio * sign * other)))
 
     def _turn(self, body: str, reference: str, axis: np.ndarray, joints: list[OpenJoint]) -> tuple[str, float] | None:
-        """The coordinate of the hinge between two bodies, and whether it counts along the axis (1) or against it
-        (-1)."""
+        """Return the coordinate of the hinge between two bodies, and its direction.
+
+        1 along the axis, -1 against it.
+        """
         for joint in joints:
             if joint.type == "revolute" and {joint.parent, joint.child} == {body, reference}:
                 own = (self.frames.placed(body) if body != WORLD else Pose()).matrix

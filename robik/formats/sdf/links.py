@@ -17,7 +17,8 @@ from ..mesh_data import read_mesh
 from ..mesh_files import MeshFiles, placeholder
 from ..solids import Solid
 from ..xml_file import number_within, numbers
-from .frames import Frames, Node, pose_of
+from .elements import Node
+from .frames import Frames, pose_of
 
 GREY = (0.7, 0.7, 0.7, 1.0)
 DENSITY = 1000.0  # [kg/m³]
@@ -42,7 +43,15 @@ class Links:
         self.frames, self.files, self.notes = frames, files, notes
 
     def read(self, name: str, node: Node) -> Body:
-        """A link as a body."""
+        """Return a link as a body.
+
+        Args:
+            name: Full name of the link.
+            node: Its element and scope.
+
+        Returns:
+            The body.
+        """
         mass, com, inertia = self._mass(name, node)
         visuals = [v for e in node.element.findall("visual") if (v := self._visual(e, name, node)) is not None]
         return Body.of(name, mass, com, inertia, visuals)

@@ -23,14 +23,18 @@ MOST_LINKS = 2000
 
 
 def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
-    """The robot in an SDF file.
+    """Return the robot in an SDF file.
 
     Args:
-        packages: folders of models that `model://` may name, or folders that hold such.
+        path: The file.
+        packages: Folders of models that `model://` may name, or folders that hold such.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError: names the file, the element and the remedy.
-        AssemblyError: a loop that cannot be closed.
+        FormatError: Names the file, the element and the remedy.
+        AssemblyError: A loop that cannot be closed.
     """
     with reading(path):
         return _Reader(path, packages).read()
@@ -68,7 +72,7 @@ class _Reader:
         return assemble(replace(robot, couplings=tuple(couplings)), self.notes, self.report)
 
     def _with_motors(self, joints: list[OpenJoint], second: dict[str, str]) -> list[OpenJoint]:
-        """The joints with those actuated that controllers among the plugins name."""
+        """Return the joints with those actuated that controllers among the plugins name."""
         named = set()
         for plugin in self.frames.plugins:
             if "controller" in (plugin.get("filename", "") + plugin.get("name", "")).lower():
@@ -92,7 +96,7 @@ class _Reader:
         return fixed
 
     def _frames(self, bodies: list[Body]) -> list[Frame]:
-        """The file's explicit frames, where their names are free."""
+        """Return the file's explicit frames, where their names are free."""
         taken = {WORLD, *(body.name for body in bodies)}
         found = []
         for name in self.frames.of_kind("frame"):

@@ -20,8 +20,16 @@ from .loops import Loop
 def joints_of_loops(loops: tuple[Loop, ...], links: Container[str], tree: list[OpenJoint]) -> list[OpenJoint]:
     """Return the joints that hold pairs of frames together.
 
+    Args:
+        loops: Pairs of frames.
+        links: Names of the robot's links.
+        tree: Joints of the file.
+
+    Returns:
+        The joints.
+
     Raises:
-        FormatError: a frame that is not there, or two on one link.
+        FormatError: A frame that is not there, or two on one link.
     """
     child = {j.name: j.child for j in tree}
     taken = set(child)
@@ -47,10 +55,19 @@ def joints_of_loops(loops: tuple[Loop, ...], links: Container[str], tree: list[O
 def assembled(robot: OpenRobot, loops: tuple[Loop, ...], notes: Notes, report: Notes) -> Imported:
     """Return the robot with its loops closed.
 
-    Loops whose type is a guess by hinges if that is possible within limits, else by balls.
+    A loop whose type is a guess gets a hinge if that closes within limits, else a ball.
+
+    Args:
+        robot: The robot, its loops perhaps open.
+        loops: Pairs of frames.
+        notes: Filled with warnings.
+        report: Filled with what was done.
+
+    Returns:
+        The import.
 
     Raises:
-        AssemblyError: neither closes a loop.
+        AssemblyError: Neither closes a loop.
     """
     guessed = {loop.name for loop in loops if loop.is_guess}
     if not guessed:

@@ -1,5 +1,6 @@
-"""Expressions of robot files, computed without running them as Python: arithmetic, comparisons, lists, and the
-functions that are named.
+"""Expressions of robot files, computed without running them as Python.
+
+Arithmetic, comparisons, lists, and the functions that are named.
 
 What a file may do is what is listed here. There is no attribute but the keys of dictionaries and the methods in
 `METHODS`, no function but those that the caller gives, and no result of more than `LARGEST` elements, characters or
@@ -90,13 +91,17 @@ class Namespace(dict):
 
 
 def evaluate(text: str, names: Mapping[str, Any]) -> Any:
-    """The value of an expression.
+    """Return the value of an expression.
 
     Args:
-        names: what it may name: values, functions, dictionaries and `Namespace`s.
+        text: The expression.
+        names: What it may name: values, functions, dictionaries and `Namespace`s.
+
+    Returns:
+        Its value.
 
     Raises:
-        FormatError: what is wrong with it.
+        FormatError: What is wrong with it.
     """
     if len(text) > LONGEST:
         raise FormatError(f"an expression of more than {LONGEST} characters")
@@ -115,7 +120,7 @@ class _Evaluation:
         self.names = names
 
     def of(self, node: ast.expr) -> Any:
-        """The value of a part."""
+        """Return the value of a part."""
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             raise FormatError(
@@ -217,7 +222,7 @@ class _Evaluation:
         return function(*arguments, **named)
 
     def _function(self, node: ast.expr) -> Callable[..., Any]:
-        """What a call calls: a function that a name stands for, or a method that is listed."""
+        """Return what a call calls: a function that a name stands for, or a method that is listed."""
         if isinstance(node, ast.Attribute):
             owner = self.of(node.value)
             for kind, methods in METHODS.items():
@@ -248,8 +253,10 @@ def _replaced(text: str, old: str, new: str) -> str:
 
 
 def _checked(value: Any) -> Any:
-    """A value that is not too large, all told: the same list many times over in another counts as often as it would be
-    written out."""
+    """Return a value whose total size is not too large.
+
+    A list that occurs many times in another counts as often as it would be written out.
+    """
     size, waiting = 0, [value]
     while waiting:
         each = waiting.pop()

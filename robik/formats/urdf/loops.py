@@ -1,5 +1,6 @@
-"""The loops of a robot whose file cannot hold any: pairs of frames that coincide, from a file beside it or from the
-frames' names.
+"""Loops of a robot whose file cannot hold any.
+
+Pairs of frames that coincide, from a file beside it or from the frames' names.
 
 Three sources, the first that is there counts: our own `NAME.loops.json` beside `NAME.urdf` (docs/import.md); the
 `robot.yaml` that robots exported from Onshape for Pinocchio have; links called `closing_NAME_1` and `closing_NAME_2`.
@@ -59,7 +60,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Loops:
-    """What is said beside a robot's file.
+    """Loops and motors in a file beside a robot's.
 
     Attributes:
         source: the file that says it, for messages.
@@ -81,10 +82,16 @@ class Loops:
 
 
 def read_beside(robot_file: Path) -> Loops | None:
-    """What a file beside the robot's says; None where there is no such file.
+    """Return the loops in a file beside the robot's; None where there is no such file.
+
+    Args:
+        robot_file: The robot's file.
+
+    Returns:
+        Loops and motors, or None.
 
     Raises:
-        FormatError: a file beside the robot's that cannot be used; names what is wrong in it.
+        FormatError: A file beside the robot's that cannot be used; names what is wrong in it.
     """
     own, foreign = robot_file.with_name(robot_file.stem + EXTENSION), robot_file.with_name(YAML_NAME)
     for path, read in ((own, _own), (foreign, _from_yaml)):
@@ -96,7 +103,15 @@ def read_beside(robot_file: Path) -> Loops | None:
 
 
 def loops_by_name(links: Iterable[str], notes: Notes) -> Loops:
-    """What the links' names say; notes those whose other half is missing."""
+    """Return the loops that links' names tell of; notes those whose other half is missing.
+
+    Args:
+        links: Names of links.
+        notes: Filled with warnings.
+
+    Returns:
+        Loops, without motors.
+    """
     links = list(links)
     known = set(links)
     pairs = [(m[1], name, f"closing_{m[1]}_2") for name in links if (m := re.fullmatch(r"closing_(.+)_1", name))]
@@ -194,7 +209,7 @@ def _from_yaml(path: Path) -> Loops | None:
 
 
 def _common(a: str, b: str) -> str:
-    """What the names of a pair share before their ending: `closedloop1` of `closedloop1_A` and `closedloop1_B`."""
+    """Return the common beginning of a pair's names: `closedloop1` of `closedloop1_A` and `closedloop1_B`."""
     first, second = a.rpartition("_")[0], b.rpartition("_")[0]
     return first if first == second else ""
 

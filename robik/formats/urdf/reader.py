@@ -37,14 +37,18 @@ GREY = (0.8, 0.8, 0.8, 1.0)
 
 
 def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
-    """The robot in a URDF file, fixed to the world at its root.
+    """Return the robot in a URDF file, fixed to the world at its root.
 
     Args:
-        packages: folders of ROS packages that `package://` may name, or folders that hold such.
+        path: The file.
+        packages: Folders of ROS packages that `package://` may name, or folders that hold such.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError: names the file, the element and the remedy.
-        AssemblyError: a loop that cannot be closed.
+        FormatError: Names the file, the element and the remedy.
+        AssemblyError: A loop that cannot be closed.
     """
     beside = read_beside(path)
     with reading(path):
@@ -53,15 +57,20 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
 
 
 def from_xml(root: Element, path: Path, packages: Iterable[Path], beside: Loops | None, notes: Notes) -> Imported:
-    """The robot of a URDF's root element.
+    """Return the robot of a URDF's root element.
 
     Args:
-        path: where it comes from, and what its meshes' paths are relative to.
-        beside: what is said beside it.
-        notes: warnings so far.
+        root: The root element.
+        path: Where it comes from, and what its meshes' paths are relative to.
+        packages: Folders of ROS packages.
+        beside: What is said beside it.
+        notes: Warnings so far.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError, AssemblyError: as `load`.
+        FormatError, AssemblyError: As `load`.
     """
     with reading(path):
         return _Reader(root, path, packages, beside, notes).read()
@@ -125,14 +134,14 @@ class _Reader:
         return assembled(robot, beside.loops, self.notes, self.report)
 
     def tell_foreign_loops(self) -> None:
-        """Warns of loops that other dialects close."""
+        """Warn of loops that other dialects close."""
         for element in self.root:
             if element.tag.rpartition("}")[2] in FOREIGN_LOOPS:
                 name = f"<{element.tag.rpartition('}')[2]}> {element.get('name', '')!r}"
                 self.notes.add(f"it closes a loop in a way that is not read; say it in {self.path.stem}{LOOPS}", name)
 
     def tree(self, links: dict[str, Element], joints: list[OpenJoint]) -> tuple[str, set[str]]:
-        """The link that is no joint's child, and all that hang on it; of several such trees the largest."""
+        """Return the link that is no joint's child, and all that hang on it; of several such trees the largest."""
         by_child: dict[str, str] = {}
         children: dict[str, list[str]] = {}
         for joint in joints:
@@ -212,7 +221,7 @@ class _Reader:
         return Visual("mesh", scale, pose=pose, color=color, file=file) if file else placeholder(pose, color)
 
     def color(self, visual: Element) -> tuple[float, float, float, float]:
-        """A visual's own colour, or that of the material it names."""
+        """Return a visual's own colour, or that of the material it names."""
         material = visual.find("material")
         if material is None:
             return GREY
@@ -223,7 +232,7 @@ class _Reader:
         return self.colors.get(material.get("name", ""), GREY)
 
     def own_color(self, material: Element) -> tuple[float, float, float, float] | None:
-        """The colour that a material says itself; None too where that is none."""
+        """Return the colour that a material says itself; None too where that is none."""
         color = material.find("color")
         if color is None:
             return None
@@ -329,8 +338,10 @@ class _Reader:
         )
 
     def with_motors(self, joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
-        """The joints with those actuated that the side file names, else those of the transmissions and of
-        `ros2_control`."""
+        """Return the joints with those actuated that the side file names.
+
+        Else those of the transmissions and of `ros2_control`.
+        """
         motors, source = beside.motors, Path(beside.source).name
         if motors is None:
             commanded = [j for j in self.root.findall("ros2_control/joint") if j.find("command_interface") is not None]
@@ -344,7 +355,7 @@ class _Reader:
 
 
 def _at_rest(joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
-    """The joints as the side file says that they are stored."""
+    """Return the joints as the side file says that they are stored."""
     known = {name for joint in joints for name in joint.coordinate_names}
     if unknown := [name for name in beside.rest if name not in known]:
         raise FormatError(f"{beside.source} says where {unknown[0]!r} rests, but there is no such coordinate")

@@ -23,15 +23,19 @@ ON_AXIS = 1e-13  # m: a body's frame this near to its hinge is on it
 
 
 def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
-    """Writes a URDF file, and its side file where that is needed.
+    """Write a URDF file, and its side file where that is needed.
 
     Meshes are named as the visuals name them, relative to the file.
+
+    Args:
+        mechanism: The robot.
+        path: The file.
 
     Returns:
         One sentence each on what URDF cannot say.
 
     Raises:
-        FormatError: what URDF cannot hold at all, or a file that cannot be written.
+        FormatError: What URDF cannot hold at all, or a file that cannot be written.
     """
     notes = Notes()
     writer = _Writer(mechanism, notes)
@@ -82,7 +86,7 @@ class _Writer:
             )
 
     def text(self) -> str:
-        """The URDF's content."""
+        """Return the URDF's content."""
         with self.xml.within("robot", name=self.mechanism.name):
             self.xml.put("link", name=WORLD)
             for branch in self.tree.branches:
@@ -101,7 +105,7 @@ class _Writer:
         return self.xml.text
 
     def beside(self) -> dict:
-        """The side file's content, empty where none is needed."""
+        """Return the side file's content, empty where none is needed."""
         content = {"loops": self.loops, "joints": self.balls, "rest": self.rest, "couplings": self.couplings}
         content = {key: value for key, value in content.items() if value}
         return {**content, "motors": []} if self.tree.lacks_motors else content
@@ -143,7 +147,7 @@ class _Writer:
                 self.xml.put("color", rgba=visual.color)
 
     def massless(self, wanted: str, parent: str, pose: Pose, is_new: bool = False) -> str:
-        """A link without mass, fixed to another at a pose; its name."""
+        """Return a link without mass, fixed to another at a pose; its name."""
         name = free_name(wanted, self.link_names) if is_new else wanted
         self.link_names.add(name)
         self.xml.put("link", name=name)
@@ -158,7 +162,7 @@ class _Writer:
     # Joints
 
     def branch(self, branch: Branch) -> None:
-        """A body and the joints that it hangs on, one for each motion, with massless links between them."""
+        """Write a body and the joints that it hangs on, one for each motion, with massless links between them."""
         body, parent, before = branch.body, branch.parent, self.pose[branch.parent]
         self.link(body)
         floats = branch.joint is None or (
@@ -189,7 +193,7 @@ class _Writer:
             self.joint(self.new_joint(f"{body.name}_fixed"), "fixed", parent, body.name, before.inverse() @ body.pose)
 
     def moving(self, motion: Motion, joint: Joint | None, parent: str, link: str, at_rest: Pose, pose: Pose) -> None:
-        """A joint of one motion, or a ball."""
+        """Write a joint of one motion, or a ball."""
         axis = pose.matrix.T @ motion.axis
         if motion.kind == "ball":
             self.balls[motion.name] = "spherical"
@@ -243,7 +247,7 @@ class _Writer:
             self.xml.put("actuator", name=f"{joint}_motor")
 
     def closer(self, joint: Joint) -> None:
-        """A pair of frames that coincide, and the joint between them in the side file."""
+        """Write a pair of frames that coincide, and the joint between them in the side file."""
         near_R, near_p, far_R = joint_matrices(joint)
         frames = []
         for number, (body, R, p) in enumerate(

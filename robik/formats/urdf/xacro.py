@@ -60,15 +60,19 @@ UNITS = {
 
 
 def load(path: Path, packages: Iterable[Path] = (), arguments: Mapping[str, str] | None = None) -> Imported:
-    """The robot in a xacro file.
+    """Return the robot in a xacro file.
 
     Args:
-        packages: folders of ROS packages that `$(find NAME)` and `package://` may name, or folders that hold such.
-        arguments: values of its arguments, by name; the others have their defaults.
+        path: The file.
+        packages: Folders of ROS packages that `$(find NAME)` and `package://` may name, or folders that hold such.
+        arguments: Values of its arguments, by name; the others have their defaults.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError: names the file, the element and the remedy.
-        AssemblyError: a loop that cannot be closed.
+        FormatError: Names the file, the element and the remedy.
+        AssemblyError: A loop that cannot be closed.
     """
     packages, notes = list(packages), Notes()
     try:
@@ -91,7 +95,7 @@ class _Expansion:
         self.calls = self.bytes = 0
 
     def root(self) -> ElementTree.Element:
-        """The root element of the URDF."""
+        """Return the root element of the URDF."""
         check_file(self.path)
         try:
             document = self.xacro.process_file(str(self.path), mappings=dict(self.arguments), verbosity=0)
@@ -117,14 +121,14 @@ class _Expansion:
             raise FormatError(f"its macros expand to what is not XML: {error}") from None
 
     def _sentence(self, error: Exception) -> str:
-        """What the package says, in one line; ours where it wraps one."""
+        """Return what the package says, in one line; ours where it wraps one."""
         inner = error
         while isinstance(inner, self.xacro.XacroException) and isinstance(inner.exc, Exception):
             inner = inner.exc
         return " ".join((str(inner) or type(inner).__name__).split())[:400]
 
     def _contained_package(self) -> ModuleType:
-        """A copy of the package with nothing in it that reaches out."""
+        """Return a copy of the package with nothing in it that reaches out."""
         try:
             found = importlib.metadata.version("xacro")
         except importlib.metadata.PackageNotFoundError:
@@ -158,7 +162,7 @@ class _Expansion:
         return module
 
     def _watched(self, module: ModuleType) -> dict[str, Any]:
-        """What the package does itself, but not without end, and with our words on arguments."""
+        """Return what the package does itself, but not without end, and with our words on arguments."""
         expand, compute, check = module.handle_macro_call, module.eval_text, module.check_attrs
 
         def counted(node: Any, macros: Any, symbols: Any) -> Any:
@@ -185,7 +189,7 @@ class _Expansion:
         return {"handle_macro_call": counted, "eval_text": bounded, "check_attrs": attributes}
 
     def _symbols(self, module: ModuleType) -> dict[str, Any]:
-        """What expressions may name beside the file's own properties."""
+        """Return what expressions may name beside the file's own properties."""
 
         def say(*_: Any) -> str:
             return ""
@@ -206,14 +210,14 @@ class _Expansion:
     # Files
 
     def _absolute(self, name: str) -> str:
-        """A file's path, if named from the file that is read, or by a URI."""
+        """Return a file's path, if named from the file that is read, or by a URI."""
         if "://" in name:
             return str(self.files.folder / self.files.find(name)[0])
         here = Path(self.xacro.filestack[-1]).parent
         return str(here / name)
 
     def _file(self, name: str) -> Path:
-        """A file that may be read."""
+        """Return a file that may be read."""
         found, is_there = self.files.find(Path(self._absolute(name)).as_posix())
         if not is_there:
             raise FileNotFoundError(f"there is no file {name!r}")
@@ -248,7 +252,7 @@ class _Expansion:
         return self.xacro.YamlListWrapper.wrap(read_yaml(file, _UnitLoader))
 
     def _extension(self, text: str) -> str:
-        """What stands in `$()`."""
+        """Return what stands in `$()`."""
         command, *words = text[2:-1].split()
         if command == "find" and len(words) == 1:
             return str(self.files.package(words[0]))
@@ -283,7 +287,7 @@ def _no_default(name: str) -> str:
 
 
 def _typed(text: str) -> int | float | bool | str:
-    """An argument as the number or truth that it says."""
+    """Return an argument as the number or truth that it says."""
     try:
         return float(text) if "." in text else int(text)
     except ValueError:
@@ -291,7 +295,7 @@ def _typed(text: str) -> int | float | bool | str:
 
 
 class _Os:
-    """What the package needs of `os`."""
+    """The functions of `os` that the package needs."""
 
     linesep = "\n"
     curdir = "."

@@ -63,7 +63,15 @@ class Bodies:
         }
 
     def read(self, prim: Usd.Prim, name: str) -> Body:
-        """A body with its mass and its visuals."""
+        """Return a body with its mass and its visuals.
+
+        Args:
+            prim: The prim.
+            name: Name of the body.
+
+        Returns:
+            The body.
+        """
         mass, com, inertia = self._mass(prim, name)
         visuals = tuple(v for shape in self.shapes.get(name, []) if (v := self._visual(shape, name)) is not None)
         return Body.of(name, mass, com, inertia, visuals)
@@ -99,8 +107,10 @@ class Bodies:
     # Mass
 
     def _mass(self, prim: Usd.Prim, name: str) -> tuple[float, np.ndarray, np.ndarray]:
-        """Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] in the body's frame: what the file
-        says; and what it does not say, of the shapes that collide."""
+        """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] in the body's frame.
+
+        As the file says; what it does not say is taken from the shapes that collide.
+        """
         scene, where = self.scene, f"body {name!r}"
         mass = number(prim, "physics:mass", 0.0) * scene.kilograms
         com = vector(prim, "physics:centerOfMass")

@@ -47,7 +47,14 @@ class Gears:
         self.poses = {**scene.poses, WORLD: Pose()}
 
     def couplings(self, taken: Iterable[str]) -> Iterator[Coupling]:
-        """What they tie; `taken` are names of couplings."""
+        """Yield the couplings that gears and racks make.
+
+        Args:
+            taken: Names that couplings have already.
+
+        Yields:
+            Couplings.
+        """
         used = set(taken)
         for prim in self.scene.prims:
             relations = TYPES.get(str(prim.GetTypeName()))
@@ -65,7 +72,7 @@ class Gears:
                 yield found
 
     def _coupling(self, prim: Usd.Prim, relations: tuple[str, str], name: str) -> Coupling | None:
-        """The second joint follows the first, from where both stand."""
+        """Return the second joint follows the first, from where both stand."""
         tied = [self._joint(prim, relation) for relation in relations]
         ends = [self.reader.end(prim, side) for side in ("0", "1")]
         frames = [self.poses[body] @ pose for body, pose in ends]
@@ -86,15 +93,17 @@ class Gears:
         return self.joints.get(self.names.get(targets[0], "")) if len(targets) == 1 else None
 
     def _sign(self, joint: OpenJoint, body: str, frame: Pose) -> float:
-        """1 where the body moves along or about the frame's x axis as the joint's coordinate grows, -1 where against
-        it, else 0."""
+        """Return 1 where the body moves along or about the frame's x axis as the joint's coordinate grows.
+
+        -1 where it moves against it, else 0.
+        """
         side = {joint.child: 1.0, joint.parent: -1.0}.get(body, 0.0)
         own = joint.far if body == joint.child else joint.near
         along = float((self.poses[body] @ own).matrix[:, 0] @ frame.matrix[:, 0])
         return side * float(np.sign(along)) if abs(along) > ALONG else 0.0
 
     def _multiplier(self, prim: Usd.Prim, relations: tuple[str, str], frames: list[Pose]) -> float:
-        """What the second body does per radian of the first, along or about the axes of the frames."""
+        """Return what the second body does per radian of the first, along or about the axes of the frames."""
         if relations is GEAR:
             return -number(prim, "physics:gearRatio", 1.0)
         turn = radians(number(prim, "physics:ratio", 1.0)) / self.scene.meters

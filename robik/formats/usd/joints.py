@@ -40,7 +40,15 @@ class Joints:
         self.poses = {**scene.poses, WORLD: Pose()}
 
     def read(self, prim: Usd.Prim, name: str) -> list[OpenJoint]:
-        """What a joint becomes; nothing where it is switched off or ties nothing."""
+        """Return the joints that a prim becomes; none where it is switched off or ties nothing.
+
+        Args:
+            prim: The prim.
+            name: Name of the joint.
+
+        Returns:
+            The joints.
+        """
         if prim.GetAttribute("physics:jointEnabled").Get() is False:
             self.notes.add("it is switched off, so it was left out", name)
             return []
@@ -75,7 +83,18 @@ class Joints:
         return [self._stored(joint)]
 
     def end(self, prim: Usd.Prim, side: str) -> tuple[str, Pose]:
-        """The body on one side, and the joint's frame in it."""
+        """Return the body on one side of a joint, and the joint's frame in it.
+
+        Args:
+            prim: The prim.
+            side: "0" or "1".
+
+        Returns:
+            Name of the body, and the frame [m].
+
+        Raises:
+            FormatError: The body is missing, or a number is not finite.
+        """
         relationship = prim.GetRelationship(f"physics:body{side}")
         targets = relationship.GetForwardedTargets() if relationship else []
         position = vector(prim, f"physics:localPos{side}")
@@ -98,7 +117,7 @@ class Joints:
         return body, Pose.of(R @ turn, T[:3, :3] @ position + T[:3, 3])
 
     def _ends_at_body(self, prim: Usd.Prim) -> bool:
-        """Whether its second end is a body or the world, not a prim on one."""
+        """Return whether its second end is a body or the world, not a prim on one."""
         relationship = prim.GetRelationship("physics:body1")
         targets = relationship.GetForwardedTargets() if relationship else []
         return not targets or targets[0] in self.scene.bodies
@@ -106,7 +125,7 @@ class Joints:
     def _simple(
         self, prim: Usd.Prim, name: str, kind: str, parent: str, child: str, near: Pose, far: Pose
     ) -> OpenJoint:
-        """A joint of a type that USD has a name for."""
+        """Return a joint of a type that USD has a name for."""
         joint = OpenJoint(name, kind, parent, child, near=near, far=far)
         if kind == "fixed":
             return joint
@@ -129,7 +148,7 @@ class Joints:
         return self._with_motor(prim, joint, {DRIVES[prim.GetTypeName()]: motion})
 
     def _six(self, prim: Usd.Prim, name: str, parent: str, child: str, near: Pose, far: Pose) -> OpenJoint:
-        """A joint by its limits, or by the name of its type in the custom data `dofs`."""
+        """Return a joint by its limits, or by the name of its type in the custom data `dofs`."""
         limits: Limits = {}
         applied = set(prim.GetAppliedSchemas())
         for usd, motion in USD_MOTIONS.items():
@@ -164,7 +183,7 @@ class Joints:
         return replace(self._with_motor(prim, joint, motions), free=joint.free if joint.type == "general" else ())
 
     def _limited(self, joint: OpenJoint, limits: Limits) -> OpenJoint:
-        """The joint with the limits of its motions, which `free` still names in the file's axes."""
+        """Return the joint with the limits of its motions, which `free` still names in the file's axes."""
         unlimited = (-inf, inf)
         kept = [limits.get(motion, unlimited) for motion in joint.free]
         if set(TURNS) <= set(joint.motions):
@@ -185,7 +204,7 @@ class Joints:
         return low * unit, high * unit
 
     def _with_motor(self, prim: Usd.Prim, joint: OpenJoint, motions: dict[str, str]) -> OpenJoint:
-        """The joint as its drives say; `motions` are the names of its motions in USD."""
+        """Return the joint as its drives say; `motions` are the names of its motions in USD."""
         driven = [
             n
             for s in prim.GetAppliedSchemas()
@@ -215,11 +234,16 @@ class Joints:
         )
 
     def _distance(self, joint: OpenJoint, reach: tuple[float, float]) -> list[OpenJoint]:
-        """Two points at a distance: a massless rod between a universal joint and a ball, which slides where the
-        distance may change.
+        """Return two points at a distance: a massless rod between a universal joint and a ball.
+
+        It slides where the distance may change.
 
         Args:
-            reach: least and greatest distance, in the file's unit; negative for none.
+            joint: The joint.
+            reach: Least and greatest distance, in the file's unit; negative for none.
+
+        Returns:
+            The joints.
         """
         low, high = max(reach[0], 0.0) * self.scene.meters, inf if reach[1] < 0 else reach[1] * self.scene.meters
         if (low, high) == (0.0, inf):
@@ -258,7 +282,7 @@ class Joints:
         return [hinges, ball]
 
     def _stored(self, joint: OpenJoint) -> OpenJoint:
-        """The joint with its coordinates' values where its bodies stand."""
+        """Return the joint with its coordinates' values where its bodies stand."""
         a, b = self.poses[joint.parent] @ joint.near, self.poses[joint.child] @ joint.far
         relative = a.inverse() @ b
         values = list(joint_values(joint, relative.matrix, np.array(relative.position)))
@@ -269,7 +293,7 @@ class Joints:
 
 
 def _of_motions(joint: OpenJoint) -> OpenJoint:
-    """A general joint as the type of ours that has its motions, its frame turned to that type's axes.
+    """Return a general joint as the type of ours that has its motions, its frame turned to that type's axes.
 
     `free` stays as it was.
     """

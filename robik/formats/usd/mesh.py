@@ -29,10 +29,17 @@ class MeshReader:
         self._open: tuple[Path, Usd.Stage] | None = None
 
     def read(self, path: Path, prim: str) -> Surface:
-        """A mesh in its own coordinates and units, with its pictures and paints.
+        """Return a mesh in its own coordinates and units, with its pictures and paints.
+
+        Args:
+            path: The USD file.
+            prim: Path of the mesh in it.
+
+        Returns:
+            The surface.
 
         Raises:
-            FormatError: names the file and what is wrong.
+            FormatError: Names the file and what is wrong.
         """
         try:
             with pxr_errors():
@@ -48,10 +55,16 @@ class MeshReader:
 
 
 def polygons(prim: Usd.Prim) -> tuple[np.ndarray, list[list[int]]]:
-    """A mesh's points (n, 3), in its own coordinates, and its faces, counter-clockwise seen from outside.
+    """Return a mesh's points (n, 3), in its own coordinates, and its faces, counter-clockwise seen from outside.
+
+    Args:
+        prim: The prim.
+
+    Returns:
+        Points (n, 3), and the indices of each face.
 
     Raises:
-        FormatError: it has none, or they do not fit together.
+        FormatError: It has none, or they do not fit together.
     """
     from pxr import UsdGeom
 
@@ -70,10 +83,16 @@ def polygons(prim: Usd.Prim) -> tuple[np.ndarray, list[list[int]]]:
 
 
 def triangles(prim: Usd.Prim) -> tuple[np.ndarray, np.ndarray]:
-    """A mesh's points (n, 3), in its own coordinates, and its faces cut into triangles (m, 3).
+    """Return a mesh's points (n, 3), in its own coordinates, and its faces cut into triangles (m, 3).
+
+    Args:
+        prim: The prim.
+
+    Returns:
+        Points (n, 3) and triangles (m, 3).
 
     Raises:
-        FormatError: as `polygons`.
+        FormatError: As `polygons`.
     """
     points, faces = polygons(prim)
     cut = [[face[0], face[k], face[k + 1]] for face in faces for k in range(1, len(face) - 1)]

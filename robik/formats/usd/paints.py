@@ -1,4 +1,4 @@
-"""How prims of USD files are painted: UsdPreviewSurface materials, their pictures and where these lie."""
+"""Paints of prims of USD files: UsdPreviewSurface materials, their pictures and texture coordinates."""
 
 from __future__ import annotations
 
@@ -20,9 +20,15 @@ NUMBERS = (("opacity", 1.0), ("roughness", 0.5), ("metallic", 0.0))  # inputs of
 
 
 def painting(prim: Usd.Prim) -> tuple[np.ndarray | None, tuple[Paint, ...], tuple[int, ...]]:
-    """Where a mesh's pictures lie, its paints, and which face has which, as `Surface` has them.
+    """Return a mesh's texture coordinates, its paints, and the paint of each face, as `Surface` has them.
 
-    None where one colour says all. Its faces must fit its points.
+    All are empty where one colour says all. The faces must fit the points.
+
+    Args:
+        prim: The prim.
+
+    Returns:
+        Texture coordinates, paints and indices.
     """
     from pxr import UsdGeom
 
@@ -34,13 +40,29 @@ def painting(prim: Usd.Prim) -> tuple[np.ndarray | None, tuple[Paint, ...], tupl
 
 
 def mesh_color(prim: Usd.Prim) -> Color | None:
-    """Of a whole mesh; None where it has several paints, or pictures."""
+    """Return the colour of a whole mesh; None where it has several paints, or pictures.
+
+    Args:
+        prim: The prim.
+
+    Returns:
+        Colour (4,), or None.
+    """
     found, _ = _paints(prim)
     return found[0].color if len(found) == 1 and found[0].picture is None else None
 
 
 def paint(prim: Usd.Prim) -> Paint:
-    """What the material of a prim, or of some faces of a mesh, looks like; without one, the colour for display."""
+    """Return the paint of a prim, or of some faces of a mesh.
+
+    Without a material, the colour for display.
+
+    Args:
+        prim: The prim.
+
+    Returns:
+        The paint.
+    """
     from pxr import UsdGeom
 
     name, surface = _surface(prim)
@@ -55,10 +77,16 @@ def paint(prim: Usd.Prim) -> Paint:
 
 
 def picture_content(picture: Picture) -> bytes:
-    """What is in a picture that lies inside a `.usdz`.
+    """Return what is in a picture that lies inside a `.usdz`.
+
+    Args:
+        picture: A picture inside a `.usdz`.
+
+    Returns:
+        Its bytes.
 
     Raises:
-        FormatError: it cannot be read.
+        FormatError: It cannot be read.
     """
     from pxr import Ar
 
@@ -69,7 +97,7 @@ def picture_content(picture: Picture) -> bytes:
 
 
 def _paints(prim: Usd.Prim) -> tuple[tuple[Paint, ...], np.ndarray]:
-    """A mesh's paints, at least one, and which face has which (faces,)."""
+    """Return a mesh's paints, at least one, and which face has which (faces,)."""
     from pxr import UsdGeom
 
     faces = len(UsdGeom.Mesh(prim).GetFaceVertexCountsAttr().Get() or [])
@@ -85,7 +113,7 @@ def _paints(prim: Usd.Prim) -> tuple[tuple[Paint, ...], np.ndarray]:
 
 
 def _painted_prims(mesh: Usd.Prim) -> list[Usd.Prim]:
-    """The mesh and its subsets of faces that have materials of their own."""
+    """Return the mesh and its subsets of faces that have materials of their own."""
     from pxr import UsdShade
 
     return [mesh, *(subset.GetPrim() for subset in UsdShade.MaterialBindingAPI(mesh).GetMaterialBindSubsets())]
@@ -105,13 +133,13 @@ def _added(found: dict[str, Paint], new: Paint) -> int:
 
 
 def _producers(shader: UsdShade.Shader, name: str) -> list[Usd.Attribute]:
-    """Where an input's value comes from: its own attribute, a material's, or another shader's output."""
+    """Return where an input's value comes from: its own attribute, a material's, or another shader's output."""
     wanted = shader.GetInput(name)
     return list(wanted.GetValueProducingAttributes()) if wanted else []
 
 
 def _value(shader: UsdShade.Shader, name: str) -> Any:
-    """An input's value, None where it has none of its own."""
+    """Return an input's value, None where it has none of its own."""
     from pxr import UsdShade
 
     return next(
@@ -125,7 +153,7 @@ def _value(shader: UsdShade.Shader, name: str) -> Any:
 
 
 def _sources(shader: UsdShade.Shader, name: str) -> Iterator[UsdShade.Shader]:
-    """The shaders that compute an input."""
+    """Yield the shaders that compute an input."""
     from pxr import UsdShade
 
     for attribute in _producers(shader, name):
@@ -134,7 +162,7 @@ def _sources(shader: UsdShade.Shader, name: str) -> Iterator[UsdShade.Shader]:
 
 
 def _picture(surface: UsdShade.Shader) -> Picture | None:
-    """What gives the colour, where that is a picture."""
+    """Return what gives the colour, where that is a picture."""
     from pxr import Ar
 
     for source in _sources(surface, "diffuseColor"):
@@ -173,7 +201,7 @@ def _uv(mesh: UsdGeom.Mesh, counts: np.ndarray) -> np.ndarray | None:
 
 
 def _primvar(mesh: UsdGeom.Mesh) -> UsdGeom.Primvar | None:
-    """Where the coordinates in a picture are: as a material's reader names it, else as is usual."""
+    """Return where the coordinates in a picture are: as a material's reader names it, else as is usual."""
     from pxr import UsdGeom
 
     surfaces = [surface for prim in _painted_prims(mesh.GetPrim()) if (surface := _surface(prim)[1]) is not None]
@@ -202,5 +230,5 @@ def _color(value: Any) -> Color:
 
 
 def _share(value: Any, default: float) -> float:
-    """A number from 0 to 1."""
+    """Return a number from 0 to 1."""
     return min(max(float(value), 0.0), 1.0) if isinstance(value, (int, float)) and isfinite(value) else default

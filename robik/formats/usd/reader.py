@@ -32,14 +32,18 @@ FAR = 1e-5  # of the robot's size: bodies that stand further than this from wher
 
 
 def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
-    """The robot in a USD file.
+    """Return the robot in a USD file.
 
     Args:
-        packages: further folders that its references may lead to.
+        path: The file.
+        packages: Further folders that its references may lead to.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError: names the file, the element and the remedy.
-        AssemblyError: a loop that cannot be closed.
+        FormatError: Names the file, the element and the remedy.
+        AssemblyError: A loop that cannot be closed.
     """
     with reading(path), pxr_errors():
         return _Reader(path, packages).read()
@@ -98,7 +102,7 @@ class _Reader:
         return root.GetName() if root else self.path.stem
 
     def _joints(self, reader: Joints) -> tuple[list[OpenJoint], dict[Sdf.Path, str]]:
-        """All joints, those that the file takes out of the tree last; and their names."""
+        """Return all joints, those that the file takes out of the tree last; and their names."""
         from pxr import UsdPhysics
 
         prims = [
@@ -129,7 +133,7 @@ class _Reader:
         return {name for path, name in self.scene.bodies.items() if any(path.HasPrefix(root) for root in roots)}
 
     def _based(self, joints: list[OpenJoint], kept: set[str]) -> list[OpenJoint]:
-        """The joints with one that lets the robot float, if none ties it to the world."""
+        """Return the joints with one that lets the robot float, if none ties it to the world."""
         from pxr import UsdPhysics
 
         names = {joint.name for joint in joints}
@@ -150,7 +154,7 @@ class _Reader:
         return bool(self.stage.GetPrimAtPath(path).HasAPI(UsdPhysics.ArticulationRootAPI))
 
     def _compare(self, robot: OpenRobot) -> None:
-        """Notes bodies that are not where the joints have them."""
+        """Note bodies that are not where the joints have them."""
         now = robot.placed(robot.stored)
         moved = {}
         for name, pose in self.scene.poses.items():

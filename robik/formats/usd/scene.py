@@ -54,7 +54,17 @@ class Scene:
         self.bodies = names_of([prim.GetPath() for prim in found], {WORLD})
 
     def matrix(self, prim: Usd.Prim) -> np.ndarray:
-        """A prim's coordinates in the world (4, 4), in metres and Z up; the last row is 0 0 0 1."""
+        """Return a prim's coordinates in the world (4, 4), in metres and Z up; the last row is 0 0 0 1.
+
+        Args:
+            prim: The prim.
+
+        Returns:
+            Matrix (4, 4) [m].
+
+        Raises:
+            FormatError: A number is not finite.
+        """
         T = np.array(self._transforms.GetLocalToWorldTransform(prim)).T
         if not np.isfinite(T).all():
             raise FormatError(f"{prim.GetPath()}: its transform has numbers that are none")
@@ -70,7 +80,14 @@ class Scene:
         }
 
     def body_of(self, prim: Usd.Prim) -> str:
-        """The body that a prim belongs to; the world where there is none."""
+        """Return the body that a prim belongs to; the world where there is none.
+
+        Args:
+            prim: The prim.
+
+        Returns:
+            Name of the body, or WORLD.
+        """
         while prim and not prim.IsPseudoRoot():
             name = self.bodies.get(prim.GetPath())
             if name is not None:
@@ -79,7 +96,14 @@ class Scene:
         return WORLD
 
     def in_body(self, prim: Usd.Prim) -> np.ndarray:
-        """A prim's coordinates (4, 4) in its body's frame, or in the world [m]."""
+        """Return a prim's coordinates (4, 4) in its body's frame, or in the world [m].
+
+        Args:
+            prim: The prim.
+
+        Returns:
+            Matrix (4, 4) [m].
+        """
         body = self.body_of(prim)
         T = self.matrix(prim)
         if body == WORLD:
@@ -94,7 +118,14 @@ class Scene:
 
 
 def is_body(prim: Usd.Prim) -> bool:
-    """Whether a prim is a rigid body that takes part."""
+    """Return whether a prim is a rigid body that takes part.
+
+    Args:
+        prim: The prim.
+
+    Returns:
+        False where it is switched off.
+    """
     from pxr import UsdPhysics
 
     if not prim.HasAPI(UsdPhysics.RigidBodyAPI):
@@ -103,16 +134,34 @@ def is_body(prim: Usd.Prim) -> bool:
 
 
 def schemas_of(prim: Usd.Prim) -> list[str]:
-    """The API schemas that a prim names, also those that this pxr has no plugin for, which `GetAppliedSchemas` leaves
-    out."""
+    """Return the API schemas that a prim names.
+
+    Also those that this pxr has no plugin for, which `GetAppliedSchemas` leaves out.
+
+    Args:
+        prim: The prim.
+
+    Returns:
+        Names of schemas.
+    """
     listed = prim.GetMetadata("apiSchemas")
     return list(listed.GetAppliedItems()) if listed else []
 
 
 def split(T: np.ndarray, where: str) -> tuple[Pose, np.ndarray]:
-    """A pose without scale, and the stretch (3, 3) that it leaves out: T = pose · stretch.
+    """Return a pose without scale, and the stretch (3, 3) that it leaves out: T = pose · stretch.
 
     The stretch is diagonal unless T shears.
+
+    Args:
+        T: Matrix (4, 4) [m].
+        where: The element in words, for errors.
+
+    Returns:
+        Pose, and stretch (3, 3).
+
+    Raises:
+        FormatError: It is scaled to nothing along an axis.
     """
     A = T[:3, :3]
     lengths = np.linalg.norm(A, axis=0)
@@ -132,10 +181,18 @@ def split(T: np.ndarray, where: str) -> tuple[Pose, np.ndarray]:
 
 
 def number(prim: Usd.Prim, name: str, default: float) -> float:
-    """A number among a prim's attributes; ±inf where it is meant, `default` where it is missing.
+    """Return a number among a prim's attributes; ±inf where it is meant, `default` where it is missing.
+
+    Args:
+        prim: The prim.
+        name: Name of the attribute.
+        default: Value where it is missing.
+
+    Returns:
+        The number.
 
     Raises:
-        FormatError: it is none.
+        FormatError: It is none.
     """
     said = _said(prim, name)
     if said is None:
@@ -150,10 +207,17 @@ def number(prim: Usd.Prim, name: str, default: float) -> float:
 
 
 def vector(prim: Usd.Prim, name: str) -> np.ndarray | None:
-    """A vector among a prim's attributes; None where it is missing.
+    """Return a vector among a prim's attributes; None where it is missing.
+
+    Args:
+        prim: The prim.
+        name: Name of the attribute.
+
+    Returns:
+        Vector (3,), or None.
 
     Raises:
-        FormatError: it is none.
+        FormatError: It is none.
     """
     value = _said(prim, name)
     if value is None:
@@ -171,12 +235,15 @@ def rotation(prim: Usd.Prim, name: str, zero: bool = False) -> Pose:
     """Return a rotation among a prim's attributes, the identity where it is missing.
 
     Args:
-        prim: whose attribute.
-        name: of the attribute.
-        zero: whether a quaternion of zeros says that it is missing.
+        prim: Whose attribute.
+        name: Of the attribute.
+        zero: Whether a quaternion of zeros says that it is missing.
+
+    Returns:
+        A pose without position.
 
     Raises:
-        FormatError: it is none.
+        FormatError: It is none.
     """
     value = _said(prim, name)
     if value is None:
@@ -195,13 +262,23 @@ def rotation(prim: Usd.Prim, name: str, zero: bool = False) -> Pose:
 
 
 def _said(prim: Usd.Prim, name: str) -> Any:
-    """An attribute's value, None where it is missing."""
+    """Return an attribute's value, None where it is missing."""
     attribute = prim.GetAttribute(name)
     return attribute.Get() if attribute else None
 
 
 def names_of(paths: list[Sdf.Path], taken: set[str]) -> dict[Sdf.Path, str]:
-    """A name for each path that is not taken: its last part, and as many parts before it as tell it from the others."""
+    """Return a unique name for each path.
+
+    Its last part, and as many parts before it as tell it from the others.
+
+    Args:
+        paths: Paths of prims.
+        taken: Names that are used already.
+
+    Returns:
+        Name by path.
+    """
     names: dict[Sdf.Path, str] = {}
     parts = {path: str(path).strip("/").split("/") for path in paths}
     waiting, count = paths, 1

@@ -1,5 +1,7 @@
-"""Opening USD files: checked first, so that nothing outside the robot's folders is read and no reference multiplies
-without end."""
+"""Opening USD files.
+
+They are checked first, so that nothing outside the robot's folders is read and no reference multiplies without end.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,17 @@ MOST_PRIMS = 1_000_000
 
 
 def open_stage(path: Path, packages: Iterable[Path] = ()) -> Usd.Stage:
-    """The composed content of a USD file.
+    """Return the composed content of a USD file.
 
     Args:
-        packages: further folders that its references may lead to.
+        path: The file.
+        packages: Further folders that its references may lead to.
+
+    Returns:
+        The stage.
 
     Raises:
-        FormatError: says what is wrong; the file's name is the caller's to add.
+        FormatError: Says what is wrong; the file's name is the caller's to add.
     """
     with extra("usd"):
         from pxr import Sdf, Usd
@@ -46,7 +52,7 @@ def open_stage(path: Path, packages: Iterable[Path] = ()) -> Usd.Stage:
 
 @contextmanager
 def pxr_errors() -> Iterator[None]:
-    """Turns what pxr raises into a `FormatError`."""
+    """Turn what pxr raises into a `FormatError`."""
     try:
         yield
     except UnicodeDecodeError:
@@ -58,7 +64,7 @@ def pxr_errors() -> Iterator[None]:
 
 
 def _plain(error: Exception) -> str:
-    """What pxr says, without the places in its own source."""
+    """Return what pxr says, without the places in its own source."""
     said = " ".join(str(error).split()).partition(" : ")[2].strip("'") or type(error).__name__
     place = re.search(r":(\d+):(\d+): ", said)
     return f"line {place[1]}, column {place[2]}" if place else said[:200]
@@ -74,7 +80,7 @@ class _Layers:
         self.counts: dict[tuple[str, Any], int] = {}
 
     def check(self, root: Sdf.Layer) -> None:
-        """Raises a `FormatError` if something may not be read, or if there is too much of it."""
+        """Raise a `FormatError` if something may not be read, or if there is too much of it."""
         from pxr import Sdf
 
         waiting, size = [root], 0
@@ -98,7 +104,7 @@ class _Layers:
             raise FormatError(f"its references unfold to more than {MOST_PRIMS} prims")
 
     def _open(self, layer: Sdf.Layer, name: str) -> Sdf.Layer | None:
-        """What a layer refers to; None where it is not there, which USD forgives."""
+        """Return what a layer refers to; None where it is not there, which USD forgives."""
         from pxr import Ar, Sdf
 
         _check_local(name)
@@ -117,8 +123,10 @@ class _Layers:
         return Sdf.Layer.FindOrOpen(asset)
 
     def _check_clips(self, layer: Sdf.Layer) -> None:
-        """Value clips compose nothing, and only an animation has a use for them, but USD opens their files all the
-        same."""
+        """Check value clips.
+
+        They compose nothing, and only an animation uses them, but USD opens their files all the same.
+        """
         from pxr import Sdf
 
         prims: list[Any] = []
@@ -173,7 +181,7 @@ class _Layers:
         return self.counts[key]
 
     def _arcs(self, layer: Sdf.Layer, path: Sdf.Path) -> list[tuple[Sdf.Layer, Sdf.Path]]:
-        """Where a prim's content comes from beside its own lines."""
+        """Return where a prim's content comes from beside its own lines."""
         spec = layer.GetPrimAtPath(path)
         if spec is None:
             return []

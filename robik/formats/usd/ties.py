@@ -1,5 +1,6 @@
-"""What USD files say of joints beside the joints: motors in prims of their own, couplings, and several joints for one
-step.
+"""Motors, couplings and joints in series of USD files.
+
+Motors stand in prims of their own, and several joints may stand for one step.
 
 These are not UsdPhysics but the schemas of MuJoCo, Newton and PhysX, which robots in USD come with.
 """
@@ -29,7 +30,15 @@ ALIKE = 1e-6  # how far two joints' zero poses may differ [m, or as a part of a 
 
 
 def motors(scene: Scene, names: Mapping[Sdf.Path, str]) -> set[str]:
-    """Names of the joints that actuators of their own drive; `names` are those of all joints, by path."""
+    """Return the names of the joints that actuators of their own drive.
+
+    Args:
+        scene: The USD scene.
+        names: Names of all joints by path.
+
+    Returns:
+        Names of joints.
+    """
     driven = set()
     for prim in scene.prims:
         relation = ACTUATORS.get(str(prim.GetTypeName()))
@@ -39,7 +48,17 @@ def motors(scene: Scene, names: Mapping[Sdf.Path, str]) -> set[str]:
 
 
 def couplings(scene: Scene, names: Mapping[Sdf.Path, str], joints: list[OpenJoint], notes: Notes) -> list[Coupling]:
-    """The couplings between joints with one motion."""
+    """Return the couplings between joints with one motion.
+
+    Args:
+        scene: The USD scene.
+        names: Names of all joints by path.
+        joints: All joints.
+        notes: Filled with warnings.
+
+    Returns:
+        The couplings.
+    """
     motion = {joint.name: joint.motions[0] for joint in joints if len(joint.motions) == 1}
     found = []
     for path, name in names.items():
@@ -53,7 +72,7 @@ def couplings(scene: Scene, names: Mapping[Sdf.Path, str], joints: list[OpenJoin
 
 
 def _said(prim: Usd.Prim, scene: Scene, motion: str) -> list[tuple[Sdf.Path, tuple[float, ...]]]:
-    """What a joint follows, and the coefficients of the polynomial."""
+    """Return what a joint follows, and the coefficients of the polynomial."""
     found = []
     unit = radians(1.0) if motion in TURNS else scene.meters
 
@@ -78,10 +97,17 @@ def _said(prim: Usd.Prim, scene: Scene, motion: str) -> list[tuple[Sdf.Path, tup
 
 
 def in_series(joints: list[OpenJoint], notes: Notes) -> tuple[list[OpenJoint], list[Body]]:
-    """The joints with those of one motion between the same two bodies one after the other, as MuJoCo means them, and
-    the massless bodies between them.
+    """Split joints in series between two bodies, and return the massless bodies between them.
 
-    By the letter each would hold all but its own motion. Hinges about one line (a door's) are left as they are.
+    MuJoCo means them so; by the letter each would hold all but its own motion. Hinges about one line (a door's) are
+    left as they are.
+
+    Args:
+        joints: All joints.
+        notes: Filled with warnings.
+
+    Returns:
+        All joints, and the bodies that are new.
     """
     groups: dict[tuple[str, str], list[OpenJoint]] = {}
     for joint in joints:
@@ -117,7 +143,7 @@ def _on_one_line(group: list[OpenJoint]) -> bool:
 
 
 def _agree(group: list[OpenJoint]) -> bool:
-    """Whether the joints' zero poses put the child in one place."""
+    """Return whether the joints' zero poses put the child in one place."""
     first, *others = (joint.near @ joint.far.inverse() for joint in group)
     return all(
         np.abs(np.subtract(first.position, other.position)).max() < ALIKE

@@ -16,7 +16,14 @@ WAKING = 0.6  # [s]
 
 
 def servo_model(model: Model) -> ServoModel:
-    """Return what a chain needs to know of a model."""
+    """Return what a chain needs to know of a model.
+
+    Args:
+        model: A model with its control table.
+
+    Returns:
+        Constants and limits.
+    """
     velocity, current, unit = model.table.get("velocity_limit"), model.table.get("current_limit"), model.current_unit
     return ServoModel(
         name=model.name,

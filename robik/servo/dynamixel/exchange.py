@@ -11,7 +11,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from ..driver import ServoSilent
+from ..line import ServoSilent
 from ..telemetry import Telemetry
 from .look import AskedLook
 from .models import MODELS, describe_hardware_error
@@ -64,7 +64,7 @@ class Exchange:
 
     @property
     def takes_speeds(self) -> bool:
-        """Whether goals can carry speeds: in one packet, to the same indirect addresses of all."""
+        """Return whether goals can carry speeds: in one packet, to the same indirect addresses of all."""
         return self.is_gathered and len(set(self._places.values())) == 1
 
     def gather(self) -> None:
@@ -109,7 +109,14 @@ class Exchange:
     # telemetry
 
     def begin_look(self, ids: Sequence[int]) -> AskedLook[Telemetry]:
-        """Return a look at servos of one group, of which nothing has been asked yet."""
+        """Return a look at servos of one group, of which nothing has been asked yet.
+
+        Args:
+            ids: Ids of the servos.
+
+        Returns:
+            The look.
+        """
         delay = sum(self._delays[id] for id in ids)
         if self.is_gathered:
             return AskedLook(self.wire, ids, [(self._places[ids[0]][1], self._size)], delay, self._gathered_of)
@@ -131,14 +138,28 @@ class Exchange:
     def look_at(self, servo: Addressed, hastily: bool) -> Telemetry:
         """Look at one servo.
 
+        Args:
+            servo: The servo.
+            hastily: Whether goals wait: it is asked only once and gets little time.
+
+        Returns:
+            Its telemetry.
+
         Raises:
-            ServoSilent: it does not answer.
+            ServoSilent: It does not answer.
         """
         with self.wire.in_haste() if hastily else nullcontext():
             return self._read(servo)
 
     def glance(self, servo: Addressed) -> Telemetry | None:
-        """Look at one servo, asking once; None if it does not answer."""
+        """Look at one servo, asking once; None if it does not answer.
+
+        Args:
+            servo: The servo.
+
+        Returns:
+            Its telemetry, or None.
+        """
         with self.wire.in_haste(LATENCY):
             try:
                 return self._read(servo)

@@ -1,12 +1,12 @@
-"""What a servo says of itself at connecting, and what keeps it from playing. Reads only."""
+"""State of servos at connecting, and reasons that keep one from playing. Reads only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from ...errors import ServoError
-from ..chain import Servo
-from ..driver import ServoSilent
+from ..line import ServoSilent
+from ..servo import Servo
 from ..telemetry import Found
 from .models import MODEL_NAMES, MODELS, POSITION_MODES, SINGLE_TURN_MODE, describe_hardware_error
 from .wire import TRIES, Wire
@@ -20,7 +20,7 @@ LOAD_TOP = 1000  # of models without a current sensor [0.1 %]
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a servo's control table says of it.
+    """Settings in a servo's control table.
 
     Attributes:
         firmware: version.
@@ -51,7 +51,14 @@ class Settings:
     load_limit: int
 
     def found(self, servo: Servo) -> Found:
-        """Return it as the servos of any brand say it."""
+        """Return it as the servos of any brand say it.
+
+        Args:
+            servo: The servo.
+
+        Returns:
+            What a servo of any brand says of itself.
+        """
         return Found(
             torque=self.torque,
             position=self.position,
@@ -69,9 +76,17 @@ class Settings:
 def read_settings(wire: Wire, servo: Servo, baud_rate: int) -> Settings:
     """Read what a servo is and how it is set up.
 
+    Args:
+        wire: The bus.
+        servo: The servo.
+        baud_rate: Rate [bit/s].
+
+    Returns:
+        The settings.
+
     Raises:
-        ServoSilent: it does not answer.
-        ServoError: it is another model than the chain says, or says something else every time.
+        ServoSilent: It does not answer.
+        ServoError: It is another model than the chain says, or says something else every time.
     """
     _check_model(wire, servo, baud_rate)
     return _read_surely(wire, servo)

@@ -7,9 +7,10 @@ from math import inf, isfinite
 
 import numpy as np
 
-from ..chain import Servo, ServoChain
+from ..chain import ServoChain
 from ..emergency import Emergency
 from ..looks import Look
+from ..servo import Servo
 from ..telemetry import Found, Telemetry
 from .exchange import TRIPPED, Exchange
 from .inquiry import Settings, read_settings
@@ -44,7 +45,7 @@ class DynamixelLine:
 
     @property
     def servos(self) -> tuple[Servo, ...]:
-        """Whom it speaks to."""
+        """Return whom it speaks to."""
         return self._wire.servos
 
     @property
@@ -54,7 +55,7 @@ class DynamixelLine:
 
     @property
     def takes_speeds(self) -> bool:
-        """Whether the same indirect addresses are in use in all; known after `prepare`."""
+        """Return whether the same indirect addresses are in use in all; known after `prepare`."""
         return self._exchange.takes_speeds
 
     @property
@@ -76,12 +77,27 @@ class DynamixelLine:
         self._settings = {}
 
     def inquire(self, servo: Servo) -> Found:
-        """Read what a servo is and how it is set up; raises ServoSilent or ServoError."""
+        """Read what a servo is and how it is set up.
+
+        Args:
+            servo: The servo.
+
+        Returns:
+            What it says of itself.
+
+        Raises:
+            ServoSilent: It does not answer.
+            ServoError: It is not what the chain says.
+        """
         settings = self._settings[servo.id] = read_settings(self._wire, servo, self._chain.baud_rate)
         return settings.found(servo)
 
     def leave_out(self, missing: Sequence[Servo]) -> None:
-        """Speak to the others from here on, who were all inquired."""
+        """Speak to the others from here on, who were all inquired.
+
+        Args:
+            missing: Servos that do not answer.
+        """
         wire = self._wire
         wire.servos = tuple(servo for servo in self._chain.servos if servo not in missing)
         wire.missing = tuple(missing)
@@ -101,7 +117,14 @@ class DynamixelLine:
         return self._wire.read_each("present_position")
 
     def begin_look(self, ids: Sequence[int]) -> Look:
-        """Return a look at servos of one group, of which nothing has been asked yet."""
+        """Return a look at servos of one group, of which nothing has been asked yet.
+
+        Args:
+            ids: Ids of the servos.
+
+        Returns:
+            The look.
+        """
         return self._exchange.begin_look(ids)
 
     def look(self) -> list[Telemetry] | None:
@@ -109,15 +132,43 @@ class DynamixelLine:
         return self._exchange.look()
 
     def look_at(self, servo: Servo, hastily: bool) -> Telemetry:
-        """Look at one servo; raises ServoSilent."""
+        """Look at one servo.
+
+        Args:
+            servo: The servo.
+            hastily: Whether goals wait: it is asked only once and gets little time.
+
+        Returns:
+            Its telemetry.
+
+        Raises:
+            ServoSilent: It does not answer.
+        """
         return self._exchange.look_at(servo, hastily)
 
     def glance(self, servo: Servo) -> Telemetry | None:
-        """Look at one servo, asking once; None if it does not answer."""
+        """Look at one servo, asking once; None if it does not answer.
+
+        Args:
+            servo: The servo.
+
+        Returns:
+            Its telemetry, or None.
+        """
         return self._exchange.glance(servo)
 
     def has_error(self, servo: Servo) -> bool:
-        """Return whether a servo has a hardware error; raises ServoSilent."""
+        """Return whether a servo has a hardware error.
+
+        Args:
+            servo: The servo.
+
+        Returns:
+            The error's state.
+
+        Raises:
+            ServoSilent: It does not answer.
+        """
         return bool(self._wire.read(servo, "hardware_error_status"))
 
     def are_stopped(self) -> list[bool]:
@@ -127,12 +178,23 @@ class DynamixelLine:
     # writing
 
     def set_watchdog(self, seconds: float) -> None:
-        """Set the bus watchdog of all [s]; 0 turns it off and clears one that has tripped; raises ServoError."""
+        """Set the bus watchdog of all servos.
+
+        Args:
+            seconds: Longest time without a packet [s]; 0 turns the watchdog off.
+
+        Raises:
+            ServoError: A servo does not take it.
+        """
         self._exchange.watchdog = watchdog_units(seconds)
         self._wire.set("bus_watchdog", [self._exchange.watchdog] * len(self.servos))
 
     def send_watchdog_off(self, servos: Sequence[Servo]) -> None:
-        """Turn the bus watchdog of some off, unanswered."""
+        """Turn the bus watchdog of some off, unanswered.
+
+        Args:
+            servos: The servos.
+        """
         item = TABLE["bus_watchdog"]
         if servos:
             self._wire.write_blocks(
@@ -140,24 +202,51 @@ class DynamixelLine:
             )
 
     def set_speed_limit(self, speeds: np.ndarray) -> None:
-        """Set the profiles to speeds (n,) of the actuators [rad/s or m/s]; raises ServoError."""
+        """Set the profiles to speeds of the actuators.
+
+        Args:
+            speeds: Speeds (n,) of the actuators [rad/s or m/s].
+
+        Raises:
+            ServoError: A servo does not take it.
+        """
         units = [servo.velocity_units(speed) for servo, speed in zip(self.servos, speeds.tolist(), strict=True)]
         self._wire.set("profile_acceleration", [0] * len(units))
         self._wire.set("profile_velocity", units)
 
     def hold_at(self, counts: np.ndarray) -> None:
-        """Write goal positions (n,) [counts], and goal currents in the mode that takes them; raises ServoError."""
+        """Write goal positions, and goal currents in the mode that takes them.
+
+        Args:
+            counts: Counts (..., n).
+
+        Raises:
+            ServoError: A servo does not take them.
+        """
         self._wire.set("goal_position", counts.tolist())
         for servo in self.servos:
             if servo.current_units is not None and self._settings[servo.id].mode == CURRENT_POSITION_MODE:
                 self._wire.set_one(servo, "goal_current", servo.current_units)
 
     def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None, places: Sequence[int]) -> None:
-        """Send goal positions (n,) [counts], and profile velocities (n,), to the servos at these places; unanswered."""
+        """Send goal positions, and profile velocities, to some servos; unanswered.
+
+        Args:
+            counts: Counts (..., n).
+            speeds: Profile velocities (n,) in the models' units, or None.
+            places: Places of the servos that get them.
+        """
         self._exchange.send_goals(counts, speeds, places)
 
     def set_torque(self, powered: Sequence[bool]) -> None:
-        """Turn torque on or off, for each servo; raises ServoError."""
+        """Turn torque on or off, for each servo.
+
+        Args:
+            powered: Whether each servo gets torque.
+
+        Raises:
+            ServoError: A servo does not obey.
+        """
         self._wire.set("torque_enable", [int(on) for on in powered])
 
     def send_torque_off(self) -> None:
@@ -165,8 +254,9 @@ class DynamixelLine:
         self._wire.send_torque_off()
 
     def confirm_torque_off(self) -> list[bool | None]:
-        """Turn torque off where it still is on, one by one: a packet that met somebody's late answer on the wire is
-        lost.
+        """Turn torque off where it still is on, one by one.
+
+        A packet that met somebody's late answer on the wire is lost.
 
         Returns:
             Torque of each servo as read back, None where one does not answer.
@@ -175,10 +265,21 @@ class DynamixelLine:
         return [self._wire.cut_torque_of(servo) for servo in self.servos]
 
     def reboot(self, servo: Servo) -> None:
-        """Reboot a servo; unanswered."""
+        """Reboot a servo; unanswered.
+
+        Args:
+            servo: The servo.
+        """
         self._wire.reboot(servo)
 
 
 def watchdog_units(seconds: float) -> int:
-    """Return a time of the bus watchdog in its unit; 0 for none."""
+    """Return a time of the bus watchdog in its unit; 0 for none.
+
+    Args:
+        seconds: Longest time without a packet [s]; 0 turns the watchdog off.
+
+    Returns:
+        Units of 20 ms, at most 127.
+    """
     return 0 if seconds == 0 else min(LONGEST_WATCHDOG, max(1, round(seconds / WATCHDOG_UNIT)))

@@ -53,7 +53,7 @@ class AskedLook(Generic[_Telemetry]):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more comes."""
+        """Return whether nothing more comes."""
         return not self._left and not self.is_asked
 
     def ask(self) -> None:

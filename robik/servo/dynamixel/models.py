@@ -1,5 +1,6 @@
-"""The servo models: control tables and constants, read from the data files in `control_tables/` and in the user's own
-folder.
+"""The servo models: control tables and constants.
+
+Read from the data files in `control_tables/` and in the user's own folder.
 
 Everything in them is the vendor's documentation of Protocol 2.0 devices: addresses, sizes, access, factory values and
 ranges. What playing and setting up ask for by name is in `PLAYED`: a model that has it elsewhere, or not at all, is
@@ -81,12 +82,12 @@ class Item(NamedTuple):
 
     @property
     def is_eeprom(self) -> bool:
-        """Whether it survives a reboot and is locked while torque is on."""
+        """Return whether it survives a reboot and is locked while torque is on."""
         return self.address < EEPROM_END
 
     @property
     def is_signed(self) -> bool:
-        """Whether its bytes are two's complement."""
+        """Return whether its bytes are two's complement."""
         return self.low < 0
 
 
@@ -123,7 +124,14 @@ class Model:
         return {address: item for item in self.items for address in range(item.address, item.address + item.size)}
 
     def with_firmware(self, version: int) -> Model:
-        """Return the model as servos with this firmware have it."""
+        """Return the model as servos with this firmware have it.
+
+        Args:
+            version: Version of the firmware.
+
+        Returns:
+            The model.
+        """
         if self.newer is None or version < self.newer[0]:
             return self
         return replace(self, items=self.newer[1], newer=None)
@@ -153,7 +161,14 @@ def _items(table: Table, banks: list[dict[str, int]]) -> tuple[Item, ...]:
 
 
 def model_of(table: Table) -> Model:
-    """Return the model that a data file describes."""
+    """Return the model that a data file describes.
+
+    Args:
+        table: Content of a data file.
+
+    Returns:
+        The model.
+    """
     table.entries["model_number"] = table.entries["model_number"] | {"initial": table.number}
     newer = table.newer and (table.newer["firmware"], _items(table, table.newer["indirect"]))
     return Model(
@@ -184,8 +199,16 @@ def _load() -> tuple[dict[str, Model], list[str]]:
 
 
 def is_playable(model: Model) -> bool:
-    """Return whether goals can be sent to a model: all that playing asks for is where the X series has it, and its
-    speed is known."""
+    """Return whether goals can be sent to a model.
+
+    All that playing asks for is where the X series has it, and its speed is known.
+
+    Args:
+        model: A model.
+
+    Returns:
+        True where it can be played.
+    """
     shape = MODELS[SHAPE].table
     same = all(
         name in model.table
@@ -196,8 +219,10 @@ def is_playable(model: Model) -> bool:
 
 
 def torque_places() -> list[tuple[int, int]]:
-    """Return the addresses and sizes of torque-enable that a broadcast may write: those that are nothing else in any
-    model."""
+    """Return the addresses and sizes of torque-enable that a broadcast may write.
+
+    Those that are nothing else in any model.
+    """
     places = dict.fromkeys((m.table["torque_enable"].address, m.table["torque_enable"].size) for m in MODELS.values())
     others = {
         address for model in MODELS.values() for address, item in model.item_at.items() if item.name != "torque_enable"
@@ -212,6 +237,13 @@ for _problem in PROBLEMS:
 
 
 def describe_hardware_error(bits: int) -> str:
-    """The error bits of a servo in words."""
+    """Return the error bits of a servo in words.
+
+    Args:
+        bits: The entry `hardware_error_status`.
+
+    Returns:
+        Words with commas.
+    """
     words = [word for bit, word in HARDWARE_ERRORS.items() if bits & bit]
     return ", ".join(words) if words else f"unknown (0x{bits:02x})"

@@ -28,8 +28,11 @@ OPEN_ERRORS = PORT_ERRORS + (ValueError,)  # noqa: RUF005  (a starred tuple has 
 
 
 class SerialPort(PortHandler):
-    """The SDK's port, which waits for bytes instead of spinning, opens URLs too, takes any baud rate, gives up after a
-    time of ours, and leaves every read and write when the emergency stop is pressed."""
+    """The SDK's port, made to wait and to stop.
+
+    It waits for bytes instead of spinning, opens URLs too, takes any baud rate, gives up after a time of ours, and
+    leaves every read and write when the emergency stop is pressed.
+    """
 
     def __init__(self, name: str, emergency: Emergency) -> None:
         super().__init__(name)
@@ -68,19 +71,60 @@ class SerialPort(PortHandler):
         return self.tx_time_per_byte / 1000.0
 
     def readPort(self, length: int) -> bytes:
+        """Read what has come, at most `length` bytes; waits for at least one until the time is over.
+
+        Args:
+            length: Number of bytes, at most.
+
+        Returns:
+            The bytes.
+
+        Raises:
+            EmergencyStopped: The stop is pressed.
+        """
         self._emergency.check()
         return super().readPort(length)
 
     def writePort(self, packet: list[int]) -> int:
+        """Write a packet.
+
+        Raises EmergencyStop where the stop is pressed and the packet changes something.
+
+        Args:
+            packet: Its bytes.
+
+        Returns:
+            Number of bytes written.
+
+        Raises:
+            EmergencyStopped: The stop is pressed and the packet changes something.
+        """
         self._emergency.check(changes=packet[INSTRUCTION] not in HARMLESS)
         return super().writePort(packet)
 
     def setBaudRate(self, baudrate: int) -> bool:
-        """Opens the port at a baud rate. The SDK's own knows 4 M at most; the port itself says what it cannot."""
+        """Open the port at a baud rate.
+
+        The SDK's own knows 4 M at most; the port itself says what it cannot.
+
+        Args:
+            baudrate: Rate [bit/s].
+
+        Returns:
+            True where that worked.
+        """
         self.baudrate = baudrate
         return self.setupPort(baudrate)
 
     def setupPort(self, cflag_baud: int) -> bool:
+        """Open the port at a baud rate.
+
+        Args:
+            cflag_baud: Rate [bit/s].
+
+        Returns:
+            True where that worked.
+        """
         if self.is_open:
             self.closePort()
         alone = None if "://" in self.port_name else True  # two programs on one bus would talk over each other
@@ -107,14 +151,27 @@ class SerialPort(PortHandler):
             return  # no USB adapter
 
     def getCurrentTime(self) -> float:
+        """Return the time by the clock that the timeouts go by [ms]."""
         return time.monotonic() * 1000.0
 
     def setPacketTimeout(self, packet_length: int) -> None:
+        """Allow the time that a packet of this length takes, and the latency.
+
+        Args:
+            packet_length: Length of the answer [bytes].
+        """
         self.setPacketTimeoutMillis(self.tx_time_per_byte * packet_length + self.latency * 1000.0)
 
 
 def reason(error: Exception) -> str:
-    """Why a port failed, in a few words."""
+    """Return why a port failed, in a few words.
+
+    Args:
+        error: The error of the port.
+
+    Returns:
+        The words.
+    """
     text = str(error.args[1] if len(error.args) == 2 else error)
     if "returned no data" in text:  # pyserial's guess at why there is nothing to read
         return "unplugged"
@@ -123,7 +180,7 @@ def reason(error: Exception) -> str:
 
 
 def ports_there() -> str:
-    """Which ports there are, in words."""
+    """Return which ports there are, in words."""
     from serial.tools import list_ports
 
     there = sorted(port.device for port in list_ports.comports())

@@ -103,10 +103,28 @@ class _Arrived:
 
 
 def wire_bytes(count: int, size: int, fast: bool) -> int:
-    """Return the bytes of a question to so many servos, and of their answers."""
+    """Return the bytes of a question to so many servos, and of their answers.
+
+    Args:
+        count: Number of servos.
+        size: Number of bytes.
+        fast: Whether it is a fast read.
+
+    Returns:
+        Number of bytes, without stuffing.
+    """
     return ASKING[0] + ASKING[1] * count + answer_bytes(count, size, fast)
 
 
 def answer_bytes(count: int, size: int, fast: bool) -> int:
-    """Return the bytes of their answers, with `size` bytes of each servo's table; stuffing may make them more."""
+    """Return the bytes of their answers, with `size` bytes of each servo's table; stuffing may make them more.
+
+    Args:
+        count: Number of servos.
+        size: Number of bytes.
+        fast: Whether it is a fast read.
+
+    Returns:
+        Number of bytes.
+    """
     return FAST_ANSWER[0] + (size + FAST_ANSWER[1]) * count if fast else (size + ANSWER) * count

@@ -29,7 +29,7 @@ VENDORS_NAMES = {"secondary_shadow_id": "secondary_id"}
 
 
 class TableError(Exception):
-    """What is wrong with a data file, in one sentence that names it."""
+    """Error in a data file, in one sentence that names it."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"{path}: {why}")
@@ -102,8 +102,16 @@ def read_tables(folder: Path, *others: Path) -> tuple[list[Table], list[str]]:
 def read_table(path: Path, folders: tuple[Path, ...], depth: int = 0) -> Table:
     """Read a data file and what it is like.
 
+    Args:
+        path: The file.
+        folders: Where the files are that it is like.
+        depth: How many files led here.
+
+    Returns:
+        Its content.
+
     Raises:
-        TableError: it is not what it should be.
+        TableError: It is not what it should be.
     """
     if depth > DEEPEST:
         raise TableError(path, "the files that it is like are like one another in a ring")
@@ -218,8 +226,10 @@ def _check_whole(table: Table) -> None:
 
 
 def _vendors(path: Path) -> Table:
-    """Read a model file of the vendor's: addresses and sizes under `[control table]`; its number is in a list beside
-    it."""
+    """Read a model file of the vendor's: addresses and sizes under `[control table]`.
+
+    Its number is in a list beside it.
+    """
     try:
         lines = path.read_text(encoding="utf-8", errors="ignore").splitlines()
         listed = (path.parent / NUMBERS).read_text(encoding="utf-8").splitlines()

@@ -12,9 +12,9 @@ import numpy as np
 
 from ...errors import ServoError
 from ...extras import extra
-from ..chain import Servo
-from ..driver import PortGone, ServoSilent
 from ..emergency import Emergency, EmergencyStopped
+from ..line import PortGone, ServoSilent
+from ..servo import Servo
 from .models import MODELS, SHAPE, torque_places
 from .port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
 from .question import REFUSED, TRIPS, Question
@@ -24,7 +24,7 @@ with extra("servo"):
 
 SHORTEST_LATENCY = 0.008  # [s]: the allowance between goals, where time is short, is at least this,
 PATIENCE = 4.0  # and so many times the slowest ping
-DRAIN = 0.01  # [s] that a late answer gets to arrive and be thrown away, lest it be taken for the next one
+DRAIN = 0.01  # [s] that a late answer gets to arrive and be thrown away, so that it is not taken for the next one
 LATE = 0.06  # [s] that one may be late at worst
 UNHURRIED = 0.5  # [s] of asking who does not answer, where nobody says
 TRIES = 3  # at what must not fail because of a lost packet
@@ -33,14 +33,19 @@ TABLE = MODELS[SHAPE].table  # the entries used here have one address in all mod
 
 
 class Addressed(Protocol):
-    """Whom a packet is for: a servo of a chain, or one that is being set up."""
+    """Addressee of a packet: a servo of a chain, or one that is being set up."""
 
     @property
-    def id(self) -> int: ...
+    def id(self) -> int:
+        """Id on the bus."""
+
     @property
-    def actuator(self) -> str: ...
+    def actuator(self) -> str:
+        """Name of the actuator that the servo turns."""
+
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """Name of the model."""
 
 
 class Wire:
@@ -101,7 +106,7 @@ class Wire:
             raise ServoError(f"port {self.name} cannot be opened ({reason(error)}); {ports_there()}") from None
 
     def close(self) -> None:
-        """Closes the port; whatever the servos do, they go on doing."""
+        """Close the port; whatever the servos do, they go on doing."""
         if self._port.is_open:
             self._port.is_open = False
             try:
@@ -112,7 +117,7 @@ class Wire:
     # reading
 
     def ping(self, id: int) -> int | None:
-        """The model number of the servo with this id; None if none answers."""
+        """Return the model number of the servo with this id; None if none answers."""
         for _ in self._attempts():
             self._settle()
             started = time.monotonic()
@@ -133,7 +138,7 @@ class Wire:
         return {int(id): (int(number), int(firmware)) for id, (number, firmware) in found.items()}
 
     def read(self, servo: Addressed, entry: str) -> int:
-        """An entry of a servo's table.
+        """Return an entry of a servo's table.
 
         Raises:
             ServoSilent: it does not answer.
@@ -159,7 +164,10 @@ class Wire:
         raise ServoSilent(f"servo {servo.id} ({servo.actuator}) stopped answering on {self.name}")
 
     def read_blocks(self, address: int, size: int, ids: Sequence[int] = ()) -> list[bytes] | None:
-        """The same bytes of servos' tables, the chain's unless others are named, in one go; None if some are lost."""
+        """Return the same bytes of servos' tables, the chain's unless others are named, in one go.
+
+        None if some are lost.
+        """
         group = GroupSyncRead(self._port, self._packets, address, size)
         ids = ids or self.ids
         for id in ids:
@@ -173,7 +181,7 @@ class Wire:
         return None
 
     def read_each(self, entry: str) -> np.ndarray:
-        """An entry of all servos (n,).
+        """Return an entry of all servos (n,).
 
         Raises:
             ServoSilent: names the one that did not answer.
@@ -186,8 +194,10 @@ class Wire:
 
     @contextmanager
     def in_haste(self, latency: float = 0.0) -> Iterator[None]:
-        """Ask only once within this, and wait for an answer no longer than goals can: PATIENCE times what the slowest
-        ping took, or at least a latency [s]."""
+        """Ask only once within this context, and wait for an answer no longer than goals can.
+
+        That is PATIENCE times what the slowest ping took, or at least a latency [s].
+        """
         self._port.latency = min(LATENCY, max(SHORTEST_LATENCY, latency, PATIENCE * self.round_trip))
         self._is_hasty = True
         try:
@@ -199,7 +209,7 @@ class Wire:
     def _attempts(self) -> Iterator[None]:
         """Of asking a servo: one in haste.
 
-        Else some, and on until it was silent for long, be it because this computer stalls.
+        Else some, and on until it was silent for long, as where this computer stalls.
         """
         until, tries = time.monotonic() + self._silence, 0
         while tries == 0 or (not self._is_hasty and (tries < TRIES or time.monotonic() < until)):
@@ -247,8 +257,10 @@ class Wire:
     # writing
 
     def write_blocks(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int] = ()) -> None:
-        """Bytes of the servos' tables, the chain's unless others are named, in one Sync Write, which nobody answers;
-        who needs to know reads them back."""
+        """Bytes of the servos' tables, the chain's unless others are named, in one Sync Write, which nobody answers.
+
+        Who needs to know reads them back.
+        """
         group = GroupSyncWrite(self._port, self._packets, address, size)
         for id, block in zip(ids or self.ids, blocks, strict=True):
             group.addParam(id, block)
@@ -256,12 +268,12 @@ class Wire:
             raise PortGone(f"port {self.name} does not take what is written; check the adapter and its cable")
 
     def send(self, entry: str, values: Sequence[int]) -> None:
-        """An entry of all servos in one Sync Write."""
+        """Send an entry of all servos in one Sync Write."""
         item = TABLE[entry]
         self.write_blocks(item.address, item.size, [as_bytes(value, item.size) for value in values])
 
     def set(self, entry: str, values: list[int]) -> None:
-        """Writes an entry of all servos and makes sure of it, trying again where a packet was lost.
+        """Write an entry of all servos and makes sure of it, trying again where a packet was lost.
 
         Raises:
             ServoError: names the servo that would not take it.
@@ -279,7 +291,7 @@ class Wire:
                 )
 
     def set_one(self, servo: Addressed, entry: str, value: int) -> None:
-        """Writes an entry of one servo, whether it is in the chain or not, and makes sure of it.
+        """Write an entry of one servo, whether it is in the chain or not, and make sure of it.
 
         Raises:
             ServoError: it does not take it.
@@ -301,19 +313,23 @@ class Wire:
         )
 
     def reboot(self, servo: Addressed) -> None:
-        """Reboots a servo: its torque goes off; it answers again after half a second or so."""
+        """Reboot a servo: its torque goes off; it answers again after half a second or so."""
         self._read_guarded(lambda: self._packets.reboot(self._port, servo.id), None)
 
     def send_torque_off(self) -> None:
-        """Turn torque off: nobody answers a Sync Write, so it is sent three times, and who is missing may still hear
-        it."""
+        """Turn torque off.
+
+        Nobody answers a Sync Write, so it is sent three times, and a missing servo may still hear it.
+        """
         ids, item = [*self.ids, *(servo.id for servo in self.missing)], TABLE["torque_enable"]
         for _ in range(TRIES):
             self.write_blocks(item.address, item.size, [bytes(item.size)] * len(ids), ids)
 
     def cut_torque_of_all(self) -> None:
-        """Turn torque off on every servo at this baud rate, known or not, by broadcasts that nobody answers: one for
-        each place at which a model keeps it."""
+        """Turn torque off on every servo at this baud rate, known or not.
+
+        By broadcasts that nobody answers: one for each place at which a model keeps it.
+        """
         with self.emergency.serving():
             for _ in range(TRIES):
                 for address, size in torque_places():
@@ -349,7 +365,7 @@ class Wire:
             return failed
 
     def _guard(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Calls the SDK; a failing port becomes our error, and the SDK is left able to go on."""
+        """Call the SDK; a failing port becomes our error, and the SDK is left able to go on."""
         try:
             return call(*arguments)
         except EmergencyStopped:
@@ -363,5 +379,5 @@ class Wire:
 
 
 def as_bytes(value: int, size: int) -> bytes:
-    """A number as the table holds it, two's complement where it is negative."""
+    """Return a number as the table holds it, two's complement where it is negative."""
     return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ...errors import ServoError
-from ..chain import Servo
+from ..servo import Servo
 from ..telemetry import Change, Seen
 from .brand import DYNAMIXEL
 from .inquiry import STARTUP_FIRMWARE, STARTUP_TORQUE, TIMED_PROFILE, TORQUE_BY_GOAL
@@ -56,8 +56,15 @@ class DynamixelWorkshop:
     def scan(self, baud_rates: Iterable[int] | None = None, said: Callable[[str], None] = lambda _: None) -> list[Seen]:
         """Return all servos that answer, at any of these baud rates. A rate takes about a second, 9,600 baud five.
 
+        Args:
+            baud_rates: Rates to ask at [bit/s]; the likely ones if left out.
+            said: Called with what is being done.
+
+        Returns:
+            The servos.
+
         Raises:
-            ServoError: the port does not take a baud rate, or is gone.
+            ServoError: The port does not take a baud rate, or is gone.
         """
         found: dict[tuple[int, int], Seen] = {}
         for rate in self._rates(DYNAMIXEL.likely_bauds if baud_rates is None else baud_rates):
@@ -68,18 +75,23 @@ class DynamixelWorkshop:
         return list(found.values())
 
     def _rates(self, baud_rates: Iterable[int]) -> Iterable[int]:
-        """Return the baud rates at which to ask: of a network socket none can be set, and each servo would be there at
-        all of them."""
+        """Return the baud rates at which to ask.
+
+        Of a network socket none can be set, and each servo would be there at all of them.
+        """
         return (self._baud_rate,) if self.name.startswith("socket://") else baud_rates
 
     def torque_off(self, baud_rates: Sequence[int] | None = None) -> list[tuple[Seen, bool | None]]:
         """Turn the torque of all servos off, first of all and whoever they are.
 
+        Args:
+            baud_rates: Rates to ask at [bit/s]; the likely ones if left out.
+
         Returns:
             Every servo that answers, and whether it has torque, as read back; None where that cannot be read.
 
         Raises:
-            ServoError: the port does not take a baud rate, or is gone.
+            ServoError: The port does not take a baud rate, or is gone.
         """
         rates = DYNAMIXEL.likely_bauds if baud_rates is None else baud_rates
         for rate in self._rates(rates):
@@ -94,8 +106,15 @@ class DynamixelWorkshop:
     def set_id(self, seen: Seen, id: int) -> Seen:
         """Give a servo another id.
 
+        Args:
+            seen: The servo as a scan found it.
+            id: Id of the servo.
+
+        Returns:
+            The servo with its new id.
+
         Raises:
-            ServoError: the id is taken or impossible, or its torque is on.
+            ServoError: The id is taken or impossible, or its torque is on.
         """
         if not 0 <= id <= HIGHEST_ID:
             raise ServoError(f"a servo's id is from 0 to {HIGHEST_ID}, not {id}")
@@ -110,8 +129,15 @@ class DynamixelWorkshop:
     def set_baud_rate(self, seen: Seen, baud_rate: int) -> Seen:
         """Give a servo another baud rate, and make sure that it answers there.
 
+        Args:
+            seen: The servo as a scan found it.
+            baud_rate: Rate [bit/s].
+
+        Returns:
+            The servo at its new rate.
+
         Raises:
-            ServoError: there is no such rate, a servo of this id is there already, or its torque is on.
+            ServoError: There is no such rate, a servo of this id is there already, or its torque is on.
         """
         _check_baud_rate(baud_rate)
         self.wire.open_at(baud_rate)
@@ -137,8 +163,15 @@ class DynamixelWorkshop:
 
         A factory servo has 57,600 baud and waits 0.5 ms before it answers.
 
+        Args:
+            seen: Servos as a scan found them.
+            baud_rate: Rate [bit/s].
+
+        Returns:
+            The changes.
+
         Raises:
-            ServoError: one does not answer, or there is no such baud rate.
+            ServoError: One does not answer, or there is no such baud rate.
         """
         _check_baud_rate(baud_rate)
         return [change for one in seen if not _misfit(one) for change in self._advice(one, baud_rate)]
@@ -169,14 +202,24 @@ class DynamixelWorkshop:
         return changes
 
     def unfit(self, seen: Iterable[Seen]) -> list[str]:
-        """Say of each servo that cannot be played why it is left as it is."""
+        """Say of each servo that cannot be played why it is left as it is.
+
+        Args:
+            seen: Servos as a scan found them.
+
+        Returns:
+            A sentence for each.
+        """
         return [misfit for one in seen if (misfit := _misfit(one))]
 
     def apply(self, changes: Iterable[Change]) -> None:
         """Make these changes.
 
+        Args:
+            changes: The changes, in their order.
+
         Raises:
-            ServoError: a servo does not take one; those before it are made.
+            ServoError: A servo does not take one; those before it are made.
         """
         for change in changes:
             self.wire.open_at(change.servo.baud_rate)
@@ -186,16 +229,47 @@ class DynamixelWorkshop:
                 self._set(change.servo, change.entry, change.wanted)
 
     def has_torque(self, seen: Seen) -> bool:
-        """Return whether a servo has torque; raises ServoSilent."""
+        """Return whether a servo has torque.
+
+        Args:
+            seen: The servo as a scan found it.
+
+        Returns:
+            True where it is on.
+
+        Raises:
+            ServoSilent: It does not answer.
+        """
         return bool(self.wire.read(_addressed(seen), "torque_enable"))
 
     def position(self, seen: Seen) -> int:
-        """Return where a servo is [counts]; raises ServoSilent."""
+        """Return the position of a servo.
+
+        Args:
+            seen: The servo as a scan found it.
+
+        Returns:
+            Position [counts].
+
+        Raises:
+            ServoSilent: It does not answer.
+        """
         return self.wire.read(_addressed(seen), "present_position")
 
     def standing(self, servos: Sequence[Servo]) -> list[int]:
-        """Return where servos stand, as it will be once torque is on [counts]: turned by hand, one in the single-turn
-        mode counts beyond its turn; raises ServoSilent."""
+        """Return the positions of servos, as they will be once torque is on.
+
+        Turned by hand, one in the single-turn mode counts beyond its turn.
+
+        Args:
+            servos: The servos.
+
+        Returns:
+            Positions [counts].
+
+        Raises:
+            ServoSilent: One does not answer.
+        """
         self.wire.servos = tuple(servos)
         there = self.wire.read_each("present_position").tolist()
         return [self._folded(servo, position) for servo, position in zip(servos, there, strict=True)]

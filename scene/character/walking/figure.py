@@ -65,7 +65,7 @@ FLESH = {
 
 
 def make_character(scene: Scene) -> Object:
-    """The armature, at the origin, its body parented to it."""
+    """Return the armature, at the origin, its body parented to it."""
     data = bpy.data.armatures.new("Character")
     rig = bpy.data.objects.new("Character", data)
     scene.collection.objects.link(rig)
@@ -98,12 +98,12 @@ def both_sides() -> dict[str, tuple]:
 
 
 def other_side(name: str) -> str:
-    """The right side's name of a left one's; the middle's as it is."""
+    """Return the right side's name of a left one's; the middle's as it is."""
     return f"{name[:-2]}.R" if name.endswith(".L") else name
 
 
 def _steer_leg(rig: Object, side: str) -> None:
-    """The leg reaches for the foot's control, its knee a hinge, and the foot turns with the control."""
+    """Make the leg reach for the foot's control, its knee a hinge; the foot turns with the control."""
     shin, foot = rig.pose.bones[f"shin.{side}"], rig.pose.bones[f"foot.{side}"]
     reach = shin.constraints.new("IK")
     reach.target, reach.subtarget, reach.chain_count, reach.iterations = rig, f"foot_control.{side}", 2, 200

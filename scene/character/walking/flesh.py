@@ -42,7 +42,7 @@ class Flesh:
 
 
 def dress(rig: Object, flesh: Mapping[str, tuple[Flesh, ...]]) -> Object:
-    """A mesh of capsules below an armature that moves with its bones.
+    """Return a mesh of capsules below an armature that moves with its bones.
 
     Args:
         rig: an armature in its rest pose's coordinates.
@@ -100,7 +100,7 @@ def _add_capsule(
 
 
 def material(colour: Colour, roughness: float = 0.55) -> bpy.types.Material:
-    """A plain one of that colour, for every renderer."""
+    """Return a plain one of that colour, for every renderer."""
     made = bpy.data.materials.new("Flesh")
     made.diffuse_color = colour
     made.use_nodes = True

@@ -22,7 +22,7 @@ FORWARD = Vector((0.0, -1.0, 0.0))
 
 @dataclass(frozen=True, kw_only=True)
 class Gait:
-    """How to walk.
+    """Settings of a walk.
 
     Attributes:
         steps: how many, the last one to the other foot's side.
@@ -49,7 +49,7 @@ class Gait:
 
     @property
     def duration(self) -> float:
-        """[s]"""
+        """[s]."""
         return 2 * self.stand + self.steps * self.swing + (self.steps - 1) * self.double
 
 
@@ -67,8 +67,10 @@ def bump(u: np.ndarray, peak: float) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class Foot:
-    """A foot's path: how far forward and up it is [m], how it pitches, toe down [rad], and how much of a step is behind
-    it, over time."""
+    """A foot's path over time.
+
+    How far forward and up it is [m], how it pitches, toe down [rad], and how much of a step is behind it.
+    """
 
     forward: np.ndarray
     up: np.ndarray
@@ -78,7 +80,7 @@ class Foot:
 
 
 def feet(gait: Gait, times: np.ndarray) -> dict[str, Foot]:
-    """Both feet's paths; the left one goes first."""
+    """Return both feet's paths; the left one goes first."""
     made = {}
     for index, side in enumerate("LR"):
         forward, up, pitch = np.zeros((3, len(times)))
@@ -96,7 +98,7 @@ def feet(gait: Gait, times: np.ndarray) -> dict[str, Foot]:
 
 
 def smoothed(values: np.ndarray, times: np.ndarray, width: float) -> np.ndarray:
-    """A Gaussian's moving mean of the samples; `width` is its deviation [s]."""
+    """Return a Gaussian's moving mean of the samples; `width` is its deviation [s]."""
     reach = np.arange(-int(4 * width * 100), int(4 * width * 100) + 1) / 100
     kernel = np.exp(-0.5 * (reach / width) ** 2)
     return sum(k * np.interp(times + r, times, values) for k, r in zip(kernel / kernel.sum(), reach, strict=True))
@@ -117,7 +119,7 @@ def animate_walk(rig: Object, gait: Gait | None = None, first_frame: int = 1) ->
 
 
 def _key_foot(rig: Object, side: str, foot: Foot, frames: np.ndarray) -> None:
-    """The control turns about the toe while it lifts and about the heel while it lands."""
+    """Key the control: it turns about the toe while it lifts and about the heel while it lands."""
     bone = rig.pose.bones[f"foot_control.{side}"]
     ankle, toe, heel = Vector(ANKLE), TOE, HEEL
     for k, frame in enumerate(frames.tolist()):
@@ -158,7 +160,7 @@ def _key_body(rig: Object, gait: Gait, both: dict[str, Foot], times: np.ndarray,
 
 
 def turned(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Quaternion:
-    """A turn about the armature's axes [rad]."""
+    """Return a turn about the armature's axes [rad]."""
     return Quaternion((0, 0, 1), z) @ Quaternion((0, 1, 0), y) @ Quaternion((1, 0, 0), x)
 
 

@@ -1,5 +1,7 @@
-"""The backup of a servo's control table, from the e-Manual's page "DYNAMIXEL Protocol 2.0", "Control Table Backup
-(0x20)"."""
+"""Backup of a servo's control table.
+
+From the e-Manual's page "DYNAMIXEL Protocol 2.0", "Control Table Backup (0x20)".
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,11 @@ def copy_settings(model: Model, value: Callable[[str], int]) -> Backup:
     """Return a backup of a control table.
 
     Args:
-        model: whose entries these are.
-        value: tells the value of an entry by name.
+        model: Whose entries these are.
+        value: Tells the value of an entry by name.
+
+    Returns:
+        The backup.
     """
     eeprom = {item.name: value(item.name) for item in model.items if item.is_eeprom}
     return Backup(eeprom, {item.name: value(item.name) for item in model.items if BACKED_UP.fullmatch(item.name)})

@@ -71,16 +71,26 @@ class SimulatedChain:
         self._decoder, self._heard = Decoder(), now
 
     def servo(self, id: int) -> SimulatedServo | None:
-        """The servo with this id, if it is there."""
+        """Return the servo with this id, if it is there.
+
+        Args:
+            id: Id of the servo.
+
+        Returns:
+            The servo, or None.
+        """
         return next((servo for servo in self.servos if servo.get("id") == id), None)
 
     def receive(self, data: bytes, now: float, baud_rate: int | None = None) -> list[Answer]:
-        """What comes back for these bytes.
+        """Return the answers to these bytes.
 
         Args:
-            data: as they arrived, in pieces of any size.
+            data: As they arrived, in pieces of any size.
             now: [s], increasing.
-            baud_rate: at which they were sent; servos set to another hear nothing. None where there is no such thing.
+            baud_rate: At which they were sent; servos set to another hear nothing. None where there is no such thing.
+
+        Returns:
+            Bytes with the times at which they are sent.
         """
         if now - self._heard > BROKEN_OFF:
             self._decoder = Decoder()

@@ -1,4 +1,4 @@
-"""What time it is for simulated servos: the system's, unless a test holds it."""
+"""Clock of simulated servos: the system's, unless a test holds it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,13 @@ class Clock:
         self._held = self.now
 
     def let_pass(self, seconds: float) -> None:
-        """Time passes that was held: exactly this much [s].
+        """Let time pass that was held.
+
+        Args:
+            seconds: Span of time [s].
 
         Raises:
-            ValueError: it is not held, or would go backwards.
+            ValueError: It is not held, or would go backwards.
         """
         if self._held is None or not seconds >= 0.0:
             raise ValueError(f"{seconds:g} s cannot pass")

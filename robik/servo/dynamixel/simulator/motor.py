@@ -1,5 +1,6 @@
-"""The moving part of a simulated servo: a horn that follows its goal under a profile, against friction and a load, by
-the clock.
+"""The moving part of a simulated servo.
+
+A horn that follows its goal under a profile, against friction and a load, by the clock.
 
 Torques and what drives the horn are shares of the greatest that the motor has; positive turns it towards larger counts.
 """
@@ -58,7 +59,7 @@ class Motor:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether time changes nothing."""
+        """Return whether time changes nothing."""
         if self.velocity != 0.0:
             return False
         if not self.powered:
@@ -69,15 +70,20 @@ class Motor:
 
     @property
     def is_pushing(self) -> bool:
-        """Whether it cannot turn as it wants to: something holds the horn, or the load and friction take all it may
-        push with."""
+        """Return whether it cannot turn as it should.
+
+        Something holds the horn, or the load and friction take all it may push with.
+        """
         if not self.powered or self._gives_way:
             return self.powered
         return self._wanted != 0.0 and (self.blocked or self._needed(self._wanted) >= self._most)
 
     @property
     def effort(self) -> float:
-        """What it pushes with, -1 to 1: against the load, against friction where it turns, and for the acceleration."""
+        """Return the force it pushes with, -1 to 1.
+
+        Against the load, against friction where it turns, and for the acceleration.
+        """
         if not self.powered:
             return 0.0
         if self.drive is not None:
@@ -91,7 +97,7 @@ class Motor:
 
     @property
     def endures(self) -> float:
-        """How long it may go on like this before it is overloaded [s]."""
+        """Return how long it may go on like this before it is overloaded [s]."""
         return max(0.0, OVERLOAD_AFTER - self.pushing_for) if self.is_pushing and self._most >= FULL else inf
 
     @property
@@ -103,26 +109,28 @@ class Motor:
 
     @property
     def _most(self) -> float:
-        """What it may push with."""
+        """Return what it may push with."""
         return self.strength if self.drive is None else abs(self.drive)
 
     @property
     def _gives_way(self) -> bool:
-        """Whether the load is more than the controller can hold, even with friction's help."""
+        """Return whether the load is more than the controller can hold, even with friction's help."""
         return self.drive is None and not self.blocked and abs(self.load) > self.strength + FRICTION
 
     def _needed(self, way: float) -> float:
-        """The torque that turns the horn this way (a sign) at all."""
+        """Return the torque that turns the horn this way (a sign) at all."""
         return FRICTION - self.load if way > 0.0 else FRICTION + self.load
 
     def _fastest(self, way: float) -> float:
-        """The greatest speed this way (a sign) [counts/s]: a DC motor's falls with its torque, and too weak a one
-        stands."""
+        """Return the greatest speed this way (a sign) [counts/s].
+
+        A DC motor's falls with its torque, and too weak a one stands.
+        """
         needed = self._needed(way)
         return 0.0 if needed >= self.strength else self.top_speed * min(1.0, (1.0 - needed) / (1.0 - FRICTION))
 
     def halt(self) -> None:
-        """Stands at once, here."""
+        """Stand at once, here."""
         self.velocity = self.acceleration = 0.0
         self.goal = self.position
         if self.target_velocity is not None:
@@ -131,7 +139,11 @@ class Motor:
             self.drive = 0.0
 
     def advance(self, seconds: float) -> None:
-        """Moves on by a span of time [s]."""
+        """Move on by a span of time.
+
+        Args:
+            seconds: Span of time [s].
+        """
         if seconds <= 0.0:
             return
         self.pushing_for = self.pushing_for + seconds if self.endures < inf else 0.0
@@ -150,8 +162,10 @@ class Motor:
             self._follow(seconds)
 
     def _push(self, drive: float, friction: float, seconds: float) -> None:
-        """Towards the speed at which friction and back-EMF eat up drive and load, as every DC motor goes:
-        exponentially."""
+        """Approach the speed at which friction and back-EMF eat up drive and load.
+
+        As every DC motor does: exponentially.
+        """
         torque = drive + self.load
         left = max(0.0, abs(torque) - friction) / (1.0 - friction)
         final = copysign(left * self.top_speed, torque)

@@ -18,7 +18,7 @@ LONGEST = 4096  # of a packet [bytes]: a longer length is noise
 
 
 class Instruction(IntEnum):
-    """What a packet asks for."""
+    """Instructions of packets."""
 
     PING = 0x01
     READ = 0x02
@@ -74,40 +74,85 @@ _CRC_TABLE = _crc_table()
 
 
 def crc16(data: bytes | bytearray, crc: int = 0) -> int:
-    """CRC-16 of polynomial 0x8005, from the top bit, starting at `crc`."""
+    """Return the CRC-16 of polynomial 0x8005, from the top bit.
+
+    Args:
+        data: The bytes.
+        crc: Value to start from.
+
+    Returns:
+        The CRC.
+    """
     for byte in data:
         crc = ((crc << 8) & 0xFFFF) ^ _CRC_TABLE[(crc >> 8) ^ byte]
     return crc
 
 
 def stuffed(body: bytes) -> bytes:
-    """Instruction and parameters as they go over the wire."""
+    """Return instruction and parameters as they go over the wire.
+
+    Args:
+        body: The bytes.
+
+    Returns:
+        The bytes, with one after each header inside.
+    """
     return body.replace(HEADER, HEADER + b"\xfd")
 
 
 def unstuffed(body: bytes) -> bytes:
-    """The reverse of `stuffed`."""
+    """Return the reverse of `stuffed`.
+
+    Args:
+        body: Bytes from the wire.
+
+    Returns:
+        The bytes that were meant.
+    """
     return body.replace(HEADER + b"\xfd", HEADER)
 
 
 def encode(id: int, instruction: int, parameters: bytes) -> bytes:
-    """A whole packet."""
+    """Return a whole packet.
+
+    Args:
+        id: Id of the servo.
+        instruction: Number of the instruction.
+        parameters: Its parameters.
+
+    Returns:
+        The packet.
+    """
     body = stuffed(bytes([instruction]) + parameters)
     head = HEADER + bytes([0, id]) + (len(body) + 2).to_bytes(2, "little")
     return head + body + crc16(head + body).to_bytes(2, "little")
 
 
 def encode_status(id: int, error: int, data: bytes = b"") -> bytes:
-    """A servo's answer."""
+    """Return a servo's answer.
+
+    Args:
+        id: Id of the servo.
+        error: Number of the error; 0 for none.
+        data: The bytes.
+
+    Returns:
+        The packet.
+    """
     return encode(id, STATUS, bytes([error]) + data)
 
 
 def encode_fast_status(answers: list[tuple[int, int, bytes]], expected: int) -> bytes:
-    """The one status packet of a fast read, to which each servo adds error, id, data and the CRC of all before it.
+    """Return the one status packet of a fast read.
+
+    To it each servo adds error, id, data and the CRC of all before it.
 
     Args:
-        answers: id, error and data of each servo up to the first that is silent.
-        expected: length of the whole packet's last field run, data of all asked servos [bytes]; the head promises it.
+        answers: Id, error and data of each servo up to the first that is silent.
+        expected: Length of the whole packet's last field run, data of all asked servos [bytes]; the head promises it.
+
+    Returns:
+        The packet.
     """
     packet = bytearray(HEADER + bytes([0, BROADCAST]) + (expected + 1).to_bytes(2, "little") + bytes([STATUS]))
     for id, error, data in answers:
@@ -123,7 +168,14 @@ class Decoder:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[Packet]:
-        """The packets completed by these bytes; a half one is kept for later."""
+        """Return the packets completed by these bytes; a half one is kept for later.
+
+        Args:
+            data: The bytes.
+
+        Returns:
+            The packets.
+        """
         self._buffer += data
         packets: list[Packet] = []
         while True:

@@ -1,4 +1,4 @@
-"""Where a simulated chain is plugged in: a pseudo-terminal, or a TCP socket where there is none.
+"""Ports of a simulated chain: a pseudo-terminal, or a TCP socket where there is none.
 
 And what spoils bytes on the way.
 """
@@ -38,7 +38,7 @@ class PseudoTerminal:
         self.plug()
 
     def plug(self) -> None:
-        """Puts the adapter in; `name` is another one than before, as it often is."""
+        """Put the adapter in; `name` is another one than before, as it often is."""
         import tty
 
         if not self.is_plugged:
@@ -48,19 +48,30 @@ class PseudoTerminal:
             self.is_plugged = True
 
     def unplug(self) -> None:
-        """Pulls the adapter out: whoever has it open meets an error."""
+        """Pull the adapter out: whoever has it open meets an error."""
         if self.is_plugged:
             self.is_plugged = False
             os.close(self._near)
             os.close(self._far)
 
     def read(self, timeout: float) -> bytes:
-        """What has arrived within the timeout [s]; nothing if nothing has."""
+        """Return what has arrived within the timeout [s]; nothing if nothing has.
+
+        Args:
+            timeout: How long to wait [s].
+
+        Returns:
+            The bytes.
+        """
         ready = select.select([self._near] if self.is_plugged else [], [], [], timeout)[0]
         return os.read(self._near, 4096) if ready else b""
 
     def write(self, data: bytes) -> None:
-        """Sends, if it is plugged in."""
+        """Send, if it is plugged in.
+
+        Args:
+            data: The bytes.
+        """
         if self.is_plugged:
             os.write(self._near, data)
 
@@ -76,7 +87,7 @@ class PseudoTerminal:
 
 
 def _unnamed_rate(line: int) -> int | None:
-    """The baud rate of a line [bit/s], where termios has no name for it."""
+    """Return the baud rate of a line [bit/s], where termios has no name for it."""
     import fcntl
 
     try:
@@ -98,24 +109,31 @@ class Socket:
 
     @property
     def is_plugged(self) -> bool:
-        """Whether anyone can connect."""
+        """Return whether anyone can connect."""
         return self._listener is not None
 
     def plug(self) -> None:
-        """Listens; `name` says where."""
+        """Listen; `name` says where."""
         if self._listener is None:
             self._listener = socket.create_server(("127.0.0.1", 0))
             self.name = f"socket://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def unplug(self) -> None:
-        """Hangs up, and listens no more."""
+        """Hang up, and listens no more."""
         for end in (self._client, self._listener):
             if end is not None:
                 end.close()
         self._client = self._listener = None
 
     def read(self, timeout: float) -> bytes:
-        """What has arrived within the timeout [s]; nothing if nothing has."""
+        """Return what has arrived within the timeout [s]; nothing if nothing has.
+
+        Args:
+            timeout: How long to wait [s].
+
+        Returns:
+            The bytes.
+        """
         if not select.select([end for end in [self._client or self._listener] if end is not None], [], [], timeout)[0]:
             return b""
         if self._client is None:
@@ -133,7 +151,11 @@ class Socket:
         return data
 
     def write(self, data: bytes) -> None:
-        """Sends, if anyone is there."""
+        """Send, if anyone is there.
+
+        Args:
+            data: The bytes.
+        """
         if self._client is None:
             return
         try:
@@ -162,7 +184,14 @@ class Noise:
         return self._random.uniform(0.5, 1.0) * self.late if self.late else 0.0
 
     def spoil(self, data: bytes) -> bytes:
-        """What is left of these bytes."""
+        """Return what is left of these bytes.
+
+        Args:
+            data: The bytes.
+
+        Returns:
+            The bytes that arrive.
+        """
         if not (self.drop or self.corrupt or self.duplicate):
             return data
         spoilt, k = bytearray(), 0

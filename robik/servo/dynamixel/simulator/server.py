@@ -15,7 +15,8 @@ from typing import IO, Any
 
 from .... import program
 from ....errors import ServoError
-from ...chain import BITS_PER_BYTE, ServoChain, load_chain, save_chain
+from ...chain import BITS_PER_BYTE, ServoChain
+from ...chain_file import load_chain, save_chain
 from ...schedule import take_precedence
 from .chain import Answer, GoalRecord, SimulatedChain
 from .clock import Clock
@@ -60,7 +61,7 @@ class Server:
         return self.port.name
 
     def run(self) -> None:
-        """Serves until `end`."""
+        """Serve until `end`."""
         take_precedence()  # servos do not wait for anybody's computer
         while not self._ended.is_set():
             try:
@@ -83,12 +84,11 @@ class Server:
         self.traffic = (self.traffic[0] + len(data), self.traffic[1] + sent)
 
     def end(self) -> None:
-        """Makes `run` return."""
+        """Make `run` return."""
         self._ended.set()
 
     def obey(self, commands: IO[str], replies: IO[str]) -> None:
-        """Reads commands, a line each, until there are no more, then ends the server: the strings of a puppet for
-        tests.
+        """Read commands, a line each, until there are no more; then end the server.
 
         `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `load ID SHARE`, `place ID COUNTS`,
         `set ID ENTRY VALUE`, `sense ID VOLTS CELSIUS`, `reboot ID`; `noise KIND AMOUNT` for a kind of `Noise`,
@@ -137,7 +137,7 @@ class Server:
         return {}
 
     def _servo(self, id: int) -> SimulatedServo:
-        """Raises ValueError: it is not on the chain."""
+        """Raise ValueError: it is not on the chain."""
         if (found := self.simulated.servo(id)) is None:
             raise ValueError(f"there is no servo {id}")
         return found
@@ -158,7 +158,7 @@ class Server:
         self._free = max(self._free, time.monotonic()) + seconds + size * BITS_PER_BYTE / self._chain.baud_rate
 
     def _send(self, answers: list[Answer]) -> int:
-        """How many bytes go out: together, as an adapter hands them over.
+        """Return how many bytes go out: together, as an adapter hands them over.
 
         A sleep for each would cost far more than it should.
         """
@@ -181,7 +181,7 @@ class Server:
 
 
 def _pull(servo: SimulatedServo, verb: str, words: list[str], now: float) -> bool:
-    """One string of the puppet; whether there is such a one."""
+    """Run one test command. Return False if it is unknown."""
     match verb, words:
         case "silent", []:
             servo.silent = True
@@ -210,7 +210,7 @@ def _pull(servo: SimulatedServo, verb: str, words: list[str], now: float) -> boo
 
 
 def _load(share: str) -> float:
-    """Raises ValueError: it is no number, or beyond all sense."""
+    """Raise ValueError: it is no number, or beyond all sense."""
     try:
         load = float(share)
     except ValueError:
@@ -277,14 +277,14 @@ class SimulatorProcess:
 
     @classmethod
     def of(cls, chain: ServoChain, record: str | Path | None = None) -> SimulatorProcess:
-        """A simulated chain from memory."""
+        """Return a simulated chain from memory."""
         with TemporaryDirectory() as folder:
             path = Path(folder) / "chain.servos.json"
             save_chain(chain, path)
             return cls(path, record)
 
     def command(self, line: str) -> Any:
-        """Does what `Server.obey` lists and gives the reply."""
+        """Do what `Server.obey` lists and gives the reply."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(line + "\n")
@@ -295,33 +295,36 @@ class SimulatorProcess:
         return reply
 
     def unplug(self) -> None:
-        """Pulls the adapter out."""
+        """Pull the adapter out."""
         self.command("unplug")
 
     def plug(self) -> None:
-        """Puts it in again; `port` is another one then."""
+        """Put it in again; `port` is another one then."""
         self.port = self.command("plug")["port"]
 
     def hold(self) -> None:
-        """Lets the servos' time stand still until `renew`."""
+        """Let the servos' time stand still until `renew`."""
         self.command("hold")
 
     def let_pass(self, seconds: float) -> None:
-        """Lets exactly this much of the servos' time pass [s], which is held."""
+        """Let exactly this much of the servos' time pass [s], which is held."""
         self.command(f"pass {seconds!r}")
 
     def state(self) -> dict[int, dict[str, float]]:
-        """Of every servo, by id, without a packet on the bus: position [counts], velocity [counts/s], some entries of
-        its table, and by the servos' clock when it last heard a packet and when it last moved [s]."""
+        """Return the state of every servo by id, without a packet on the bus.
+
+        Position [counts], velocity [counts/s], some entries of its table, and by the servos' clock when it last heard a
+        packet and when it last moved [s].
+        """
         return {int(id): entries for id, entries in self.command("state").items()}
 
     def kill(self) -> None:
-        """Ends it at once, as if the cable were pulled."""
+        """End it at once, as if the cable were pulled."""
         self._process.kill()
         self.end()
 
     def end(self) -> None:
-        """Ends it and waits until it is gone."""
+        """End it and wait until it is gone."""
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None and not pipe.closed:
                 _close(pipe)
@@ -346,7 +349,7 @@ def _close(pipe: IO[str]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """The child: FILE [--record FILE] [--socket].
+    """Return the child: FILE [--record FILE] [--socket].
 
     Its port in the first line, commands on its standard input, and ends with that.
     """

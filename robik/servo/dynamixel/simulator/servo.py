@@ -64,12 +64,12 @@ class SimulatedServo:
     # what the table holds
 
     def get(self, name: str) -> int:
-        """An entry's value."""
+        """Return an entry's value."""
         item = self.model.table[name]
         return int.from_bytes(self._memory[item.address : item.address + item.size], "little", signed=item.is_signed)
 
     def set(self, name: str, value: int) -> None:
-        """Changes an entry from within, without the rules for writing."""
+        """Change an entry from within, without the rules for writing."""
         item = self.model.table[name]
         wrapped = value & ((1 << 8 * item.size) - 1)
         self._memory[item.address : item.address + item.size] = wrapped.to_bytes(item.size, "little")
@@ -86,7 +86,7 @@ class SimulatedServo:
         return bytes(self._memory[self._real(a)] for a in range(address, address + size))
 
     def write(self, address: int, data: bytes) -> list[tuple[Item, int]]:
-        """Writes whole entries, all or none, and gives what it wrote.
+        """Write whole entries, all or none, and gives what it wrote.
 
         Raises:
             TableError: why the servo refuses.
@@ -97,7 +97,7 @@ class SimulatedServo:
         return changes
 
     def checked(self, address: int, data: bytes) -> list[tuple[Item, int]]:
-        """The entries and values that a write means.
+        """Return the entries and values that a write means.
 
         Raises:
             TableError: an address without an entry, one only for reading or locked, part of an entry, a value out of
@@ -121,7 +121,7 @@ class SimulatedServo:
         return changes
 
     def _real(self, address: int) -> int:
-        """The address itself, or what an indirect data entry stands for."""
+        """Return the address itself, or what an indirect data entry stands for."""
         item = self.model.item_at.get(address)
         if item is None:
             raise TableError(PacketError.ACCESS)
@@ -190,8 +190,10 @@ class SimulatedServo:
             self.motor.goal = float(self.get("goal_position") - self.get("homing_offset"))
 
     def _apply_drive(self) -> None:
-        """What currents and voltages mean in this mode: the drive itself, or the most that the position controller may
-        use."""
+        """Apply the currents and voltages of this mode.
+
+        They set the drive itself, or the most that the position controller may use.
+        """
         mode = self.get("operating_mode")
         has_current = "goal_current" in self.model.table
         current = self.get("goal_current") / self.model.table["current_limit"].initial if has_current else 0.0
@@ -231,12 +233,12 @@ class SimulatedServo:
     # time
 
     def hear(self, now: float) -> None:
-        """An instruction packet passed on the bus, for whomever: it feeds the watchdog."""
+        """Hear an instruction packet on the bus, for whichever servo: it feeds the watchdog."""
         self.advance(now)
         self.heard = now
 
     def advance(self, now: float) -> None:
-        """Lets time pass: start, motion, watchdog, overload."""
+        """Let time pass: start, motion, watchdog, overload."""
         if self._is_waking and now >= self._awake:
             self._move(self._awake)
             self._wake()
@@ -256,7 +258,7 @@ class SimulatedServo:
         self.set("profile_acceleration", 0)
 
     def _endure(self, now: float) -> None:
-        """Moves on, until an overload at its own time, however late one looks, and from there as that leaves it."""
+        """Move on, until an overload at its own time, however late one looks, and from there as that leaves it."""
         overloaded = self._now + self.motor.endures
         if now > overloaded:
             self._move(overloaded)
@@ -274,11 +276,11 @@ class SimulatedServo:
 
     @property
     def is_shut_down(self) -> bool:
-        """Whether a hardware error holds torque off until a reboot."""
+        """Return whether a hardware error holds torque off until a reboot."""
         return bool(self.get("hardware_error_status") & self.get("shutdown"))
 
     def raise_error(self, bits: int) -> None:
-        """A hardware error happens; torque goes off where the shutdown entry says so."""
+        """Raise a hardware error; torque goes off where the shutdown entry says so."""
         self.set("hardware_error_status", self.get("hardware_error_status") | bits)
         if self.is_shut_down and self.motor.powered:
             self.set("torque_enable", 0)
@@ -296,7 +298,7 @@ class SimulatedServo:
                 self.raise_error(OVERHEATING)
 
     def is_deaf(self, now: float) -> bool:
-        """Whether packets pass it unheard: it is not there, or still wakes up."""
+        """Return whether packets pass it unheard: it is not there, or still wakes up."""
         return self.silent or now < self._awake
 
     def reboot(self, now: float) -> None:
@@ -314,7 +316,7 @@ class SimulatedServo:
         self._started = self._now
 
     def _wake(self) -> None:
-        """Ends a reboot: settings from the backup, and torque on, where the startup configuration says so."""
+        """End a reboot: settings from the backup, and torque on, where the startup configuration says so."""
         self._is_waking = False
         if self._has(RAM_RESTORE, "startup_configuration"):
             self._set_all(self._backup.ram)
@@ -324,17 +326,17 @@ class SimulatedServo:
             self._switch_torque(True)
 
     def _has(self, bit: int, entry: str) -> bool:
-        """Whether a bit of newer firmware is set."""
+        """Return whether a bit of newer firmware is set."""
         return bool(self.get(entry) & bit) and self.get("firmware_version") >= STARTUP_FIRMWARE
 
     def store_backup(self) -> None:
-        """Keeps a copy of its settings; raises TableError with torque on, or where the firmware is too old."""
+        """Keep a copy of its settings; raise TableError with torque on, or where the firmware is too old."""
         self._check_backup()
         self._backup = copy_settings(self.model, self.get)
         self.set("backup_ready", 1)
 
     def restore_backup(self, now: float) -> None:
-        """Takes the EEPROM from the backup; then a reboot.
+        """Take the EEPROM from the backup; then a reboot.
 
         Raises:
             TableError: torque is on, there is no backup, or the firmware is too old.
@@ -354,7 +356,7 @@ class SimulatedServo:
             self.set(name, value)
 
     def factory_reset(self, option: int, now: float) -> None:
-        """The EEPROM as new: all of it (0xFF), all but the id (1), all but id and baud rate (2); then a reboot.
+        """Reset the EEPROM: all of it (0xFF), all but the id (1), all but id and baud rate (2); then reboot.
 
         Raises:
             TableError: another option.
@@ -368,7 +370,7 @@ class SimulatedServo:
         self.reboot(now)
 
     def clear_turns(self) -> None:
-        """Forgets whole turns.
+        """Forget whole turns.
 
         Raises:
             TableError: it is moving.

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..ik.work import Work
 from ..jit import kernel
-from ..kinematics.elimination import eliminate, extend
+from ..kinematics.elimination import eliminate
+from ..kinematics.null_space import extend
 from ..mechanism.topology import Flat
 from .model import Frames, Neighbours, stand
 
@@ -20,13 +21,15 @@ STEEP = 100.0  # of the unit step of an independent coordinate: a dependent one 
 
 @kernel
 def _spread(flat, work, beside, q):
-    """Return how many degrees of freedom depend on others at coordinates q (nq,), and the largest step of one for a
-    unit step of an independent coordinate."""
+    """Return the number of dependent degrees of freedom at coordinates q (nq,), and their spread.
+
+    The spread is the largest step of one for a unit step of an independent coordinate.
+    """
     stand(flat, beside.now, q)
     rank = eliminate(flat, beside.now, work.e)
     largest = 0.0
     for i in range(work.step.shape[0]):
-        if not work.e.follows[i]:
+        if not work.e.dependent[i]:
             work.step[:] = 0.0
             work.step[i] = 1.0
             extend(flat, work.e, work.step)
@@ -37,20 +40,31 @@ def _spread(flat, work, beside, q):
 
 @kernel
 def spread_frames(flat, work, beside, q, rank, largest):
-    """Fill rank and largest (T,), as `_spread` returns them, at coordinates q (T, nq)."""
+    """Fill rank and largest (T,), as `_spread` returns them, at coordinates q (T, nq).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        work: Scratch of the solver.
+        beside: Placements of neighbouring frames, scratch.
+        q: Coordinates (T, nq).
+        rank: Filled with the number of dependent degrees of freedom (T,).
+        largest: Filled with the largest step of one of them (T,).
+    """
     for k in range(q.shape[0]):
         rank[k], largest[k] = _spread(flat, work, beside, q[k])
 
 
-def lead(flat: Flat, work: Work, beside: Neighbours, frames: Frames, motors: np.ndarray) -> None:
-    """Mark motors in `work.e.free` so that they are independent coordinates in every frame; none if some frame is too
-    close to a pose in which they cannot be.
+def make_independent(flat: Flat, work: Work, beside: Neighbours, frames: Frames, motors: np.ndarray) -> None:
+    """Mark motors in `work.e.free` so that they are independent coordinates in every frame.
+
+    None if some frame is too close to a pose in which they cannot be.
 
     Args:
-        flat: the robot.
-        work, beside: scratch.
-        frames: of the clip.
-        motors: degrees of freedom.
+        flat: The mechanism's arrays for the kernels.
+        work: Scratch of the solver.
+        beside: Placements of neighbouring frames, scratch.
+        frames: Frames of the clip.
+        motors: Indices of the motors' degrees of freedom.
     """
     free = work.e.free
     free[:] = True

@@ -1,0 +1,122 @@
+"""Factors of the second derivatives over the coordinates that are free."""
+
+from __future__ import annotations
+
+from ..jit import inlined, kernel
+from ..kinematics.null_space import extend, reduce_matrix
+from .dense import cholesky, copy_chosen, solve_factored
+from .hessian import matrix
+from .work import SMALL, factor_tree, solve_tree
+
+INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
+
+
+@kernel(entry=False)
+def list_independent(work, held):
+    """List the free independent coordinates, and the `held` ones too if they are wanted.
+
+    Args:
+        work: Scratch of the solver.
+        held: Whether coordinates on their bounds are listed.
+
+    Returns:
+        Number of coordinates listed.
+    """
+    n = 0
+    for i in range(work.step.shape[0]):
+        if not work.e.dependent[i] and (held or work.e.free[i]):
+            work.independent[n] = i
+            n += 1
+    work.listed[0] = n
+    return n
+
+
+@kernel(entry=False)
+def fill(flat, now, work, n):
+    """Fill H with the second derivatives over the n independent coordinates that are listed.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+        n: Number of coordinates listed.
+    """
+    matrix(flat, now, work.terms, work.system, work.K)
+    reduce_matrix(flat, work.e, work.K)
+    copy_chosen(work.K, work.independent, n, work.H)
+
+
+@kernel
+def factor_listed(flat, now, work, changed, convex, held):
+    """Factor the second derivatives over the free independent coordinates.
+
+    Also over the `held` ones if they are wanted, or those of the convex model.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver; `H` is filled.
+        changed: Whether the matrix has changed; without it only the list of coordinates has.
+        convex: Whether the convex model stands in for the second derivatives.
+        held: Whether coordinates on their bounds are listed.
+
+    Returns:
+        ARTICULATED, DENSE, or INDEFINITE where the matrix is not positive definite.
+    """
+    n = list_independent(work, held)
+    if convex:
+        if changed:
+            copy_chosen(work.model, work.e.every, work.step.shape[0], work.K)
+            reduce_matrix(flat, work.e, work.K)
+        copy_chosen(work.K, work.independent, n, work.H)
+    else:
+        if work.step.shape[0] > SMALL and not work.program.number[1] and factor_tree(flat, now, work):
+            return ARTICULATED
+        if changed:
+            fill(flat, now, work, n)
+        else:
+            copy_chosen(work.K, work.independent, n, work.H)
+    return DENSE if cholesky(work.H, n) else INDEFINITE
+
+
+@kernel(entry=False)
+def solve_system(flat, now, work, kind, x):
+    """Solve the factored system for x (d,) in place, from a reduced gradient.
+
+    Dependent coordinates are filled in too.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+        kind: ARTICULATED or DENSE.
+        x: A reduced gradient (d,); the solution afterwards.
+    """
+    if kind == ARTICULATED:
+        solve_tree(flat, now, x, work)
+        return
+    n = work.listed[0]
+    for a in range(n):
+        work.reduced[a] = x[work.independent[a]]
+    solve_factored(work.H, work.vectors, n, True, work.reduced, work.shares)
+    for i in range(x.shape[0]):
+        x[i] = 0.0
+    for a in range(n):
+        x[work.independent[a]] = work.reduced[a]
+    extend(flat, work.e, x)
+
+
+@inlined
+def factor_matrix(flat, now, work):
+    """Factor the listed coordinates' second derivatives as a matrix.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver; `H` is filled.
+
+    Returns:
+        DENSE, or INDEFINITE where the matrix is not positive definite.
+    """
+    fill(flat, now, work, work.listed[0])
+    return DENSE if cholesky(work.H, work.listed[0]) else INDEFINITE

@@ -1,0 +1,184 @@
+"""Products with the null space Z of the loops' equations, group by group."""
+
+from __future__ import annotations
+
+from ..jit import inlined, kernel
+from .elimination import _factors
+
+
+@kernel(entry=False)
+def particular(flat, e, right, step):
+    """Add to a step a motion of the dependent coordinates that changes the closure rows by `right`.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        right: Change of the rows (rows,) [m].
+        step: Step (d,) to add to.
+    """
+    for g in range(e.rank.shape[0]):
+        r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
+        A, _ = _factors(flat, e, g)
+        x = e.right
+        for k in range(rank):
+            s = right[e.row[r0 + k]]
+            for i in range(k):
+                s -= A[k, i] * x[i]
+            x[k] = s
+        for k in range(rank - 1, -1, -1):
+            s = x[k]
+            for i in range(k + 1, rank):
+                s -= A[k, i] * x[i]
+            x[k] = s / A[k, k]
+            step[e.column[c0 + k]] += x[k]
+
+
+@kernel
+def extend(flat, e, step):
+    """Complete a step of the independent degrees of freedom by the dependent ones: dy = Z dz.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        step: Step (d,); the dependent entries are filled.
+    """
+    for g in range(e.rank.shape[0]):
+        extend_group(flat, e, g, step)
+
+
+@inlined
+def extend_group(flat, e, g, step):
+    """Complete a step by the dependent degrees of freedom of one group.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        g: Index of the group.
+        step: Step (d,); the dependent entries are filled.
+    """
+    c0, rank = flat.group_column_at[g], e.rank[g]
+    A, width = _factors(flat, e, g)
+    for k in range(rank):
+        s = 0.0
+        for j in range(rank, width):
+            s -= A[k, j] * step[e.column[c0 + j]]
+        step[e.column[c0 + k]] = s
+
+
+@kernel(entry=False)
+def reduce_gradient(flat, e, gradient):
+    """Replace a gradient by Zᵀ gradient.
+
+    The independent coordinates' entries are the reduced gradient, the dependent ones become zero.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        gradient: Gradient (d,), changed in place.
+    """
+    for g in range(e.rank.shape[0]):
+        reduce_group_gradient(flat, e, g, gradient)
+
+
+@inlined
+def reduce_group_gradient(flat, e, g, gradient):
+    """Replace a gradient by Zᵀ gradient for one group.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        g: Index of the group.
+        gradient: Gradient (d,), changed in place.
+    """
+    c0, rank = flat.group_column_at[g], e.rank[g]
+    A, width = _factors(flat, e, g)
+    for k in range(rank):
+        f = gradient[e.column[c0 + k]]
+        gradient[e.column[c0 + k]] = 0.0
+        for j in range(rank, width):
+            gradient[e.column[c0 + j]] -= A[k, j] * f
+
+
+@kernel(entry=False)
+def multipliers(flat, e, gradient, out):
+    """Fill `out` (rows,) with λ of Cᵀλ = gradient on the dependent coordinates.
+
+    Redundant rows get zero.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        gradient: Gradient (d,).
+        out: λ (rows,) to fill.
+    """
+    out[:] = 0.0
+    for g in range(e.rank.shape[0]):
+        r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
+        A, _ = _factors(flat, e, g)
+        x = e.right
+        for k in range(rank):
+            s = gradient[e.column[c0 + k]]
+            for i in range(k):
+                s -= A[i, k] * x[i]
+            x[k] = s / A[k, k]
+        for k in range(rank - 1, -1, -1):
+            s = x[k]
+            for i in range(k + 1, rank):
+                s -= A[i, k] * x[i]
+            x[k] = s
+            out[e.row[r0 + k]] = s
+
+
+@kernel(entry=False)
+def reduce_matrix(flat, e, K):
+    """Replace a symmetric K (d, d) by Zᵀ K Z.
+
+    Only the entries between independent coordinates count afterwards: the reduced matrix.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        K: Matrix (d, d), changed in place.
+    """
+    for g in range(e.rank.shape[0]):
+        reduce_group(flat, e, g, K, e.every, K.shape[0])
+
+
+@kernel(entry=False)
+def reduce_group(flat, e, g, K, place, d):
+    """Replace K[:d, :d] by Zᵀ K Z for one group.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        g: Index of the group.
+        K: Matrix of at least d rows and columns, changed in place.
+        place: Row of K of each degree of freedom.
+        d: Number of rows that count.
+    """
+    c0, rank = flat.group_column_at[g], e.rank[g]
+    A, width = _factors(flat, e, g)
+    for k in range(rank):
+        source = place[e.column[c0 + k]]
+        for j in range(rank, width):
+            f = A[k, j]
+            if f != 0.0:
+                target = place[e.column[c0 + j]]
+                for i in range(d):
+                    K[target, i] -= f * K[source, i]
+    own = e.other[g, 0] if rank > 0 else e.right
+    for a in range(rank, width):  # what remains is symmetric between independent coordinates, of no interest elsewhere
+        row = K[place[e.column[c0 + a]]]
+        for j in range(rank, width):
+            own[j] = row[place[e.column[c0 + j]]]
+        for k in range(rank):
+            f = row[place[e.column[c0 + k]]]
+            if f != 0.0:
+                for j in range(rank, width):
+                    own[j] -= A[k, j] * f
+        for j in range(rank, width):
+            row[place[e.column[c0 + j]]] = own[j]
+    for a in range(rank, width):
+        at = place[e.column[c0 + a]]
+        for i in range(d):
+            K[i, at] = K[at, i]

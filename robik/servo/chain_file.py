@@ -1,0 +1,105 @@
+"""Files of servo chains, `*.servos.json`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from ..errors import ServoError
+from ..files import read_json, write_whole
+from .brand import Brand
+from .brands import DEFAULT, brand_of
+from .chain import Servo, ServoChain
+
+FORMAT, VERSION = "robik-servos", 1
+ENTRIES = ("format", "version", "robot", "brand", "baud_rate", "servos")
+
+
+def save_chain(chain: ServoChain, path: str | Path) -> None:
+    """Write a chain as `*.servos.json`, whole or not at all.
+
+    Args:
+        chain: The chain of servos.
+        path: The file.
+
+    Raises:
+        FormatError: The file cannot be written.
+    """
+    write_whole(path, chain_text(chain))
+
+
+def chain_text(chain: ServoChain) -> str:
+    """Return a chain as JSON.
+
+    Args:
+        chain: The chain of servos.
+
+    Returns:
+        JSON, an entry per line.
+    """
+    brand = chain.brand.name
+    head = {"format": FORMAT, "version": VERSION, "robot": chain.robot, "brand": brand, "baud_rate": chain.baud_rate}
+    usual = {"brand": brand, "port": ""}  # of every servo that does not say otherwise
+    entries = [{k: v for k, v in asdict(servo).items() if usual.get(k) != v} for servo in chain.servos]
+    servos = ",\n".join("    " + json.dumps(entry) for entry in entries)
+    lines = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
+    return "{\n" + lines + '  "servos": [\n' + servos + "\n  ]\n}\n"
+
+
+def load_chain(path: str | Path) -> ServoChain:
+    """Read what `save_chain` writes.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The chain.
+
+    Raises:
+        FormatError: There is no such file, or it is not JSON.
+        ServoError: Names the file and the entry that is wrong.
+    """
+    return read_chain(read_json(path), str(path))
+
+
+def read_chain(data: Any, path: str) -> ServoChain:
+    """Return a chain from its JSON data.
+
+    Args:
+        data: Content of a JSON file.
+        path: The file, for errors.
+
+    Returns:
+        The chain.
+
+    Raises:
+        ServoError: Names the entry that is wrong, and where the data is from.
+    """
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ServoError(f'{path} is not a servo chain; it must be an object with "format": "{FORMAT}"')
+    if data.get("version") != VERSION:
+        raise ServoError(f"{path}: version {data.get('version')!r} is not known; this RobIK reads version {VERSION}")
+    if unknown := set(data) - set(ENTRIES):
+        raise ServoError(f"{path}: unknown entry {sorted(unknown)[0]!r}; there are {', '.join(ENTRIES)}")
+    entries = data.get("servos")
+    if not isinstance(entries, list):
+        raise ServoError(f'{path}: "servos" must be a list of servos')
+    try:
+        brand = brand_of(data.get("brand", DEFAULT.name))
+        servos = tuple(_servo(k, entry, brand) for k, entry in enumerate(entries))
+        return ServoChain(servos, data.get("baud_rate", 1_000_000), data.get("robot", ""))
+    except ServoError as error:
+        raise ServoError(f"{path}: {error}") from None
+
+
+def _servo(k: int, entry: object, brand: Brand) -> Servo:
+    known = [field.name for field in fields(Servo)]
+    if not isinstance(entry, dict) or not {"actuator", "id"} <= set(entry):
+        raise ServoError(f'entry {k} of "servos" must be an object with at least "actuator" and "id"')
+    if unknown := set(entry) - set(known):
+        raise ServoError(
+            f"servo of {entry['actuator']!r}: unknown entry {sorted(unknown)[0]!r}; there are {', '.join(known)}"
+        )
+    return Servo(**({"brand": brand.name, "model": brand.default_model} | entry))  # type: ignore[arg-type]

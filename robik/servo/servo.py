@@ -1,0 +1,164 @@
+"""A servo and how it moves its actuator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, tau
+
+import numpy as np
+
+from ..errors import ServoError
+from .brand import ServoModel
+from .brands import DEFAULT, brand_of, model_of
+from .checks import positive, span
+
+FULL_TURN = tau * (1 + 1e-6)  # [rad] between the limits of a servo that is not to turn more than once
+
+
+FARTHEST = 2 * tau  # [rad or m] of a limit behind a gear, from which it must be asked for: degrees are beyond it
+
+
+@dataclass(frozen=True)
+class Servo:
+    """A servo and how it moves its actuator.
+
+    counts = zero + direction · gear_ratio · value · counts per turn / 2π
+
+    Attributes:
+        actuator: the column of a motion that it plays.
+        id: on the bus, 0 to 252.
+        model: the name of one of its brand's.
+        direction: 1, or -1 where the servo turns against the actuator.
+        zero: counts where the actuator is at 0.
+        gear_ratio: turns of the servo per turn of the actuator; [rad/m] where the actuator slides.
+        position_limits: lowest and highest value of the actuator [rad or m].
+        velocity_limit: of the actuator [rad/s or m/s]; not above what the model can be set to.
+        acceleration_limit: of the actuator [rad/s² or m/s²].
+        current_limit: that the servo may draw for longer [A], below its own; None for its own.
+        multi_turn: whether it may turn more than once, in the extended position mode.
+        brand: the name of one in `BRANDS`.
+        port: that it is on, where the robot has several; empty for the one that is played on.
+
+    Raises:
+        ServoError: names the actuator and what would be right.
+    """
+
+    actuator: str
+    id: int
+    model: str = DEFAULT.default_model
+    direction: int = 1
+    zero: int = 2048
+    gear_ratio: float = 1.0
+    position_limits: tuple[float, float] = (-np.pi, np.pi * 2047 / 2048)
+    velocity_limit: float = 3.0
+    acceleration_limit: float = 100.0
+    current_limit: float | None = None
+    multi_turn: bool = False
+    brand: str = DEFAULT.name
+    port: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.actuator, str) or not self.actuator:
+            raise ServoError(f"a servo must name its actuator, not {self.actuator!r}")
+        where = f"servo of {self.actuator!r}"
+        try:
+            model = model_of(self.brand, self.model)
+        except ServoError as error:
+            raise ServoError(f"{where}: {error}") from None
+        if not isinstance(self.port, str):
+            raise ServoError(f"{where}: its port must be a name, not {self.port!r}")
+        if type(self.id) is not int or not 0 <= self.id <= 252:
+            raise ServoError(f"{where}: its id must be a whole number from 0 to 252, not {self.id!r}")
+        if type(self.direction) is not int or self.direction not in (1, -1):
+            raise ServoError(f"{where}: its direction must be 1 or -1, not {self.direction!r}")
+        if type(self.zero) is not int or abs(self.zero) > model.farthest:
+            raise ServoError(f"{where}: its zero must be a whole number of counts, not {self.zero!r}")
+        if type(self.multi_turn) is not bool:
+            raise ServoError(f"{where}: its multi_turn must be true or false, not {self.multi_turn!r}")
+        for what in ("gear_ratio", "velocity_limit", "acceleration_limit"):
+            object.__setattr__(self, what, positive(getattr(self, what), f"{where}: its {what}"))
+        object.__setattr__(self, "position_limits", span(self.position_limits, f"{where}: its position_limits"))
+        if self.current_limit is not None:
+            object.__setattr__(self, "current_limit", positive(self.current_limit, f"{where}: its current_limit"))
+        if misfit := self._misfit():
+            raise ServoError(f"{where}: {misfit}")
+
+    def _misfit(self) -> str:
+        """Return why the limits cannot be those of this model, in words; empty if they can."""
+        low, high = self.position_limits
+        top = max(self.datasheet.highest_velocity, self.datasheet.max_speed)
+        if self.velocity_limit * self.gear_ratio > top:
+            horn = f"{self.velocity_limit * self.gear_ratio:g} rad/s at its horn"
+            fits = f"at most {top / self.gear_ratio:.4g} fits"
+            return (
+                f"its velocity_limit {self.velocity_limit:g} is {horn}, more than an {self.model} can be set to; {fits}"
+            )
+        edges = [abs(self.zero + self.counts_per_unit * edge) for edge in (low, high)]
+        if max(edges) > self.datasheet.farthest:
+            turns = self.datasheet.farthest / self.datasheet.counts_per_turn
+            return f"its position_limits [{low:g}, {high:g}] are farther than an {self.model} counts, {turns:.0f} turns"
+        is_far = high - low > FULL_TURN if self.gear_ratio == 1.0 else max(-low, high) > FARTHEST
+        if is_far and not self.multi_turn:
+            hint = (
+                'they are in rad, 90 degrees are 1.571; a servo that is to turn more than once has "multi_turn": true'
+            )
+            return f"its position_limits [{low:g}, {high:g}] are more than a turn; {hint}"
+        if self.current_limit is None:
+            return ""
+        most = self.datasheet.highest_current
+        if most is None:
+            return f"an {self.model} cannot measure its current, so it takes no current_limit; leave it out"
+        if self.current_limit > most * (1 + 1e-6):
+            return f"its current_limit {self.current_limit:g} is in amperes, of which an {self.model} takes {most:.3g}"
+        return ""
+
+    @property
+    def datasheet(self) -> ServoModel:
+        """Return what its model is."""
+        return brand_of(self.brand).models[self.model]
+
+    @property
+    def counts_per_unit(self) -> float:
+        """Counts per rad (or m) of the actuator, with sign."""
+        return self.direction * self.gear_ratio * self.datasheet.counts_per_turn / tau
+
+    def velocity_units(self, speed: float) -> int:
+        """Return an actuator's speed in the servo's unit, rounded up: 0 would mean no limit at all.
+
+        Args:
+            speed: Speed [rad/s or m/s].
+
+        Returns:
+            Units, at least 1.
+        """
+        return max(1, ceil(abs(speed) * self.gear_ratio / self.datasheet.velocity_unit - 1e-9))
+
+    @property
+    def current_units(self) -> int | None:
+        """The limit of its current in the servo's unit, at least 1; None for its own."""
+        if self.current_limit is None or self.datasheet.current_unit is None:
+            return None
+        return max(1, int(self.current_limit / self.datasheet.current_unit))
+
+    def amperes(self, units: int) -> float | None:
+        """Return the current that a servo reports; None where it reports a load instead.
+
+        Args:
+            units: Current in the servo's unit.
+
+        Returns:
+            Current [A], or None.
+        """
+        unit = self.datasheet.current_unit
+        return None if unit is None else units * unit
+
+    def speed(self, units: float) -> float:
+        """Return the actuator's velocity from the servo's unit.
+
+        Args:
+            units: Velocity in the servo's unit.
+
+        Returns:
+            Velocity [rad/s or m/s].
+        """
+        return self.direction * units * self.datasheet.velocity_unit / self.gear_ratio

@@ -1,0 +1,153 @@
+"""Docstrings and functions of the source: heads, sections, glossary words, lengths."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+FOLDERS = ("robik", "scene", "operators", "panels", "experiments", "tools", "demo", "examples")
+QUESTIONS = re.compile(r"(What|How|Where|Whether|Which|When|Who|Whom|Whose|Why)\b")
+SHARE = 0.95  # of the library's public functions
+LONGEST = 40  # lines of a function without its docstring
+# Functions that are longer.
+LONG = {
+    "experiments/oracle/reference.py:solve",
+    "experiments/oracle/reference_objective.py:__init__",
+    "experiments/peers/judge.py:judge",
+    "experiments/streaming.py:_measure",
+    "panels/bake/baking.py:draw",
+    "panels/bake/result.py:draw",
+    "robik/commands/servos.py:add_servos",
+    "robik/formats/assembly/closing.py:_descend",
+    "robik/formats/mjcf/attach.py:attached",
+    "robik/formats/mjcf/geoms.py:geom",
+    "robik/formats/mjcf/reader.py:joint",
+    "robik/formats/urdf/reader.py:read",
+    "robik/ik/sqp.py:minimise",
+    "robik/mechanism/topology.py:_bodies",
+    "robik/physics/plan.py:planned",
+    "robik/retarget/report_page.py:_figure",
+    "robik/retarget/retarget.py:_report",
+    "robik/skeleton/overlay.py:laid_over",
+    "robik/tracking/virtual_twin.py:load",
+}
+
+
+def sources(*folders: str) -> Iterator[tuple[str, ast.Module]]:
+    """Yield the path of each file and its syntax tree."""
+    for folder in folders:
+        for file in sorted((CHECKOUT / folder).rglob("*.py")):
+            yield file.relative_to(CHECKOUT).as_posix(), ast.parse(file.read_text(encoding="utf-8"))
+
+
+def public(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
+    """Yield public functions, and public methods of public classes."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            if not any("setter" in ast.unparse(decorator) for decorator in node.decorator_list):
+                yield node
+        elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from public(node.body)
+
+
+def parameters(function: ast.FunctionDef) -> list[str]:
+    """Return the names of a function's parameters but for `self` and `cls`."""
+    found = function.args
+    return [a.arg for a in (*found.posonlyargs, *found.args, *found.kwonlyargs) if a.arg not in ("self", "cls")]
+
+
+def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield the nodes of a function, without those of functions in it."""
+    waiting = list(ast.iter_child_nodes(function))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+
+
+def gives(function: ast.FunctionDef) -> bool:
+    """Return whether a function returns or yields values; a context manager that yields none does not."""
+    annotation = ast.unparse(function.returns) if function.returns else ""
+    if annotation in ("None", "Never", "NoReturn", "Iterator[None]"):
+        return False
+    values = (node.value for node in own_nodes(function) if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom))
+    return bool(annotation) or any(value is not None for value in values)
+
+
+def lacks(function: ast.FunctionDef) -> list[str]:
+    """Return the sections that a public function's docstring should have and has not."""
+    text = ast.get_docstring(function) or ""
+    needed = (["Args"] if parameters(function) else []) + (["(Returns|Yields)"] if gives(function) else [])
+    return [section for section in needed if not re.search(rf"(?m)^{section}:$", text)]
+
+
+def test_public_functions_document_arguments_and_results() -> None:
+    every = {f"{path}:{f.name}": f for path, tree in sources("robik") for f in public(tree.body) if parameters(f)}
+    assert len(every) > 900
+    lacking = [name for name, function in every.items() if lacks(function)]
+    assert 1 - len(lacking) / len(every) >= SHARE, lacking
+
+
+def test_docstrings_begin_with_a_noun_or_a_verb() -> None:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    found = [
+        f"{path}: {text.splitlines()[0]}"
+        for path, tree in sources(*FOLDERS)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and (text := ast.get_docstring(node)) and QUESTIONS.match(text)
+    ]
+    assert found == []
+
+
+def code_lines(function: ast.FunctionDef) -> int:
+    """Return the lines of a function without its docstring."""
+    total = (function.end_lineno or 0) - function.lineno + 1
+    if ast.get_docstring(function) is not None:
+        total -= (function.body[0].end_lineno or 0) - function.body[0].lineno + 1
+    return total
+
+
+def test_no_function_is_long() -> None:
+    found = {
+        f"{path}:{node.name}": lines
+        for path, tree in sources(*FOLDERS)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and (lines := code_lines(node)) > LONGEST
+    }
+    assert found.keys() >= LONG, "an exception that is none any more"
+    assert {name: lines for name, lines in found.items() if name not in LONG} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("def f(a: int) -> int:\n    '''Return one.'''", ["Args", "(Returns|Yields)"]),
+        ("def f(a: int) -> None:\n    '''Do.\n\n    Args:\n        a: One.\n    '''", []),
+        ("def f(flat):\n    '''Do.\n\n    Args:\n        flat: One.\n    '''\n    return 1", ["(Returns|Yields)"]),
+    ],
+)
+def test_a_missing_section_is_found(text: str, missing: list[str]) -> None:
+    (function,) = public(ast.parse(text).body)
+    assert lacks(function) == missing
+
+
+def test_records_of_kernels_say_what_each_field_holds() -> None:
+    found = []
+    for path, tree in sources("robik"):
+        lines = (CHECKOUT / path).read_text(encoding="utf-8").splitlines()
+        for record in ast.walk(tree):
+            if isinstance(record, ast.ClassDef) and "NamedTuple" in map(ast.unparse, record.bases):
+                text = ast.get_docstring(record) or ""
+                fields = [field for field in record.body if isinstance(field, ast.AnnAssign)]
+                found += [
+                    f"{path}: {record.name}.{ast.unparse(field.target)}"
+                    for field in fields
+                    if "Attributes:" not in text and "#" not in " ".join(lines[field.lineno - 1 : field.end_lineno])
+                ]
+    assert found == []
