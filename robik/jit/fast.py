@@ -222,7 +222,7 @@ def kinds_on_disk(function: _Compiled) -> int:
     Returns:
         Number of signatures.
     """
-    return function._cache.kinds(function.targetctx.codegen())
+    return function._cache.kinds(function.targetctx.codegen())  # type: ignore[attr-defined]
 
 
 def _bring(module: str, name: str, types: tuple) -> None:
