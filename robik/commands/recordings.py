@@ -85,8 +85,7 @@ def _retarget(options: argparse.Namespace) -> None:
         save_report(found.motion, options.report)
     if options.save_mapping:
         save_rows(found.rows, options.save_mapping)
-    for follower in found.following.followers:
-        print(f"{follower.frame} follows {follower.bone}")
+    print("\n".join(f"{row.frame} follows {row.bone}" for row in found.following.followers))
     print(_told(found.motion))
 
 
