@@ -125,8 +125,10 @@ def _apply(node: ast.AST, which: int) -> str:
 
 
 def _become(node: ast.UnaryOp, operand: ast.expr) -> str:
-    """Turn `not x` and `-x` into `x`; another node cannot take its place, so it is an `and` or a `+` that changes
-    nothing."""
+    """Turn `not x` and `-x` into `x`.
+
+    No other node can take its place in the tree, so it becomes an `and` of one, which changes nothing.
+    """
     del node.op
     node.__class__ = ast.BoolOp  # type: ignore[assignment]
     node.op, node.values = ast.And(), [operand]  # type: ignore[attr-defined]
