@@ -9,6 +9,7 @@ import numpy as np
 from experiments.oracle.reference import ReferenceSolver
 from experiments.oracle.reference_asked import terms
 from experiments.peers.cases import Case
+from robik.mechanism import Mechanism
 from robik.mechanism.pose import matrix_quaternion, quaternion_matrix
 from robik.motions import Motion
 from robik.objectives.look_at import LookAt
@@ -53,6 +54,12 @@ def poses_of(case: Case, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     return np.array([s[:, :3] for s in states]), np.array([_rotations(s) for s in states])
 
 
+def _apart(mechanism: Mechanism, com: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return the centre of mass of bodies at `com` (T, n, 3) less its target (T, 3) [m]."""
+    masses = np.array([body.mass for body in mechanism.bodies])
+    return np.einsum("n,tni->ti", masses / masses.sum(), com) - target
+
+
 def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, seconds: np.ndarray, iterations: np.ndarray,
           failed: np.ndarray, why: str) -> Verdict:  # fmt: skip
     """Judge the bodies of a mechanism, in its order.
@@ -62,10 +69,8 @@ def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, secon
     mechanism, settings, clip = case.mechanism, case.settings, case.clip
     solver = ReferenceSolver(mechanism, settings)
     quaternion = np.array([[matrix_quaternion(R) for R in frame] for frame in rotation])
-    closure = max(
-        float(np.abs(solver.constraints.value(np.hstack([c, q]))).max(initial=0.0))
-        for c, q in zip(com, quaternion, strict=True)
-    )
+    states = np.concatenate([com, quaternion], axis=2)
+    closure = max(float(np.abs(solver.constraints.value(state)).max(initial=0.0)) for state in states)
     off, turned, objective = [], [], np.zeros(len(clip.times))
     for name, track in clip.tracks.items():
         assert track.position is not None and track.quaternion is not None
@@ -83,9 +88,7 @@ def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, secon
         objective += [terms(solver, (item,), k)[0].value(state) for k, state in enumerate(states)]
     com_error = np.nan
     if clip.com is not None:
-        masses = np.array([body.mass for body in mechanism.bodies])
-        apart = np.einsum("n,tni->ti", masses / masses.sum(), com) - clip.com
-        weight = np.array(settings.com_weight)
+        apart, weight = _apart(mechanism, com, clip.com), np.array(settings.com_weight)
         objective += 0.5 * apart**2 @ weight
         com_error = float(np.linalg.norm(apart[:, weight > 0], axis=1).max())
     between = np.linalg.norm(np.diff(rotation, axis=0), axis=(2, 3)) / np.sqrt(8.0)
