@@ -125,11 +125,8 @@ def _apply(node: ast.AST, which: int) -> str:
 
 
 def _become(node: ast.UnaryOp, operand: ast.expr) -> str:
-    """Turn `not x` and `-x` into `x`.
-
-    No other node can take its place in the tree, so it becomes an `and` of one, which changes nothing.
-    """
+    """Turn `not x` and `-x` into `x`, as an `and` of one part: another node cannot take its place."""
     del node.op
     node.__class__ = ast.BoolOp  # type: ignore[assignment]
-    node.op, node.values = ast.And(), [operand]  # type: ignore[attr-defined]
+    node.op, node.values = ast.And(), [operand]  # type: ignore[attr-defined, assignment]
     return ast.unparse(operand)
