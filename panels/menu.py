@@ -14,6 +14,8 @@ ENTRIES = (
     (
         "robik.bake",
         "robik.test_in_physics",
+        "robik.make_it_stand",
+        "robik.remove_ghost",
         "robik.rebuild_bodies",
         "robik.reduce_keys",
         "robik.key_pose",

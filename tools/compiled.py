@@ -41,7 +41,7 @@ def compiled(platform: str, python: str, wheels: Iterable[Path]) -> Path | None:
         None if there is no such Python on this machine.
     """
     interpreter = interpreter_of(python)
-    if interpreter is None:
+    if interpreter is None or python not in BLENDERS:
         return None
     wheels = [wheel for wheel in wheels if wheel.name.partition("-")[0] in NEEDED]
     marks = "-".join(re.sub(r"-(cp|py).*", "", wheel.stem) for wheel in wheels)
@@ -92,6 +92,7 @@ def compile_into(folder: Path, interpreter: str, packages: Path) -> None:
             "NUMBA_CACHE_DIR": cache,
             "PYTHONPATH": str(packages),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "ROBIK_WAITING": "1",
         }
         program = CHECKOUT / "robik" / "program.py"
         run(interpreter, "-P", "-s", program, "warm_up", environment=os.environ | environment)

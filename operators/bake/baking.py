@@ -20,9 +20,9 @@ from ...scene.bake.report import write_report
 from ...scene.bake.result import status
 from ...scene.long_work.steps import Progress
 from ...scene.migration import bring_up_to_date
+from ...scene.robot.chain import servo_chain
 from ...scene.robot.parts import changeable_robot, chosen_robot
 from ...scene.robot.reading import read_robot
-from ...scene.servos.play import servo_chain
 from ..reporting import Reporting
 from ..stepping import Stepping
 

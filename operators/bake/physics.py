@@ -5,11 +5,16 @@ from collections.abc import Generator
 from bpy.props import BoolProperty, IntProperty
 from bpy.types import Context
 
+from ...robik.errors import RobikError
+from ...robik.physics.standing import Search
 from ...robik.physics.verdict import Verdict
+from ...scene.bake.ghost import remove_ghost
 from ...scene.bake.physics import physics_steps
+from ...scene.bake.stand import choose, stand_steps
 from ...scene.long_work.steps import Progress
-from ...scene.robot.parts import chosen_robot
-from ...scene.servos.play import known_chain
+from ...scene.robot.chain import robot_motors
+from ...scene.robot.parts import changeable_robot, chosen_robot
+from ..reporting import Reporting
 from ..stepping import Stepping
 
 
@@ -24,13 +29,15 @@ class ROBIK_OT_test_in_physics(Stepping):
         name="Carry Weight",
         description="Tell the motors to go further by what they give way under the weight",
         default=False,
+        options={"SKIP_SAVE"},
     )
     trials: IntProperty(name="Trials", description="How many disturbed trials", min=0, max=1000, default=20)
 
     def steps(self, context: Context) -> Generator[Progress, None, Verdict]:
         """Read the curves and simulate."""
         root = chosen_robot(context.scene)
-        return physics_steps(context, root, known_chain(root, context.scene), self.carry_weight, self.trials)
+        carry = self.carry_weight or root.robik.robot.physics.carry_weight
+        return physics_steps(context, root, robot_motors(root, context.scene), carry, self.trials)
 
     def done(self, context: Context, result: Verdict) -> None:
         """Say what became of it."""
@@ -38,4 +45,64 @@ class ROBIK_OT_test_in_physics(Stepping):
         self.report({"INFO"} if result.stands else {"WARNING"}, told)
 
 
-CLASSES = (ROBIK_OT_test_in_physics,)
+class ROBIK_OT_make_it_stand(Stepping):
+    """Try in physics what makes the bake stand, and use the least change that does.
+
+    Set-points that carry the weight, stiffer servos, more margin, a balance that knows momentum, a slower pace, shorter
+    swings, softer landings; enough is to stand in nine of ten trials. Each attempt is a bake of its own
+    """
+
+    bl_idname = "robik.make_it_stand"
+    bl_label = "Make It Stand"
+    bl_options = {"REGISTER", "UNDO"}
+    stopped = "Stopped; nothing was changed"
+    trials: IntProperty(name="Trials", description="How many disturbed trials", min=1, max=1000, default=20)
+
+    def steps(self, context: Context) -> Generator[Progress, None, Search]:
+        """Try one thing after the other."""
+        root = changeable_robot(context.scene)
+        return stand_steps(context, root, robot_motors(root, context.scene), self.trials)
+
+    def done(self, context: Context, result: Search) -> None:
+        """Say what was chosen, or what would have to change in the robot."""
+        best = result.best
+        if best.stands:
+            self.report({"INFO"}, f"{best.name}: {best.told()}")
+        else:
+            self.report(
+                {"WARNING"}, "; ".join([f"nothing that was tried stands; {best.name} {best.told()}", *result.needs])
+            )
+
+
+class ROBIK_OT_use_attempt(Reporting):
+    """Let this attempt of Make It Stand move the robot; markers and the scene's end go to its pace"""
+
+    bl_idname = "robik.use_attempt"
+    bl_label = "Use Attempt"
+    bl_options = {"REGISTER", "UNDO"}
+    index: IntProperty(name="Attempt", min=0)
+
+    def run(self, context: Context) -> set[str]:
+        """Use its bake."""
+        root = changeable_robot(context.scene)
+        attempts = root.robik.robot.physics.attempts
+        if self.index >= len(attempts):
+            raise RobikError(f"there is no attempt {self.index}; there are {len(attempts)}")
+        choose(root, context.scene, self.index)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_remove_ghost(Reporting):
+    """Remove the blue ghost that shows what the robot did in physics"""
+
+    bl_idname = "robik.remove_ghost"
+    bl_label = "Remove Ghost"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Remove it."""
+        remove_ghost(chosen_robot(context.scene))
+        return {"FINISHED"}
+
+
+CLASSES = (ROBIK_OT_test_in_physics, ROBIK_OT_make_it_stand, ROBIK_OT_use_attempt, ROBIK_OT_remove_ghost)

@@ -15,6 +15,7 @@ from ...robik.errors import RobikError, ServoError
 from ...robik.motions import Motion
 from ...robik.servo.chain import ServoChain
 from ...robik.servo.status import PlayState
+from ...scene.robot.chain import servo_chain
 from ...scene.robot.parts import chosen_robot
 from ...scene.robot.reading import read_robot
 from ...scene.servos import play
@@ -95,7 +96,7 @@ class ROBIK_OT_preflight(Reporting):
     def run(self, context: Context) -> set[str]:
         """Report what speaks against playing."""
         root = chosen_robot(context.scene)
-        chain = play.servo_chain(root, read_robot(root), context.scene)
+        chain = servo_chain(root, read_robot(root), context.scene)
         _checked_motion(self, context.scene, chain)
         self.report({"INFO"}, f"Preflight: {len(chain.servos)} servos can play this motion")
         return {"FINISHED"}
@@ -160,7 +161,7 @@ class ROBIK_OT_connect_servos(Watching):
     def run(self, context: Context) -> set[str]:
         """Connect; a script waits for the answer, a window looks on."""
         root = chosen_robot(context.scene)
-        chain = play.servo_chain(root, read_robot(root), context.scene)
+        chain = servo_chain(root, read_robot(root), context.scene)
         player = play.connect(chain, context.scene.robik.port, play.settings_of(context.scene))
         if bpy.app.background:
             player.wait(PlayState.READY, PlayState.HOLDING, timeout=TIMEOUT)

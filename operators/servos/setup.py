@@ -12,10 +12,10 @@ from ...robik.servo.chain_file import save_chain
 from ...robik.servo.setup_task import Task
 from ...robik.servo.telemetry import Seen
 from ...robik.words import counted
+from ...scene.robot.chain import CHAIN_EXTENSION, servo_chain
 from ...scene.robot.parts import changeable_robot, chosen_robot
 from ...scene.robot.reading import read_robot
 from ...scene.servos import fields as servo_fields
-from ...scene.servos import play
 from ...scene.servos import setup as servo_setup
 from ..reporting import Reporting
 from .play import Watching
@@ -243,14 +243,14 @@ class ROBIK_OT_save_servos(Reporting):
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         """Ask where."""
-        self.filepath = f"{chosen_robot(context.scene).name}{play.CHAIN_EXTENSION}"
+        self.filepath = f"{chosen_robot(context.scene).name}{CHAIN_EXTENSION}"
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
     def run(self, context: Context) -> set[str]:
         """Save."""
         root = chosen_robot(context.scene)
-        save_chain(play.servo_chain(root, read_robot(root), context.scene), Path(bpy.path.abspath(self.filepath)))
+        save_chain(servo_chain(root, read_robot(root), context.scene), Path(bpy.path.abspath(self.filepath)))
         return {"FINISHED"}
 
 

@@ -15,6 +15,7 @@ from ..tab import TabPanel, line, robot_or_hint
 MOST = 6  # rows of frames that fall short
 CLOSED = 1e-6  # of what counts as met: loops open by less are closed
 TIGHT = 0.9  # share of a motor's speed or range from which it is shown as hard at work
+TELLING = 1.0  # [mm] by which a margin may fall short of what was asked without a word
 NAME, BUTTON = 0.34, 0.73  # where the columns end
 
 
@@ -50,7 +51,10 @@ class ROBIK_PT_result(TabPanel):
                 " to 0",
                 "INFO",
             )
+        if result.rest:
+            _draw_rest(layout, result)
         _draw_physics(layout, result)
+        _draw_attempts(layout, root.robik.robot.physics)
         if result.looked_ahead:
             _draw_look_ahead(layout, result)
         _draw_short(layout, result)
@@ -61,14 +65,27 @@ class ROBIK_PT_result(TabPanel):
             "closed" if result.residual <= CLOSED * result.met else f"open by {1e3 * result.residual:.3f} mm at worst"
         )
         line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
-        row = layout.row(align=True)
-        row.prop(context.scene.robik.overlays, "graph", toggle=True, icon="FCURVE")
-        row.operator("robik.report", text="Report…")
-        row = layout.row(align=True)
-        row.operator("robik.rebuild_bodies")
-        row.operator("robik.reduce_keys")
-        row = layout.row(align=True)
-        row.operator("robik.export_motion", text="Export Motion…")
+        _draw_buttons(layout, context)
+
+
+def _draw_buttons(layout: UILayout, context: Context) -> None:
+    """Draw the overlay's switch, and what can be done with the result."""
+    row = layout.row(align=True)
+    row.prop(context.scene.robik.overlays, "graph", toggle=True, icon="FCURVE")
+    row.operator("robik.report", text="Report…")
+    row = layout.row(align=True)
+    row.operator("robik.rebuild_bodies")
+    row.operator("robik.reduce_keys")
+    row = layout.row(align=True)
+    row.operator("robik.export_motion", text="Export Motion…")
+
+
+def _draw_rest(layout: UILayout, result: PropertyGroup) -> None:
+    """Draw what the frames outside an own range are worth, and where the worst is."""
+    split = layout.split(factor=BUTTON, align=True) if result.rest_missed else layout
+    line(split, result.rest, "ERROR" if result.rest_missed else "INFO")
+    if result.rest_missed:
+        _jump(split, result.rest_frame, why="the worst of the frames that were not baked")
 
 
 def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
@@ -83,6 +100,22 @@ def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
         line(layout, text[0].upper() + text[1:])
 
 
+def _draw_attempts(layout: UILayout, physics: PropertyGroup) -> None:
+    """Draw what Make It Stand has tried; each row can be used."""
+    if not physics.attempts:
+        return
+    header, body = layout.panel("robik_attempts")
+    header.label(text="Make It Stand")
+    if body is None:
+        return
+    column = body.column(align=True)
+    for index, attempt in enumerate(physics.attempts):
+        row = column.split(factor=BUTTON, align=True)
+        row.label(text=f"{attempt.name}: {attempt.told}", icon="CHECKMARK" if attempt.stands else "X")
+        icon = "RADIOBUT_ON" if index == physics.chosen else "RADIOBUT_OFF"
+        row.operator("robik.use_attempt", text="Use", icon=icon).index = index
+
+
 def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
     """Draw the changes that come from solving all frames at once."""
     if result.beyond:
@@ -91,7 +124,8 @@ def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
     column.label(text="Frame by frame → looking ahead:")
     column.label(text=f"mean distance {millimetres(result.mean_before)} → {millimetres(result.mean_distance)}")
     column.label(
-        text=f"acceleration {result.acceleration_before:.0f} → {result.acceleration:.0f}; jerk {result.jerk:.0f}"
+        text=f"acceleration {degrees(result.acceleration_before):.0f} → {degrees(result.acceleration):.0f} °/s²; "
+        f"jerk {degrees(result.jerk):.0f} °/s³"
     )
 
 
@@ -156,10 +190,16 @@ def _digits(value: float) -> str:
 
 
 def _draw_margin(column: UILayout, result: PropertyGroup) -> None:
-    inside = f"{1e3 * result.margin:.0f} mm inside"
-    text = inside if result.margin >= 0 else f"tips, {-1e3 * result.margin:.0f} mm, {100 * result.tipping:.0f} %"
+    asked, kept = 1e3 * result.margin_asked, 1e3 * result.margin
+    inside = f"{kept:.0f} mm inside" + (f" of {asked:.0f}" if kept < asked - TELLING else "")
+    text = inside if kept >= 0 else f"tips, {-kept:.0f} mm, {100 * result.tipping:.0f} %"
     why = "The ground's force is nearest to the edge of the feet, or furthest beyond it"
-    _draw_row(column, "balance", text, result.margin < 0, result.margin_frame, why)
+    if kept < asked - TELLING:
+        why += f"; {asked:.0f} mm were asked for: the foot is too short for the shift, or stands for too little time"
+    _draw_row(column, "balance", text, kept < 0, result.margin_frame, why)
+    if result.flight:
+        aloft = "No foot stands: nothing can hold the robot up until it lands"
+        _draw_row(column, "in the air", f"{result.flight} samples", True, result.flight_frame, aloft)
 
 
 def _draw_contacts(column: UILayout, result: PropertyGroup) -> None:

@@ -26,6 +26,7 @@ class ROBIK_PT_balance(TabPanel):
         if balance.source == "FEET":
             layout.prop(balance, "pace")
             layout.prop(balance, "margin")
+            layout.prop(balance, "add_give")
             layout.prop(balance, "lead")
             layout.prop(balance, "give_way")
         layout.prop(balance, "pin_feet")

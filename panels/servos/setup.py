@@ -6,6 +6,7 @@ from ...robik.errors import RobikError
 from ...robik.servo.chain import ServoChain
 from ...robik.servo.servo import Servo
 from ...robik.servo.setup import rate_warning
+from ...scene.robot.chain import servo_chain
 from ...scene.robot.reading import read_moving_parts
 from ...scene.robot.sliders import slides
 from ...scene.servos import fields as servo_fields
@@ -28,7 +29,7 @@ class ROBIK_PT_servos_chain(FoldedPanel):
         _draw_scan(layout)
         try:
             mechanism = read_moving_parts(root)
-            chain = play.servo_chain(root, mechanism, context.scene)
+            chain = servo_chain(root, mechanism, context.scene)
         except RobikError as error:
             line(layout, str(error), "ERROR")
             return

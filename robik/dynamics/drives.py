@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isfinite
 
 import numpy as np
@@ -14,6 +14,7 @@ from .inverse import GRAVITY, Dynamics, InverseDynamics
 
 SATURATION = 0.1  # rad or m of error at which a motor of unknown stiffness gives all it has
 SURE = 4.0  # times m g h: stiffness of motors of which nothing is known at all
+STANDING = 2.0  # times m g h: how stiff a leg is at least whose motors' gains the robot's file leaves open
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,24 @@ def standing_stiffness(mechanism: Mechanism) -> float:
     ]
     lowest = min(soles or [float(b.rest_com[2]) for b in mechanism.bodies])
     return float(mechanism.mass * GRAVITY * max(float(np.asarray(com)[2]) - lowest, 0.0))
+
+
+def standing_drives(room: InverseDynamics, share: float = STANDING) -> dict[str, Drive]:
+    """Return drives by actuator for a robot whose motors are known by its file alone, so stiff that its legs can stand.
+
+    The gain of a motor's position loop is its user's to set; the torque that it can give is not.
+
+    Args:
+        room: of the robot.
+        share: of m g h that the softest leg has at least.
+
+    Returns:
+        Drives by actuator.
+    """
+    drives = default_drives(room.mechanism)
+    least = min(standing_share(room, drives).values(), default=inf)
+    factor = max(share / least, 1.0)
+    return {name: replace(drive, stiffness=factor * drive.stiffness) for name, drive in drives.items()}
 
 
 def standing_share(room: InverseDynamics, drives: Mapping[str, Drive]) -> dict[str, float]:

@@ -54,6 +54,25 @@ def zero_moment_points(
     return np.stack([-moment[:, 1] / down, moment[:, 0] / down], axis=1)
 
 
+def point_mass_zero_moment(
+    times: np.ndarray, com: np.ndarray, height: float = 0.0, cutoff: float | None = CUTOFF
+) -> np.ndarray:
+    """Return the zero-moment point of all mass at the centre of mass (T, 2) [m].
+
+    Args:
+        times: (T,) [s].
+        com: (T, 3) [m].
+        height: of the ground [m].
+        cutoff: of the low-pass filter [Hz]; None for no filter.
+
+    Returns:
+        (T, 2) [m].
+    """
+    acceleration = _second(times, com, cutoff)
+    down = np.maximum(GRAVITY + acceleration[:, 2], 0.2 * GRAVITY)
+    return com[:, :2] - ((com[:, 2] - height) / down)[:, None] * acceleration[:, :2]
+
+
 def _smooth(times: np.ndarray, values: np.ndarray, cutoff: float | None) -> np.ndarray:
     """Return values (T, …) without what is too fast."""
     if cutoff is None or len(times) < FEWEST:

@@ -87,7 +87,7 @@ ANY = _Processor("generic", "")  # what numba compiles for with NUMBA_CPU_NAME=g
 
 
 class _Content(CompileResultCacheImpl):
-    """What is kept of a compiled function; `_Cache` says where."""
+    """Content of the cache of a compiled function; `_Cache` says where."""
 
     def __init__(self):
         """Look for no folder, which numba's own does."""

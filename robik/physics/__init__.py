@@ -9,7 +9,7 @@ verdict    what came out, in words and numbers
 
 from .plan import Plan, planned
 from .process import run
-from .trials import NOMINAL, Trial, draws
+from .trials import NOMINAL, SINGLE, Trial, draws
 from .verdict import Verdict
 
-__all__ = ["NOMINAL", "Plan", "Trial", "Verdict", "draws", "planned", "run"]
+__all__ = ["NOMINAL", "SINGLE", "Plan", "Trial", "Verdict", "draws", "planned", "run"]

@@ -25,8 +25,10 @@ def main(path: str) -> None:
             name: file[name] for name in ("start", "goals", "values", "base", "height", "effort", "speed")
         }
     trials = [Trial(**trial) for trial in told.pop("trials")]
+    most = told.pop("most_falls")
     lists: dict[str, Any] = {name: tuple(told.pop(name)) for name in ("actuators", "feet")}
     simulation = Simulation(Job(**told, **lists, **arrays))
+    falls = 0
     _tell(bodies=[simulation.model.body(k).name for k in range(1, simulation.model.nbody)])
     for index, trial in enumerate(trials):
 
@@ -38,6 +40,10 @@ def main(path: str) -> None:
             times, position, quaternion = found.pop("ghost")
             np.savez(Path(path).with_name("ghost.npz"), times=times, position=position, quaternion=quaternion)
         _tell(trial=index, found=found)
+        falls += found["falls_at"] is not None or found["broken"]
+        if most is not None and falls > (most if index else 0):
+            break
+    _tell(ended=True)
 
 
 def _tell(**what: Any) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping
-from dataclasses import replace
-from math import isfinite
+from dataclasses import dataclass, replace
+from math import inf, isfinite
 
 from ..dynamics.actuators import MOTORS
-from ..dynamics.drives import Drive
+from ..dynamics.drives import STANDING, Drive, standing_drives, standing_share
+from ..dynamics.inverse import InverseDynamics
 from ..errors import RobikError, ServoError
 from ..mechanism import Mechanism
 from ..motions import Motion
 from ..servo.chain import ServoChain
+from ..servo.chain_file import load_chain
 
 MOST_TRIALS = 10_000
+MOST_GAIN = 16383.0  # of a position P gain in the control table
 
 
 def chain_drives(
@@ -49,6 +53,70 @@ def chain_drives(
     return drives
 
 
+@dataclass(frozen=True, kw_only=True)
+class Motors:
+    """Motors of a robot, whatever they are.
+
+    Attributes:
+        room: of the robot.
+        chain: its servos; None where only the robot's file knows its motors.
+        stiffness: of the legs without servos, at least this share of m g h.
+    """
+
+    room: InverseDynamics
+    chain: ServoChain | None = None
+    stiffness: float = STANDING
+
+    def drives(self, p_gain: float | None = None) -> dict[str, Drive]:
+        """Return drives by actuator, of servos at a P gain, that of the factory if left out.
+
+        Args:
+            p_gain: Position P gain.
+
+        Returns:
+            Drives by actuator.
+        """
+        if self.chain is None:
+            return standing_drives(self.room, self.stiffness)
+        return chain_drives(self.chain, self.room.mechanism, p_gain)
+
+    def leg(self, p_gain: float | None = None) -> float:
+        """Return the stiffness of the softest leg, in shares of m g h; infinite without legs.
+
+        Args:
+            p_gain: Position P gain.
+
+        Returns:
+            The share.
+        """
+        return min(standing_share(self.room, self.drives(p_gain)).values(), default=inf)
+
+    @property
+    def delay(self) -> float:
+        """Return how long goals take on the bus [s]."""
+        return self.chain.goal_seconds if self.chain else 0.0
+
+    @property
+    def factory_gain(self) -> float | None:
+        """Return the least P gain that the servos come with; None without servos."""
+        return min(MOTORS[servo.model].p_gain for servo in self.chain.servos) if self.chain else None
+
+
+def motors_of(servos: str | None, mechanism: Mechanism, stiffness: float | None = None) -> Motors:
+    """Return a robot's motors.
+
+    Args:
+        servos: the file of its servos; None where there is none.
+        mechanism: the robot.
+        stiffness: of the legs without servos; the default's if left out.
+
+    Returns:
+        The motors.
+    """
+    chain = load_chain(servos) if servos else None
+    return Motors(room=InverseDynamics(mechanism), chain=chain, stiffness=STANDING if stiffness is None else stiffness)
+
+
 def slowed(motion: Motion, speed: float) -> Motion:
     """Return a motion at another speed: 2 is twice as fast.
 
@@ -62,23 +130,22 @@ def slowed(motion: Motion, speed: float) -> Motion:
     return motion if speed == 1.0 else replace(motion, times=motion.times / speed)
 
 
-def check_options(rate: float, speed: float, trials: int, p_gain: float | None, servos: str | None) -> None:
-    """Check the numbers of the command.
+def check_options(options: argparse.Namespace) -> None:
+    """Make sure that the command's numbers can be.
 
     Args:
-        rate: Samples per second [Hz].
-        speed: Factor of the speed.
-        trials: Number of trials.
-        p_gain: Position P gain of the servos, or None.
-        servos: File of the servos, or None.
+        options: rate, speed, trials, p_gain, stiffness and servos as they were parsed.
 
     Raises:
         RobikError: Names the one that cannot.
     """
-    for name, value in (("--rate", rate), ("--speed", speed), ("--p-gain", p_gain)):
+    for name in ("rate", "speed", "p_gain", "stiffness"):
+        value = getattr(options, name)
         if value is not None and not (isfinite(value) and value > 0):
-            raise RobikError(f"{name} must be a positive number, not {value:g}")
-    if not 0 <= trials <= MOST_TRIALS:
-        raise RobikError(f"--trials must be a number from 0 to {MOST_TRIALS}, not {trials}")
-    if p_gain is not None and servos is None:
+            raise RobikError(f"--{name.replace('_', '-')} must be a positive number, not {value:g}")
+    if not 0 <= options.trials <= MOST_TRIALS:
+        raise RobikError(f"--trials must be a number from 0 to {MOST_TRIALS}, not {options.trials}")
+    if options.p_gain is not None and options.servos is None:
         raise RobikError("--p-gain is of servos; give them by --servos")
+    if options.stiffness is not None and options.servos is not None:
+        raise RobikError("--stiffness is of motors that only the robot's file knows; of servos give --p-gain")

@@ -11,7 +11,7 @@ import numpy as np
 from ..dynamics import Dynamics, InverseDynamics
 from ..dynamics.contact_points import FRICTION, sole_contacts
 from ..dynamics.derivatives import derivatives
-from ..dynamics.drives import Drive, carry_weight, default_drives, standing_share
+from ..dynamics.drives import Drive, carry_weight, standing_drives, standing_share
 from ..errors import ClipError, MechanismError
 from ..formats.export_tree import Branch
 from ..formats.mjcf.positions import positions
@@ -119,24 +119,12 @@ def planned(
     """
     room = InverseDynamics(mechanism)
     _check_robot(mechanism, room)
-    floats = room.topology.base is not None
-    if floats and motion.base is None:
-        raise ClipError(
-            f"{source} has no base columns, but robot {mechanism.name!r} floats; bake or solve it with RobIK"
-        )
-    states, _ = posed(mechanism, motion, source)
-    assert states.position is not None
-    assert states.quaternion is not None
+    states = _states(room, motion, source)
     q = room.coordinates(states, source)
-    stands = standing_phases(mechanism, states) if floats else {}
-    contacts = sole_contacts(mechanism, stands, len(q))
-    forces = room.solve(states.times, q, *derivatives(room.flat, states.times, q), contacts)
-    known = dict(default_drives(mechanism)) | dict(drives or {})
-    stage = Stage(
-        drives={n: PositionDrive(d.stiffness, d.damping, d.effort, d.armature) for n, d in known.items()},
-        friction=FRICTION,
-        height=_floor(mechanism, states, stands),
-    )
+    stands = standing_phases(mechanism, states) if room.topology.base is not None else {}
+    forces = _forces(room, states, q, stands)
+    known = standing_drives(room) | dict(drives or {})
+    stage = _stage(known, floor_height(mechanism, states, stands))
     text, branches = staged_text(mechanism, stage)
     values = carry_weight(states.values, forces, known) if carry else states.values
     bare = replace(states, passive=None, report=None)
@@ -147,15 +135,39 @@ def planned(
         stage=stage,
         branches=branches,
         text=text,
-        positions=positions(mechanism, branches, _coordinates(room, states, q), states.position, states.quaternion),
+        positions=_positions(room, branches, states, q),
         rate=rate,
         goals=_limited(mechanism, resampled(replace(bare, values=values), rate).values),
         reference=resampled(bare, rate),
         delay=delay,
         standing=stands,
         dynamics=forces,
-        shares=standing_share(room, known) if floats else {},
+        shares=standing_share(room, known) if stands else {},
     )
+
+
+def _states(room: InverseDynamics, motion: Motion, source: str) -> Motion:
+    """Return the motion with all bodies' poses.
+
+    Raises:
+        ClipError: a floating robot's motion without base.
+    """
+    if room.topology.base is not None and motion.base is None:
+        raise ClipError(
+            f"{source} has no base columns, but robot {room.mechanism.name!r} floats; bake or solve it with RobIK"
+        )
+    return posed(room.mechanism, motion, source)[0]
+
+
+def _forces(room: InverseDynamics, states: Motion, q: np.ndarray, stands: Mapping[str, np.ndarray]) -> Dynamics:
+    """Return the motion's forces, on the soles that stand."""
+    contacts = sole_contacts(room.mechanism, stands, len(q))
+    return room.solve(states.times, q, *derivatives(room.flat, states.times, q), contacts)
+
+
+def _stage(drives: Mapping[str, Drive], height: float) -> Stage:
+    motors = {n: PositionDrive(d.stiffness, d.damping, d.effort, d.armature) for n, d in drives.items()}
+    return Stage(drives=motors, friction=FRICTION, height=height)
 
 
 def standing_phases(mechanism: Mechanism, motion: Motion) -> dict[str, np.ndarray]:
@@ -228,10 +240,18 @@ def massless(mechanism: Mechanism) -> list[str]:
     return [name for name in mass if mass[name] == 0.0 and name in moving]
 
 
-def _floor(mechanism: Mechanism, motion: Motion, stands: Mapping[str, np.ndarray]) -> float:
+def floor_height(mechanism: Mechanism, motion: Motion, stands: Mapping[str, np.ndarray]) -> float:
     """Return the height of the floor: that of the lowest corner of a sole as the motion begins [m]."""
     lowest = [float(standing_points(mechanism, motion, name)[0, :, 2].min()) for name in stands]
     return min(lowest, default=0.0)
+
+
+def _positions(room: InverseDynamics, branches: tuple[Branch, ...], motion: Motion, q: np.ndarray) -> np.ndarray:
+    """Return MuJoCo's positions (T, nq) of a motion with bodies' poses."""
+    assert motion.position is not None
+    assert motion.quaternion is not None
+    values = _coordinates(room, motion, q)
+    return positions(room.mechanism, branches, values, motion.position, motion.quaternion)
 
 
 def _coordinates(room: InverseDynamics, motion: Motion, q: np.ndarray) -> dict[str, np.ndarray]:

@@ -51,7 +51,9 @@ def run(plan: Plan, trials: Sequence[Trial] = ()) -> Verdict:
             return verdict
 
 
-def simulate(plan: Plan, trials: Sequence[Trial] = ()) -> Generator[float, None, Verdict]:
+def simulate(
+    plan: Plan, trials: Sequence[Trial] = (), most_falls: int | None = None
+) -> Generator[float, None, Verdict]:
     """Simulate a plan in a process of its own, and yield the share that is done.
 
     As `run`; a generator that is closed ends the process.
@@ -59,6 +61,8 @@ def simulate(plan: Plan, trials: Sequence[Trial] = ()) -> Generator[float, None,
     Args:
         plan: The simulation.
         trials: Trials beside the nominal one.
+        most_falls: Falls in trials after one more of which the others are left out; all of them, too, where the robot
+            falls undisturbed. None to simulate all.
 
     Yields:
         Share that is done, 0 to 1. The generator returns the verdict.
@@ -72,30 +76,9 @@ def simulate(plan: Plan, trials: Sequence[Trial] = ()) -> Generator[float, None,
     every = [NOMINAL, *trials]
     with tempfile.TemporaryDirectory(prefix="robik-physics-") as folder:
         path = Path(folder) / JOB
-        _save(plan, every, path)
+        _save(plan, every, path, most_falls)
         with tempfile.TemporaryFile("w+", errors="replace") as said:
-            process = _start(path, said)
-            found: list[dict[str, Any]] = []
-            bodies: tuple[str, ...] = ()
-            try:
-                assert process.stdout is not None
-                for line in process.stdout:
-                    if not line.startswith("{"):
-                        continue
-                    told = json.loads(line)
-                    bodies = tuple(told.get("bodies", bodies))
-                    if "found" in told:
-                        found.append(told["found"])
-                    yield (len(found) + (0.0 if "found" in told else told.get("progress", 0.0))) / len(every)
-            finally:
-                if process.poll() is None:
-                    process.kill()
-                process.wait()
-                if process.stdout is not None:
-                    process.stdout.close()
-            if len(found) < len(every):
-                said.seek(0)
-                raise PhysicsError(_ended(process.returncode, said.read()))
+            found, bodies = yield from _watched(path, said, len(every))
         if found[0]["broken"]:
             raise PhysicsError(
                 f"robot {plan.mechanism.name!r}: the simulation left the numbers; look for bodies with next to no mass,"
@@ -103,7 +86,47 @@ def simulate(plan: Plan, trials: Sequence[Trial] = ()) -> Generator[float, None,
             )
         with np.load(path.with_name("ghost.npz"), allow_pickle=False) as ghost:
             states = {name: ghost[name] for name in ("times", "position", "quaternion")}
-        return judged(plan, found, bodies, states)
+        return judged(plan, every, found, bodies, states)
+
+
+def _watched(path: Path, said: Any, count: int) -> Generator[float, None, tuple[list[dict[str, Any]], tuple[str, ...]]]:
+    """Run the process of a job file and yield the share that is done.
+
+    Args:
+        path: of the job.
+        said: a file for what the process says on stderr.
+        count: of trials.
+
+    Returns:
+        What came out of each trial, and the names of the bodies.
+
+    Raises:
+        PhysicsError: it ended too early.
+    """
+    process = _start(path, said)
+    found: list[dict[str, Any]] = []
+    bodies: tuple[str, ...] = ()
+    ended = False
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if not line.startswith("{"):
+                continue
+            told = json.loads(line)
+            bodies, ended = tuple(told.get("bodies", bodies)), ended or "ended" in told
+            if "found" in told:
+                found.append(told["found"])
+            yield (len(found) + (0.0 if "found" in told else told.get("progress", 0.0))) / count
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+    if not ended:
+        said.seek(0)
+        raise PhysicsError(_ended(process.returncode, said.read()))
+    return found, bodies
 
 
 def _start(path: Path, said: Any) -> subprocess.Popen:
@@ -134,7 +157,7 @@ def _ended(code: int, said: str) -> str:
     return f"the physics process ended early: {lines[-1] if lines else f'code {code}'}"
 
 
-def _save(plan: Plan, trials: Sequence[Trial], path: Path) -> None:
+def _save(plan: Plan, trials: Sequence[Trial], path: Path, most_falls: int | None) -> None:
     """Write the job file."""
     scene = plan.text.rstrip().removesuffix("</mujoco>") + floor_text(plan.stage) + "</mujoco>\n"
     base = plan.reference.base
@@ -148,6 +171,7 @@ def _save(plan: Plan, trials: Sequence[Trial], path: Path) -> None:
         "feet": tuple(plan.standing),
         "body": plan.base_body if floats else "",
         "trials": [trial.as_data() for trial in trials],
+        "most_falls": most_falls,
     }
     np.savez(
         path,

@@ -20,6 +20,7 @@ class Trial:
         friction: between soles and floor; None for the plan's.
         slope: of the floor [deg].
         heading: the way in which it falls off, from x [deg].
+        name: of a single disturbance, in words; empty for a draw of all at once.
     """
 
     mass: float = 1.0
@@ -28,6 +29,7 @@ class Trial:
     friction: float | None = None
     slope: float = 0.0
     heading: float = 0.0
+    name: str = ""
 
     def as_data(self) -> dict:
         """Return plain data."""
@@ -35,6 +37,15 @@ class Trial:
 
 
 NOMINAL = Trial()
+SINGLE = (
+    Trial(name="10 % more mass", mass=1.1),
+    Trial(name="10 % less mass", mass=0.9),
+    Trial(name="half the stiffness", stiffness=0.5),
+    Trial(name="1.5 times the stiffness", stiffness=1.5),
+    Trial(name="5 ms of delay", delay=0.005),
+    Trial(name="friction 0.4", friction=0.4),
+    *(Trial(name=f"1° down to {way}", slope=1.0, heading=90.0 * k) for k, way in enumerate(("+X", "+Y", "-X", "-Y"))),
+)  # disturbances one by one
 
 
 def draws(count: int = DRAWS, seed: int = SEED) -> tuple[Trial, ...]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from .obstacles import RAISED, obstacles
 from .plan import Plan
-
-RAISED = 2.0  # shares of m g h: what a leg should have
+from .trials import Trial
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,13 +23,15 @@ class Verdict:
         falls_at_s: when it has fallen, in the motion's time [s]; None if it stands.
         falls_at_sample: which sample of the motion that is; None if it stands.
         cause: why it falls, in words; empty if it stands.
-        stands_share: of the disturbed trials that stand; None without any.
+        disturbances: by the name of a single disturbance, whether the robot stands with it.
+        stands_share: of the trials with all disturbances at once that stand; None without any.
         trials: how many there were.
         seconds: the motion's length [s].
         margin: the smallest distance of the weight inside the support [m], and when [s]; None without feet.
         zero_moment_inside: share of samples whose zero-moment point is inside the support; None without feet.
         torque_share: largest torque of each actuator in the simulation, of what its motor can at rest.
         heat_share: mean square of that share.
+        obstacles: why a robot that falls cannot stand, sentences.
         leg_stiffness: per foot, stiffness of its leg in shares of m g h.
         bodies: names, and the simulated motion: `times` (K,), `position` (K, n, 3), `quaternion` (K, n, 4).
     """
@@ -38,6 +40,7 @@ class Verdict:
     falls_at_s: float | None
     falls_at_sample: int | None
     cause: str
+    disturbances: Mapping[str, bool]
     stands_share: float | None
     trials: int
     seconds: float
@@ -45,6 +48,7 @@ class Verdict:
     zero_moment_inside: float | None
     torque_share: Mapping[str, float]
     heat_share: Mapping[str, float]
+    obstacles: tuple[str, ...]
     leg_stiffness: Mapping[str, float]
     bodies: tuple[str, ...]
     times: np.ndarray
@@ -53,7 +57,10 @@ class Verdict:
 
     def as_data(self) -> dict[str, Any]:
         """Return plain data, as `robik physics --json` prints it."""
-        names = ("stands", "falls_at_s", "cause", "stands_share", "zero_moment_inside", "torque_share")
+        names = (
+            "stands", "falls_at_s", "cause", "stands_share", "zero_moment_inside", "torque_share", "heat_share",
+            "leg_stiffness", "disturbances", "obstacles",
+        )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
     def sentence(self) -> str:
@@ -70,6 +77,8 @@ class Verdict:
             found.append(
                 f"the weight stays {1e3 * self.margin[0]:.0f} mm inside the feet, least at {self.margin[1]:.1f} s"
             )
+        if self.disturbances:
+            found.append(_one_by_one(self.disturbances))
         if self.stands_share is not None:
             found.append(f"stands in {round(self.stands_share * self.trials)} of {self.trials} disturbed trials")
         if self.zero_moment_inside is not None:
@@ -84,35 +93,48 @@ class Verdict:
 
     def warnings(self) -> list[str]:
         """Return what the user should know about the robot itself."""
-        soft = {foot: share for foot, share in self.leg_stiffness.items() if share < RAISED}
+        soft = {foot: share for foot, share in self.leg_stiffness.items() if share < 0.999 * RAISED}
         if not soft:
-            return []
+            return list(self.obstacles)
         foot, share = min(soft.items(), key=lambda item: item[1])
         verb = "cannot stand" if share < 1.0 else "gives way under its weight"
         return [
             f"the leg of {foot} {verb}: stiffness {share:.1f} of what standing needs (m g h); {RAISED:g} is safe:"
-            f" raise the P gain to {RAISED / share:.1f} times"
+            f" raise the P gain to {RAISED / share:.1f} times",
+            *self.obstacles,
         ]
 
 
+def _one_by_one(disturbances: Mapping[str, bool]) -> str:
+    """Return in words with which single disturbances the robot stands."""
+    falls = [name for name, stands in disturbances.items() if not stands]
+    if not falls:
+        return f"stands with each of {len(disturbances)} disturbances alone: {', '.join(disturbances)}"
+    stood = len(disturbances) - len(falls)
+    return f"falls with {', '.join(falls)}; stands with {stood} of {len(disturbances)} disturbances alone"
+
+
 def judged(
-    plan: Plan, found: Sequence[Mapping[str, Any]], bodies: tuple[str, ...], states: Mapping[str, np.ndarray]
+    plan: Plan,
+    trials: Sequence[Trial],
+    found: Sequence[Mapping[str, Any]],
+    bodies: tuple[str, ...],
+    states: Mapping[str, np.ndarray],
 ) -> Verdict:
     """Return the verdict.
 
     Args:
-        plan: What was simulated.
-        found: What the process said of each trial, the undisturbed one first.
-        bodies: Names of the simulated bodies, in order.
-        states: Their poses: `times`, `position`, `quaternion`.
-
-    Returns:
-        The verdict.
+        plan: what was simulated.
+        trials: the undisturbed one first.
+        found: what the process said of each trial, as far as they were simulated.
+        bodies: names of the simulated bodies, in order.
+        states: their poses: `times`, `position`, `quaternion`.
     """
-    first, others = found[0], found[1:]
+    first = found[0]
     begin, fell = float(plan.motion.times[0]), first["falls_at"]
     names = plan.mechanism.actuators
-    stood = [trial["falls_at"] is None and not trial["broken"] for trial in others]
+    stands = [each["falls_at"] is None and not each["broken"] for each in found]
+    stood = [stands[k] for k in range(1, len(found)) if not trials[k].name]
     sample = None if fell is None else int(np.searchsorted(plan.motion.times, begin + fell))
     margin = (float(first["margin"]), begin + float(first["margin_at"])) if "margin" in first else None
     return Verdict(
@@ -120,6 +142,7 @@ def judged(
         falls_at_s=None if fell is None else max(begin + fell, begin),
         falls_at_sample=None if sample is None else min(sample, len(plan.motion.times) - 1),
         cause="" if fell is None else _cause(first),
+        disturbances={trials[k].name: stands[k] for k in range(1, len(found)) if trials[k].name},
         stands_share=float(np.mean(stood)) if stood else None,
         trials=len(stood),
         seconds=float(plan.motion.times[-1]) - begin,
@@ -127,6 +150,7 @@ def judged(
         zero_moment_inside=plan.zero_moment_inside if plan.standing else None,
         torque_share=dict(zip(names, first["torque_share"], strict=True)),
         heat_share=dict(zip(names, first["heat_share"], strict=True)),
+        obstacles=() if fell is None or not plan.standing else tuple(obstacles(plan)),
         leg_stiffness=plan.shares,
         bodies=bodies,
         **{name: states[name] for name in ("times", "position", "quaternion")},

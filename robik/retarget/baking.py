@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from typing import Any
@@ -13,9 +13,11 @@ from ..objectives.settings import Settings
 from ..objectives.weights import Weights
 from ..skeleton.hips import hips_of
 from ..skeleton.single import single
-from .balance import with_balance
+from .balance import BalancePlan
 from .clip import TargetClip
+from .giving import sole_share
 from .pinning import pin_feet
+from .whole_body import passes
 
 BALANCES = ("off", "still", "moving", "auto")  # in the shell: none, or the pace of a centre of mass over the feet
 
@@ -27,7 +29,8 @@ class Balance:
     Attributes:
         source: what the centre of mass follows: NONE, FEET, or OBJECT for a track of its own.
         pace: key of `with_balance`'s paces: still, moving or auto.
-        margin: distance that it keeps inside the outline of the standing foot [m].
+        margin: distance that it keeps inside the outline of the standing foot [m], beside what motors give way by.
+        gives: what motors give way by [m]; None for a share of the sole's size.
         lead: time before a foot lifts at which the weight is off it [s].
         give_way: whether balance alone says where the hips are sideways.
         pin_feet: whether standing feet are held flat and without sliding.
@@ -37,6 +40,7 @@ class Balance:
     source: str = "NONE"
     pace: str = "auto"
     margin: float = field(default=single(0.01))
+    gives: float | None = None
     lead: float = field(default=single(0.06))
     give_way: bool = True
     pin_feet: bool = False
@@ -46,6 +50,17 @@ class Balance:
     def needs_contacts(self) -> bool:
         """Return whether it depends on when the feet stand."""
         return self.pin_feet or self.source == "FEET"
+
+    def whole_margin(self, mechanism: Mechanism) -> float:
+        """Return the margin with what motors give way by.
+
+        Args:
+            mechanism: The robot.
+
+        Returns:
+            The margin [m].
+        """
+        return self.margin + (sole_share(mechanism) if self.gives is None else self.gives)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +74,7 @@ class BakeSettings:
         velocity_limit: above which it is, where no motor's speed is known [rad/s].
         velocity_weight: of holding back.
         still: pull towards the frame before, times the time step [s].
+        posture: pull of the motors to their rest pose.
         joint_limits: whether joints keep their limits.
         look_ahead: whether all frames are solved at once.
         acceleration: that motors keep then [rad/s²]; 0 for any.
@@ -72,6 +88,7 @@ class BakeSettings:
     velocity_limit: float = 5.0
     velocity_weight: float = field(default=single(1e-2))
     still: float = field(default=single(Settings().stillness))
+    posture: float = field(default=single(Settings().posture))
     joint_limits: bool = True
     look_ahead: bool = False
     acceleration: float = 0.0
@@ -128,6 +145,7 @@ def solver_settings(
         com_weight=com_weight,
         state_weight=None,
         stillness=bake.still,
+        posture=bake.posture,
         velocity_weight=bake.velocity_weight if bake.soften else 0.0,
         velocity_limit=_soften_above(mechanism, bake) if bake.soften else inf,
         joint_limits=bake.joint_limits,
@@ -152,19 +170,49 @@ def _soften_above(mechanism: Mechanism, bake: BakeSettings) -> float:
     return bake.speed / 100.0 * slowest if isfinite(slowest) else bake.velocity_limit
 
 
-def balanced(clip: TargetClip, mechanism: Mechanism, balance: Balance) -> TargetClip:
+def balanced(clip: TargetClip, mechanism: Mechanism, balance: Balance, settings: Settings | None = None) -> TargetClip:
     """Return the clip with pinned feet and a target of the centre of mass over them, as far as asked for.
 
     Args:
         clip: The targets.
         mechanism: The robot.
         balance: What is asked for.
+        settings: With which the clip will be solved; with them a motion's plan takes all bodies into account.
 
     Returns:
         The clip to be baked.
     """
+    steps = balancing(clip, mechanism, balance, settings)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return done.value
+
+
+def balancing(
+    clip: TargetClip, mechanism: Mechanism, balance: Balance, settings: Settings | None = None
+) -> Generator[float, None, TargetClip]:
+    """Balance a clip as `balanced` does, and yield the share that is done.
+
+    Args:
+        clip: The targets.
+        mechanism: The robot.
+        balance: What is asked for.
+        settings: With which the clip will be solved.
+
+    Yields:
+        Share that is done, 0 to 1. The generator returns the clip.
+    """
     if balance.pin_feet:
         clip = pin_feet(mechanism, clip)
-    if balance.source == "FEET":
-        clip = with_balance(mechanism, clip, balance.margin, lead=balance.lead, pace=balance.pace)
+    if balance.source != "FEET":
+        return clip
+    margin = balance.whole_margin(mechanism)
+    plan = BalancePlan(mechanism, clip, margin=margin, lead=balance.lead, pace=balance.pace)
+    clip = plan.clip()
+    if settings is not None:
+        for share, found in passes(plan, mechanism, settings, margin, clip):
+            clip = found
+            yield share
     return clip

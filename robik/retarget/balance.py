@@ -70,29 +70,110 @@ def with_balance(
     Raises:
         ClipError: The clip moves no foot, none of them ever stands, or a setting cannot be.
     """
-    for what, value in (("margin", margin), ("lead", lead), ("shift", shift), ("stiffness", stiffness)):
-        if not (isfinite(value) and value >= 0):
-            raise ClipError(f"the balance's {what} must be zero or more, not {value}")
-    if pace not in PACES:
-        raise ClipError(f"the balance's pace must be one of {', '.join(PACES)}, not {pace!r}")
-    clip = with_contacts(mechanism, clip)
+    return BalancePlan(
+        mechanism, clip, margin=margin, wish=wish, lead=lead, shift=shift, stiffness=stiffness, pace=pace
+    ).clip()
+
+
+class BalancePlan:
+    """Plan of where the centre of mass of a clip should be; arguments and errors as for `with_balance`.
+
+    Attributes:
+        pace: still or moving; None until a path was planned.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        clip: TargetClip,
+        *,
+        margin: float = 0.01,
+        wish: np.ndarray | None = None,
+        lead: float = 0.06,
+        shift: float = 0.15,
+        stiffness: float = 0.2,
+        pace: str = STILL,
+    ) -> None:
+        for what, value in (("margin", margin), ("lead", lead), ("shift", shift), ("stiffness", stiffness)):
+            if not (isfinite(value) and value >= 0):
+                raise ClipError(f"the balance's {what} must be zero or more, not {value}")
+        if pace not in PACES:
+            raise ClipError(f"the balance's pace must be one of {', '.join(PACES)}, not {pace!r}")
+        self._clip = with_contacts(mechanism, clip)
+        self._contacts = _foot_contacts(mechanism, self._clip)
+        wish = default_wish(mechanism, self._clip, self._contacts) if wish is None else np.asarray(wish, dtype=float)
+        if wish.shape != (len(clip.times), 3):
+            raise ClipError(f"the wished CoM must have the shape ({len(clip.times)}, 3), not {wish.shape}")
+        start, end = clip.times[0], clip.times[-1]
+        points = max(int(np.ceil((end - start) * RATE)), 1) + 1
+        self._grid = np.linspace(start, end, points) if end > start else clip.times
+        self._feet = Footholds.of(mechanism, self._clip, self._contacts, self._grid, margin)
+        self._wish, self._asked, self._margin = wish, pace, margin
+        self._lead, self._shift, self._stiffness = lead, shift, stiffness
+        self.pace: str | None = None
+
+    @property
+    def ground(self) -> float:
+        """Return the height of the ground [m]."""
+        return self._feet.ground
+
+    def clip(self, offset: np.ndarray | None = None) -> TargetClip:
+        """Return the clip with a target of the centre of mass, and with tracks that lean with it.
+
+        Args:
+            offset: (T, 2) by how much the whole body's zero-moment point lies off that of all mass at the centre of
+                mass [m]; it counts in motion.
+
+        Returns:
+            The clip.
+        """
+        times, wish = self._clip.times, self._wish
+        path = self._path(np.zeros((len(times), 2)) if offset is None else offset)
+        level = CubicSpline(self._grid, path)(times) if len(self._grid) > 1 else path
+        com = np.column_stack([level, wish[:, 2]])
+        tracks = {
+            n: t if n in self._contacts or t.position is None else replace(t, position=t.position + com - wish)
+            for n, t in self._clip.tracks.items()
+        }
+        return replace(self._clip, tracks=tracks, com=com)
+
+    def _path(self, offset: np.ndarray) -> np.ndarray:
+        """Return the path of the centre of mass (N, 2) [m] at the grid's times."""
+        grid, feet = self._grid, self._feet
+        wish = np.column_stack([np.interp(grid, self._clip.times, column) for column in self._wish.T])
+        off = np.column_stack([np.interp(grid, self._clip.times, column) for column in offset.T])
+        acceleration = (self._stiffness * RATE) ** 4
+        height = gaussian_filter1d(wish[:, 2] - feet.ground, NOISE * RATE, mode="nearest")
+        lever = levers(height, RATE)
+        if self._asked != MOVING:
+            slow = smooth_inside(
+                wish[:, :2], feet.for_standing(self._lead, self._shift), Smoothness(acceleration=acceleration)
+            )
+            taken = outside(zero_moment(slow, lever), feet.for_moving(0.0)).max(initial=0.0)
+            if self._asked == STILL or taken <= SLOW * self._margin:
+                self.pace = STILL
+                return slow
+        self.pace = MOVING
+        supports = [
+            None if polygon is None else polygon - shift
+            for polygon, shift in zip(feet.for_moving(self._lead), off, strict=True)
+        ]
+        return smooth_inside(
+            wish[:, :2], supports, Smoothness(acceleration=acceleration, jerk=(JERK * RATE) ** 6), lever
+        )
+
+
+def _foot_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarray]:
+    """Return when the feet of a clip stand (T,).
+
+    Raises:
+        ClipError: none of them ever does.
+    """
     contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None and mechanism.frame(n).is_foot}
     if not any(c.any() for c in contacts.values()):
         why = "they slide or are in the air all the time; mend their targets, or give the phases by hand"
         raise ClipError(f"none of the feet {', '.join(contacts)} ever stands: {why}")
-    wish = default_wish(mechanism, clip, contacts) if wish is None else np.asarray(wish, dtype=float)
-    if wish.shape != (len(clip.times), 3):
-        raise ClipError(f"the wished CoM must have the shape ({len(clip.times)}, 3), not {wish.shape}")
-    start, end = clip.times[0], clip.times[-1]
-    grid = np.linspace(start, end, max(int(np.ceil((end - start) * RATE)), 1) + 1) if end > start else clip.times
-    feet = Footholds.of(mechanism, clip, contacts, grid, margin)
-    sampled = np.column_stack([np.interp(grid, clip.times, wish[:, k]) for k in range(3)])
-    path = _path(feet, sampled, pace, margin, lead, shift, stiffness)
-    level = CubicSpline(grid, path)(clip.times) if len(grid) > 1 else path
-    com = np.column_stack([level, wish[:, 2]])
-    stays = {n for n, t in clip.tracks.items() if n in contacts or t.position is None}
-    tracks = {n: t if n in stays else replace(t, position=t.position + com - wish) for n, t in clip.tracks.items()}
-    return replace(clip, tracks=tracks, com=com)
+    return contacts
 
 
 def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -124,19 +205,3 @@ def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, 
         [placed(sole_polygon(mechanism.frame(n)), *foot_poses(mechanism, clip, n)).mean(axis=1) for n in contacts],
         axis=0,
     )
-
-
-def _path(
-    feet: Footholds, wish: np.ndarray, pace: str, margin: float, lead: float, shift: float, stiffness: float
-) -> np.ndarray:
-    """Return the path of the centre of mass (N, 2) [m]; arguments as for `with_balance`, the wish (N, 3) [m]."""
-    acceleration = (stiffness * RATE) ** 4
-    height = gaussian_filter1d(wish[:, 2] - feet.ground, NOISE * RATE, mode="nearest")
-    lever = levers(height, RATE)
-    if pace != MOVING:
-        slow = smooth_inside(wish[:, :2], feet.for_standing(lead, shift), Smoothness(acceleration=acceleration))
-        taken = outside(zero_moment(slow, lever), feet.for_moving(0.0)).max(initial=0.0)
-        if pace == STILL or taken <= SLOW * margin:
-            return slow
-    smoothness = Smoothness(acceleration=acceleration, jerk=(JERK * RATE) ** 6)
-    return smooth_inside(wish[:, :2], feet.for_moving(lead), smoothness, lever)

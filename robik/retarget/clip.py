@@ -81,17 +81,18 @@ class TargetClip:
         if twice := {key for key in keys if keys.count(key) > 1}:
             raise ClipError(f"the clip asks for {', '.join(sorted(twice))} more than once")
 
-    def part(self, start: int, stop: int) -> TargetClip:
+    def part(self, start: int, stop: int, every: int = 1) -> TargetClip:
         """Return samples `start` to `stop`, the first of them at 0 s.
 
         Args:
             start: First sample.
             stop: Sample after the last.
+            every: How many samples to go from one that is kept to the next.
 
         Returns:
             The part.
         """
-        kept = slice(start, stop)
+        kept = slice(start, stop, every)
         tracks = {
             name: Track(**{what: values[kept] for what, values in arrays_of(track).items()})
             for name, track in self.tracks.items()

@@ -14,7 +14,7 @@ from ..robots import load as load_robot
 from ..robots import names as robot_names
 from ..robots import path as robot_path
 from ..skeleton.anatomy import read_anatomy
-from ..skeleton.feet import Shapes, on_feet
+from ..skeleton.feet import Shapes, check_feet, on_feet
 from ..skeleton.following import FEW, Following, character_clip, checked, fit_rows, glances
 from ..skeleton.mapping import Row, auto_map
 from ..skeleton.mapping_file import load_rows
@@ -126,10 +126,12 @@ def follow(
     stood = mechanism
     asked = [row for row in (proposed(mechanism, motion) if rows is None else told(rows, motion)) if row.bone]
     mechanism, mapped = on_feet(mechanism, checked(mechanism, motion, asked), shapes)
+    if balance.needs_contacts:
+        check_feet(mechanism, mapped)
     following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism))
     moving = without_first(motion, following.left_out)
-    clip = balanced(character_clip(moving, following.followers, following.placement), mechanism, balance)
     solver = solver_settings(mechanism, following.weights, balance, settings)
+    clip = balanced(character_clip(moving, following.followers, following.placement), mechanism, balance, solver)
     solving = Retargeting(mechanism, clip, solver, speed_cost=speed_cost)
     for done in solving.steps():
         if progress is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ClipError
 from ..mechanism import WORLD, Frame, Mechanism, Pose
+from .anatomy import FRONT_LEG, LEG
 from .mapping import Row, standing_row
 from .names import part_of
 from .robot import robot_anatomy
@@ -108,8 +109,6 @@ def foot_name(body: str, side: str, taken: set[str]) -> str:
 def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[Mechanism, list[Row]]:
     """Return robot and rows with feet for what follows a foot, where the robot's file tells of none.
 
-    A robot that a fixed joint held by another body is let go. Without a sole for each foot all stays as it is.
-
     Args:
         mechanism: The robot, in its rest pose.
         rows: Which bone each frame follows.
@@ -119,25 +118,62 @@ def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[
         Robot and rows; the given ones where nothing is to be done.
     """
     feet = [row for row in rows if row.part in FEET and row.bone]
-    if not feet or any(frame.is_foot for frame in mechanism.frames):
+    stands = with_soles(mechanism, dict.fromkeys(mechanism.frame(row.frame).body for row in feet), shapes)
+    if stands is mechanism:
         return mechanism, list(rows)
+    named = {frame.body: frame.name for frame in stands.frames if frame.is_foot}
+    labels = {row.frame: named[mechanism.frame(row.frame).body] for row in feet}
+    return stands, [standing_row(stands, replace(row, frame=labels.get(row.frame, row.frame))) for row in rows]
+
+
+def on_its_feet(mechanism: Mechanism, shapes: Shapes) -> Mechanism:
+    """Return a robot with feet at the ends of its legs, where its file tells of none.
+
+    Its legs are known by their names and their shape, so these are the feet that a recording's feet are mapped to.
+
+    Args:
+        mechanism: the robot, in its rest pose.
+        shapes: of its bodies.
+
+    Returns:
+        The robot.
+    """
+    legs = [limb for limb in robot_anatomy(mechanism).limbs if limb.kind in (LEG, FRONT_LEG)]
+    return with_soles(mechanism, dict.fromkeys(mechanism.frame(limb.end).body for limb in legs if limb.end), shapes)
+
+
+def with_soles(mechanism: Mechanism, feet: Iterable[str], shapes: Shapes) -> Mechanism:
+    """Return a robot with a foot's frame on each of these bodies.
+
+    A robot that a fixed joint held by another body is let go. One that has feet, or where a body has nothing flat
+    below, is returned itself.
+
+    Args:
+        mechanism: the robot, in its rest pose.
+        feet: names of bodies.
+        shapes: of its bodies.
+
+    Returns:
+        The robot.
+    """
+    if any(frame.is_foot for frame in mechanism.frames):
+        return mechanism
     bodies = {body.name: body.pose for body in mechanism.bodies}
     soles: dict[str, np.ndarray] = {}
-    for row in feet:
-        foot = mechanism.frame(row.frame).body
+    for foot in feet:
         parts = shown_by(mechanism, foot, lambda body: bool(shapes(body)))
         sole = sole_of([(bodies[part], shape) for part in parts for shape in shapes(part)], bodies[foot])
         if sole is None:
-            return mechanism, list(rows)
+            return mechanism
         soles[foot] = sole
-    sides, taken, made = sides_of(soles, bodies), {*bodies, *mechanism.frame_names}, {}
+    if not soles:
+        return mechanism
+    sides, taken, made = sides_of(soles, bodies), {*bodies, *mechanism.frame_names}, []
     for body, sole in soles.items():
         name = foot_name(body, sides[body], taken)
         taken.add(name)
-        made[body] = Frame(name, body, Pose(), tuple(map(tuple, sole.tolist())))
-    labels = {row.frame: made[mechanism.frame(row.frame).body].name for row in feet}
-    mechanism = let_go(mechanism.with_changes(frames=(*mechanism.frames, *made.values())), soles)
-    return mechanism, [standing_row(mechanism, replace(row, frame=labels.get(row.frame, row.frame))) for row in rows]
+        made.append(Frame(name, body, Pose(), tuple(map(tuple, sole.tolist()))))
+    return let_go(mechanism.with_changes(frames=(*mechanism.frames, *made)), soles)
 
 
 def let_go(mechanism: Mechanism, feet: Iterable[str]) -> Mechanism:
@@ -156,18 +192,23 @@ def let_go(mechanism: Mechanism, feet: Iterable[str]) -> Mechanism:
     return mechanism.with_changes(joints=tuple(joint for joint in mechanism.joints if joint is not held[0]))
 
 
-def check_feet(mechanism: Mechanism, what: str) -> None:
-    """Check that a robot stands on feet.
+def check_feet(mechanism: Mechanism, rows: Iterable[Row]) -> None:
+    """Check that a robot stands on feet that follow a character's.
 
     Args:
-        mechanism: the robot.
-        what: needs them, for the message.
+        mechanism: the robot, with the feet that were found on it.
+        rows: which bone each frame follows.
 
     Raises:
-        ClipError: it does not.
+        ClipError: it has none, or nothing of the character moves them.
     """
+    if not any(row.part in FEET and row.bone for row in rows):
+        raise ClipError(
+            f"no bone of the recording is mapped to a foot of robot {mechanism.name!r}, so it cannot be balanced and "
+            "no foot pinned: map the feet (--mapping), or leave balance and pinned feet out"
+        )
     if not any(frame.is_foot for frame in mechanism.frames):
         raise ClipError(
-            f"{what} needs feet, and neither the file of robot {mechanism.name!r} nor the meshes of its feet tell what "
-            "it stands on: give frames in a .robik.json a sole, or leave it out"
+            f"neither the file of robot {mechanism.name!r} nor the meshes of its feet tell what it stands on: give the "
+            "frames that it stands on a sole (in a .robik.json, or in Blender: Make Foot)"
         )

@@ -43,6 +43,11 @@ class RobikResult(PropertyGroup):
 
     frames: IntProperty(name="Samples", description="How many samples were baked; 0 before the first bake")
     mark: StringProperty(name="Mark", description="Of the curves and the frame rate that it was judged by")
+    rest: StringProperty(
+        name="Other Frames", description="What the frames outside an own range are worth; empty where all were baked"
+    )
+    rest_missed: IntProperty(name="Others Missed", description="How many of them do not meet their targets")
+    rest_frame: IntProperty(name="Frame", description="The worst of the other frames")
     missed: IntProperty(name="Missed", description="How many samples do not meet their targets")
     met: FloatProperty(
         name="Met Within",
@@ -107,6 +112,14 @@ class RobikResult(PropertyGroup):
     )
     has_margin: BoolProperty(name="Margin Known", description="Whether contacts were known, so that there is a margin")
     margin_frame: IntProperty(name="Frame", description="Where the margin is least")
+    margin_asked: FloatProperty(
+        name="Margin Asked",
+        description="What balance was to keep, with what motors give way by; 0 without balance over the feet",
+        unit="LENGTH",
+        precision=4,
+    )
+    flight: IntProperty(name="Flight", description="Samples in which no foot stands, so that nothing can balance")
+    flight_frame: IntProperty(name="Frame", description="Where the robot is first in the air")
     tipping: FloatProperty(
         name="Tipping", description="Share of the frames on the ground in which the robot tips over", subtype="FACTOR"
     )

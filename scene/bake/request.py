@@ -12,7 +12,7 @@ from ...robik.objectives.pose_prior import PosePrior
 from ...robik.objectives.settings import Settings
 from ...robik.retarget import baking
 from ...robik.retarget.blend import shares
-from ..balance.centre_of_mass import Balance, read_balance
+from ..balance.centre_of_mass import Balance, read_balance, with_give
 from ..character.asked import weights_of
 from ..character.mapping import CharacterMapping, read_mapping
 from ..character.sampling import frame_range, planned_range
@@ -73,7 +73,7 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
     """
     mechanism, bake = read_robot(root), root.robik.robot.bake
     frames, prior = frame_range(scene, bake), example_prior(bake.example, mechanism)
-    mapping, balance = read_mapping(root, mechanism), read_balance(root)
+    mapping, balance = read_mapping(root, mechanism), with_give(read_balance(root), root, mechanism, scene)
     keeps_other_keys = bool(bake.use_range) and has_keys(root, mechanism)
     return BakeRequest(
         mechanism=mechanism,
@@ -131,6 +131,7 @@ def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:
         velocity_limit=float(bake.velocity_limit),
         velocity_weight=float(bake.velocity_weight),
         still=float(bake.still),
+        posture=float(bake.posture),
         joint_limits=bool(bake.joint_limits),
         look_ahead=bool(bake.look_ahead),
         acceleration=float(bake.acceleration),

@@ -77,6 +77,9 @@ def _store_margin(
     result.sunk, deepest = _largest(below_ground(mechanism, clip, motion))
     result.sunk_frame = round(float(frames[deepest]))
     result.tipping = 0.0
+    standing = [c for name, c in contacts.items() if mechanism.frame(name).is_foot]
+    aloft = np.flatnonzero(~np.any(standing, axis=0)) if standing else np.zeros(0, dtype=int)
+    result.flight, result.flight_frame = len(aloft), round(float(frames[aloft[0]])) if len(aloft) else 0
     result.has_margin = bool(np.isfinite(inside).any())
     if result.has_margin:
         least = int(np.nanargmin(inside))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 from bpy.types import Context
 
 from ...robik.mechanism import Mechanism
-from ...robik.retarget.baking import balanced
+from ...robik.retarget.baking import balancing
 from ...robik.retarget.clip import TargetClip
 from ...robik.skeleton.placement import rotation
 from ..balance.centre_of_mass import Balance
@@ -16,7 +16,7 @@ from ..balance.contacts import with_hand_contacts
 from ..character.asked import asked_for
 from ..character.mapping import CharacterMapping, check_object, track
 from ..character.sampling import sample_sources, times_of
-from ..long_work.steps import Progress
+from ..long_work.steps import Progress, in_thread
 from ..robot import posing
 from .request import BakeRequest
 
@@ -29,11 +29,25 @@ def sample_clip(context: Context, request: BakeRequest) -> Generator[Progress, N
     Raises:
         RobikError: a target follows something that is not there, or balance is not possible.
     """
+    clip = yield from sample_unbalanced(context, request)
+    planned = request.planned
+    first = int(np.searchsorted(planned, request.frames[0]))
+    found: list[TargetClip] = []
+    for share in in_thread(_balanced(clip, request, found)):
+        yield Progress(SAMPLING, "Planning balance" if share else "Planning balance, first for one mass", counts=False)
+    return found[0].part(first, first + len(request.frames))
+
+
+def sample_unbalanced(context: Context, request: BakeRequest) -> Generator[Progress, None, TargetClip]:
+    """As `sample_clip`, but without balance, at the frames that balance looks at."""
     planned = request.planned
     sampled = yield from sample_tracks(context, request.mechanism, request.mapping, request.balance, planned)
-    clip = with_hand_contacts(sampled, request.mapping.targets, planned)
-    first = int(np.searchsorted(planned, request.frames[0]))
-    return balanced(clip, request.mechanism, request.balance).part(first, first + len(request.frames))
+    return with_hand_contacts(sampled, request.mapping.targets, planned)
+
+
+def _balanced(clip: TargetClip, request: BakeRequest, found: list[TargetClip]) -> Iterator[float]:
+    """Yield the share of the balance that is planned; the clip ends up in `found`. Nothing here touches Blender."""
+    found.append((yield from balancing(clip, request.mechanism, request.balance, request.settings)))
 
 
 def sample_tracks(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bpy.types import Object
+from bpy.types import Object, Scene
 
+from ...robik.errors import ServoError
+from ...robik.mechanism import Mechanism
+from ...robik.physics.motors import chain_drives
 from ...robik.retarget import baking
+from ...robik.retarget.giving import motors_give
+from ..robot.chain import known_chain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +33,21 @@ def read_balance(root: Object) -> Balance:
         target=group.target,
         pace=group.pace.lower(),
         margin=float(group.margin),
+        gives=None if group.add_give else 0.0,
         lead=float(group.lead),
         give_way=bool(group.give_way),
         pin_feet=bool(group.pin_feet),
         weight=tuple(float(weight) for weight in group.weight),  # type: ignore[arg-type]
     )
+
+
+def with_give(balance: Balance, root: Object, mechanism: Mechanism, scene: Scene) -> Balance:
+    """Return the balance with what the robot's servos give way by, where they are known and are to be added."""
+    if balance.source != "FEET" or balance.gives is not None or not mechanism.mass > 0:
+        return balance
+    chain = known_chain(root, scene)
+    try:
+        drives = chain_drives(chain, mechanism, root.robik.robot.physics.p_gain or None) if chain else None
+    except ServoError:  # of a model whose motor is unknown: a share of the sole then
+        drives = None
+    return balance if drives is None else replace(balance, gives=motors_give(mechanism, drives))

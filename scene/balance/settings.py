@@ -34,11 +34,18 @@ class RobikBalance(PropertyGroup):
     )
     margin: FloatProperty(
         name="Margin",
-        description="How far inside the outline of what stands the centre of mass, or the zero-moment point, stays",
+        description="How far inside the outline of what stands the centre of mass, or the zero-moment point, stays, "
+        "beside what the motors give way by",
         unit="LENGTH",
         min=0.0,
         default=0.01,
         precision=3,
+    )
+    add_give: BoolProperty(
+        name="Plus What Motors Give",
+        description="Add to the margin what the motors give way by under the weight: of the servos' stiffness at their "
+        "P gain where the servos are known, else a fifth of the sole's width",
+        default=True,
     )
     lead: FloatProperty(
         name="Lead",

@@ -14,10 +14,10 @@ from ...robik.formats.changes import changes
 from ...robik.formats.imported import described, listed
 from ...robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
 from ..robot import posing
+from ..robot.chain import chain_file, servo_chain
 from ..robot.parts import parts
 from ..robot.reading import read_robot
 from ..robot.sliders import set_sliders, slider_values
-from ..servos import play
 
 BY_HAND = ("BODY", "JOINT", "FRAME")  # parts that can be made by hand on a robot that has a file
 
@@ -135,10 +135,10 @@ class Before:
 
     def _servos(self, new: Mechanism) -> list[str]:
         """Of a chain that the user has set up; without one, the motors are numbered by themselves."""
-        if not self.scene.robik.playing.chain and play.chain_file(self.root, self.scene) is None:
+        if not self.scene.robik.playing.chain and chain_file(self.root, self.scene) is None:
             return []
         try:
-            chain = play.servo_chain(self.root, new, self.scene)
+            chain = servo_chain(self.root, new, self.scene)
         except RobikError as error:
             return [str(error)]
         gone = [name for name in chain.actuators if name not in new.actuators]

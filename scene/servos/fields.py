@@ -14,10 +14,10 @@ from bpy.types import PropertyGroup, Scene
 from ...robik.errors import RobikError
 from ...robik.servo.brands import BRANDS
 from ...robik.servo.servo import Servo
+from ..robot.chain import servo_chain
 from ..robot.parts import chosen_robot
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import slides
-from . import play
 from . import setup as servo_setup
 
 MOMENT = 0.1  # [s] for which a servo is known: a drawing asks for each of its fields, more than once
@@ -60,7 +60,7 @@ def _servo_and_scale(scene: Scene) -> tuple[Servo, float]:
 def _read(scene: Scene) -> tuple[Servo, float]:
     try:
         root = chosen_robot(scene)
-        chain = play.servo_chain(root, read_moving_parts(root), scene)
+        chain = servo_chain(root, read_moving_parts(root), scene)
     except RobikError:
         return NOBODY, TURNS  # the panel says why
     servo = next((servo for servo in chain.servos if servo.id == scene.robik.playing.chosen), NOBODY)

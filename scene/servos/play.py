@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -14,13 +13,11 @@ from bpy.types import Object, Scene
 from ...robik.errors import RobikError, ServoError
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
-from ...robik.servo.chain import ServoChain, default_chain
-from ...robik.servo.chain_file import load_chain, read_chain
+from ...robik.servo.chain import ServoChain
 from ...robik.servo.player import Player
 from ...robik.servo.preflight import Preflight, preflight
 from ...robik.servo.recording import load_recording
 from ...robik.servo.recording_report import write_report
-from ...robik.servo.servo import Servo
 from ...robik.servo.softening import soften
 from ...robik.servo.status import PlaySettings, PlayState, Status
 from ...robik.servo.trajectory import part
@@ -29,10 +26,8 @@ from ..bake.curves import played_frames, read_motion
 from ..long_work import heartbeat as alive
 from ..overlay import ghost
 from ..robot.parts import chosen_robot
-from ..robot.reading import read_robot
 from ..robot.sliders import data_path, set_sliders
 
-CHAIN_EXTENSION = ".servos.json"
 NOTICEABLE = 1e-3  # [rad or m] of difference that softening makes
 STILL = 1e-4  # [rad or m]: a servo that stands jitters by less than a count
 APART = 5e-3  # [rad or m]: less is not to be seen
@@ -164,55 +159,6 @@ def disconnect(wait: float = 0.0) -> None:
         _leaving, _player = _player, None
     if _leaving is not None:
         _leaving.close(wait)
-
-
-def chain_file(root: Object, scene: Scene) -> Path | None:
-    """Return the file that says which servo drives which motor.
-
-    The one chosen, else the one beside the robot, where the scene keeps no chain.
-    """
-    if scene.robik.servos:
-        return Path(bpy.path.abspath(scene.robik.servos))
-    if scene.robik.playing.chain or not root.robik.robot.source:
-        return None
-    source = Path(bpy.path.abspath(root.robik.robot.source))
-    beside = source.with_name(source.name.split(".")[0] + CHAIN_EXTENSION)
-    return beside if beside.is_file() else None
-
-
-def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
-    """Return a robot's servos, from its file or as the scene keeps them.
-
-    Where there is neither: one per motor with ids 1, 2, ….
-
-    Raises:
-        ServoError, FormatError: the file is not what it should be.
-    """
-    file = chain_file(root, scene)
-    if file is not None:
-        return load_chain(file)
-    if scene.robik.playing.chain:
-        where = f"the chain of scene {scene.name!r}"
-        try:
-            data = json.loads(scene.robik.playing.chain)
-        except ValueError as error:
-            raise ServoError(f"{where} is not JSON: {error}; choose a servo file, or empty it") from None
-        return read_chain(data, where)
-    return one_per_motor(mechanism)
-
-
-def known_chain(root: Object, scene: Scene) -> ServoChain | None:
-    """Return a robot's servos, as `servo_chain` does; None where neither a file nor the scene names them."""
-    if chain_file(root, scene) is None and not scene.robik.playing.chain:
-        return None
-    return servo_chain(root, read_robot(root), scene)
-
-
-def one_per_motor(mechanism: Mechanism, model: str = Servo.model, brand: str = Servo.brand) -> ServoChain:
-    """Return a servo for each motor, with ids 1, 2, … and the motors' limits."""
-    limits = {n: limit for j in mechanism.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
-    speeds = {n: j.velocity_limit for j in mechanism.actuated for n in j.coordinate_names}
-    return default_chain(mechanism.actuators, limits, speeds, model, robot=mechanism.name, brand=brand)
 
 
 def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:

@@ -25,6 +25,7 @@ from ...robik.servo.port_thread import SIMULATED
 from ...robik.servo.setup import Dragging
 from ...robik.servo.setup_task import Task
 from ...robik.servo.telemetry import Change, Seen
+from ..robot.chain import one_per_motor, servo_chain
 from ..robot.parts import parts
 from ..robot.reading import read_robot
 from . import play
@@ -158,12 +159,12 @@ def keep(scene: Scene, chain: ServoChain) -> None:
 
 def assign(scene: Scene, root: Object, actuator: str, one: Seen) -> None:
     """Let this servo turn this actuator."""
-    keep(scene, setup.assigned(play.servo_chain(root, read_robot(root), scene), actuator, one))
+    keep(scene, setup.assigned(servo_chain(root, read_robot(root), scene), actuator, one))
 
 
 def turn_round(scene: Scene, root: Object, id: int) -> None:
     """Reverse this servo's direction."""
-    keep(scene, setup.turned_round(play.servo_chain(root, read_robot(root), scene), id))
+    keep(scene, setup.turned_round(servo_chain(root, read_robot(root), scene), id))
 
 
 def edit(scene: Scene, root: Object, id: int, /, **entries: Any) -> None:
@@ -172,7 +173,7 @@ def edit(scene: Scene, root: Object, id: int, /, **entries: Any) -> None:
     Raises:
         ServoError: the chain cannot be so.
     """
-    keep(scene, setup.edited(play.servo_chain(root, read_robot(root), scene), id, **entries))
+    keep(scene, setup.edited(servo_chain(root, read_robot(root), scene), id, **entries))
 
 
 def add(scene: Scene, root: Object, actuator: str) -> int:
@@ -184,13 +185,13 @@ def add(scene: Scene, root: Object, actuator: str) -> int:
         ServoError: the robot has no such motor.
     """
     mechanism = read_robot(root)
-    chain = play.servo_chain(root, mechanism, scene)
+    chain = servo_chain(root, mechanism, scene)
     twin = next((servo for servo in chain.servos if servo.actuator == actuator), None)
     if twin is None and actuator not in mechanism.actuators:
         raise ServoError(f"the robot has no motor {actuator!r}; it has {', '.join(mechanism.actuators)}")
     if twin is None:
         first = chain.servos[0]
-        fresh = play.one_per_motor(mechanism, first.model, first.brand)
+        fresh = one_per_motor(mechanism, first.model, first.brand)
         made = fresh.servos[fresh.actuators.index(actuator)]
     else:
         made = replace(twin, direction=-twin.direction)
@@ -201,7 +202,7 @@ def add(scene: Scene, root: Object, actuator: str) -> int:
 
 def remove(scene: Scene, root: Object, id: int) -> None:
     """Remove this servo from the chain."""
-    keep(scene, setup.without(play.servo_chain(root, read_robot(root), scene), id))
+    keep(scene, setup.without(servo_chain(root, read_robot(root), scene), id))
 
 
 def take_speeds(scene: Scene, root: Object) -> dict[str, float]:
@@ -210,7 +211,7 @@ def take_speeds(scene: Scene, root: Object) -> dict[str, float]:
     Of a joint with several motors the slowest one's.
     """
     mechanism = read_robot(root)
-    speeds = {servo.actuator: servo.velocity_limit for servo in play.servo_chain(root, mechanism, scene).servos}
+    speeds = {servo.actuator: servo.velocity_limit for servo in servo_chain(root, mechanism, scene).servos}
     told = {j.name: [speeds[name] for name in j.coordinate_names if name in speeds] for j in mechanism.actuated}
     found = {name: min(each) for name, each in told.items() if each}
     for joint in parts(root)["JOINT"]:
@@ -232,7 +233,7 @@ def zero_here(scene: Scene, root: Object) -> None:
         )
     positions = player.chain.exact_counts(np.array(player.status.present))
     here = dict(zip(player.chain.ids, np.rint(positions).astype(int).tolist(), strict=True))
-    keep(scene, setup.with_zeros(play.servo_chain(root, read_robot(root), scene), here))
+    keep(scene, setup.with_zeros(servo_chain(root, read_robot(root), scene), here))
 
 
 def nudge(actuator: str) -> None:

@@ -28,7 +28,8 @@ def test_progress_is_told_and_a_test_that_is_stopped_changes_nothing() -> None:
     installed.module("scene.long_work.steps").finish(
         installed.module("scene.bake.baking").bake_steps(bpy.context, root)
     )
-    steps = installed.module("scene.bake.physics").physics_steps(bpy.context, root, None, True, 20)
+    motors = installed.module("scene.robot.chain").robot_motors(root, bpy.context.scene)
+    steps = installed.module("scene.bake.physics").physics_steps(bpy.context, root, motors, True, 20)
     for progress in steps:
         if progress.fraction:
             break

@@ -34,7 +34,8 @@ def simulator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Simul
         play, "settings_of", lambda scene: replace(settings_of(scene), heartbeat=5.0, watchdog=2.0, silence=2.0)
     )  # it may stall
     with SimulatorProcess.of(
-        play.servo_chain(root, scenes.read(root), bpy.context.scene), tmp_path / "goals.csv"
+        installed.module("scene.robot.chain").servo_chain(root, scenes.read(root), bpy.context.scene),
+        tmp_path / "goals.csv",
     ) as process:
         bpy.context.scene.robik.port = process.port
         yield process
@@ -78,18 +79,18 @@ def test_from_factory_servos_to_a_chain(simulator: SimulatorProcess, tmp_path: P
 
     root = installed.module("scene.robot.parts").chosen_robot(scene)
     mechanism = scenes.read(root)
-    chain = play.servo_chain(root, mechanism, scene)
+    chain = installed.module("scene.robot.chain").servo_chain(root, mechanism, scene)
     last = chain.actuators[11]
     with moving_to_and_fro(simulator, 40):
         assert bpy.ops.robik.assign_servo(actuator=last) == {"FINISHED"}
     simulator.command("place 40 2400")
-    assert play.servo_chain(root, mechanism, scene).ids == (*range(1, 12), 40)
+    assert installed.module("scene.robot.chain").servo_chain(root, mechanism, scene).ids == (*range(1, 12), 40)
 
     assert bpy.ops.robik.connect_servos() == {"FINISHED"}
     with pytest.raises(RuntimeError, match="connected for playing; disconnect first"):
         bpy.ops.robik.scan_servos()
     assert bpy.ops.robik.zero_servos() == {"FINISHED"}
-    kept = play.servo_chain(root, mechanism, scene)
+    kept = installed.module("scene.robot.chain").servo_chain(root, mechanism, scene)
     assert kept.servos[11].zero == 2400
     assert bpy.ops.robik.turn_servo(servo=40) == {"FINISHED"}
     assert bpy.ops.robik.save_servos(filepath=str(tmp_path / "w.servos.json")) == {"FINISHED"}
@@ -120,7 +121,7 @@ def unfolded() -> Object:
 
 
 def chain_of(root: Object) -> ServoChain:
-    return installed.module("scene.servos.play").servo_chain(root, scenes.read(root), bpy.context.scene)
+    return installed.module("scene.robot.chain").servo_chain(root, scenes.read(root), bpy.context.scene)
 
 
 def test_the_fields_of_a_servo_read_and_edit_the_chain(unfolded: Object) -> None:

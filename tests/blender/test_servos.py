@@ -48,7 +48,7 @@ def test_plays_on_the_simulated_chain() -> None:
     status = play.status()
     assert status.duration == pytest.approx(29 / 60)
     assert status.sent + status.dropped == 50  # at 100 Hz, both ends
-    chain = play.servo_chain(root, scenes.read(root), bpy.context.scene)
+    chain = installed.module("scene.robot.chain").servo_chain(root, scenes.read(root), bpy.context.scene)
     last = np.array([scenes.channel(root, f'["{name}"]', 0, np.array([30.0]))[0] for name in chain.actuators])
     arrived = play.player().simulator.state()
     goals = np.array([arrived[id]["goal_position"] for id in chain.ids])
@@ -194,7 +194,9 @@ def test_curves_that_were_edited_are_played_as_they_bend() -> None:
             root[name] = value
             root.keyframe_insert(f'["{name}"]', frame=frame)  # eased, as Blender does by itself
     scene.robik.playing.rate = 250
-    motion, _ = play.motion_to_play(root, mechanism, scene, play.servo_chain(root, mechanism, scene))
+    motion, _ = play.motion_to_play(
+        root, mechanism, scene, installed.module("scene.robot.chain").servo_chain(root, mechanism, scene)
+    )
     assert np.diff(motion.times)[:-1] == pytest.approx(0.004)
     frames = 1 + motion.times * scene.render.fps
     curve = scenes.channel(root, f'["{mechanism.actuators[0]}"]', 0, frames)
@@ -207,7 +209,7 @@ def test_what_the_motors_cannot_do_is_refused_or_softened() -> None:
     play, scene = installed.module("scene.servos.play"), bpy.context.scene
     assert bpy.ops.robik.bake() == {"FINISHED"}
     scene.robik.playing.speed = 4.0
-    chain = play.servo_chain(root, scenes.read(root), scene)
+    chain = installed.module("scene.robot.chain").servo_chain(root, scenes.read(root), scene)
     slow = replace(
         chain, servos=tuple(replace(servo, velocity_limit=0.5, acceleration_limit=5.0) for servo in chain.servos)
     )
@@ -227,7 +229,7 @@ def test_what_the_motors_cannot_do_is_refused_or_softened() -> None:
 @pytest.mark.parametrize("soften", [False, True])
 def test_who_plays_is_told_which_motor_has_no_servo(soften: bool, capfd: pytest.CaptureFixture[str]) -> None:
     root, scene = scenes.squats(frames=30), bpy.context.scene
-    chain = installed.module("scene.servos.play").servo_chain(root, scenes.read(root), scene)
+    chain = installed.module("scene.robot.chain").servo_chain(root, scenes.read(root), scene)
     scene.robik.playing.chain = chain_text(replace(chain, servos=chain.servos[1:]))
     scene.robik.playing.soften = soften
     bpy.ops.robik.bake()
@@ -240,7 +242,7 @@ def test_who_plays_is_told_which_motor_has_no_servo(soften: bool, capfd: pytest.
 
 def test_a_servo_that_does_not_answer_is_refused_unless_it_is_named(capfd: pytest.CaptureFixture[str]) -> None:
     root, scene, play = scenes.squats(frames=10), bpy.context.scene, installed.module("scene.servos.play")
-    chain = play.servo_chain(root, scenes.read(root), scene)
+    chain = installed.module("scene.robot.chain").servo_chain(root, scenes.read(root), scene)
     with SimulatorProcess.of(chain) as simulator:
         simulator.command("silent 3")
         scene.robik.port = simulator.port
@@ -297,7 +299,7 @@ def test_opening_a_file_stops_the_servos_without_waiting_for_them(monkeypatch: p
     root = scenes.squats()
     bpy.ops.robik.bake()
     play, mechanism, scene = installed.module("scene.servos.play"), scenes.read(root), bpy.context.scene
-    chain = play.servo_chain(root, mechanism, scene)
+    chain = installed.module("scene.robot.chain").servo_chain(root, mechanism, scene)
     with SimulatorProcess.of(chain) as simulator:
         player = play.connect(chain, simulator.port, replace(play.settings_of(scene), stop_time=2.0))
         player.wait(PlayState.READY)
@@ -314,7 +316,7 @@ def test_opening_a_file_stops_the_servos_without_waiting_for_them(monkeypatch: p
 
 def test_torque_is_told_and_can_be_cut_after_disconnecting_and_after_opening_a_file() -> None:
     root, scene, play = scenes.squats(frames=10), bpy.context.scene, installed.module("scene.servos.play")
-    chain = play.servo_chain(root, scenes.read(root), scene)
+    chain = installed.module("scene.robot.chain").servo_chain(root, scenes.read(root), scene)
     with SimulatorProcess.of(chain) as simulator:
         scene.robik.port = simulator.port
         bpy.ops.robik.connect_servos()
@@ -337,7 +339,7 @@ def test_disabling_the_add_on_stops_the_servos_and_enabling_it_finds_them_again(
     root = scenes.squats()
     bpy.ops.robik.bake()
     play, mechanism, scene = installed.module("scene.servos.play"), scenes.read(root), bpy.context.scene
-    chain = play.servo_chain(root, mechanism, scene)
+    chain = installed.module("scene.robot.chain").servo_chain(root, mechanism, scene)
     with SimulatorProcess.of(chain) as simulator:
         scene.robik.port = simulator.port
         bpy.ops.robik.connect_servos()
@@ -366,7 +368,7 @@ def test_who_disconnects_does_not_wait_and_the_next_one_gets_the_port(monkeypatc
     root = scenes.squats()
     bpy.ops.robik.bake()
     play, mechanism, scene = installed.module("scene.servos.play"), scenes.read(root), bpy.context.scene
-    chain = play.servo_chain(root, mechanism, scene)
+    chain = installed.module("scene.robot.chain").servo_chain(root, mechanism, scene)
     settings = replace(play.settings_of(scene), stop_time=2.0)
     with SimulatorProcess.of(chain) as simulator:
         first = play.connect(chain, simulator.port, settings)

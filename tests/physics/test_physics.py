@@ -17,37 +17,12 @@ from robik.dynamics.actuators import MOTORS
 from robik.dynamics.drives import Drive, carry_weight, default_drives, standing_stiffness
 from robik.dynamics.inverse import inverse_dynamics
 from robik.errors import ClipError, MechanismError, RobikError
-from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
-from robik.motions import BaseTrack, Motion, load_motion, save_motion
+from robik.motions import Motion, load_motion, save_motion
 from robik.physics import draws, planned, process, run
 from robik.physics.export import save_scene
 from robik.physics.plan import massless
 from robik.robots import load, servos_path
-
-SOLE = ((0.1, 0.1, 0.0), (-0.1, 0.1, 0.0), (-0.1, -0.1, 0.0), (0.1, -0.1, 0.0))
-
-
-def tower(mass: float = 4.0) -> Mechanism:
-    """A weight on a hinge over a foot: an inverted pendulum that a motor holds up, h = 0.5 m."""
-    inertia = (0.02, 0.02, 0.02, 0.0, 0.0, 0.0)
-    foot = Body("foot", 0.5, com=(0.0, 0.0, 0.02), inertia=inertia)
-    weight = Body("weight", mass, com=(0.0, 0.0, 0.5), inertia=inertia, pose=Pose((0.0, 0.0, 0.05)))
-    hinge = Joint("ankle", "revolute", "foot", "weight", position=(0.0, 0.0, 0.05), axis=(0.0, 1.0, 0.0), actuated=True)
-    floating = Joint("base", "free", WORLD, "foot", axis2=(0.0, 1.0, 0.0))
-    return Mechanism("tower", (foot, weight), (floating, hinge), frames=(Frame("sole", "foot", sole=SOLE),))
-
-
-def lean(angle: float, seconds: float = 1.5) -> Motion:
-    """The weight goes over by an angle and stays there."""
-    times = np.arange(int(60 * seconds)) / 60.0
-    values = angle * np.clip(times / 1.0, 0.0, 1.0)[:, None]
-    still = BaseTrack(
-        body="foot", position=np.zeros((len(times), 3)), quaternion=np.tile([1.0, 0, 0, 0], (len(times), 1))
-    )
-    return Motion(times=times, actuators=("ankle",), values=values, base=still)
-
-
-STIFF = {"ankle": Drive(200.0, 50.0)}
+from tests.physics.robots import STIFF, lean, standing_still, tower
 
 
 def test_what_is_in_balance_stands() -> None:
@@ -138,18 +113,6 @@ def test_a_looped_robot_stands_still_in_the_exported_scene(tmp_path: Path) -> No
     assert np.abs(data.efc_pos[: data.ne]).max() < 5e-5  # [m] by which loops are open
 
 
-def standing_still(robot: Mechanism, seconds: float = 1.0) -> Motion:
-    times = np.arange(int(24 * seconds)) / 24.0
-    rest = [value for joint in robot.actuated for value in joint.rest]
-    base = robot.rest_pose("torso")
-    track = BaseTrack(
-        body="torso",
-        position=np.tile(base.position, (len(times), 1)),
-        quaternion=np.tile(base.quaternion, (len(times), 1)),
-    )
-    return Motion(times=times, actuators=robot.actuators, values=np.tile(rest, (len(times), 1)), base=track)
-
-
 def test_a_robot_on_the_ground_cannot_fall() -> None:
     arm = load("boxer")
     rest = [value for joint in arm.actuated for value in joint.rest]
@@ -170,7 +133,9 @@ def test_the_command_prints_the_contract(tmp_path: Path, capsys: pytest.CaptureF
     assert sent.actuators == still.actuators
     assert 1e-3 < np.abs(sent.values[0] - still.values[0]).max() < 0.1, "knees are told to go further"
     found = json.loads(capsys.readouterr().out)
-    assert list(found) == ["stands", "falls_at_s", "cause", "stands_share", "zero_moment_inside", "torque_share"]
+    contract = ["stands", "falls_at_s", "cause", "stands_share", "zero_moment_inside", "torque_share"]
+    assert list(found) == [*contract, "heat_share", "leg_stiffness", "disturbances", "obstacles"]
+    assert len(found["disturbances"]) == 10
     assert found["stands"] is True
     assert found["stands_share"] == 1.0
     assert set(found["torque_share"]) == set(walker.actuators)

@@ -23,6 +23,9 @@ NO_MOTORS = {
 }  # a custom text: the file has no actuators because the robot has no motors
 
 
+UNIT = 1.0  # [N m or N] of a motor whose control is normalised
+
+
 @dataclass(frozen=True)
 class Motor:
     """Motor of a joint.
@@ -32,11 +35,14 @@ class Motor:
         reach: least and greatest value of the joint that it can be sent to [rad or m].
         axes: the first three numbers of its gear, in the body's axes; of several actuators on a ball, one after the
             other.
+        normalised: whether the effort is a control range of ±1 without a gear, which says nothing where the joint
+            itself tells what its motor gives.
     """
 
     effort: float = inf
     reach: tuple[float, float] = (-inf, inf)
     axes: tuple[tuple[float, ...], ...] = ()
+    normalised: bool = False
 
     def beside(self, other: Motor) -> Motor:
         """Return what two motors of one joint can do together.
@@ -47,7 +53,12 @@ class Motor:
         Returns:
             The motor that both are together.
         """
-        return Motor(min(self.effort, other.effort), _both(self.reach, other.reach), other.axes + self.axes)
+        return Motor(
+            min(self.effort, other.effort),
+            _both(self.reach, other.reach),
+            other.axes + self.axes,
+            self.normalised and other.effort >= self.effort,
+        )
 
 
 def driven(joint: OpenJoint, motor: Motor, notes: Notes, report: Notes) -> OpenJoint:
@@ -62,7 +73,11 @@ def driven(joint: OpenJoint, motor: Motor, notes: Notes, report: Notes) -> OpenJ
     Returns:
         The joint, actuated.
     """
-    joint = replace(joint, actuated=True, effort_limit=min(joint.effort_limit, motor.effort))
+    if motor.normalised and motor.effort < joint.effort_limit < inf:
+        report.add("its motor's ctrlrange is ±1 without a gear, so the joint's actuatorfrcrange counts", joint.name)
+        joint = replace(joint, actuated=True)
+    else:
+        joint = replace(joint, actuated=True, effort_limit=min(joint.effort_limit, motor.effort))
     if joint.type == "spherical":
         return _about(joint, np.array(motor.axes).T)
     if len(joint.motions) != 1:
@@ -92,20 +107,6 @@ def _about(joint: OpenJoint, axes: np.ndarray) -> OpenJoint:
 def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
     """Return what lies in two ranges."""
     return max(a[0], b[0]), min(a[1], b[1])
-
-
-def tell_limited_tendons(file: MjcfFile, notes: Notes) -> None:
-    """Warn of tendons whose limits are not read.
-
-    Args:
-        file: The MJCF file.
-        notes: Filled with warnings.
-    """
-    for element in (e for section in file.root.findall("tendon") for e in section):
-        attributes = file.attributes(element, kind="tendon")
-        where = f"tendon {attributes.get('name', '')!r}"
-        if is_limited(attributes, "limited", "range", file, where):
-            notes.add("the limits of a tendon are not read, so the robot can move further than the file says", where)
 
 
 def lacks_motors(file: MjcfFile) -> bool:
@@ -139,7 +140,7 @@ def read_motors(
     Raises:
         FormatError: An actuator of a joint or tendon that is not there.
     """
-    leader = {coupling.follower: coupling.leader for coupling in couplings}
+    leader = {coupling.follower: coupling.leader for coupling in couplings if not coupling.others}
     tendons = {element.get("name", ""): element for section in file.root.findall("tendon") for element in section}
     motors: dict[str, Motor] = {}
     for element in (e for section in file.root.findall("actuator") for e in section):
@@ -164,7 +165,9 @@ def read_motors(
         else:
             notes.add("it acts on a site or a body and not on a joint, so it was left out", where)
             continue
-        motors[name] = Motor(effort, reach, _axis(attributes, where)).beside(motors.get(name, Motor()))
+        normalised = effort == UNIT and element.tag == "motor" and "forcerange" not in attributes
+        motor = Motor(effort, reach, _axis(attributes, where), normalised)
+        motors[name] = motor.beside(motors.get(name, Motor()))
     return motors
 
 

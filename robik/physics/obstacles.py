@@ -1,0 +1,105 @@
+"""Obstacles to standing: why a robot cannot stand through a motion, and what would have to change in it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..retarget.support import sole_length, standing_points
+from ..skeleton.hips import turns_freely
+from .plan import Plan
+
+RAISED = 2.0  # shares of m g h: what a leg should have
+EDGE = 0.05  # of its length: a sole whose points differ more in height stands on its edge
+OFTEN = 0.05  # share of the samples in which something is worth a word
+INSIDE = 0.97  # share of the samples in which the zero-moment point is to be inside
+SLIDES = 0.03  # [m/s] of a standing foot
+
+
+def obstacles(plan: Plan) -> list[str]:
+    """Return what keeps a robot from standing through a motion, beside soft legs, one sentence each.
+
+    The robot's own limits come first.
+
+    Args:
+        plan: The simulation.
+
+    Returns:
+        Sentences.
+    """
+    return [*_weak_motors(plan), *_tilted_soles(plan), *_sliding(plan), *_thrown(plan)]
+
+
+def soft_legs(plan: Plan) -> list[str]:
+    """Return which leg is too soft to stand on, a sentence; nothing where none is.
+
+    Args:
+        plan: The simulation.
+
+    Returns:
+        One sentence, or none.
+    """
+    soft = {foot: share for foot, share in plan.shares.items() if share < 0.999 * RAISED}
+    if not soft:
+        return []
+    foot, share = min(soft.items(), key=lambda item: item[1])
+    return [
+        f"the leg of {foot} has {share:.1f} of the stiffness that standing needs: stiffer motors or a higher P gain,"
+        f" {RAISED / share:.1f} times"
+    ]
+
+
+def _weak_motors(plan: Plan) -> list[str]:
+    """Name motors that the motion asks for more than they can give."""
+    effort = np.array([plan.drives[name].effort for name in plan.dynamics.actuators])
+    share = np.abs(plan.dynamics.torque).max(axis=0) / np.where(np.isfinite(effort), effort, np.inf)
+    weak = sorted(zip(share.tolist(), plan.dynamics.actuators, strict=True), reverse=True)
+    named = ", ".join(f"{name} {100 * part:.0f} %" for part, name in weak[:3] if part > 1.0)
+    return [f"the motion needs more torque than motors have: {named}"] if named else []
+
+
+def _tilted_soles(plan: Plan) -> list[str]:
+    found = []
+    for name, stands in plan.standing.items():
+        if not stands.any():
+            continue
+        frame = plan.mechanism.frame(name)
+        heights = np.ptp(standing_points(plan.mechanism, plan.motion, name)[stands][..., 2], axis=1)
+        edge = float(np.mean(heights > EDGE * sole_length(frame)))
+        if edge > OFTEN:
+            tilt = np.degrees(np.arcsin(min(1.0, float(heights.max()) / sole_length(frame))))
+            why = (
+                ""
+                if turns_freely(plan.mechanism, name)
+                else "; its leg has fewer motors than the six that a flat foot needs"
+            )
+            found.append(
+                f"{name} stands on its edge in {100 * edge:.0f} % of its frames, tilted by up to {tilt:.0f}°{why}"
+            )
+    return found
+
+
+def _sliding(plan: Plan) -> list[str]:
+    """Name the foot that slides most while it should stand."""
+    slides = {}
+    for name, stands in plan.standing.items():
+        points = standing_points(plan.mechanism, plan.motion, name).mean(axis=1)
+        both = stands[1:] & stands[:-1]
+        if both.any():
+            speed = np.linalg.norm(np.diff(points, axis=0), axis=1) / np.diff(plan.motion.times)
+            slides[name] = float(speed[both].mean())
+    if not slides or max(slides.values()) < SLIDES:
+        return []
+    name = max(slides, key=lambda foot: slides[foot])
+    return [
+        f"{name} slides at {1e3 * slides[name]:.0f} mm/s while it should stand: pin the feet, or take shorter steps"
+    ]
+
+
+def _thrown(plan: Plan) -> list[str]:
+    inside = plan.zero_moment_inside
+    if inside is None or inside >= INSIDE:
+        return []
+    return [
+        f"in {100 * (1 - inside):.0f} % of the frames the motion needs a force that no foot can give (zero-moment point"
+        " outside): balance it, slower or with larger feet"
+    ]

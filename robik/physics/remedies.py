@@ -1,0 +1,164 @@
+"""Remedies for a motion that falls, and the motions that they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..kinematics.frames import frame_poses
+from ..mechanism import Mechanism
+from ..motions import Motion
+from ..objectives.posture import Posture, drawable_coordinates
+from ..objectives.settings import Settings
+from ..objectives.weights import Weights
+from ..retarget.baking import Balance, balanced
+from ..retarget.clip import TargetClip, Track
+from ..retarget.posing import posed
+from ..retarget.retarget import retarget
+from ..retarget.swings import landing_softly, narrowed
+from ..skeleton.hips import pelvis
+from ..skeleton.placement import quaternions
+from .plan import standing_phases
+
+FIRM = Weights((10.0, 10.0, 10.0), (10.0, 10.0, 10.0))  # of feet
+HIPS = Weights((0.0, 0.0, 1.0), (1.0, 1.0, 1.0))  # whose level place is left to balance
+POSTURE = 1e-2  # of each motor's own values
+NORMAL = 0.01  # [m] of margin
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remedy:
+    """Changes of a motion.
+
+    Attributes:
+        carry: whether goals carry the weight.
+        p_gain: of the servos; None for that of the factory.
+        pace: of a balance that is planned again: still or moving; None to leave balance as it is.
+        margin: of that balance [m].
+        windows: stretches (start, end) of the motion that are played slower [s]; all of it where it is one from −inf.
+        speed: in them; 1 is the motion's own.
+        swing: share of its way that each swing goes.
+        soft: whether feet land without speed.
+    """
+
+    carry: bool = False
+    p_gain: float | None = None
+    pace: str | None = None
+    margin: float = 0.0
+    windows: tuple[tuple[float, float], ...] = ()
+    speed: float = 1.0
+    swing: float = 1.0
+    soft: bool = False
+
+    @property
+    def moves_alike(self) -> bool:
+        """Return whether the motion stays as it is."""
+        return self == replace(Remedy(), carry=self.carry, p_gain=self.p_gain)
+
+    def times(self, times: np.ndarray) -> np.ndarray:
+        """Return when samples (T,) come that are played slower in the windows [s].
+
+        Args:
+            times: (T,) of the motion [s].
+
+        Returns:
+            (T,) [s].
+        """
+        if not self.windows or self.speed == 1.0:
+            return times
+        inside = np.zeros(len(times), dtype=bool)
+        for start, end in self.windows:
+            inside |= (times >= start) & (times <= end)
+        steps = np.diff(times)
+        slow = np.where(inside[1:] & inside[:-1], 1.0 / self.speed, 1.0)
+        return times[0] + np.concatenate([[0.0], np.cumsum(steps * _gentle(slow, times))])
+
+
+def _gentle(slow: np.ndarray, times: np.ndarray, seconds: float = 0.4) -> np.ndarray:
+    """Return factors of time steps (T − 1,) whose changes take some time; none is shorter than it was."""
+    if slow.min() == slow.max():
+        return slow
+    step = float(np.diff(times).mean())
+    reach = max(1, round(seconds / step))
+    wide = np.array([slow[max(0, k - reach) : k + reach + 1].max() for k in range(len(slow))])
+    kernel = np.hanning(2 * reach + 1)[1:-1] if reach > 1 else np.ones(1)
+    padded = np.pad(wide, len(kernel) // 2, mode="edge")
+    return np.convolve(padded, kernel / kernel.sum(), mode="valid")[: len(slow)]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Source:
+    """Origin of a motion, so that it can be made again otherwise.
+
+    Attributes:
+        mechanism: the robot.
+        motion: as it is.
+        clip: what it followed, before balance.
+        settings: of the solver.
+        balance: of the clip.
+    """
+
+    mechanism: Mechanism
+    motion: Motion
+    clip: TargetClip
+    settings: Settings
+    balance: Balance = field(default_factory=lambda: Balance(pin_feet=True))
+
+    def made(self, remedy: Remedy) -> tuple[Motion, TargetClip | None]:
+        """Return the motion with a remedy, and the clip that it follows; None where it stays as it is.
+
+        Args:
+            remedy: What is changed.
+
+        Returns:
+            The motion, and its clip.
+
+        Raises:
+            ClipError: the clip cannot be balanced.
+        """
+        if remedy.moves_alike:
+            return self.motion, None
+        clip = replace(self.clip, times=remedy.times(self.clip.times))
+        if remedy.swing < 1.0:
+            clip = narrowed(clip, remedy.swing)
+        if remedy.soft:
+            clip = landing_softly(self.mechanism, clip)
+        balance = self.balance
+        if remedy.pace is not None:
+            balance = replace(balance, source="FEET", pace=remedy.pace, margin=remedy.margin, gives=0.0)
+        settings = replace(self.settings, com_weight=(1.0, 1.0, 0.0)) if balance.source == "FEET" else self.settings
+        clip = balanced(clip, self.mechanism, balance, settings)
+        return retarget(self.mechanism, clip, settings), clip
+
+
+def source_of(mechanism: Mechanism, motion: Motion, source: str = "the motion") -> Source:
+    """Return a motion's own feet, hips and posture as what it follows, where nothing else is known of it.
+
+    Args:
+        mechanism: the robot, with soles.
+        motion: with its base.
+        source: the motion's file, for errors.
+
+    Returns:
+        The source.
+    """
+    states, _ = posed(mechanism, motion, source)
+    assert states.position is not None
+    assert states.quaternion is not None
+    phases = standing_phases(mechanism, states)
+    tracks, targets = {}, {}
+    for name, stands in phases.items():
+        position, turns = frame_poses(mechanism, name, states.position, states.quaternion)
+        track = Track(position, quaternions(Rotation.from_matrix(turns)), contact=stands)
+        tracks[name], targets[name] = track, FIRM
+    hips = pelvis(mechanism) or max(mechanism.bodies, key=lambda body: body.mass).name
+    index = states.bodies.index(hips)
+    tracks[hips], targets[hips] = Track(states.position[:, index], states.quaternion[:, index]), HIPS
+    drawable = [name for name in drawable_coordinates(mechanism) if name in states.actuators]
+    postures = tuple(Posture(name, states.values[:, states.actuators.index(name)]) for name in drawable)
+    clip = TargetClip(states.times - states.times[0], tracks, objectives=postures)
+    weights = {posture.key: POSTURE for posture in postures}
+    settings = Settings(targets=targets, objectives=weights, state_weight=None, enforce_velocity=True)
+    return Source(mechanism=mechanism, motion=motion, clip=clip, settings=settings)

@@ -1,0 +1,74 @@
+"""Servos of a robot: the chain that its file, or the scene, names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import bpy
+from bpy.types import Object, Scene
+
+from ...robik.dynamics.inverse import InverseDynamics
+from ...robik.errors import ServoError
+from ...robik.mechanism import Mechanism
+from ...robik.physics.motors import Motors
+from ...robik.servo.chain import ServoChain, default_chain
+from ...robik.servo.chain_file import load_chain, read_chain
+from ...robik.servo.servo import Servo
+from .reading import read_robot
+
+CHAIN_EXTENSION = ".servos.json"
+
+
+def chain_file(root: Object, scene: Scene) -> Path | None:
+    """Return the file that says which servo drives which motor.
+
+    The one chosen, else the one beside the robot, where the scene keeps no chain.
+    """
+    if scene.robik.servos:
+        return Path(bpy.path.abspath(scene.robik.servos))
+    if scene.robik.playing.chain or not root.robik.robot.source:
+        return None
+    source = Path(bpy.path.abspath(root.robik.robot.source))
+    beside = source.with_name(source.name.split(".")[0] + CHAIN_EXTENSION)
+    return beside if beside.is_file() else None
+
+
+def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
+    """Return a robot's servos, from its file or as the scene keeps them.
+
+    Where there is neither: one per motor with ids 1, 2, ….
+
+    Raises:
+        ServoError, FormatError: the file is not what it should be.
+    """
+    file = chain_file(root, scene)
+    if file is not None:
+        return load_chain(file)
+    if scene.robik.playing.chain:
+        where = f"the chain of scene {scene.name!r}"
+        try:
+            data = json.loads(scene.robik.playing.chain)
+        except ValueError as error:
+            raise ServoError(f"{where} is not JSON: {error}; choose a servo file, or empty it") from None
+        return read_chain(data, where)
+    return one_per_motor(mechanism)
+
+
+def known_chain(root: Object, scene: Scene) -> ServoChain | None:
+    """Return a robot's servos, as `servo_chain` does; None where neither a file nor the scene names them."""
+    if chain_file(root, scene) is None and not scene.robik.playing.chain:
+        return None
+    return servo_chain(root, read_robot(root), scene)
+
+
+def one_per_motor(mechanism: Mechanism, model: str = Servo.model, brand: str = Servo.brand) -> ServoChain:
+    """Return a servo for each motor, with ids 1, 2, … and the motors' limits."""
+    limits = {n: limit for j in mechanism.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
+    speeds = {n: j.velocity_limit for j in mechanism.actuated for n in j.coordinate_names}
+    return default_chain(mechanism.actuators, limits, speeds, model, robot=mechanism.name, brand=brand)
+
+
+def robot_motors(root: Object, scene: Scene) -> Motors:
+    """Return the robot's motors: its servos' where they are known, else those of its file."""
+    return Motors(room=InverseDynamics(read_robot(root)), chain=known_chain(root, scene))

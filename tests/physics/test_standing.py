@@ -1,0 +1,96 @@
+"""Make It Stand: what is tried, in which order, and what comes out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robik.cli import main
+from robik.motions import load_motion, save_motion
+from robik.physics.motors import motors_of
+from robik.physics.remedies import Remedy, source_of
+from robik.physics.standing import make_it_stand
+from robik.retarget.clip import TargetClip, Track
+from robik.retarget.swings import landing_softly, narrowed
+from robik.robots import load, servos_path
+from tests.physics.robots import lean, standing_still, tower
+
+
+def test_servos_too_soft_to_stand_get_twice_the_gain_that_standing_needs() -> None:
+    walker = load("walker")
+    motors = motors_of(str(servos_path("walker")), walker)
+    found = make_it_stand(source_of(walker, standing_still(walker, 3.0)), motors, 4)
+    assert [attempt.name for attempt in found.attempts][:2] == ["as it is", "carry weight"]
+    assert not any(attempt.stands for attempt in found.attempts[:-1]), "the least change that stands is the last tried"
+    best = found.best
+    assert best.stands
+    assert best.remedy.carry
+    assert best.remedy.p_gain is not None
+    assert 2.0 <= motors.leg(best.remedy.p_gain) < 2.1
+    assert found.needs == ()
+    assert found.as_data()["attempts"][found.chosen]["p_gain"] == best.remedy.p_gain
+
+
+def test_what_cannot_stand_says_what_would_have_to_change() -> None:
+    robot = tower()
+    weak = replace(robot, joints=tuple(replace(j, effort_limit=3.0) if j.actuated else j for j in robot.joints))
+    found = make_it_stand(source_of(weak, lean(0.5, 1.0)), motors_of(None, weak), 1)
+    assert not found.best.stands
+    assert any("more torque than motors have: ankle 3" in need for need in found.needs), found.needs
+    assert found.lines()[0].lstrip("→ ").startswith("as it is")
+    assert found.lines()[-1].startswith("does not stand like that; ")
+    tried = [attempt.name for attempt in found.attempts]
+    assert tried[:2] == ["as it is", "carry weight"]
+    assert any(name.startswith("balance Moving") for name in tried)
+    assert tried[-1] == "feet land softly"
+
+
+def test_a_pace_that_is_slower_somewhere_never_goes_backwards_and_keeps_the_rest() -> None:
+    times = np.arange(0.0, 10.0, 0.01)
+    warped = Remedy(windows=((4.0, 5.0),), speed=0.5).times(times)
+    steps = np.diff(warped)
+    assert steps.min() == pytest.approx(0.01)
+    assert steps.max() == pytest.approx(0.02)
+    assert warped[0] == 0.0
+    np.testing.assert_allclose(steps[times[1:] < 3.0], 0.01, rtol=1e-9)
+    inside = (times[1:] > 4.0) & (times[1:] < 5.0)
+    np.testing.assert_allclose(steps[inside], 0.02, rtol=1e-6)
+    whole = Remedy(windows=((-np.inf, np.inf),), speed=0.5).times(times)
+    np.testing.assert_allclose(whole, 2.0 * times)
+
+
+def test_swings_are_shorter_and_land_without_speed() -> None:
+    robot = tower()
+    times = np.linspace(0.0, 1.0, 101)
+    stands = (times < 0.2) | (times >= 0.8)
+    up = np.where(stands, 0.0, 0.05)
+    up[stands.argmin() : 80] = 0.05 * np.linspace(1.0, 0.0, 80 - stands.argmin())
+    way = np.stack([np.clip((times - 0.2) / 0.6, 0.0, 1.0) * 0.4, 0.0 * times, up], axis=1)
+    clip = TargetClip(times, {"sole": Track(way, contact=stands)})
+    soft = landing_softly(robot, clip).tracks["sole"].position
+    assert soft is not None
+    falling = np.diff(way[:, 2])[76:79] / np.diff(times)[76:79]
+    gentle = np.diff(soft[:, 2])[76:79] / np.diff(times)[76:79]
+    assert np.abs(gentle).max() < 0.6 * np.abs(falling).max()
+    np.testing.assert_array_equal(soft[stands], way[stands])
+    short = narrowed(clip, 0.5).tracks["sole"].position
+    assert short is not None
+    np.testing.assert_allclose(short[-1, 0], 0.2)
+    np.testing.assert_array_equal(short[:, 2], way[:, 2])
+
+
+def test_the_command_writes_what_it_chose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    walker = load("walker")
+    save_motion(standing_still(walker), tmp_path / "still.csv")
+    arguments = ["physics", "walker", str(tmp_path / "still.csv"), "--servos", str(servos_path("walker"))]
+    stood = tmp_path / "stood.csv"
+    assert main([*arguments, "--p-gain", "8000", "--trials", "2", "--make-it-stand", str(stood), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["stands"] is True
+    assert found["chosen"] == 0
+    assert found["attempts"][0]["name"] == "as it is"
+    np.testing.assert_allclose(load_motion(stood).values, standing_still(walker).values)
