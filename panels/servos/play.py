@@ -112,6 +112,8 @@ class ROBIK_PT_servos_playing(FoldedPanel):
         layout.use_property_split, layout.use_property_decorate = True, False
         for name in ("speed", "loop", "use_range", "soften", "dead_man"):
             layout.prop(playing, name)
+        if (root := context.scene.robik.robot) is not None:
+            layout.prop(root.robik.robot.physics, "carry_weight")  # one switch, for what is tested and what is played
         column = layout.column()
         column.enabled = not play.is_open()
         for name in ("rate", "feed_forward", "stall", "without", "record"):

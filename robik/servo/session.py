@@ -191,8 +191,9 @@ class Session:
             return False
 
     def read_p_gains(self) -> None:
-        """Read and publish the servos' position P gains."""
-        self._board.publish(p_gains=tuple(self._bus.p_gains()))
+        """Read and publish the servos' position P gains, if they were found fit."""
+        if self._is_found:
+            self._board.publish(p_gains=tuple(self._bus.p_gains()))
 
     def look(self) -> None:
         """At all servos, while nothing plays; at none where not all were fit when they were last looked for.
