@@ -65,7 +65,11 @@ def interpreter_of(python: str) -> str | None:
     home = Path.home()
     pyenv = Path(os.environ.get("PYENV_ROOT", home / ".pyenv")) / "versions"
     uv = home / ".local" / "share" / "uv" / "python"
-    candidates = [f"python{python}", *pyenv.glob(f"{python}.*/bin/python"), *uv.glob(f"cpython-{python}.*/bin/python")]
+    candidates: list[str | Path] = [
+        f"python{python}",
+        *pyenv.glob(f"{python}.*/bin/python"),
+        *uv.glob(f"cpython-{python}.*/bin/python"),
+    ]
     asked = "import sys; print(sys.executable if '%d.%d' % sys.version_info[:2] == sys.argv[1] else '')"
     for candidate in candidates:
         try:  # a shim on the path may not run

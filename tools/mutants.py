@@ -61,7 +61,7 @@ def main() -> None:
     arguments = _arguments()
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     equivalent = {one["mutant"] for one in table["equivalent"]}
-    rooms = [Room(**{k: tuple(v) if isinstance(v, list) else v for k, v in room.items()}) for room in table["room"]]
+    rooms = [Room(**(room | {key: tuple(room[key]) for key in ("sources", "tests")})) for room in table["room"]]
     found = [(room, one) for room in rooms if arguments.room in ("", room.name) for one in room.sites()]
     sample = random.Random(arguments.seed).sample(found, min(arguments.count, len(found)))
     began, killed, survivors = time.monotonic(), 0, []

@@ -125,9 +125,8 @@ def _apply(node: ast.AST, which: int) -> str:
 
 
 def _become(node: ast.UnaryOp, operand: ast.expr) -> str:
-    """Turn `not x` and `-x` into `x`; another node cannot take its place, so it is an `and` or a `+` that changes
-    nothing."""
+    """Turn `not x` and `-x` into `x`, as an `and` of one part: another node cannot take its place."""
     del node.op
     node.__class__ = ast.BoolOp  # type: ignore[assignment]
-    node.op, node.values = ast.And(), [operand]  # type: ignore[attr-defined]
+    node.op, node.values = ast.And(), [operand]  # type: ignore[attr-defined, assignment]
     return ast.unparse(operand)

@@ -215,7 +215,7 @@ class _Inner(_Kernel, _ForKernels):
 
 def kinds_on_disk(function: _Compiled) -> int:
     """Return for how many kinds of arguments a kernel is on disk, from these sources and for this CPU or any."""
-    return function._cache.kinds(function.targetctx.codegen())
+    return function._cache.kinds(function.targetctx.codegen())  # type: ignore[attr-defined]
 
 
 def _bring(module: str, name: str, types: tuple) -> None:

@@ -61,7 +61,7 @@ def _stated(file: MjcfFile, element: Element, where: str) -> MassProperties:
         inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     else:
         inertia = np.diag(vector(element.attrib, "diaginertia", "0 0 0", where))
-    return mass, np.array(pose.position), turned(inertia, pose)
+    return MassProperties(mass, np.array(pose.position), turned(inertia, pose))
 
 
 def scaled(bodies: list[Body], compiler: Element) -> list[Body]:

@@ -167,16 +167,17 @@ class _Reader:
         """Return what stands in a body, its sites read already."""
         where = f"body {name!r}"
         content = _Content()
-        for child, offset, cls in flattened(element, inherited, self.file, where):
+        for placed in flattened(element, inherited, self.file, where):
+            child, offset, cls = placed
             self.parts += child.tag in ("geom", "site")
             if self.parts > MOST_PARTS:
                 raise FormatError(f"it has more than {MOST_PARTS} geoms and sites")
             if child.tag in ("joint", "freejoint"):
-                content.joints.append((child, offset, cls))
+                content.joints.append(placed)
             elif child.tag == "geom":
                 content.geoms.append(self.geoms.geom(child, offset, cls, where))
             elif child.tag in ("body", "attach"):
-                content.bodies.append((child, offset, cls))
+                content.bodies.append(placed)
             elif child.tag == "inertial":
                 content.inertial = child
             elif child.tag == "site" and child.get("name"):
