@@ -152,7 +152,7 @@ class ROBIK_PT_servos_state(FoldedPanel):
             for s, at in zip(status.servos, status.present, strict=True)
         ]
         for name, error, icon, *numbers in [("Servo", "", "NONE", "At", load, "°C", "V"), *rows]:
-            row = column.split(factor=0.46)
+            row = column.split(factor=0.5)
             row.label(text=name, icon=icon)  # locked: it has torque
             cells = row.row()
             for text in [error] if error else numbers:

@@ -232,10 +232,8 @@ class Session:
         ]
         extremes: dict[str, object] = {}
         if answers:
-            extremes = {
-                "hottest": max(one.celsius for one in answers),
-                "lowest_volts": min(one.volts for one in answers),
-            }
+            hottest, lowest = max(one.celsius for one in answers), min(one.volts for one in answers)
+            extremes = {"hottest": hottest, "lowest_volts": lowest}
         return {"present": tuple(present), "servos": tuple(readings), **extremes}
 
     def _reading(self, k: int, servo: Servo, seen: Telemetry | None) -> ServoReading:
