@@ -17,7 +17,7 @@ PIECE = 4096  # bytes that are taken in at a time
 
 
 class Listener:
-    """What arrives at an open file.
+    """Bytes that arrive at an open file.
 
     Args:
         file: its descriptor, which does not block; it is neither opened nor closed here.
