@@ -1,7 +1,7 @@
 """Bytes that arrive at a serial port, taken in by a thread of their own: whoever sends goals waits for none.
 
-On Linux a look at what has arrived waits for a worker of the kernel that passes it on, whether by `read`, `select`, the
-count of bytes that wait, or throwing them away. That worker has no precedence: on a busy machine it is late by 0.1 s.
+On Linux any look at what has arrived (`read`, `select`, the count of bytes that wait, throwing them away) waits for a
+worker of the kernel that passes it on. That worker has no precedence: on a busy machine it is late by 0.1 s.
 """
 
 from __future__ import annotations
@@ -40,17 +40,10 @@ class Listener:
         os.close(self._wakes)
 
     def take(self, count: int, seconds: float) -> bytes:
-        """Return bytes as soon as there are any, or none after a time.
-
-        Args:
-            count: Number of bytes, at most.
-            seconds: How long to wait [s].
-
-        Returns:
-            The bytes.
+        """Return up to `count` bytes, as soon as there are any, or none after so many `seconds`.
 
         Raises:
-            OSError: Nothing more comes, since the port is gone.
+            OSError: nothing more comes, since the port is gone.
         """
         with self._news:
             if not self._bytes:

@@ -191,8 +191,9 @@ class Session:
             return False
 
     def read_p_gains(self) -> None:
-        """Read and publish the servos' position P gains."""
-        self._board.publish(p_gains=tuple(self._bus.p_gains()))
+        """Read and publish the servos' position P gains, if they were found fit."""
+        if self._is_found:
+            self._board.publish(p_gains=tuple(self._bus.p_gains()))
 
     def look(self) -> None:
         """Look at all servos, while nothing plays; at none if not all were fit when they were last looked for.
@@ -228,10 +229,8 @@ class Session:
         ]
         extremes: dict[str, object] = {}
         if answers:
-            extremes = {
-                "hottest": max(one.celsius for one in answers),
-                "lowest_volts": min(one.volts for one in answers),
-            }
+            hottest, lowest = max(one.celsius for one in answers), min(one.volts for one in answers)
+            extremes = {"hottest": hottest, "lowest_volts": lowest}
         return {"present": tuple(present), "servos": tuple(readings), **extremes}
 
     def _reading(self, k: int, servo: Servo, seen: Telemetry | None) -> ServoReading:
