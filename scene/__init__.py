@@ -4,8 +4,9 @@ import bpy
 
 from . import migration, properties
 from .bake import follow
+from .character import renaming
 from .overlay import views
-from .robot import posing
+from .robot import duplicate, posing
 
 
 def register() -> None:
@@ -16,6 +17,8 @@ def register() -> None:
         bpy.utils.expose_bundled_modules()
     properties.register()
     posing.register()
+    duplicate.register()
+    renaming.register()
     migration.register()
     views.register()
     follow.register()
@@ -26,5 +29,7 @@ def unregister() -> None:
     follow.unregister()
     views.unregister()
     migration.unregister()
+    renaming.unregister()
+    duplicate.unregister()
     posing.unregister()
     properties.unregister()

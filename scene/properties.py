@@ -1,9 +1,18 @@
 """Properties that RobIK adds to objects and scenes, under `robik`. No logic beyond validation."""
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 from bpy.types import Object, PropertyGroup
 
+from ..robik.mechanism.model import TOLERANCE
 from .bake import kept_result, physics_settings
 from .bake import settings as bake_settings
 from .bake.kept_result import RobikKeptBake, RobikMarker, RobikResult
@@ -38,7 +47,21 @@ class RobikRobot(PropertyGroup):
     format: IntProperty(
         name="Format", description="Of what RobIK keeps with the robot: which version of RobIK has written it last"
     )
+    identity: StringProperty(name="Identity", description="Tells a robot from its copies", options={"HIDDEN"})
     source: StringProperty(name="File", description="The file that the robot was imported from", subtype="FILE_PATH")
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description=(
+            "Of manufacturing, in sizes of the robot: a linkage that moves only by exact numbers, as a parallelogram"
+            " does, may be off by this and still move"
+        ),
+        default=TOLERANCE,
+        min=0.0,
+        max=1e-2,
+        step=1e-3,
+        precision=6,
+    )
+    rounding: FloatProperty(name="Rounding", description="Of the file's numbers, taken up in the joints", unit="LENGTH")
     diagnosis: StringProperty(name="Diagnosis", description="What the last diagnosis found, a sentence a line")
     report: StringProperty(name="Report", description="What the import found and decided, a sentence a line")
     warnings: StringProperty(
@@ -106,8 +129,20 @@ FEATURES = (
 CLASSES = (*(cls for feature in FEATURES for cls in feature.CLASSES), RobikRobot, RobikObject, RobikScene)
 
 
+def _allow_overrides() -> None:
+    """Let every property be changed in a library override, and rows be added.
+
+    Else a file that is opened again has the library's values.
+    """
+    for cls in CLASSES:
+        for declared in (each for each in cls.__annotations__.values() if "get" not in each.keywords):
+            rows = declared.function is CollectionProperty
+            declared.keywords["override"] = {*OVERRIDABLE, "USE_INSERTION"} if rows else OVERRIDABLE
+
+
 def register() -> None:
     """Add `robik` to objects and scenes."""
+    _allow_overrides()
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     bpy.types.Object.robik = PointerProperty(type=RobikObject, override=OVERRIDABLE)

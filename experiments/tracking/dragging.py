@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.polynomial import polyval
 
 from experiments.experiment import Experiment, Found, tell
 from experiments.oracle.reference import ReferenceSolver
@@ -100,7 +99,10 @@ def coupling_residual(tracker: Tracker) -> float:
         return sign * float(q[dof_q[dof]])
 
     return max(
-        (abs(value(c.follower) - polyval(value(c.leader), c.coefficients)) for c in tracker.mechanism.couplings),
+        (
+            abs(value(c.follower) - c.value({name: value(name) for name in c.leaders}))
+            for c in tracker.mechanism.couplings
+        ),
         default=0.0,
     )
 

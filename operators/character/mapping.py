@@ -19,8 +19,10 @@ from ...robik.skeleton.mapping import Row, standing_row
 from ...robik.words import counted
 from ...scene.character.automap import apply, followable, hung_by, proposed, shapes_of, the_rig
 from ...scene.character.fit import fit
+from ...scene.character.rows import clear_targets
 from ...scene.character.settings import RobikTarget
 from ...scene.robot.feet import make_feet
+from ...scene.robot.library import add_row
 from ...scene.robot.parts import changeable_robot
 from ...scene.robot.reading import read_robot
 from ..reporting import Reporting
@@ -181,9 +183,9 @@ class ROBIK_OT_set_targets(Reporting):
         root = changeable_robot(context.scene)
         character = root.robik.robot.character
         rig = character.rig or the_rig(context, root)
-        character.targets.clear()
+        clear_targets(root)
         for kept in self.targets:
-            added = character.targets.add()
+            added = add_row(character.targets)
             added.frame, added.source = kept.name, context.scene.objects.get(kept.source) if kept.source else rig
             for name in KEPT:
                 setattr(added, name, getattr(kept, name))

@@ -6,6 +6,8 @@ from bpy.types import Context, Object
 from ...robik.errors import RobikError
 from ...scene.character.automap import proposed_for, weigh
 from ...scene.character.fit import align_rest_poses, fit, match_now
+from ...scene.character.rows import remove_target
+from ...scene.robot.library import add_row
 from ...scene.robot.parts import changeable_robot
 from ...scene.robot.reading import read_robot
 from ..reporting import Reporting
@@ -38,7 +40,7 @@ class ROBIK_OT_add_target(Reporting):
         if source is not None and source.type == "ARMATURE" and bone in source.pose.bones:
             row = proposed_for(context, root, mechanism, source, frame=self.frame, bone=bone)
         frame = self.frame or (row.frame if row is not None and row.frame not in taken else "")
-        added = character.targets.add()
+        added = add_row(character.targets)
         added.source, added.bone = source, bone
         added.frame = frame or next((n for n in names if n not in taken), "")
         if row is not None and added.frame == row.frame:
@@ -72,10 +74,11 @@ class ROBIK_OT_remove_target(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Remove the active row."""
-        character = changeable_robot(context.scene).robik.robot.character
+        root = changeable_robot(context.scene)
+        character = root.robik.robot.character
         if not 0 <= character.active < len(character.targets):
             raise RobikError("no target is chosen; click one in the list")
-        character.targets.remove(character.active)
+        remove_target(root, character.active)
         character.active = max(0, min(character.active, len(character.targets) - 1))
         return {"FINISHED"}
 

@@ -18,7 +18,8 @@ from ...scene.robot.anchors import SOURCES, anchor_of
 from ...scene.robot.body_mesh import export_robot, weigh
 from ...scene.robot.feet import make_feet
 from ...scene.robot.inventory import inventory
-from ...scene.robot.parts import changeable_robot, check_changeable, chosen_robot, motions_of, robot_of, robots
+from ...scene.robot.library import check_own_parts
+from ...scene.robot.parts import changeable_robot, chosen_robot, motions_of, robot_of, robots
 from ..reporting import Reporting
 
 TYPES = {
@@ -317,7 +318,7 @@ def _one_robot(bodies: list[Object]) -> Object:
     if len(found) != 1 or None in found:
         raise RobikError("the selection belongs to several robots; select parts of one")
     root = found.pop()
-    check_changeable(root)
+    check_own_parts(root)
     return root
 
 

@@ -12,9 +12,11 @@ from ...robik.formats import READERS
 from ...scene.importing.options import ARGUMENTS, BASE, PACKAGES
 from ...scene.importing.robot_file import folders_nearby, import_steps, reload_steps
 from ...scene.long_work.steps import Progress, compile_ahead
+from ...scene.overlay.views import draw_open_pose
 from ...scene.robot.diagnosis import diagnose_robot
 from ...scene.robot.duplicate import duplicate_robot
 from ...scene.robot.inventory import import_lines, inventory
+from ...scene.robot.library import own_robot
 from ...scene.robot.parts import changeable_robot, chosen_robot, show_joints
 from ..reporting import Reporting
 from ..stepping import Stepping
@@ -83,7 +85,7 @@ class ROBIK_OT_reload_robot(Stepping):
     def steps(self, context: Context) -> Generator[Progress, None, Object]:
         """Read again, and changes what has changed."""
         _leave_modes(context)
-        return reload_steps(context, changeable_robot(context.scene), self.packages)
+        return reload_steps(context, own_robot(context.scene), self.packages)
 
     def done(self, context: Context, result: Object) -> None:
         """Say what has changed and what no longer matches."""
@@ -127,12 +129,25 @@ class ROBIK_OT_duplicate_robot(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Copy all parts below the root."""
-        made = duplicate_robot(changeable_robot(context.scene))
+        made = duplicate_robot(own_robot(context.scene))
         context.scene.robik.robot = made
         for selected in context.selected_objects:
             selected.select_set(False)
         made.select_set(True)
         context.view_layer.objects.active = made
+        return {"FINISHED"}
+
+
+class ROBIK_OT_hide_open_loops(Reporting):
+    """Take away the drawing of the robot whose loops do not close"""
+
+    bl_idname = "robik.hide_open_loops"
+    bl_label = "Hide Open Loops"
+    bl_options = {"REGISTER"}
+
+    def run(self, context: Context) -> set[str]:
+        """Draws it no more."""
+        draw_open_pose(context.scene, None)
         return {"FINISHED"}
 
 
@@ -185,6 +200,7 @@ def menu_entry(self: Menu, _context: Context) -> None:
 
 
 CLASSES = (
-    ROBIK_OT_import_robot, ROBIK_OT_reload_robot, ROBIK_OT_duplicate_robot, ROBIK_OT_show_joints, ROBIK_OT_diagnose,
+    ROBIK_OT_import_robot, ROBIK_OT_reload_robot, ROBIK_OT_duplicate_robot, ROBIK_OT_hide_open_loops,
+    ROBIK_OT_show_joints, ROBIK_OT_diagnose,
     ROBIK_FH_import_robot,
 )  # fmt: skip

@@ -51,6 +51,8 @@ class ROBIK_PT_result(TabPanel):
                 " to 0",
                 "INFO",
             )
+        if result.rest:
+            _draw_rest(layout, result)
         _draw_physics(layout, result)
         _draw_attempts(layout, root.robik.robot.physics)
         if result.looked_ahead:
@@ -65,14 +67,27 @@ class ROBIK_PT_result(TabPanel):
             "closed" if result.residual <= CLOSED * result.met else f"open by {1e3 * result.residual:.3f} mm at worst"
         )
         line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
-        row = layout.row(align=True)
-        row.prop(context.scene.robik.overlays, "graph", toggle=True, icon="FCURVE")
-        row.operator("robik.report", text="Report…")
-        row = layout.row(align=True)
-        row.operator("robik.rebuild_bodies")
-        row.operator("robik.reduce_keys")
-        row = layout.row(align=True)
-        row.operator("robik.export_motion", text="Export Motion…")
+        _draw_buttons(layout, context)
+
+
+def _draw_buttons(layout: UILayout, context: Context) -> None:
+    """Draw the overlay's switch, and what can be done with the result."""
+    row = layout.row(align=True)
+    row.prop(context.scene.robik.overlays, "graph", toggle=True, icon="FCURVE")
+    row.operator("robik.report", text="Report…")
+    row = layout.row(align=True)
+    row.operator("robik.rebuild_bodies")
+    row.operator("robik.reduce_keys")
+    row = layout.row(align=True)
+    row.operator("robik.export_motion", text="Export Motion…")
+
+
+def _draw_rest(layout: UILayout, result: PropertyGroup) -> None:
+    """Draw what the frames outside an own range are worth, and where the worst is."""
+    split = layout.split(factor=BUTTON, align=True) if result.rest_missed else layout
+    line(split, result.rest, "ERROR" if result.rest_missed else "INFO")
+    if result.rest_missed:
+        _jump(split, result.rest_frame, why="the worst of the frames that were not baked")
 
 
 def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
@@ -111,7 +126,8 @@ def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
     column.label(text="Frame by frame → looking ahead:")
     column.label(text=f"mean distance {millimetres(result.mean_before)} → {millimetres(result.mean_distance)}")
     column.label(
-        text=f"acceleration {result.acceleration_before:.0f} → {result.acceleration:.0f}; jerk {result.jerk:.0f}"
+        text=f"acceleration {degrees(result.acceleration_before):.0f} → {degrees(result.acceleration):.0f} °/s²; "
+        f"jerk {degrees(result.jerk):.0f} °/s³"
     )
 
 

@@ -5,6 +5,7 @@ from bpy.types import Context, Menu
 from ...robik import robots as bundled
 from ...robik.mechanism import JOINT_TYPES
 from ...robik.mechanism.joints import SLIDES
+from ...scene.overlay.views import open_loops
 from ...scene.robot import posing
 from ...scene.robot.exact import LARGEST
 from ...scene.robot.inventory import inventory
@@ -52,6 +53,10 @@ class ROBIK_PT_robot(TabPanel):
                 line(layout, posing.problem(root), "ERROR")
         if abs(context.scene.unit_settings.scale_length - 1.0) > UNIT_ROUNDING:
             line(layout, "RobIK takes a unit of Blender as 1 m: set Scene > Units > Unit Scale to 1", "ERROR")
+        if loops := open_loops(context.scene):
+            for text in loops:
+                line(layout, text, "ERROR")
+            layout.operator("robik.hide_open_loops", icon="X")
         row = layout.row(align=True)
         row.operator("robik.import_robot", text="Import Robot…", icon="IMPORT")
         row.menu(ROBIK_MT_bundled_robots.bl_idname, text="", icon="DOWNARROW_HLT")
@@ -100,6 +105,7 @@ class ROBIK_PT_diagnosis(FoldedPanel):
             return
         told = root.robik.robot
         layout.operator("robik.diagnose", icon="VIEWZOOM")
+        layout.prop(told, "tolerance")
         for sentence in told.diagnosis.splitlines():
             line(layout, sentence, "CHECKMARK" if sentence.startswith("nothing") else "DOT")
         for joint in parts(root)["JOINT"]:
@@ -135,17 +141,18 @@ class ROBIK_PT_joint(TabPanel):
             layout.prop(group, "motions")
         motions = motions_of(part)
         for k, motion in enumerate(motions):
-            unit = "m" if motion in SLIDES else "rad"
+            names = ("lower", "upper") if motion in SLIDES else ("from_angle", "to_angle")
             column = layout.column(align=True)
-            for name, text in (("lower", f"From [{unit}]"), ("upper", "To")):
+            for name, text in zip(names, ("From [m]" if motion in SLIDES else "From", "To"), strict=True):
                 if abs(getattr(group, name)[k]) < LARGEST:
                     column.prop(group, name, index=k, text=text)
                 else:
                     column.label(text=f"{text}: no limit")
         if group.actuated:
-            unit = "m/s" if motions and motions[0] in SLIDES else "rad/s"
-            if group.velocity_limit < LARGEST:
-                layout.prop(group, "velocity_limit", text=f"Speed [{unit}]")
+            if group.velocity_limit < LARGEST and motions and motions[0] in SLIDES:
+                layout.prop(group, "velocity_limit", text="Speed [m/s]")
+            elif group.velocity_limit < LARGEST:
+                layout.prop(group, "turning_speed")
             else:
                 layout.label(text="Speed: not known, Add Motor sets it")
 

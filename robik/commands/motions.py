@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ from ..errors import RobikError
 from .arguments import add_robot, command, load, naming
 
 if TYPE_CHECKING:
+    from ..mechanism import Mechanism
     from ..motions import Motion
+    from ..servo.chain import ServoChain
 
 
 def add_solve(commands: argparse._SubParsersAction) -> None:
@@ -108,6 +111,10 @@ def add_export(commands: argparse._SubParsersAction) -> None:
         help="of bodies and joints in formats without their names: as MuJoCo has them (default), or as Isaac",
     )  # fmt: skip
     parser.add_argument("--servos", metavar="SERVOS.json", help="for formats that hold servo counts")
+    parser.add_argument(
+        "--carry-weight", action="store_true", help="goals that bring loaded servos to the motion: of --robot, --servos"
+    )
+    parser.add_argument("--p-gain", type=float, metavar="P", help="position P gain of the servos; that of the factory")
     add_robot(parser, "--robot", "whose motion it is, for the order of its columns: ")
 
 
@@ -214,14 +221,30 @@ def _fk(options: argparse.Namespace) -> None:
 def _export(options: argparse.Namespace) -> None:
     from ..servo.export import export
 
+    robot = load(options) if options.robot else None
     export(
         options.motion,
         options.output,
         source_format=options.source_format,
         format=options.format,
         servos=options.servos,
-        robot=load(options) if options.robot else None,
+        robot=robot,
         rate=options.rate,
         fps=options.fps,
         order=options.order,
+        carry=_carry(options, robot) if options.carry_weight else None,
     )
+
+
+def _carry(options: argparse.Namespace, robot: Mechanism | None) -> Callable[[Motion, ServoChain], Motion]:
+    """Return what makes goals that carry the weight."""
+    from ..physics.carrying import carrying
+
+    def carry(motion: Motion, chain: ServoChain) -> Motion:
+        assert robot is not None
+        goals, said = carrying(robot, motion, chain, options.p_gain, source=options.motion)
+        if said:
+            print(said, file=sys.stderr)
+        return goals
+
+    return carry

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from .arguments import command
+
+if TYPE_CHECKING:
+    from ..motions import Motion
 
 
 def add_play(commands: argparse._SubParsersAction) -> None:
@@ -36,6 +41,11 @@ def add_play(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--soften", action="store_true", help=soften)
     parser.add_argument(
         "--feed-forward", action="store_true", help="tell the servos with each goal how fast to go there"
+    )
+    parser.add_argument(
+        "--carry-weight",
+        metavar="ROBOT",
+        help="goals that bring loaded servos to the motion, by this robot's masses and the servos' own P gains",
     )
     parser.add_argument("--without", type=int, nargs="+", metavar="ID", default=[], help="play without these servos")
     parser.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
@@ -78,6 +88,11 @@ def add_servos(commands: argparse._SubParsersAction) -> None:
             _add_brand(verb)
         if name == "prepare":
             verb.add_argument("--yes", action="store_true", help="do not ask")
+    _add_stop_and_report(verbs)
+
+
+def _add_stop_and_report(verbs: argparse._SubParsersAction) -> None:
+    """Add the verbs that need no bus: one stops another process, one reads a recording."""
     verb = command(verbs, "stop", _servos, "stop what Blender or robik play moves, from outside; torque stays on")
     verb.set_defaults(verb="stop")
     verb.add_argument("--port", default="", help="only what plays on this one")
@@ -119,11 +134,31 @@ def _play(options: argparse.Namespace) -> int:
         approach_speed=options.approach,
         interpolation=options.interpolation,
         torque_after=options.torque == "on",
-        how=How(options.loop, tuple(options.range) if options.range else None, options.speed, options.soften),
+        how=How(
+            options.loop,
+            tuple(options.range) if options.range else None,
+            options.speed,
+            options.soften,
+            _carry(options) if options.carry_weight else None,
+        ),
         feed_forward=options.feed_forward,
         without=tuple(options.without),
         record=options.record,
     )
+
+
+def _carry(options: argparse.Namespace) -> Callable[[Motion, Mapping[int, float], float], tuple[Motion, str]]:
+    """Return what makes goals that carry the weight, of a motion, the servos' position P gains by id, and a speed."""
+    from ..physics.carrying import carrying
+    from ..robots import load
+    from ..servo.chain_file import load_chain
+
+    robot, chain = load(options.carry_weight), load_chain(options.servos)
+
+    def carry(motion: Motion, gains: Mapping[int, float], speed: float) -> tuple[Motion, str]:
+        return carrying(robot, motion, chain, gains, speed=speed, rate=options.rate, source=options.motion)
+
+    return carry
 
 
 def _servos(options: argparse.Namespace) -> int:

@@ -112,13 +112,13 @@ def _told_apart(mechanism: Mechanism) -> tuple[Mechanism, tuple[tuple[str, str],
     joints = tuple(replace(joint, name=now.get(joint.name, joint.name)) for joint in mechanism.joints)
     both = zip(mechanism.joints, joints, strict=True)
     moved = {old: new for a, b in both for old, new in zip(a.coordinate_names, b.coordinate_names, strict=True)}
-    couplings = tuple(replace(c, follower=moved[c.follower], leader=moved[c.leader]) for c in mechanism.couplings)
+    couplings = tuple(c.renamed(moved.__getitem__) for c in mechanism.couplings)
     return mechanism.with_changes(joints=joints, couplings=couplings), renamed
 
 
 def _tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> ExportTree:
     """As `export_tree`, of a mechanism whose names are all different."""
-    coupled = {end for coupling in mechanism.couplings for end in (coupling.follower, coupling.leader)}
+    coupled = {end for coupling in mechanism.couplings for end in coupling.ends}
 
     def closes(joint: Joint) -> bool:
         return (

@@ -145,6 +145,13 @@ def _list(read: Reader, length: int | None = None) -> Reader:
     return read_all
 
 
+def _slope(value: Any, where: str) -> tuple[str, float]:
+    pair = _expect(value, list, f"{where}, each,", "a pair [coordinate, slope]")
+    if len(pair) != 2:
+        raise FormatError(f"{where} must be pairs [coordinate, slope], not {_shown(pair)}")
+    return _text(pair[0], f"{where}: a coordinate"), _number(pair[1], f"{where}: a slope")
+
+
 def _limits(value: Any, where: str) -> tuple[float, float]:
     pair = _expect(value, list, f"{where}, each,", "a pair [low, high], null for none")
     if len(pair) != 2:
@@ -194,7 +201,13 @@ _FIELDS: dict[type, dict[str, Reader]] = {
         "motions": _list(_text),
     },
     Frame: {"name": _text, "body": _text, "pose": _record(Pose), "sole": _list(_VECTOR)},
-    Coupling: {"name": _text, "follower": _text, "leader": _text, "coefficients": _list(_number)},
+    Coupling: {
+        "name": _text,
+        "follower": _text,
+        "leader": _text,
+        "coefficients": _list(_number),
+        "others": _list(_slope),
+    },
     Mechanism: {
         "name": _text,
         "bodies": _records(Body, "body"),

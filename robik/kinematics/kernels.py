@@ -229,6 +229,8 @@ def close(flat, now):
         polynomial = 0.0
         for k in range(flat.coupling_coefficients.shape[1] - 1, -1, -1):
             polynomial = polynomial * leader + flat.coupling_coefficients[g, k]
+        for k in range(flat.coupling_other_at[g], flat.coupling_other_at[g + 1]):
+            polynomial += flat.coupling_slope[k] * now.q[flat.dof_q[flat.coupling_other[k]]]
         now.value[m + g] = flat.size * (now.q[flat.dof_q[flat.coupling_follower[g]]] - polynomial)
         worst = max(worst, abs(now.value[m + g]))
     return worst
@@ -255,6 +257,8 @@ def group_jacobian(flat, now, g, A):
                 slope = slope * leader + k * flat.coupling_coefficients[row - m, k]
             out[flat.coupling_column[row - m, 0]] += flat.size
             out[flat.coupling_column[row - m, 1]] -= flat.size * slope
+            for k in range(flat.coupling_other_at[row - m], flat.coupling_other_at[row - m + 1]):
+                out[flat.coupling_other_column[k]] -= flat.size * flat.coupling_slope[k]
             continue
         cut = flat.row_cut[row]
         fx, fy, fz = now.force[row, 0], now.force[row, 1], now.force[row, 2]

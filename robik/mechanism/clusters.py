@@ -27,6 +27,13 @@ def path_to_root(tip: int, before: np.ndarray) -> list[int]:
     return path
 
 
+def coupled_dofs(couplings: dict[str, np.ndarray]) -> list[list[int]]:
+    """Return the degrees of freedom of each coupling, the follower first, from the arrays of `Flat` on couplings."""
+    at, others = couplings["coupling_other_at"].tolist(), couplings["coupling_other"].tolist()
+    pairs = zip(couplings["coupling_follower"].tolist(), couplings["coupling_leader"].tolist(), strict=True)
+    return [[follower, leader, *others[at[g] : at[g + 1]]] for g, (follower, leader) in enumerate(pairs)]
+
+
 def find_clusters(
     bodies: dict[str, np.ndarray], couplings: dict[str, np.ndarray], groups: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
@@ -51,7 +58,8 @@ def find_clusters(
     members = np.split(groups["group_columns"], groups["group_column_at"][1:-1])
     between = [
         sorted(set(path_to_root(f, before)) ^ set(path_to_root(g, before)) | {f, g})
-        for f, g in zip(couplings["coupling_follower"].tolist(), couplings["coupling_leader"].tolist(), strict=True)
+        for f, *leaders in coupled_dofs(couplings)
+        for g in leaders
     ]
     tied = [(k[0], i) for k in [*own, *(m.tolist() for m in members), *between] for i in k[1:]]
     rows, columns = zip(*tied, strict=True) if tied else ((), ())

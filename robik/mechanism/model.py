@@ -73,13 +73,11 @@ class Mechanism:
                 )
         coordinates = {n for j in self.joints for n in j.coordinate_names}
         for coupling in self.couplings:
-            for end in (coupling.follower, coupling.leader):
+            for end in coupling.ends:
                 if end not in coordinates:
                     raise MechanismError(
                         f"coupling {coupling.name!r}: unknown coordinate {end!r}; there are {_listed(coordinates)}"
                     )
-            if coupling.follower == coupling.leader:
-                raise MechanismError(f"coupling {coupling.name!r}: a coordinate cannot follow itself")
         self._check_connected()
 
     def _check_connected(self) -> None:

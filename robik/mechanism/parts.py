@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from math import inf, isnan
 
 import numpy as np
@@ -240,18 +240,22 @@ class Frame:
 
 @dataclass(frozen=True)
 class Coupling:
-    """A gear, a mimic joint: follower = Σₖ coefficients[k] · leaderᵏ, between joint coordinates [rad or m].
+    """A gear, a mimic joint or a differential, between joint coordinates [rad or m].
+
+        follower = Σₖ coefficients[k] · leaderᵏ + Σⱼ slopeⱼ · otherⱼ
 
     Attributes:
         name: unique among couplings.
         follower, leader: coordinate names (`Joint.coordinate_names`).
         coefficients: of the polynomial, the constant first.
+        others: further leaders, each with its slope.
     """
 
     name: str
     follower: str
     leader: str
     coefficients: tuple[float, ...] = (0.0, 1.0)
+    others: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         coefficients = numbers(self.coefficients, f"coupling {self.name!r}: its coefficients")
@@ -260,3 +264,45 @@ class Coupling:
                 f"coupling {self.name!r}: it needs coefficients; [0, 1] makes the follower equal the leader"
             )
         object.__setattr__(self, "coefficients", coefficients)
+        try:
+            names, slopes = tuple(name for name, _ in self.others), tuple(slope for _, slope in self.others)
+        except (TypeError, ValueError):
+            raise MechanismError(
+                f"coupling {self.name!r}: its others must be pairs of a leader and its slope, not {self.others!r}"
+            ) from None
+        slopes = numbers(slopes, f"coupling {self.name!r}: the slopes of its others")
+        object.__setattr__(self, "others", tuple(zip(names, slopes, strict=True)))
+        twice = next((name for name in self.ends if self.ends.count(name) > 1), None)
+        if twice == self.follower:
+            raise MechanismError(f"coupling {self.name!r}: a coordinate cannot follow itself")
+        if twice is not None:
+            raise MechanismError(f"coupling {self.name!r}: {twice!r} leads twice; add its slopes up")
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """All leaders' names."""
+        return (self.leader, *(name for name, _ in self.others))
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """Names of all coordinates that it ties, the follower first."""
+        return (self.follower, *self.leaders)
+
+    def value(self, at: Mapping[str, float]) -> float:
+        """Return the follower's value [rad or m] where the leaders are `at`."""
+        value = 0.0
+        for coefficient in reversed(self.coefficients):
+            value = value * at[self.leader] + coefficient
+        return float(value + sum(slope * at[name] for name, slope in self.others))
+
+    def slopes(self, at: Mapping[str, float]) -> dict[str, float]:
+        """Return the derivative of the follower by each leader, where the leaders are `at` [rad or m]."""
+        own = 0.0
+        for k in range(len(self.coefficients) - 1, 0, -1):
+            own = own * at[self.leader] + k * self.coefficients[k]
+        return {self.leader: float(own), **dict(self.others)}
+
+    def renamed(self, now: Callable[[str], str]) -> Coupling:
+        """Return the coupling between coordinates of new names; its own name stays."""
+        others = tuple((now(name), slope) for name, slope in self.others)
+        return replace(self, follower=now(self.follower), leader=now(self.leader), others=others)

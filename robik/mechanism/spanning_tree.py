@@ -30,7 +30,7 @@ def spanning_tree(mechanism: Mechanism) -> tuple[Tree, list[Joint]]:
         "(floating base)", "free", WORLD, mechanism.bodies[0].name, position=tuple(mechanism.bodies[0].rest_com)
     )
     joints = list(mechanism.joints) if tied else [floating, *mechanism.joints]
-    coupled = {end for c in mechanism.couplings for end in (c.follower, c.leader)}
+    coupled = {end for c in mechanism.couplings for end in c.ends}
     wanted = {j.name for j in joints if j.actuated or not coupled.isdisjoint(j.coordinate_names)}
     chosen = _chosen(joints, wanted)
     tree = [(body, joints[i]) for body, i in chosen]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import MechanismError
-from .clusters import find_clusters, path_to_root
+from .clusters import coupled_dofs, find_clusters, path_to_root
 from .constraints import BALL, chain, closure_rows, joint_matrices
 from .model import Mechanism
 from .parts import WORLD, Joint
@@ -70,6 +70,10 @@ class Flat(NamedTuple):
     coupling_leader: np.ndarray  # (g,) independent degree of freedom of each coupling
     coupling_coefficients: np.ndarray  # (g, degree + 1) polynomials
     coupling_column: np.ndarray  # (g, 2) places of both among their group's
+    coupling_other: np.ndarray  # further independent degrees of freedom of all couplings
+    coupling_slope: np.ndarray  # slope of each
+    coupling_other_at: np.ndarray  # (g + 1,) first of each coupling
+    coupling_other_column: np.ndarray  # place of each among its group's
     group_rows: np.ndarray  # rows of all groups
     group_row_at: np.ndarray  # first row of each group
     group_columns: np.ndarray  # degrees of freedom of all groups
@@ -227,15 +231,22 @@ class _Layout:
             base=next((joint for _, joint in self.tree[:n] if joint.type == "free" and joint.parent == WORLD), None),
         )
 
+    def _mass_shares(self, n: int) -> np.ndarray:
+        """Return the share of each body (n,) in the robot's mass; twins have none."""
+        mass = np.zeros(n)
+        for each in self.mechanism.bodies:
+            mass[self.body_at[each.name]] = each.mass
+        total = float(mass.sum())
+        return mass / total if total > 0 else mass
+
     def _bodies(self) -> dict[str, np.ndarray]:
         n = len(self.tree) + 1
         parent, first, last, tip = (np.zeros(n, np.int64) for _ in range(4))
-        tip[0] = -1
+        tip[0], balls = -1, 0
         from_R, to_R = np.tile(np.eye(3), (n, 1, 1)), np.tile(np.eye(3), (n, 1, 1))
         from_p, to_p = np.zeros((n, 3)), np.zeros((n, 3))
         motions: list[tuple[int, int, int, int]] = []
         dofs: list[tuple[int, int, int, float, float]] = []
-        balls = 0
         for b, (body, joint) in enumerate(self.tree, start=1):
             flipped = joint.child != body
             parent[b] = self.body_at[joint.child if flipped else joint.parent]
@@ -245,8 +256,7 @@ class _Layout:
                 near_R, near_p, far_R, far_p = far_R, far_p, near_R, near_p
             from_R[b], from_p[b] = near_R, near_p - self.rest_com[parent[b]]
             to_R[b], to_p[b] = far_R.T, far_R.T @ (self.rest_com[b] - far_p)
-            first[b] = len(motions)
-            before = int(tip[parent[b]])
+            first[b], before = len(motions), int(tip[parent[b]])
             for motion in chain(joint, flipped):
                 motions.append((motion.kind, motion.axis, len(self.rest), len(dofs)))
                 if motion.kind == BALL:
@@ -259,16 +269,12 @@ class _Layout:
                 self.rest.extend(motion.rest)
                 before = len(dofs) - 1
             last[b], tip[b] = len(motions), before
-        mass = np.zeros(n)
-        for each in self.mechanism.bodies:
-            mass[self.body_at[each.name]] = each.mass
-        total = float(mass.sum())
         columns = list(zip(*motions, strict=True)) if motions else [(), (), (), ()]
         d = list(zip(*dofs, strict=True)) if dofs else [(), (), (), (), ()]
         return {
             "parent": parent, "first": first, "last": last, "tip": tip,
             "from_parent_R": from_R, "from_parent_p": from_p, "to_child_R": to_R, "to_child_p": to_p,
-            "mass": mass / total if total > 0 else mass,
+            "mass": self._mass_shares(n),
             "kind": _ints(columns[0]), "axis": _ints(columns[1]), "at_q": _ints(columns[2]), "at_v": _ints(columns[3]),
             "before": _ints(d[0]), "ball": _ints(d[1]), "dof_q": _ints(d[2]),
             "lower": np.array(d[3], dtype=float), "upper": np.array(d[4], dtype=float),
@@ -308,8 +314,9 @@ class _Layout:
         degree = max((len(c.coefficients) for c in self.mechanism.couplings), default=1)
         coefficients = np.zeros((len(self.mechanism.couplings), degree))
         follower, leader = [], []
+        other, slope, at = [], [], [0]
         for g, coupling in enumerate(self.mechanism.couplings):
-            for end in (coupling.follower, coupling.leader):
+            for end in coupling.ends:
                 if end not in self.dofs:
                     raise MechanismError(
                         f"coupling {coupling.name!r}: {end!r} is a ball's; couple a coordinate that is a single angle"
@@ -320,10 +327,18 @@ class _Layout:
             leader.append(lead)
             for k, c in enumerate(coupling.coefficients):
                 coefficients[g, k] = c * f_sign * l_sign**k
+            for name, weight in coupling.others:
+                dof, sign = self.dofs[name]
+                other.append(dof)
+                slope.append(weight * f_sign * sign)
+            at.append(len(other))
         return {
             "coupling_follower": _ints(follower),
             "coupling_leader": _ints(leader),
             "coupling_coefficients": coefficients,
+            "coupling_other": _ints(other),
+            "coupling_slope": np.array(slope, dtype=float),
+            "coupling_other_at": _ints(at),
         }
 
     def _groups(
@@ -333,10 +348,8 @@ class _Layout:
         loop, at, m = closure["loop"].tolist(), closure["loop_at"], len(closure["row_kind"])
         touched = [set(loop[at[i] : at[i + 1]]) for i in range(len(at) - 1)]
         rows = [list(range(closure["cut_row"][i], closure["cut_row"][i + 1])) for i in range(len(touched))]
-        for g, pair in enumerate(
-            zip(couplings["coupling_follower"].tolist(), couplings["coupling_leader"].tolist(), strict=True)
-        ):
-            touched.append(set(pair))
+        for g, ends in enumerate(coupled_dofs(couplings)):
+            touched.append(set(ends))
             rows.append([m + g])
         groups: list[tuple[list[int], set[int]]] = []
         for own_rows, own_columns in zip(rows, touched, strict=True):
@@ -353,6 +366,7 @@ class _Layout:
             "loop_column": _ints([place[c] for c in loop]),
             "column_of": _ints([place.get(c, -1) for c in range(dofs)]),
             "coupling_column": _ints([(place[f], place[lead]) for f, lead in pairs]).reshape(-1, 2),
+            "coupling_other_column": _ints([place[c] for c in couplings["coupling_other"].tolist()]),
             "group_rows": _ints([r for group in groups for r in group[0]]),
             "group_row_at": _ints(np.cumsum([0, *(len(group[0]) for group in groups)])),
             "group_columns": _ints([c for group in groups for c in sorted(group[1])]),

@@ -204,6 +204,7 @@ class Report:
         jerk: (T, actuators) [rad/s³ or m/s³], the change of acceleration into each frame.
         look_ahead: how all frames were solved at once; None where they were solved one by one.
         quality: figures of its contacts and jumps.
+        rounding: how far joints are from a file's rounded numbers, so that its linkages move [m].
     """
 
     targets: tuple[str, ...]
@@ -223,6 +224,7 @@ class Report:
     jerk: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     look_ahead: LookAhead | None = None
     quality: Quality = Quality()
+    rounding: float = 0.0
 
     @property
     def jumping(self) -> np.ndarray:

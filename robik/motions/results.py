@@ -38,6 +38,7 @@ def report_summary(motion: Motion) -> dict:
         "orientation_error_max_rad": _worst(report.orientation_error),
         "com_error_max_m": _worst(report.com_error),
         "constraint_residual_max": float(report.residual.max()),
+        "rounding_m": report.rounding,
         "peak_velocity": motion.peak_velocity(),
         "peak_acceleration": dict(
             zip(motion.actuators, np.abs(report.acceleration).max(axis=0, initial=0.0).tolist(), strict=False)

@@ -283,7 +283,7 @@ def drawable_coordinates(mechanism: Mechanism) -> tuple[str, ...]:
     Returns:
         The names, joint by joint.
     """
-    coupled = {end for c in mechanism.couplings for end in (c.follower, c.leader)}
+    coupled = {end for c in mechanism.couplings for end in c.ends}
     return tuple(
         name
         for joint in mechanism.joints

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 
@@ -19,13 +20,15 @@ MOST_TRIALS = 10_000
 MOST_GAIN = 16383.0  # of a position P gain in the control table
 
 
-def chain_drives(chain: ServoChain, mechanism: Mechanism, p_gain: float | None = None) -> dict[str, Drive]:
+def chain_drives(
+    chain: ServoChain, mechanism: Mechanism, p_gain: Mapping[int, float] | float | None = None
+) -> dict[str, Drive]:
     """Return drives by actuator.
 
     Args:
         chain: The servos.
         mechanism: The robot that they move.
-        p_gain: Position P gain of all servos; that of the factory if left out.
+        p_gain: Position P gain of all servos, or by their ids; that of the factory where it is left out.
 
     Returns:
         Drive by actuator.
@@ -35,16 +38,18 @@ def chain_drives(chain: ServoChain, mechanism: Mechanism, p_gain: float | None =
     """
     if missing := [name for name in mechanism.actuators if name not in chain.actuators]:
         raise ServoError(f"no servo turns {', '.join(missing)} of robot {mechanism.name!r}")
-    drives = {}
+    drives: dict[str, Drive] = {}
     for servo in chain.servos:
         if servo.actuator not in mechanism.actuators:
             continue
         if servo.model not in MOTORS:
             raise ServoError(f"what the motor of an {servo.model} can is unknown; known are {', '.join(MOTORS)}")
         motor, gear = MOTORS[servo.model], servo.gear_ratio
-        drives[servo.actuator] = Drive(
-            stiffness=motor.stiffness(p_gain) * gear**2, effort=motor.stall_torque * gear, speed=motor.free_speed / gear
-        )
+        gain = p_gain.get(servo.id) if isinstance(p_gain, Mapping) else p_gain
+        stiffness, effort, speed = motor.stiffness(gain) * gear**2, motor.stall_torque * gear, motor.free_speed / gear
+        if twin := drives.get(servo.actuator):  # both push
+            stiffness, effort, speed = stiffness + twin.stiffness, effort + twin.effort, min(speed, twin.speed)
+        drives[servo.actuator] = Drive(stiffness, effort, speed)
     return drives
 
 

@@ -74,6 +74,7 @@ class BakeSettings:
         velocity_limit: above which it is, where no motor's speed is known [rad/s].
         velocity_weight: of holding back.
         still: pull towards the frame before, times the time step [s].
+        posture: pull of the motors to their rest pose.
         joint_limits: whether joints keep their limits.
         look_ahead: whether all frames are solved at once.
         acceleration: that motors keep then [rad/s²]; 0 for any.
@@ -87,6 +88,7 @@ class BakeSettings:
     velocity_limit: float = 5.0
     velocity_weight: float = field(default=single(1e-2))
     still: float = field(default=single(Settings().stillness))
+    posture: float = field(default=single(Settings().posture))
     joint_limits: bool = True
     look_ahead: bool = False
     acceleration: float = 0.0
@@ -143,6 +145,7 @@ def solver_settings(
         com_weight=com_weight,
         state_weight=None,
         stillness=bake.still,
+        posture=bake.posture,
         velocity_weight=bake.velocity_weight if bake.soften else 0.0,
         velocity_limit=_soften_above(mechanism, bake) if bake.soften else inf,
         joint_limits=bake.joint_limits,

@@ -189,6 +189,14 @@ class Bus:
         """Look at every servo, asking once; None for each that does not answer."""
         return [self._line(servo).glance(servo) for servo in self.chain.servos]
 
+    def p_gains(self) -> list[int]:
+        """Return the position P gains of all servos, each in its own unit.
+
+        Raises:
+            ServoSilent: Names the one that does not answer.
+        """
+        return self._gathered([line.p_gains() for line, _ in self._parts()])
+
     def has_error(self, servo: Servo) -> bool:
         """Return whether a servo has a hardware error.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from ..motions import Motion, load_motion
 from .chain_file import load_chain
 from .controls import Controls, controls, on_endings
 from .driver import driver_of
-from .outside import STOP, TORQUE_OFF, Notice
+from .outside import STOP, TORQUE_OFF, Notice, ports_of
 from .player import Player
 from .port_thread import SIMULATED
 from .softening import soften
@@ -31,12 +32,22 @@ UNMOVED = "stopped before anything moved"
 
 @dataclass(frozen=True)
 class How:
-    """Options of playing a motion file: over and over, a stretch [s] of it, at another speed, softened."""
+    """Options of playing a motion file.
+
+    Attributes:
+        loop: over and over.
+        stretch: from when to when [s]; all of it if left out.
+        speed: 2 is twice as fast.
+        soften: round off what the motors cannot do.
+        carry: makes goals that carry the weight, of a whole motion, the servos' position P gains by id and a speed, and
+            says what is to be said of them; the motion itself is played if left out.
+    """
 
     loop: bool = False
     stretch: tuple[float, float] | None = None
     speed: float = 1.0
     soften: bool = False
+    carry: Callable[[Motion, Mapping[int, float], float], tuple[Motion, str]] | None = None
 
 
 def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How = How(), **settings: Any) -> int:
@@ -58,17 +69,17 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     Raises:
         RobikError: what is wrong, and what would be right; the servos are in a defined state.
     """
-    motion, chain = load_motion(motion_path), load_chain(servos_path)
+    whole, chain = load_motion(motion_path), load_chain(servos_path)
     player = Player(chain, port, PlaySettings(**settings))
-    motion = _prepared(motion, player, how)
+    motion = _prepared(whole, player, how)
     checked = player.preflight(motion)
     checked.check()
     for warning in checked.warnings:
         _say(f"warning: {warning}", sys.stderr)
-    with controls() as pressed, Notice(port) as notice:
+    with controls() as pressed, Notice(ports_of(chain.on_one_port() if port == SIMULATED else chain, port)) as notice:
         player.connect()
         try:
-            return _Play(player, pressed, notice).run(motion, how)
+            return _Play(player, pressed, notice).run(whole, motion, how)
         finally:
             player.close()
             if said := player.status.recording:
@@ -77,6 +88,10 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
 
 def _prepared(motion: Motion, player: Player, how: How) -> Motion:
     start, end = how.stretch or (None, None)
+    if how.carry is not None:
+        motion, said = how.carry(motion, player.p_gains, how.speed)
+        if said:
+            _say(said, sys.stderr)
     motion = part(motion, start, end, how.speed)
     if not how.soften:
         return motion
@@ -104,8 +119,17 @@ class _Play:
         self._pressed.look()
         self._pressed.is_torque_off |= asked == TORQUE_OFF
 
-    def run(self, motion: Motion, how: How) -> int:
-        """Connect, check everything that can be known, turn torque on, play. Returns the exit code."""
+    def run(self, whole: Motion, motion: Motion, how: How) -> int:
+        """Connect, check everything that can be known, turn torque on, play.
+
+        Args:
+            whole: the motion of the file.
+            motion: what is played of it, as far as it is known before the servos are.
+            how: which part of it.
+
+        Returns:
+            The exit code.
+        """
         player, has_moved = self._player, False
         try:
             _say(self._wait(PlayState.READY, PlayState.HOLDING).message)
@@ -113,6 +137,9 @@ class _Play:
                 _say(f"warning: {player.status.missing}", sys.stderr)
             if player.status.adapter:
                 _say(f"warning: {player.status.adapter}", sys.stderr)
+            if how.carry is not None:
+                self._read_p_gains()
+                motion = _prepared(whole, player, how)
             player.check(motion, how.soften)
             player.torque(True)
             self._wait(PlayState.HOLDING)
@@ -128,7 +155,7 @@ class _Play:
 
     def _wait(self, *states: PlayState) -> Status:
         """Wait until the player is there; a stop ends that at once while it connects, which changes nothing."""
-        ends = time.monotonic() + TIMEOUT
+        ends = time.perf_counter() + TIMEOUT
         while (status := self._player.status).state not in states:
             self._player.heartbeat()
             self._look()
@@ -139,13 +166,23 @@ class _Play:
                 raise _Stopped
             if status.state is PlayState.FAULT:
                 raise ServoError(status.message)
-            if time.monotonic() > ends:
+            if time.perf_counter() > ends:
                 raise ServoError(f"the player is still {status.state.value} after {TIMEOUT:g} s: {status.message}")
             time.sleep(GLANCE / 5)
         self._look()
         if self._pressed.stops:
             raise _Stopped
         return status
+
+    def _read_p_gains(self) -> None:
+        """Wait until the servos' position P gains are known."""
+        self._player.ask_p_gains()
+        ends = time.perf_counter() + TIMEOUT
+        while not self._player.p_gains:
+            self._wait(PlayState.READY, PlayState.HOLDING)
+            if time.perf_counter() > ends:
+                raise ServoError("the servos' position P gains cannot be read")
+            time.sleep(GLANCE / 5)
 
     def _leave_torque(self) -> str:
         """Leave torque as it was found, since nothing has moved; returns what it is, in words."""
@@ -164,8 +201,8 @@ class _Play:
         return self._settled()
 
     def _settled(self) -> str:
-        ends = time.monotonic() + TIMEOUT
-        while self._player.is_open and self._player.status.state is PlayState.CONNECTING and time.monotonic() < ends:
+        ends = time.perf_counter() + TIMEOUT
+        while self._player.is_open and self._player.status.state is PlayState.CONNECTING and time.perf_counter() < ends:
             self._look()
             if self._pressed.is_torque_off:
                 self._player.emergency_stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -11,8 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 ESCAPE, PAUSE, TORQUE_OFF = "\x1b", " ", "t"
+SEQUENCE = re.compile("\x1b[\\[O][0-9;?]*[ -/]*[@-~]|[\0\xe0].", re.DOTALL)  # of an arrow or a function key; Windows'
 RELEASED = (
-    2.0  # [s] without a press, after which the next one is another: a key that is held repeats sooner on every system
+    2.0  # [s] without a press, after which the next is another: a key that is held repeats sooner on every system
 )
 ENDINGS = (
     "SIGINT",
@@ -26,7 +28,7 @@ class Controls:
     """Presses so far. A key that is held, or hit again within `RELEASED`, is one press.
 
     Args:
-        keys: returns the keys since the last call.
+        keys: returns the keys since the last call, those without a letter as the sequences that terminals make of them.
         now: a clock [s].
 
     Attributes:
@@ -35,7 +37,7 @@ class Controls:
         is_torque_off: whether torque-off was asked for: by its key, or by a second stop.
     """
 
-    def __init__(self, keys: Callable[[], str] = lambda: "", now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, keys: Callable[[], str] = lambda: "", now: Callable[[], float] = time.perf_counter) -> None:
         self.stops = self.pauses = 0
         self.is_torque_off = False
         self._keys, self._now = keys, now
@@ -48,7 +50,7 @@ class Controls:
 
     def look(self) -> None:
         """Take in what was pressed since the last look."""
-        pressed = self._keys()
+        pressed = SEQUENCE.sub("", self._keys())
         signals, self._signals = self._signals, []
         if ESCAPE in pressed or signals:
             now = self._now()
@@ -95,7 +97,13 @@ def _keys() -> Iterator[Callable[[], str]]:
     elif sys.platform == "win32":
         import msvcrt
 
-        yield lambda: "".join(msvcrt.getwch() for _ in range(16) if msvcrt.kbhit())
+        def hit() -> str:
+            keys = ""
+            while msvcrt.kbhit() or keys[-1:] in ("\0", "\xe0"):  # the rest of an arrow key is there
+                keys += msvcrt.getwch()
+            return keys
+
+        yield hit
     else:
         import select
         import termios

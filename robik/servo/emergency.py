@@ -74,8 +74,8 @@ class Emergency:
         Raises:
             EmergencyStopped: It is.
         """
-        until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
+        until = time.perf_counter() + seconds
+        while (left := until - time.perf_counter()) > 0:
             self.check()
             time.sleep(min(left, SLICE))
 

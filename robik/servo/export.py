@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import tau
 from pathlib import Path
 
+from ..errors import ServoError
 from ..mechanism.model import Mechanism
 from ..motions.format import Companions, ServoCounts
 from ..motions.motion import Motion, values_for
@@ -58,6 +60,7 @@ def export(
     rate: float | None = None,
     fps: float | None = None,
     order: str = "depth",
+    carry: Callable[[Motion, ServoChain], Motion] | None = None,
 ) -> None:
     """Write a motion file in another format.
 
@@ -71,6 +74,7 @@ def export(
         rate: Samples per second of what is written [Hz]; the motion's own samples if left out.
         fps: Samples per second of a source that does not say how many [Hz].
         order: Of bodies and joints in formats that do not name them: depth or breadth.
+        carry: Makes goals that carry the weight of a motion; the motion itself is written if left out.
 
     Raises:
         RobikError: One sentence that says what is wrong, and what would be right; nothing is written.
@@ -79,9 +83,13 @@ def export(
     motion = load_motion(source, source_format, Companions(robot=robot, fps=fps, order=order))
     if robot is not None:
         motion = replace(motion, actuators=robot.actuators, values=values_for(robot, motion, source))
+    chain = None if servos is None else load_chain(servos)
+    if carry is not None:
+        if chain is None or robot is None:
+            raise ServoError("goals that carry the weight need the robot and its servos: --robot and --servos")
+        motion = carry(motion, chain)
     if rate is not None:
         motion = resampled(motion, rate)
-    chain = None if servos is None else load_chain(servos)
     export_motion(motion, path, chosen.name, chain=chain, robot=robot, order=order)
 
 

@@ -198,7 +198,7 @@ class Looks:
 
     def _lose(self, lost: list[int], was_alone: bool) -> None:
         """Find out which of these is silent: each is asked alone, and who is silent again at once."""
-        now, self._alone = time.monotonic(), len(self._missed)
+        now, self._alone = time.perf_counter(), len(self._missed)
         self._suspects = [*lost, *(id for id in self._suspects if id not in lost)]
         for id in lost:
             self._silent_since[id] = min(self._silent_since[id], self._moment.time)

@@ -101,6 +101,7 @@ def status_from(data: Mapping[str, Any]) -> Status:
     """
     servos = tuple(ServoReading(**servo) for servo in data["servos"])
     known = {"state": PlayState(data["state"]), "present": tuple(data["present"]), "servos": servos}
+    known["p_gains"] = tuple(data["p_gains"])
     return Status(**{**data, **known})
 
 

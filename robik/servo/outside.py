@@ -10,12 +10,14 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import ServoError
 from ..files import write_whole
+from .chain import ServoChain
 from .status import Status
 
 RENEWED = 0.5  # [s]: this often a notice is written again, also where nothing has changed
@@ -37,15 +39,20 @@ def folder() -> Path:
     return place
 
 
+def ports_of(chain: ServoChain, port: str) -> list[str]:
+    """Return the ports that a chain's servos are on, where `port` is the one that is played on."""
+    return [part.port or port for part in chain.parts]
+
+
 class Notice:
-    """That this process holds a port, for as long as the block lasts.
+    """That this process holds one port or several, for as long as the block lasts.
 
     Args:
-        port: its name.
+        ports: their names.
     """
 
-    def __init__(self, port: str) -> None:
-        self._port, self._state, self._written = port, "", -STALE
+    def __init__(self, ports: Sequence[str]) -> None:
+        self._ports, self._state, self._written = list(ports), "", -STALE
         self._file: Path | None = None
         with suppress(OSError):  # without such a folder nobody can stop it from outside; it plays all the same
             self._file = folder() / f"{os.getpid()}.json"
@@ -70,11 +77,11 @@ class Notice:
         """
         if self._file is None:
             return ""
-        state, now = f"{status.state.value}: {status.message}", time.monotonic()
+        state, now = f"{status.state.value}: {status.message}", time.perf_counter()
         with suppress(OSError):
             if state != self._state or now - self._written > RENEWED:
                 self._state, self._written = state, now
-                what = {"port": self._port, "state": state, "moves": status.state.is_moving}
+                what = {"ports": self._ports, "state": state, "moves": status.state.is_moving}
                 write_whole(self._file, json.dumps(what))
             asking = self._file.with_suffix(".stop")
             if asking.exists():
@@ -86,19 +93,24 @@ class Notice:
 
 @dataclass(frozen=True)
 class Holder:
-    """A program that holds a port.
+    """A program that holds ports.
 
     Attributes:
         file: its notice.
-        port: its name.
+        ports: their names.
         state: of its player, in words.
         moves: whether it moves servos.
     """
 
     file: Path
-    port: str
+    ports: tuple[str, ...]
     state: str
     moves: bool
+
+    @property
+    def name(self) -> str:
+        """Of its ports, in words."""
+        return " and ".join(self.ports)
 
 
 def holders(port: str = "") -> list[Holder]:
@@ -113,7 +125,7 @@ def holders(port: str = "") -> list[Holder]:
     found = []
     for file in sorted(folder().glob("*.json")):
         holder = _read(file)
-        if holder is not None and port in ("", holder.port):
+        if holder is not None and (not port or port in holder.ports):
             found.append(holder)
     return found
 
@@ -123,7 +135,7 @@ def _read(file: Path) -> Holder | None:
         if time.time() - file.stat().st_mtime > STALE:
             return None
         what = json.loads(file.read_text(encoding="utf-8"))
-        return Holder(file, what["port"], what["state"], what["moves"])
+        return Holder(file, tuple(what["ports"]), what["state"], what["moves"])
     except (OSError, ValueError, KeyError):  # it has just left
         return None
 
@@ -146,13 +158,15 @@ def ask_to_stop(port: str = "", is_torque_off: bool = False) -> list[str]:
         where = f"the port {port}" if port else "a port of servos"
         raise ServoError(f"no program of this user that plays with RobIK holds {where}")
     for holder in asked:
-        holder.file.with_suffix(".stop").write_text(TORQUE_OFF if is_torque_off else STOP, encoding="utf-8")
-    ends = time.monotonic() + STOPPING
+        asking = holder.file.with_suffix(".stop")
+        if is_torque_off or not asking.exists():  # a stop takes no torque-off back that nobody has read yet
+            write_whole(asking, TORQUE_OFF if is_torque_off else STOP)  # whoever reads it finds all of it
+    ends = time.perf_counter() + STOPPING
     while left := [holder for holder in asked if _is_waited_for(holder)]:
-        if time.monotonic() > ends:
-            raise ServoError(f"{left[0].port} does not stop ({left[0].state}); switch the servos' power off")
+        if time.perf_counter() > ends:
+            raise ServoError(f"{left[0].name} does not stop ({left[0].state}); switch the servos' power off")
         time.sleep(0.02)
-    return [f"{holder.port}: {_state(holder)}" for holder in asked]
+    return [f"{holder.name}: {_state(holder)}" for holder in asked]
 
 
 def _is_waited_for(holder: Holder) -> bool:

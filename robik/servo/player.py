@@ -140,6 +140,21 @@ class Player:
         """
         self._ask_again("rebooting", "reboot")
 
+    def ask_p_gains(self) -> None:
+        """Let the servos' position P gains be read; `p_gains` has them then.
+
+        Raises:
+            ServoError: they move.
+        """
+        self._check_standing()
+        if self.is_open:
+            self._thread.ask("read_p_gains")
+
+    @property
+    def p_gains(self) -> dict[int, float]:
+        """Return the servos' position P gains as read back, by id; empty before they were read."""
+        return dict(zip(self.chain.ids, map(float, self.status.p_gains), strict=False))
+
     def preflight(self, motion: Motion, from_afar: bool = False) -> Preflight:
         """Return what speaks against playing a motion.
 
@@ -303,11 +318,11 @@ class Player:
         Raises:
             ServoError: A fault, with its message, unless faults are waited for; or time is up.
         """
-        ends = time.monotonic() + timeout
+        ends = time.perf_counter() + timeout
         while (status := self.status).state not in states:
             if status.state is PlayState.FAULT:
                 raise ServoError(status.message)
-            if time.monotonic() > ends:
+            if time.perf_counter() > ends:
                 raise ServoError(f"the player is still {status.state.value} after {timeout:g} s: {status.message}")
             self.heartbeat()
             time.sleep(0.01)

@@ -21,8 +21,9 @@ from .board import Board
 from .chain import ServoChain
 from .chain_file import read_chain
 from .messages import along_from, pack, settings_from, status_data, unpack
-from .outside import STOP, TORQUE_OFF, Notice
+from .outside import STOP, TORQUE_OFF, Notice, ports_of
 from .port_thread import PortThread
+from .schedule import take_precedence
 from .status import PlayState, Status
 from .stream import Wishes
 
@@ -44,16 +45,19 @@ class Host:
         self._thread: PortThread | None = None
         self._chain: ServoChain | None = None
         self._limits = np.zeros((0, 2))
-        self._beat, self._patience = time.monotonic(), inf
+        self._beat, self._patience = time.perf_counter(), inf
         self._known = 0  # number of the last message that the status knows of
         self._why = ""  # it was stopped, if the owner did not ask for it
         self._is_left = False
         self._is_over = threading.Event()
 
     def greet(self) -> None:
-        """Tell the owner that messages are heard."""
-        self._answers.write(pack("ready"))
-        self._answers.flush()
+        """Tell the owner that messages are heard; leave if it has gone already."""
+        try:
+            self._answers.write(pack("ready"))
+            self._answers.flush()
+        except OSError:
+            self.leave()
 
     # what the owner says
 
@@ -63,6 +67,7 @@ class Host:
         Args:
             lines: A message each.
         """
+        take_precedence()
         try:
             for line in lines:
                 message = unpack(line)
@@ -122,7 +127,7 @@ class Host:
         self._wishes.clear()
 
     def _do_beat(self) -> None:
-        self._beat = time.monotonic()
+        self._beat = time.perf_counter()
 
     def _do_end(self) -> None:
         self.leave()
@@ -133,11 +138,11 @@ class Host:
         """Watch the owner, and whoever asks from outside, until the port is closed."""
         while self._thread is None and not self._is_left:
             time.sleep(GLANCE)
-        if self._thread is None:
+        if self._thread is None or self._chain is None:
             return
         teller = threading.Thread(target=self._tell, daemon=True)
         teller.start()
-        with Notice(self._thread.port) as notice:
+        with Notice(ports_of(self._chain, self._thread.port)) as notice:
             while self._thread.is_alive:
                 self._watch(notice)
                 time.sleep(GLANCE)
@@ -152,7 +157,7 @@ class Host:
             self._thread.press_emergency()
         elif asked == STOP and status.state.is_moving:
             self._stop("asked for outside")
-        silent = time.monotonic() - self._beat
+        silent = time.perf_counter() - self._beat
         if silent > self._patience and status.state.is_moving:
             self._stop(f"not heard of for {self._patience:g} s")
 
@@ -169,11 +174,12 @@ class Host:
 
     def _tell(self) -> None:
         """Send the status whenever it is another; an owner that does not read holds nothing else up."""
+        take_precedence()
         told, last = -inf, b""
         while True:
             is_over = self._is_over.is_set()
             line = self._line(is_over)
-            now = time.monotonic()
+            now = time.perf_counter()
             if line != last or now - told > TELL_EVERY:
                 try:
                     self._answers.write(line)
@@ -202,7 +208,12 @@ class Host:
 
 
 def main() -> int:
-    """Serve an owner on standard input and output."""
+    """Serve an owner on standard input and output.
+
+    All threads have the precedence of the one that plays: one that waits for a core while it holds Python's lock would
+    hold that one up.
+    """
+    take_precedence()
     host = Host(sys.stdout.buffer)
     host.greet()
     for name in ENDINGS:

@@ -111,7 +111,7 @@ class PortProcess:
         self._is_running = self._is_told_over = False
         self._asked = self._presses = 0
         self._known_presses, self._is_known_cutting = 0, False
-        self._heard = time.monotonic()
+        self._heard = time.perf_counter()
         self._connected: tuple[list[int], list[list[int]]] = ([], [])
 
     @property
@@ -183,7 +183,7 @@ class PortProcess:
             if self._process is None:
                 if self._is_running and not is_optional:
                     self._unsent.append(pack(do, **content))
-            elif not is_optional or time.monotonic() - self._heard < UNHEARD:
+            elif not is_optional or time.perf_counter() - self._heard < UNHEARD:
                 self._write(self._process, pack(do, **content))
 
     def _write(self, process: subprocess.Popen[bytes], line: bytes) -> None:
@@ -229,7 +229,7 @@ class PortProcess:
         with self._lock:
             if self._rescue is not None and self._rescue.is_alive:
                 return False
-            self._heard = time.monotonic()
+            self._heard = time.perf_counter()
             self._write(process, pack("open", **how, message=self._board.status.message))
             for line in self._unsent:
                 self._write(process, line)
@@ -256,7 +256,7 @@ class PortProcess:
         is_over: bool,
     ) -> None:
         """Take in what the process says of itself."""
-        self._heard, self._is_told_over = time.monotonic(), is_over
+        self._heard, self._is_told_over = time.perf_counter(), is_over
         self._known_presses, self._is_known_cutting = presses, is_cutting
         if limits and self._connected != (ids, limits):
             self._connected = ids, limits
@@ -309,7 +309,7 @@ class PortProcess:
     def _end_if_hung(self, process: subprocess.Popen[bytes]) -> None:
         """End a process that does not answer any more; whoever listens to it then turns torque off from here."""
         time.sleep(HUNG)
-        if self.is_cutting and time.monotonic() - self._heard > HUNG:
+        if self.is_cutting and time.perf_counter() - self._heard > HUNG:
             process.kill()
 
     def _cut_from_here(self) -> None:
@@ -346,7 +346,7 @@ class SentWishes:
 
     def beat(self) -> None:
         """Alive."""
-        now = time.monotonic()
+        now = time.perf_counter()
         if now - self._beat >= BEAT_EVERY:
             self._beat = now
             self._send("beat", is_optional=True)

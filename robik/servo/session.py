@@ -150,9 +150,8 @@ class Session:
         after = self._bus.cut_torque()
         servos = self._board.status.servos
         if len(servos) == len(after):
-            self._board.publish(
-                servos=tuple(replace(one, torque=torque) for one, torque in zip(servos, after, strict=True))
-            )
+            now = (replace(one, torque=torque) for one, torque in zip(servos, after, strict=True))
+            self._board.publish(servos=tuple(now))
         else:  # they were not found fit, so nothing was known of them
             self.survey()
         asked = zip(self.chain.servos, after, strict=True)
@@ -173,9 +172,8 @@ class Session:
         self._bus.set_torque([self._torque_before.get(id, False) for id in self.chain.ids])
         self.survey()
         status = self._board.status
-        self._board.publish(
-            state=PlayState.HOLDING if status.torque else PlayState.READY, message=torque_words(status.servos)
-        )
+        state = PlayState.HOLDING if status.torque else PlayState.READY
+        self._board.publish(state=state, message=torque_words(status.servos))
 
     def reboot(self) -> None:
         """Reboot the servos that have a hardware error, and look at all again."""
@@ -191,6 +189,10 @@ class Session:
             return self._bus.has_error(servo)
         except ServoSilent:
             return False
+
+    def read_p_gains(self) -> None:
+        """Read and publish the servos' position P gains."""
+        self._board.publish(p_gains=tuple(self._bus.p_gains()))
 
     def look(self) -> None:
         """At all servos, while nothing plays; at none where not all were fit when they were last looked for.
@@ -350,9 +352,8 @@ class Session:
         if not self._settings.torque_after:
             self.torque_off(f"{message}, torque is off" + ("" if is_over else "; turn it on to go on"))
         else:
-            self._board.publish(
-                state=PlayState.HOLDING, message=f"{message}, holding" + ("" if is_over else "; play again to go on")
-            )
+            message = f"{message}, holding" + ("" if is_over else "; play again to go on")
+            self._board.publish(state=PlayState.HOLDING, message=message)
 
     def _let_watchdog_bite(self, why: str) -> NoReturn:
         """Send nothing until the servos have stopped by themselves; raises ServoError, which says so."""

@@ -12,7 +12,7 @@ from .brands import DEFAULT, brand_of
 from .chain_file import load_chain, save_chain
 from .controls import controls
 from .driver import Workshop
-from .outside import ask_to_stop
+from .outside import ask_to_stop, holders
 from .recording import load_recording
 from .recording_report import amperes, tracking_table, write_report
 from .telemetry import Seen
@@ -123,6 +123,8 @@ def _confirm(question: str) -> bool:
 def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> int:
     """Turn torque off on a bus, first of all and whoever is there, then print what each servo has, as read back.
 
+    A program that plays with RobIK on that port has it for itself: then that one is told, and does it at once.
+
     Args:
         port: Name of the port.
         baud_rate: Rate to ask at [bit/s]; the likely ones if left out.
@@ -134,6 +136,10 @@ def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.nam
     Raises:
         ServoError: The port cannot be opened, or is gone.
     """
+    if holders(port):
+        told = ask_to_stop(port, is_torque_off=True)
+        print("\n".join(told))
+        return int(not all("torque is off" in said for said in told))
     rates = brand_of(brand).likely_bauds if baud_rate is None else (baud_rate,)
     with closing(setup.open_workshop(port, rates[0], brand)) as workshop:
         found = workshop.torque_off(rates)

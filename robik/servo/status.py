@@ -134,6 +134,7 @@ class Status:
         looks: at all servos while this was played.
         stopped_at: where on the way it was stopped, from where *Play* goes on [s]; 0 where it was not.
         recording: what became of the telemetry where it is not where it was asked for, or not whole; empty otherwise.
+        p_gains: position P gains of the servos, in the chain's order; empty before they were asked for.
         servos: what each servo last reported, in the chain's order; empty before.
     """
 
@@ -155,6 +156,7 @@ class Status:
     looks: int = 0
     stopped_at: float = 0.0
     recording: str = ""
+    p_gains: tuple[int, ...] = ()
     servos: tuple[ServoReading, ...] = ()
 
     @property

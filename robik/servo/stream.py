@@ -51,11 +51,11 @@ class Wishes:
         self.stop = threading.Event()
         self.pace, self.wish = 1.0, Wish()
         self._patience = patience
-        self._beat = time.monotonic()
+        self._beat = time.perf_counter()
 
     def beat(self) -> None:
         """Alive."""
-        self._beat = time.monotonic()
+        self._beat = time.perf_counter()
 
     def clear(self) -> None:
         """No wishes, and alive."""
@@ -67,7 +67,7 @@ class Wishes:
     @property
     def outcome(self) -> Outcome | None:
         """Return how they end a stream; None for going on."""
-        if time.monotonic() - self._beat > self._patience:
+        if time.perf_counter() - self._beat > self._patience:
             return Outcome.ABANDONED
         return Outcome.STOPPED if self.stop.is_set() else None
 
@@ -156,7 +156,7 @@ class Stream:
     def start_over(self) -> None:
         """Count goals and lateness, and record, from here."""
         self.schedule = Schedule(1.0 / self.schedule.period, self._bus.emergency.check)
-        self._began = time.monotonic()
+        self._began = time.perf_counter()
 
     def follow(self, guide: Guide) -> Outcome:
         """Follow a guide to its end, or until a request or a failure ends it.
@@ -181,7 +181,7 @@ class Stream:
                 max(0, last) + ceil(guide.left / self.schedule.period - 1e-6) if guide.left < inf else inf
             )
             periods = number - last if last >= 0 else 0
-            if last >= 0 and (stall := time.monotonic() - self._sent - self.schedule.period) > STALL:
+            if last >= 0 and (stall := time.perf_counter() - self._sent - self.schedule.period) > STALL:
                 if stall > self._longest_stall:
                     self.stall = stall
                     return Outcome.STALLED
@@ -193,7 +193,7 @@ class Stream:
             self.at, self.is_resting = guide.at, guide.is_resting
             self._send(max(1, periods), values)
             self.schedule.done()
-            self._sent, last = time.monotonic(), number
+            self._sent, last = time.perf_counter(), number
             if ending is not Outcome.FAILED:  # who stops for a reason is not to forget it for a later one
                 self._look()
                 ending = self._stop(guide, Outcome.FAILED) if self.trouble else ending
@@ -203,7 +203,7 @@ class Stream:
 
     def _look(self) -> None:
         """Take in what was answered, and ask on every line what fits before the next goals."""
-        moment = Moment(time.monotonic(), self.at, self._last, self._speeds)
+        moment = Moment(time.perf_counter(), self.at, self._last, self._speeds)
         slack = self.schedule.slack - self._goal_seconds
         seconds = max([looks.turn(slack, moment) for looks in self._looks])
         if seconds > 0.0:
@@ -260,7 +260,7 @@ class Stream:
         self._bus.failed.add(k)
 
     def _tell(self) -> None:
-        now = time.monotonic()
+        now = time.perf_counter()
         if now - self._reported > REPORT_EVERY:
             self._reported = now
             self._report(self)

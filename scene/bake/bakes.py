@@ -5,8 +5,10 @@ from __future__ import annotations
 import bpy
 from bpy.types import Object, PropertyGroup
 
+from ...robik.errors import RobikError
 from ..animation import actions
 from ..robot import posing
+from ..robot.library import library_rows
 from ..robot.parts import bodies
 
 
@@ -68,7 +70,13 @@ def use(root: Object, index: int) -> None:
 
 
 def remove(root: Object, index: int) -> None:
-    """Delete a bake with its curves; the robot stays as it stands if it was the one in use."""
+    """Delete a bake with its curves; the robot stays as it stands if it was the one in use.
+
+    Raises:
+        RobikError: it comes from the library of an override.
+    """
+    if index < library_rows(root, "robik.robot.bakes"):
+        raise RobikError("this bake comes from the robot's library file and cannot be removed here")
     robot = root.robik.robot
     if in_use(root) == index:
         for target in objects_of(root).values():

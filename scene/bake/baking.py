@@ -17,14 +17,16 @@ from ...robik.retarget.blend import blended, blended_base, within_speeds
 from ...robik.retarget.clip import TargetClip
 from ...robik.retarget.retarget import Retargeting
 from ...robik.warm_up import help_compiling
+from ..long_work import heartbeat
 from ..long_work.steps import Progress, compile_ahead, in_thread, starting
 from ..robot import posing
 from . import bakes
 from .curves import write_motion
 from .freshness import mark
-from .kept_clip import keep_clip
+from .kept_clip import KeptClip, keep_clip, kept_clip
 from .markers import mark_short
 from .request import BakeRequest, PresentMotion, read_request
+from .rest import joined, outside, store_rest
 from .result import store_cost, store_result
 from .target_clip import SAMPLING, sample_clip
 
@@ -42,16 +44,24 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
     motion, preparing = yield from _solved(request, clip)
     solved = perf_counter()
     with posing.paused():
-        _write(root, request, clip, motion)
+        before = kept_clip(root) if request.keeps_other_keys else None
+        _write(root, request, clip, motion, before)
+        heartbeat.beat()
         written, result = perf_counter(), root.robik.robot.result
         store_result(result, request.mechanism, clip, motion, request.frames, written - began)
+        heartbeat.beat()
         result.sampling, result.preparing = sampled - began, preparing
         result.solving, result.writing = solved - sampled - preparing, written - solved
+        if request.keeps_other_keys:
+            store_rest(result, root, request.mechanism, request.frames, before)
+        else:
+            result.rest = ""
         store_cost(result, motion.report.speed_cost, request.frames)
         balance = request.balance
         result.margin_asked = balance.whole_margin(request.mechanism) if balance.source == "FEET" else 0.0
         result.mark = mark(root, context.scene)
         bakes.keep_result(root)
+        heartbeat.beat()
         mark_short(root, context.scene)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     compile_ahead()  # what came with the extension is for any CPU
@@ -101,8 +111,13 @@ def _blended(solving: Retargeting, motion: Motion, present: PresentMotion) -> Mo
     return solving.remade(motion, values, blended_base(present.base, solved, present.share))
 
 
-def _write(root: Object, request: BakeRequest, clip: TargetClip, motion: Motion) -> None:
-    """Write the curves of sliders and bodies into a new action, and keep with it what was followed."""
+def _write(root: Object, request: BakeRequest, clip: TargetClip, motion: Motion, before: KeptClip | None) -> None:
+    """Write the curves of sliders and bodies into a new action, and keep with it what was followed.
+
+    In an own range that is also what the bake `before` followed outside of it.
+    """
     bakes.begin(root)
     write_motion(root, motion, request.frames, request.keeps_other_keys)
-    keep_clip(root.animation_data.action, request.frames, clip, request.settings)
+    rest = outside(before, request.frames) if before is not None else None
+    kept = joined(rest, request.frames, clip, request.settings)
+    keep_clip(root.animation_data.action, kept.frames, kept.clip, kept.settings)

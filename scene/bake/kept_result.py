@@ -48,6 +48,11 @@ class RobikResult(PropertyGroup):
 
     frames: IntProperty(name="Samples", description="How many samples were baked; 0 before the first bake")
     mark: StringProperty(name="Mark", description="Of the curves and the frame rate that it was judged by")
+    rest: StringProperty(
+        name="Other Frames", description="What the frames outside an own range are worth; empty where all were baked"
+    )
+    rest_missed: IntProperty(name="Others Missed", description="How many of them do not meet their targets")
+    rest_frame: IntProperty(name="Frame", description="The worst of the other frames")
     missed: IntProperty(name="Missed", description="How many samples do not meet their targets")
     met: FloatProperty(
         name="Met Within",

@@ -131,6 +131,7 @@ def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:
         velocity_limit=float(bake.velocity_limit),
         velocity_weight=float(bake.velocity_weight),
         still=float(bake.still),
+        posture=float(bake.posture),
         joint_limits=bool(bake.joint_limits),
         look_ahead=bool(bake.look_ahead),
         acceleration=float(bake.acceleration),

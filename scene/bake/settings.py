@@ -104,15 +104,17 @@ class RobikBake(PropertyGroup):
         ),
     )
     acceleration: FloatProperty(
-        name="Acceleration",
-        description="Largest acceleration of each motor [rad/s², or robot sizes for one that slides]; 0 for any",
+        name="Acceleration per s²",
+        description="Largest of each motor; where it slides, 57.3° stand for the robot's size; 0 for any",
+        unit="ROTATION",
         min=0.0,
         soft_max=500.0,
         precision=0,
     )
     jerk: FloatProperty(
-        name="Jerk",
-        description="Largest jerk of each motor [rad/s³, or robot sizes for one that slides]; 0 for any",
+        name="Jerk per s³",
+        description="Largest of each motor; where it slides, 57.3° stand for the robot's size; 0 for any",
+        unit="ROTATION",
         min=0.0,
         soft_max=20000.0,
         precision=0,
@@ -128,10 +130,11 @@ class RobikBake(PropertyGroup):
         ),
     )
     velocity_limit: FloatProperty(
-        name="Soften Above",
+        name="Soften Above, per s",
         description=(
-            "For a robot whose motors' speeds are unknown: above this speed of turning a body is held back [rad/s]"
+            "For a robot whose motors' speeds are unknown: above this speed of turning a body is held back, per second"
         ),
+        unit="ROTATION",
         min=0.01,
         default=5.0,
         soft_max=50.0,
@@ -155,6 +158,24 @@ class RobikBake(PropertyGroup):
         soft_max=8.0,
         precision=1,
         **_by_tens("still"),
+    )
+    posture: FloatProperty(
+        name="Rest Pose",
+        description="Pull of the motors to their rest pose, where the targets leave freedom",
+        min=1e-12,
+        default=Settings().posture,
+        precision=10,
+    )
+    rest_pull: FloatProperty(
+        name="Rest Pose",
+        description=(
+            "How strongly motors go back to their rest pose where the targets leave them free; each step is ten times"
+            " as strong, and costs the targets ten times as much"
+        ),
+        min=0.0,
+        soft_max=8.0,
+        precision=1,
+        **_by_tens("posture"),
     )
     example: PointerProperty(
         name="Poses Like",

@@ -13,6 +13,7 @@ from ...robik.errors import RobikError
 from ...robik.retarget.clip import TargetClip
 from ...robik.retarget.contacts import runs
 from ..character.mapping import MappedTarget
+from ..robot.library import add_row
 
 SAME = 1e-3  # frames nearer than this are one
 STANDS, SWINGS = "█", "▁"
@@ -92,7 +93,7 @@ def set_rows(target: PropertyGroup, phases: Iterable[tuple[float, float]]) -> No
     """Replace a target's phases; they are by hand from now on."""
     target.stands.clear()
     for start, end in phases:
-        added = target.stands.add()
+        added = add_row(target.stands)
         added.start, added.end = round(start), round(end)
     target.contact, target.active_phase = "HAND", 0
 

@@ -12,6 +12,7 @@ from ...robik.skeleton import names
 from ...robik.skeleton.feet import shown_by
 from ...robik.skeleton.following import FEW
 from ...robik.skeleton.mapping import Row, auto_map
+from ..robot.library import add_row
 from ..robot.parts import bodies
 from .skeleton import read_character
 
@@ -111,7 +112,7 @@ def apply(root: Object, rig: Object, rows: Iterable[Row], scene_objects: dict[st
 
 def add_target(character: PropertyGroup, row: Row) -> PropertyGroup:
     """Return a new target with the weights of its row."""
-    target = character.targets.add()
+    target = add_row(character.targets)
     weigh(target, row)
     return target
 

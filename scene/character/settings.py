@@ -3,6 +3,8 @@
 What each frame of the robot follows, and how the character's motion is brought to the robot.
 """
 
+from typing import cast
+
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
@@ -17,6 +19,7 @@ from bpy.types import Context, Object, PropertyGroup
 
 from ...robik.objectives.frame_pose import ROW
 from ...robik.objectives.registry import ROWS
+from .renaming import follow_renamed
 
 POSE = ROW.key  # of the targets that ask for the pose of a frame
 ONES = (1.0, 1.0, 1.0)
@@ -36,6 +39,10 @@ class RobikPhase(PropertyGroup):
 
     start: IntProperty(name="From", description="First frame in which the foot stands")
     end: IntProperty(name="To", description="Last frame in which the foot stands")
+
+
+def _source_changed(target: PropertyGroup, _context: Context) -> None:
+    follow_renamed(cast(Object, target.id_data))
 
 
 class RobikTarget(PropertyGroup):
@@ -61,7 +68,9 @@ class RobikTarget(PropertyGroup):
         name="Distance", description="That is kept", min=0.0, default=0.5, subtype="DISTANCE", unit="LENGTH"
     )
     enabled: BoolProperty(name="Follow", description="Whether the bake follows this target", default=True)
-    source: PointerProperty(name="Source", description="The armature or object that is followed", type=Object)
+    source: PointerProperty(
+        name="Source", description="The armature or object that is followed", type=Object, update=_source_changed
+    )
     bone: StringProperty(name="Bone", description="The pose bone that is followed; empty for the object itself")
     frame: StringProperty(name="Frame", description="The robot's frame or body that follows", search=_frame_names)
     weight: FloatProperty(
@@ -199,6 +208,9 @@ class RobikCharacter(PropertyGroup):
     )
     targets: CollectionProperty(type=RobikTarget)
     active: IntProperty(name="Target", min=0)
+    bones: StringProperty(
+        name="Bones", description="Of the rigs that are followed, by which renamed ones are found", options={"HIDDEN"}
+    )
 
 
 CLASSES = (RobikPhase, RobikTarget, RobikCharacter)

@@ -10,14 +10,16 @@ from pathlib import Path
 from threading import Event
 
 import bpy
-from bpy.types import Context, Object
+from bpy.types import Context, Object, Scene
 
-from ...robik.errors import RobikError
+from ...robik.errors import AssemblyError, RobikError
 from ...robik.formats import Imported, import_robot
 from ...robik.formats.assembly.budget import Budget, within
+from ...robik.formats.assembly.open_pose import OpenPose
 from ...robik.formats.options import package_folders, packages_nearby, xacro_arguments
 from ..bake import bakes
 from ..long_work.steps import Progress, in_thread, starting
+from ..overlay.views import draw_open_pose
 from ..robot.builder import Builder
 from ..robot.parts import parts, show_joints
 from .arrival import arrive
@@ -33,7 +35,7 @@ def import_steps(
         RobikError: it cannot be read; the scene is as it was.
     """
     scene, folders = context.scene, package_folders(packages, bpy.path.abspath)
-    imported = yield from _read(path, folders, base, xacro_arguments(arguments))
+    imported = yield from _read(scene, path, folders, base, xacro_arguments(arguments))
     builder = Builder(imported.mechanism, path, folders)
     root = yield from builder.build_steps(scene.collection)
     scene.robik.robot = root
@@ -72,7 +74,7 @@ def reload_steps(context: Context, root: Object, packages: str = "") -> Generato
     if not source:
         raise RobikError(f"robot {root.name!r} was not imported from a file, so there is nothing to read again")
     folders = package_folders(packages or options.packages, bpy.path.abspath)
-    imported = yield from _read(source, folders, options.base, xacro_arguments(options.arguments))
+    imported = yield from _read(context.scene, source, folders, options.base, xacro_arguments(options.arguments))
     before = Before(context.scene, root)
     imported, by_hand = before.with_hand_built(imported)
     builder = Builder(imported.mechanism, source, folders, {name for kind, name in by_hand if kind == "BODY"})
@@ -91,19 +93,26 @@ def reload_steps(context: Context, root: Object, packages: str = "") -> Generato
 
 
 def _read(
-    path: str, packages: Iterable[Path], base: str, arguments: Mapping[str, str]
+    scene: Scene, path: str, packages: Iterable[Path], base: str, arguments: Mapping[str, str]
 ) -> Generator[Progress, None, Imported]:
-    """Read on a thread of its own, which stops soon where nobody waits for it any more: a window stays alive."""
-    unwanted, told = Event(), [f"Reading {Path(path).name}"]
+    """Read on a thread of its own, which stops soon where nobody waits for it any more: a window stays alive.
+
+    Where the loops do not close, or somebody stopped the search, the best pose so far is drawn.
+    """
+    unwanted, told, poses = Event(), [f"Reading {Path(path).name}"], list[OpenPose]()
 
     def reading() -> Iterator[Imported]:
-        with within(Budget(is_unwanted=unwanted.is_set, tell=told.append)):
+        with within(Budget(is_unwanted=unwanted.is_set, tell=told.append, offer=poses.append)):
             yield import_robot(path, packages, base, arguments)
 
     found: list[Imported | None] = [None]
+    draw_open_pose(scene, None)
     try:
         for found[0] in in_thread(reading()):
             yield starting(told[-1])
+    except (AssemblyError, GeneratorExit):
+        draw_open_pose(scene, poses[-1] if poses else None)
+        raise
     finally:
         unwanted.set()
     assert found[0] is not None

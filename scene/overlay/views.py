@@ -11,13 +11,15 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import ID, Action, Context, Depsgraph, Object, Scene, SpaceView3D
 from bpy_extras.view3d_utils import location_3d_to_region_2d
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ...robik.errors import RobikError
+from ...robik.formats.assembly.open_pose import OpenPose
 from ..robot.parts import chosen_robot, robots
 from . import editors
 from .drawing import HEAVY, TEXT, Drawn, flat, paint, paint_flat, redraw, write
 from .findings import mark_findings
+from .open_loops import open_shapes
 from .shapes import Shapes, shapes_of
 from .speed_graph import Speeds, graph_shapes, motor_speeds, place_in, playhead
 from .state import robot_state
@@ -26,13 +28,35 @@ _handles: list[tuple[object, str]] = []
 _robots: dict[int, list[Drawn]] = {}  # by the scene's session_uid
 _speeds: dict[int, Speeds | None] = {}  # likewise
 _graphs: dict[tuple, Drawn] = {}  # by what they depend on
+_open: dict[int, Drawn] = {}  # by the scene's session_uid: the pose of a robot whose loops do not close
 
 
 def is_on(scene: Scene) -> bool:
     """Return whether a scene asks for any overlay of the 3D views."""
     show = scene.robik.overlays
     switches = (show.com, show.com_target, show.support, show.errors, show.joints, show.diagnosis, show.graph)
-    return any(switches) or show.motors != "NONE"
+    return any(switches) or show.motors != "NONE" or scene.session_uid in _open
+
+
+def draw_open_pose(scene: Scene, pose: OpenPose | None) -> None:
+    """Draw the best pose of a robot whose loops do not close, at the world's origin, or nothing of the kind."""
+    if pose is None and scene.session_uid not in _open:
+        return
+    _open.pop(scene.session_uid, None)
+    if pose is not None:
+        _open[scene.session_uid] = Drawn(Matrix.Identity(4), open_shapes(pose))
+    refresh()
+
+
+def open_loops(scene: Scene) -> list[str]:
+    """Return the open loops that a scene shows, in words."""
+    drawn = _open.get(scene.session_uid)
+    return [text for _, text, _ in drawn.shapes.labels] if drawn is not None else []
+
+
+def _drawn_in(scene: Scene) -> list[Drawn]:
+    uid = scene.session_uid
+    return [*_robots.get(uid, ()), *([_open[uid]] if uid in _open else [])]
 
 
 def is_drawing() -> bool:
@@ -108,7 +132,7 @@ def _draw_shapes() -> None:
     uid = context.scene.session_uid
     if uid not in _robots:
         _robots[uid] = [Drawn(root.matrix_world.copy(), shapes) for root, shapes in shapes_in(context)]
-    for drawn in _robots[uid]:
+    for drawn in _drawn_in(context.scene):
         paint(drawn, HEAVY)
 
 
@@ -118,7 +142,7 @@ def _draw_flat() -> None:
     if _is_hidden(context) or not is_on(context.scene):
         return
     region, view = context.region, context.region_data
-    for drawn in _robots.get(context.scene.session_uid, ()):
+    for drawn in _drawn_in(context.scene):
         for point, text, color in drawn.shapes.labels:
             where = location_3d_to_region_2d(region, view, drawn.matrix @ Vector(point.tolist()))
             if where is not None:
@@ -167,6 +191,7 @@ def _after_frame_change(_scene: Scene, _depsgraph: Depsgraph) -> None:
 
 @persistent
 def _after_load(_file: str) -> None:
+    _open.clear()
     refresh()
 
 
@@ -194,5 +219,6 @@ def unregister() -> None:
     """Take everything away again."""
     for handlers, handler in HANDLERS:
         handlers.remove(handler)
+    _open.clear()
     stop()
     editors.stop()

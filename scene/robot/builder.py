@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Generator, Iterable
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from ..long_work.steps import Progress, finish
 from . import exact, posing, sliders, visuals
 from .diagnosis import forget_diagnosis
 from .mesh_import import LARGE, MeshImport, discard
-from .parts import parts, place
+from .parts import part_key, parts, place
 from .saved_format import FORMAT
 from .writing import write_body, write_frame, write_joint
 
@@ -63,6 +64,8 @@ class Builder:
         into.children.link(self.collection)
         root = self._object(self.mechanism.name, None, None, "ROBOT", 0)
         root.empty_display_type, root.empty_display_size = "PLAIN_AXES", 2 * self.display
+        root.robik.robot.tolerance = self.mechanism.tolerance  # the user's from then on
+        exact.keep(root, tolerance=self.mechanism.tolerance)
         self._fill(root)
         return root
 
@@ -88,7 +91,7 @@ class Builder:
                 for part in listed
                 if part.robik.kind != "VISUAL" or not part.robik.by_hand
             )
-            self._old = {_key(part.robik.kind, part): part for part in old}
+            self._old = {part_key(part): part for part in old}
             meshes = [part.data for part in self._old.values() if isinstance(part.data, Mesh)]
             self._fill(root)
             left = [action for part in self._old.values() if (action := assigned(part)[0]) is not None]
@@ -126,6 +129,8 @@ class Builder:
         robot = self.mechanism
         root.robik.label = robot.name
         root.robik.robot.source, root.robik.robot.format = self.source, FORMAT
+        root.robik.robot.rounding = robot.rounding
+        exact.keep(root, rounding=robot.rounding)
         with posing.paused():
             objects = {body.name: self._body(body, root, order) for order, body in enumerate(robot.bodies)}
             for order, joint in enumerate(robot.joints):
@@ -210,12 +215,7 @@ def _add_coupling(coupling: Coupling, root: Object) -> None:
     added = root.robik.robot.couplings.add()
     added.name, added.follower, added.leader = coupling.name, coupling.follower, coupling.leader
     added.coefficients = " ".join(repr(c) for c in coupling.coefficients)
-
-
-def _key(kind: str, part: Object) -> tuple:
-    """Return the key by which a part is the same when its robot is built again."""
-    own = part.robik
-    return (kind, part.parent.robik.label, own.order) if kind == "VISUAL" and part.parent else (kind, own.label)
+    added.others = json.dumps(coupling.others) if coupling.others else ""
 
 
 def _paint(shown: Object, visual: Visual) -> None:

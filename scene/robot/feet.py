@@ -19,6 +19,7 @@ from ...robik.skeleton.shapes import primitive_points
 from . import exact
 from .body_mesh import triangles
 from .hand_build import set_free
+from .library import check_own_parts
 from .parts import bodies, local_pose, parts, pose_of, unit
 from .reading import read_robot, rest_pose
 from .writing import write_frame
@@ -40,8 +41,9 @@ def make_feet(root: Object, found: Mapping[Object, Iterable[Object]]) -> tuple[l
         The feet, and whether the robot was held by another body, which is let go.
 
     Raises:
-        RobikError: a body has nothing flat below; nothing is changed.
+        RobikError: a body has nothing flat below, or the robot's parts are another file's; nothing is changed.
     """
+    check_own_parts(root)
     soles = {body: _sole(body, shown) for body, shown in found.items()}
     sides = sides_of(
         {body.robik.label: sole for body, sole in soles.items()}, {b.robik.label: _level_pose(b) for b in soles}

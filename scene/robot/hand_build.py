@@ -16,7 +16,7 @@ from . import exact, posing
 from .anchors import Anchor
 from .diagnosis import forget_diagnosis
 from .parts import bodies, coordinate_names, local_pose, parts, place, robot_of, unit
-from .reading import read_robot, rest_pose
+from .reading import leading, read_robot, rest_pose
 from .saved_format import FORMAT
 from .sliders import check_names, match_sliders
 from .writing import write_body, write_joint, write_limits
@@ -183,7 +183,7 @@ def remove_joints(root: Object, joints: Iterable[Object]) -> None:
     gone = {name for joint in joints for name in coordinate_names(joint)}
     couplings = root.robik.robot.couplings
     for k in reversed(range(len(couplings))):
-        if {couplings[k].follower, couplings[k].leader} & gone:
+        if gone.intersection((couplings[k].follower, couplings[k].leader, *leading(couplings[k]))):
             couplings.remove(k)
     bpy.data.batch_remove(joints)
     settle(root)

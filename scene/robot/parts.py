@@ -52,7 +52,7 @@ def shown_robot(scene: Scene) -> str:
     for shown in scene.objects:
         collection = shown.instance_collection
         if collection is not None and any(part.robik.kind == "ROBOT" for part in collection.all_objects):
-            how = "Object > Library Override > Make, then Object > Relations > Make Local > All"
+            how = "Object > Library Override > Make"
             how = how if collection.library else "link its collection to this scene instead"
             return f"{shown.name!r} only shows a robot, as an instance of its collection; to work on it here: {how}"
     return ""
@@ -75,11 +75,11 @@ def check_changeable(root: Object) -> None:
     Raises:
         RobikError: it belongs to another one.
     """
-    what = "a library override" if root.override_library else f"linked from {root.library.name}" if root.library else ""
-    if what:
+    if root.library:
         raise RobikError(
-            f"robot {root.name!r} is {what} and cannot be changed here: make it local (Object > Relations > Make Local"
-            " > All)"
+            f"robot {root.name!r} is linked from {root.library.name} and cannot be changed here: make a library"
+            " override (Object > Library Override > Make) to pose, map and bake it, or make it local (Object >"
+            " Relations > Make Local > All)"
         )
 
 
@@ -92,6 +92,14 @@ def parts(root: Object, kinds: Iterable[str] = ("BODY", "VISUAL", "JOINT", "FRAM
         if listed is not None:
             listed.append((group.order, part.name, part))
     return {kind: [part for *_, part in sorted(listed, key=itemgetter(0, 1))] for kind, listed in found.items()}
+
+
+def part_key(part: Object) -> tuple:
+    """Return what makes a part the same when its robot is built again, or copied."""
+    own = part.robik
+    if own.kind == "VISUAL" and part.parent:
+        return own.kind, part.parent.robik.label, own.order
+    return own.kind, own.label
 
 
 def bodies(root: Object) -> list[Object]:

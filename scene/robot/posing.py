@@ -139,13 +139,14 @@ def _follow(root: Object) -> None:
         _problems[root.session_uid] = str(error)
 
 
-def _on_main_thread() -> bool:
+def on_main_thread() -> bool:
+    """Return whether this is Blender's main thread: handlers also run where a render job evaluates the scene."""
     return threading.current_thread() is threading.main_thread()
 
 
 @persistent
 def _after_update(scene: Scene, depsgraph: Depsgraph) -> None:
-    if _paused or not _on_main_thread():
+    if _paused or not on_main_thread():
         return
     for update in depsgraph.updates:
         changed = update.id.original
@@ -155,7 +156,7 @@ def _after_update(scene: Scene, depsgraph: Depsgraph) -> None:
 
 @persistent
 def _after_frame_change(scene: Scene, _depsgraph: Depsgraph) -> None:
-    if _paused or not _on_main_thread():
+    if _paused or not on_main_thread():
         return
     for root in robots(scene):
         if has_baked_bodies(root):

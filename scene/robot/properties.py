@@ -25,8 +25,7 @@ FINDINGS = (
     ("ASKEW", "Askew", "Its axis or place does not quite agree with the others of its loop, which so cannot move"),
 )
 
-# In a library override a joint ties the override's bodies. What cannot be overridden is the library's again in a file
-# that is opened.
+# What cannot be overridden is the library's again in a file that is opened; a joint would tie the library's bodies.
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
@@ -71,6 +70,18 @@ def _joint_changed(group: PropertyGroup, _context: Context) -> None:
     joint_edited(group.id_data)  # type: ignore[arg-type]
 
 
+def _row_in_degrees(name: str, text: str) -> FloatVectorProperty:
+    """Return a property that shows a row of a joint's angles as Blender shows angles; what it shows is kept in rad."""
+    return FloatVectorProperty(
+        name=text,
+        description="Per motion that turns",
+        size=6,
+        unit="ROTATION",
+        get=lambda group: tuple(getattr(group, name)),
+        set=lambda group, values: setattr(group, name, values),
+    )
+
+
 class RobikJoint(PropertyGroup):
     """Properties of a joint's empty."""
 
@@ -104,6 +115,16 @@ class RobikJoint(PropertyGroup):
     rest: FloatVectorProperty(
         name="Rest Value", description="Per motion, its value in the rest pose [rad or m]", size=6
     )
+    from_angle: _row_in_degrees("lower", "From")
+    to_angle: _row_in_degrees("upper", "To")
+    turning_speed: FloatProperty(
+        name="Speed per Second",
+        description="Of a motor that turns: the fastest it can, per second",
+        unit="ROTATION",
+        min=0.0,
+        get=lambda group: group.velocity_limit,
+        set=lambda group, value: setattr(group, "velocity_limit", value),
+    )
     velocity_limit: FloatProperty(
         name="Velocity Limit", description="Of the motor [rad/s or m/s]", min=0.0, default=LARGEST
     )
@@ -117,6 +138,9 @@ class RobikCoupling(PropertyGroup):
     leader: StringProperty(name="Leader", description="The coordinate that leads")
     coefficients: StringProperty(
         name="Coefficients", description="Of the polynomial in the leader, the constant first", default="0.0 1.0"
+    )
+    others: StringProperty(
+        name="Further Leaders", description='Each with its slope, as [["name", 0.5]]; empty for a coupling of two'
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
@@ -68,7 +69,8 @@ def forget() -> None:
 
 def _said(root: Object, found: dict[str, list[Object]]) -> list[object]:
     """Return all that can be edited of a robot's moving parts, in a tenth of the time that making sense of it takes."""
-    said: list[object] = [root.robik.label, *map(_values, root.robik.robot.couplings)]
+    robot = root.robik.robot
+    said: list[object] = [root.robik.label, robot.tolerance, robot.rounding, *map(_values, robot.couplings)]
     said += [(o.session_uid, o.robik.label, *_values(o.robik.body)) for o in found["BODY"]]
     for part in (*found["JOINT"], *found["FRAME"]):
         above = part.parent.session_uid if part.parent else 0
@@ -94,7 +96,8 @@ def _fields(kind: type[PropertyGroup]) -> tuple[Callable, list[str], list[str]]:
 
     Those of its pointers to objects.
     """
-    kinds = {name: declared.function.__name__ for name, declared in kind.__annotations__.items()}
+    stored = {name: declared for name, declared in kind.__annotations__.items() if "get" not in declared.keywords}
+    kinds = {name: declared.function.__name__ for name, declared in stored.items()}
     rows = [name for name, made in kinds.items() if "Vector" in made]
     pointers = [name for name, made in kinds.items() if made == "PointerProperty"]
     return attrgetter("name", *(kinds.keys() - {*rows, *pointers})), rows, pointers
@@ -122,6 +125,8 @@ def _read(root: Object, found: dict[str, list[Object]], visuals: list[Object]) -
         tuple(_joint(joint, rest) for joint in found["JOINT"]),
         frames=tuple(_frame(frame, rest) for frame in found["FRAME"]),
         couplings=tuple(_coupling(coupling) for coupling in root.robik.robot.couplings),
+        tolerance=exact.number(root, "tolerance", root.robik.robot.tolerance),
+        rounding=exact.number(root, "rounding", root.robik.robot.rounding),
     )
 
 
@@ -219,9 +224,23 @@ def _frame(frame: Object, rest: dict[Object, Pose]) -> Frame:
     )
 
 
-def _coupling(coupling: object) -> Coupling:
+def leading(coupling: PropertyGroup) -> dict[str, float]:
+    """Return the further leaders of a coupling, each with its slope.
+
+    Raises:
+        RobikError: what is given is not pairs of a name and a number.
+    """
     try:
-        coefficients = tuple(float(c) for c in coupling.coefficients.replace(",", " ").split())  # type: ignore[attr-defined]
+        return {str(name): float(slope) for name, slope in json.loads(coupling.others or "[]")}
+    except (TypeError, ValueError):
+        raise RobikError(
+            f'coupling {coupling.name!r}: its further leaders must be pairs, as [["name", 0.5]], not {coupling.others}'
+        ) from None
+
+
+def _coupling(coupling: PropertyGroup) -> Coupling:
+    try:
+        coefficients = tuple(float(c) for c in coupling.coefficients.replace(",", " ").split())
     except ValueError:
-        raise RobikError(f"coupling {coupling.name!r}: its coefficients must be numbers with spaces between") from None  # type: ignore[attr-defined]
-    return Coupling(coupling.name, coupling.follower, coupling.leader, coefficients)  # type: ignore[attr-defined]
+        raise RobikError(f"coupling {coupling.name!r}: its coefficients must be numbers with spaces between") from None
+    return Coupling(coupling.name, coupling.follower, coupling.leader, coefficients, tuple(leading(coupling).items()))

@@ -43,6 +43,7 @@ def match_sliders(root: Object, mechanism: Mechanism) -> None:
         rows = zip(joint.coordinate_names, joint.coordinate_units, joint.limits, joint.rest, strict=True)
         for name, unit, (lower, upper), rest in rows:
             root[name] = min(max(float(root.get(name, rest)), lower), upper)
+            root.property_overridable_library_set(data_path(name), True)
             reach = pi if unit == "rad" else 1.0
             root.id_properties_ui(name).update(
                 min=lower if isfinite(lower) else -LARGEST,

@@ -191,6 +191,15 @@ def test_stillness_is_shown_in_steps_of_ten() -> None:
     assert settings.still == pytest.approx(1e-5, rel=1e-4)
 
 
+def test_the_pull_to_the_rest_pose_is_set_in_steps_of_ten_and_reaches_the_solver() -> None:
+    root = scenes.squats()
+    bake = root.robik.robot.bake
+    assert settings_of(root).posture == pytest.approx(2e-9)
+    assert bake.rest_pull == pytest.approx(1.30103, abs=1e-5)
+    bake.rest_pull = 4.0
+    assert settings_of(root).posture == pytest.approx(1e-6, rel=1e-4)
+
+
 def test_empty_range_is_refused() -> None:
     root = scenes.squats()
     root.robik.robot.bake.use_range, root.robik.robot.bake.start, root.robik.robot.bake.end = True, 8, 5

@@ -216,3 +216,40 @@ def test_own_range_is_balanced_as_a_part_of_the_whole() -> None:
     bpy.ops.robik.bake()
     assert (robot.result.frames, robot.result.missed) == (len(frames), 0)
     np.testing.assert_allclose(read(root, mechanism, frames), before, atol=1e-4)
+
+
+def test_own_range_says_what_the_rest_is_worth() -> None:
+    root = scenes.squats()
+    bpy.ops.robik.bake()
+    result, bake = root.robik.robot.result, root.robik.robot.bake
+    assert result.rest == ""
+    bake.use_range, bake.start, bake.end, bake.blend = True, 8, 18, 2
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    first = result.rest
+    assert "13 other samples of the bake before" in first
+    kept = installed.module("scene.bake.kept_clip").kept_clip(root)
+    assert kept.frames == pytest.approx(np.arange(1.0, 25.0))
+    body = scenes.body_objects(root)[0]
+    curve = installed.module("scene.animation.actions").curves_of(body)["location", 2]
+    key = next(point for point in curve.keyframe_points if round(point.co.x) == 3)
+    key.co.y += 0.5
+    curve.update()
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    assert result.rest != first
+    assert result.rest_frame == 3
+    assert result.rest_missed >= 1
+    assert "the worst by" in result.rest
+    bake.use_range = False
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    assert result.rest == ""
+
+
+def test_own_range_beside_keys_of_a_user_says_that_their_worth_is_not_known() -> None:
+    root = scenes.squats()
+    for frame in (1, 24):
+        bpy.context.scene.frame_set(frame)
+        bpy.ops.robik.key_pose()
+    bake = root.robik.robot.bake
+    bake.use_range, bake.start, bake.end, bake.blend = True, 8, 18, 0
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    assert "not known" in root.robik.robot.result.rest

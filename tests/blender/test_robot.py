@@ -17,6 +17,20 @@ from tests.blender import installed, scenes
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
+def test_a_joint_s_angles_are_shown_in_degrees_and_kept_in_radians() -> None:
+    root = scenes.import_robot("boxer")
+    joint = next(o for o in root.children_recursive if o.robik.kind == "JOINT" and o.robik.label == "elbow").robik.joint
+    assert joint.from_angle[0] == pytest.approx(joint.lower[0])
+    assert joint.bl_rna.properties["from_angle"].unit == "ROTATION"
+    joint.to_angle[0] = 1.5
+    assert joint.upper[0] == pytest.approx(1.5)
+    assert next(j for j in scenes.read(root).joints if j.name == "elbow").limits == (
+        (pytest.approx(joint.lower[0]), pytest.approx(1.5)),
+    )
+    joint.turning_speed = 2.0
+    assert joint.velocity_limit == pytest.approx(2.0)
+
+
 @pytest.mark.parametrize("name", robots.names())
 def test_scene_gives_the_mechanism_back(name: str) -> None:
     assert scenes.read(scenes.import_robot(name)) == robots.load(name)
@@ -182,3 +196,11 @@ def test_too_long_a_name_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"64 bytes.*63"):
         bpy.ops.robik.import_robot(filepath=str(tmp_path / "long.robik.json"))
     assert scenes.everything() == before
+
+
+def test_the_tolerance_of_a_linkage_is_set_in_blender() -> None:
+    root = scenes.import_robot("walker")
+    assert scenes.read(root).tolerance == 3e-5
+    root.robik.robot.tolerance = 1e-4
+    reading = installed.module("scene.robot.reading")
+    assert reading.read_moving_parts(root).tolerance == pytest.approx(1e-4)

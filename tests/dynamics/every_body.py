@@ -87,7 +87,8 @@ class Balance:
         for coupling in self.mechanism.couplings:
             x = self.coordinate(coupling.leader, q)
             slope = np.polynomial.Polynomial(coupling.coefficients).deriv()(x)
-            reactions.append(along[coupling.follower] - slope * along[coupling.leader])
+            others = sum(weight * along[name] for name, weight in coupling.others)
+            reactions.append(along[coupling.follower] - slope * along[coupling.leader] - others)
         self.reactions = np.array(reactions).T.reshape(6 * len(self.mechanism.bodies), -1)
         self.motors = np.array(motors).T.reshape(6 * len(self.mechanism.bodies), -1)
 

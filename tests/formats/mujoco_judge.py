@@ -185,6 +185,7 @@ def compare_equalities(robot: OpenRobot, q: np.ndarray, judge: Judge) -> None:
     values = []
     for coupling in robot.couplings:
         follower, leader = (q[robot.coordinates[end]] for end in (coupling.follower, coupling.leader))
-        values.append(abs(follower - np.polynomial.Polynomial(coupling.coefficients)(leader)))
+        others = sum(slope * q[robot.coordinates[name]] for name, slope in coupling.others)
+        values.append(abs(follower - np.polynomial.Polynomial(coupling.coefficients)(leader) - others))
     sizes = np.cumsum([0, *({0: 3, 1: 6, 2: 1}[k] for k in types)])
     assert np.allclose(values, [abs(rows[sizes[i]]) for i, k in enumerate(types) if k == 2], atol=1e-9)

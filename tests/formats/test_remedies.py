@@ -113,7 +113,9 @@ def test_a_robot_without_limits_is_searched_once(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(
         closing,
         "search",
-        lambda robot, q, bounds, starts=STARTS: searched.append(starts) or search(robot, q, bounds, starts),
+        lambda robot, q, bounds, starts=STARTS, **more: (
+            searched.append(starts) or search(robot, q, bounds, starts, **more)
+        ),
     )
     refusal(fourbar(reach=9.0))
     assert searched.count(STARTS) == 1

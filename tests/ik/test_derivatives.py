@@ -69,7 +69,14 @@ def everything() -> Mechanism:
             )
         )
     return Mechanism(
-        "everything", bodies, joints, couplings=(Coupling("gear", "revolute", "prismatic", (0.1, 0.7, -0.4, 0.2)),)
+        "everything",
+        bodies,
+        joints,
+        couplings=(
+            Coupling(
+                "gear", "revolute", "prismatic", (0.1, 0.7, -0.4, 0.2), (("planar.tz", 0.6), ("cartesian.ty", -0.3))
+            ),
+        ),
     )
 
 

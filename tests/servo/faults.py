@@ -2,7 +2,7 @@
 the user saw.
 
 The port is in a process of its own, as in Blender. `python -m tests.servo.faults` runs them all and writes
-docs/safety.md.
+docs/safety.md; `python -m tests.servo.faults 4` does so for those that befall one of four ports.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-from bisect import bisect_right
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -24,54 +23,48 @@ import numpy as np
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.chain import default_chain
 from robik.servo.outside import ask_to_stop, holders
 from robik.servo.player import Player
 from robik.servo.status import PlaySettings, PlayState
-from tests.servo.independent import IndependentChain
+from tests.servo.machine import STANDS, Machine, Robot, Watcher, robot_on
 
-NAMES = tuple(f"motor_{k}" for k in range(4))
-CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.0, 2.0)), model="XH430-W350")
 SETTINGS = PlaySettings(stop_time=0.6, watchdog=0.4, heartbeat=1.0)
 # for a machine that stalls now and then, which is another fault
 PATIENT = replace(SETTINGS, watchdog=1.5, heartbeat=3.0, silence=1.2)
-TIMES = np.arange(0.0, 20.0, 1 / 60)
-MOTION = Motion(times=TIMES, actuators=NAMES, values=0.8 * np.sin(1.5 * TIMES[:, None] + 1.0 + np.arange(4)))
-NEAR = 0.4  # [rad] from the first frame, where the approach is not what is looked at
 COUNTS_PER_RAD = 4096 / (2 * np.pi)
-LIMIT = float(CHAIN.speed_limits[0]) * COUNTS_PER_RAD + 0.229 / 60 * 4096  # [counts/s]; servos round to their unit
+UNIT = 0.229 / 60 * 4096  # [counts/s], to which servos round their limit
+LIMIT = float(robot_on([""]).chain.speed_limits[0]) * COUNTS_PER_RAD + UNIT  # [counts/s]
 WATCHDOG_UNIT = 0.02  # [s]
 BEAT = 0.02  # [s] between heartbeats, wishes and looks at the servos
 PATIENCE = 1.0  # [s] beyond the heartbeat's that one waits for a fault to stop it, before pressing Stop
 LONGEST = 60.0  # [s] until everything must be over
 TRIES = 5  # to go on, on a machine that may stall while it does
-STANDS, LOOKS = 0.3, 5  # [s] and looks without a move
 ASLEEP = 0.6  # [s] longer than the watchdog waits
 STAGES = ("connecting", "approaching", "playing", "live", "stopping")
 WORKERS = 4
 WAYS_ON = ("turn torque on", "connect again", "reboot")  # one of which each fault that stopped them names
 FTDI = 0.016  # [s] that such an adapter holds answers back by default
 
-Act = Callable[[IndependentChain], object]
+Act = Callable[[Machine], object]
 
 
-def _nothing(_: IndependentChain) -> None:
+def _nothing(_: Machine) -> None:
     """What is over by itself, or is no servo's fault."""
 
 
-def _mended(servos: IndependentChain) -> None:
-    servos.mend()
-    servos.line(latency=0.0, echo=False, noise=0.0, corrupt=0.0, loss=0.0)
+def _mended(machine: Machine) -> None:
+    machine.struck.mend()
+    machine.struck.line(latency=0.0, echo=False, noise=0.0, corrupt=0.0, loss=0.0)
 
 
-def _restart(servos: IndependentChain, **entries: int) -> None:
-    servos.change(2, **entries)
-    servos.reboot(2, seconds=0.2)
+def _restart(machine: Machine, **entries: int) -> None:
+    machine.struck.change(machine.victim, **entries)
+    machine.struck.reboot(machine.victim, seconds=0.2)
 
 
-def _noise(servos: IndependentChain, **line: float) -> None:
-    servos.line(**line)
-    servos.faults(misses=0.02)
+def _noise(machine: Machine, **line: float) -> None:
+    machine.struck.line(**line)
+    machine.struck.faults(misses=0.02)
 
 
 HANGS, KILLED = "Blender hangs", "Blender is killed"
@@ -80,48 +73,50 @@ HOST_KILLED, SUSPENDED, OUTSIDE = (
     "the computer is suspended",
     "somebody stops it from outside",
 )
-UNPLUGGED = "the adapter is unplugged"
+UNPLUGGED, LATE = "the adapter is unplugged", "answers are 16 ms late"
+VANISHES, OVERLOADED = "a servo vanishes", "a servo is overloaded"
 OLD = {"firmware_version": 37}
 FAULTS: dict[str, tuple[Act, Act]] = {  # what happens, and how its cause is removed
     "answers lose bytes, servos miss 2 % of packets": (lambda one: _noise(one, loss=0.05), _mended),
     "answers are corrupted, servos miss 2 % of packets": (lambda one: _noise(one, corrupt=0.05), _mended),
-    "bytes of nobody before answers": (lambda one: one.line(noise=0.1), _mended),
-    "answers are 16 ms late": (lambda one: one.line(latency=FTDI), _mended),
-    "answers are up to 50 ms late": (lambda one: one.faults(jitter=0.05), _mended),
-    "a servo answers with the id of another": (lambda one: one.faults(2, answer_id=3), _mended),
-    "a servo vanishes": (lambda one: one.faults(2, silent=True, deaf=True), _mended),
+    "bytes of nobody before answers": (lambda one: one.struck.line(noise=0.1), _mended),
+    LATE: (lambda one: one.struck.line(latency=FTDI), _mended),
+    "answers are up to 50 ms late": (lambda one: one.struck.faults(jitter=0.05), _mended),
+    "a servo answers with the id of another": (lambda one: one.struck.faults(one.victim, answer_id=3), _mended),
+    VANISHES: (lambda one: one.struck.faults(one.victim, silent=True, deaf=True), _mended),
     "a servo's supply breaks down for a moment": (_restart, _nothing),
     "a servo that turns its torque on at startup restarts": (
         lambda one: _restart(one, startup_configuration=1),
-        lambda one: one.change(2, startup_configuration=0),
+        lambda one: one.struck.change(one.victim, startup_configuration=0),
     ),
-    "a servo is overloaded": (lambda one: one.fail(2, 0x20), _nothing),
+    OVERLOADED: (lambda one: one.struck.fail(one.victim, 0x20), _nothing),
     "a servo with old firmware takes its place": (
         lambda one: _restart(one, **OLD),
-        lambda one: one.change(2, firmware_version=46),
+        lambda one: one.struck.change(one.victim, firmware_version=46),
     ),
-    "another program clears a servo's watchdog": (lambda one: one.change(2, bus_watchdog=0), _nothing),
-    UNPLUGGED: (lambda one: one.unplug(), lambda one: one.plug()),
+    "another program clears a servo's watchdog": (lambda one: one.struck.change(one.victim, bus_watchdog=0), _nothing),
+    UNPLUGGED: (lambda one: one.struck.unplug(), lambda one: one.struck.plug()),
     HANGS: (_nothing, _nothing),
     KILLED: (_nothing, _nothing),
     HOST_KILLED: (lambda one: _signal(one, signal.SIGKILL), _nothing),
     SUSPENDED: (lambda one: threading.Thread(target=_suspend, args=(one,)).start(), _nothing),
-    OUTSIDE: (lambda one: threading.Thread(target=_stop_outside, args=(one.port,)).start(), _nothing),
+    OUTSIDE: (lambda one: threading.Thread(target=_stop_outside, args=(one.struck.port,)).start(), _nothing),
 }
+SEVERAL = (LATE, VANISHES, OVERLOADED, UNPLUGGED, KILLED, OUTSIDE)  # that befall one of four ports, too
 
 
-def _hosts(servos: IndependentChain) -> list[int]:
-    return [int(holder.file.stem) for holder in holders(servos.port)]
+def _hosts(machine: Machine) -> list[int]:
+    return [int(holder.file.stem) for holder in holders(machine.port)]
 
 
-def _signal(servos: IndependentChain, which: signal.Signals) -> None:
-    for pid in _hosts(servos):
+def _signal(machine: Machine, which: signal.Signals) -> None:
+    for pid in _hosts(machine):
         with suppress(ProcessLookupError):
             os.kill(pid, which)
 
 
-def _suspend(servos: IndependentChain) -> None:
-    pids = _hosts(servos)
+def _suspend(machine: Machine) -> None:
+    pids = _hosts(machine)
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     time.sleep(SETTINGS.watchdog + ASLEEP)
@@ -139,7 +134,7 @@ class Cell:
     """What came of a fault at a stage.
 
     Attributes:
-        fault, stage: which.
+        fault, stage, ports: which, and how many ports there were.
         went_on: whether it played on until Stop was pressed.
         seconds: from the fault (or, where it went on, from Stop) to the last move of any servo, by the servos' own
             clock.
@@ -154,6 +149,7 @@ class Cell:
 
     fault: str
     stage: str
+    ports: int
     went_on: bool
     seconds: float
     outlasted: float
@@ -165,7 +161,7 @@ class Cell:
 
     def check(self, settings: PlaySettings) -> None:
         """What must be so in every cell, however busy the machine is."""
-        where = f"{self.fault} × {self.stage}: {self}"
+        where = f"{self.fault} × {self.stage} × {self.ports}: {self}"
         assert not self.moved_later, where
         assert self.mended, where
         assert self.outlasted <= settings.watchdog + WATCHDOG_UNIT, where
@@ -177,7 +173,7 @@ class Cell:
 
     def check_times(self, settings: PlaySettings) -> None:
         """What must be so on a machine that does not stall."""
-        where = f"{self.fault} × {self.stage}: {self}"
+        where = f"{self.fault} × {self.stage} × {self.ports}: {self}"
         if self.fault == HOST_KILLED:
             assert self.seconds <= settings.watchdog, where
         elif self.fault in (KILLED, OUTSIDE):
@@ -195,50 +191,11 @@ class Cell:
         return True
 
 
-class Watcher:
-    """Looks at the servos beside the bus, and at when they last moved, by their own clock."""
-
-    def __init__(self, servos: IndependentChain) -> None:
-        self._servos = servos
-        self.fastest, self.moved, self._still = 0.0, time.monotonic(), 0
-        self._seen: list[tuple[float, bool]] = []
-        self._horns: dict[int, float] = {}
-        servos.mark()
-        self.look()
-
-    def look(self) -> None:
-        """Now."""
-        state = self._servos.state()
-        horns = {id: one["horn"] for id, one in state.items()}
-        now = max(one["time"] for one in state.values())
-        is_moving = horns != self._horns
-        self._horns = horns
-        self.torque = sum(bool(one["torque"]) for one in state.values())
-        self.fastest = max(self.fastest, *(one["fastest"] for one in state.values()))
-        self._seen.append((now, any(one["velocity"] for one in state.values())))
-        if is_moving and now > self.moved:
-            self.moved, self._still = now, 0
-        self._still += 1
-
-    @property
-    def stands(self) -> bool:
-        """Whether nothing has moved for a while."""
-        return time.monotonic() - self.moved > STANDS and self._still > LOOKS
-
-    @property
-    def outlasted(self) -> float:
-        """How long any of them moved on without a packet [s]."""
-        packets = [packet.time for packet in self._servos.log.packets()]
-        moving = [now for now, is_moving in self._seen if is_moving]
-        since = [now - packets[bisect_right(packets, now) - 1] for now in moving if packets and packets[0] <= now]
-        return max(since, default=0.0)
-
-
 class Owner:
     """What Blender's main loop does: beats, and says where the robot should be."""
 
-    def __init__(self, player: Player) -> None:
-        self.player, self.hangs, self._began = player, False, time.monotonic()
+    def __init__(self, player: Player, robot: Robot) -> None:
+        self.player, self.robot, self.hangs, self._began = player, robot, False, time.monotonic()
 
     def turn(self) -> None:
         """Once round."""
@@ -246,7 +203,7 @@ class Owner:
             return
         self.player.heartbeat()
         t = time.monotonic() - self._began
-        self.player.aim({name: 0.8 * np.sin(3.0 * t + k) for k, name in enumerate(NAMES)})
+        self.player.aim({name: 0.8 * np.sin(3.0 * t + k) for k, name in enumerate(self.robot.names)})
 
     def until(self, *states: PlayState, seconds: float = LONGEST) -> None:
         """Turns until the player is there."""
@@ -277,7 +234,7 @@ def reach(owner: Owner, stage: str) -> None:
         player.live()
         owner.idle(1.0)
         return
-    player.play(MOTION)
+    player.play(owner.robot.motion)
     owner.until(PlayState.APPROACHING)
     if stage == "approaching":
         owner.idle(0.3)
@@ -289,39 +246,31 @@ def reach(owner: Owner, stage: str) -> None:
         owner.idle(0.1)
 
 
-def place(servos: IndependentChain, stage: str) -> None:
-    """Puts the horns where the stage begins soon."""
-    start = MOTION.values[0] if stage != "live" else np.zeros(4)
-    away = 0.1 if stage in ("playing", "stopping") else NEAR if stage == "approaching" else 0.0
-    for k, counts in enumerate(CHAIN.counts(start - away).tolist()):
-        servos.place(k + 1, counts)
-
-
-def run(fault: str, stage: str, settings: PlaySettings) -> Cell:
+def run(fault: str, stage: str, settings: PlaySettings, ports: int = 1) -> Cell:
     """One cell."""
-    with IndependentChain(model=1000) as servos:
-        place(servos, stage)
+    with Machine(ports) as machine:
+        machine.place(stage)
         if fault == KILLED:
-            return _run_killed(servos, stage, settings)
-        player = Player(CHAIN, servos.port, settings, is_apart=True)
+            return _run_killed(machine, stage, settings)
+        player = Player(machine.robot.chain, machine.port, settings, is_apart=True)
         try:
-            return _run(servos, Owner(player), fault, stage, settings)
+            return _run(machine, Owner(player, machine.robot), fault, stage, settings)
         finally:
             player.close()
 
 
-def _run(servos: IndependentChain, owner: Owner, fault: str, stage: str, settings: PlaySettings) -> Cell:
-    player, watcher, happen = owner.player, Watcher(servos), FAULTS[fault][0]
+def _run(machine: Machine, owner: Owner, fault: str, stage: str, settings: PlaySettings) -> Cell:
+    player, watcher, happen = owner.player, Watcher(machine), FAULTS[fault][0]
     early = stage == "connecting" and fault not in (HANGS, HOST_KILLED, SUSPENDED, OUTSIDE)
     if early:
-        happen(servos)
+        happen(machine)
     reach(owner, stage)
     if stage == "connecting" and not early and fault != HANGS:
         owner.until(PlayState.READY)
     watcher.look()
     before = time.monotonic()
     if not early:
-        happen(servos)
+        happen(machine)
     owner.hangs = fault == HANGS
     happened, went_on = before, False
     watcher.moved = happened
@@ -341,15 +290,15 @@ def _run(servos: IndependentChain, owner: Owner, fault: str, stage: str, setting
         watcher.look()
         time.sleep(BEAT)
     outlasted, fastest, later = watcher.outlasted, watcher.fastest, watcher.moved > stood
-    saw = f"{status.state.value}: {status.message}"
-    mended = _mend(servos, fault, owner)
-    return Cell(fault, stage, went_on, max(0.0, seconds), outlasted, fastest, later, torque, saw, mended)
+    saw, ports = machine.named(f"{status.state.value}: {status.message}"), len(machine.chains)
+    mended = _mend(machine, fault, owner)
+    return Cell(fault, stage, ports, went_on, max(0.0, seconds), outlasted, fastest, later, torque, saw, mended)
 
 
-def _mend(servos: IndependentChain, fault: str, owner: Owner) -> str:
+def _mend(machine: Machine, fault: str, owner: Owner) -> str:
     """Removes the cause, and does what a user would to go on."""
     player, steps = owner.player, []
-    FAULTS[fault][1](servos)
+    FAULTS[fault][1](machine)
     owner.hangs = False
     deadline = time.monotonic() + LONGEST
     is_gone = "is gone" in player.status.message or "has ended" in player.status.message
@@ -393,23 +342,24 @@ def _go_on(player: Player) -> None:
 def _stay(player: Player) -> Motion:
     """A little motion from where the robot is."""
     here = np.clip(np.array(player.status.present), -1.9, 1.9)
-    return Motion(times=np.array([0.0, 0.1]), actuators=NAMES, values=np.array([here, here * 0.98]))
+    return Motion(times=np.array([0.0, 0.1]), actuators=player.chain.actuators, values=np.array([here, here * 0.98]))
 
 
-def _run_killed(servos: IndependentChain, stage: str, settings: PlaySettings) -> Cell:
+def _run_killed(machine: Machine, stage: str, settings: PlaySettings) -> Cell:
     """The owner in a process of its own, killed without a word."""
     how = [str(settings.watchdog), str(settings.heartbeat)]
-    command = [sys.executable, "-m", "tests.servo.faults", "owner", servos.port, stage, *how]
+    ports = [one.port for one in machine.chains]
+    command = [sys.executable, "-m", "tests.servo.faults", "owner", stage, *how, *ports]
     root = Path(__file__).resolve().parents[2]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as owner:
         assert owner.stdout is not None
         assert owner.stdout.readline().strip() == stage
-        watcher = Watcher(servos)
+        watcher = Watcher(machine)
         killed = time.monotonic()
         owner.send_signal(signal.SIGKILL)
         owner.wait()
     watcher.moved = killed
-    while not watcher.stands or holders(servos.port):
+    while not watcher.stands or holders(machine.port):
         assert time.monotonic() - killed < LONGEST
         watcher.look()
         time.sleep(BEAT)
@@ -419,55 +369,66 @@ def _run_killed(servos: IndependentChain, stage: str, settings: PlaySettings) ->
         watcher.look()
         time.sleep(BEAT)
     outlasted, fastest, later = watcher.outlasted, watcher.fastest, watcher.moved > stood
-    player = Player(CHAIN, servos.port, settings, is_apart=True)
+    player = Player(machine.robot.chain, machine.port, settings, is_apart=True)
     try:
-        mended = _mend(servos, KILLED, Owner(player))
+        mended = _mend(machine, KILLED, Owner(player, machine.robot))
     finally:
         player.close()
-    return Cell(KILLED, stage, False, max(0.0, seconds), outlasted, fastest, later, torque, "nothing any more", mended)
+    end = (outlasted, fastest, later, torque, "nothing any more", mended)
+    return Cell(KILLED, stage, len(ports), False, max(0.0, seconds), *end)
 
 
-def own(port: str, stage: str, watchdog: str, heartbeat: str) -> None:
+def own(stage: str, watchdog: str, heartbeat: str, *ports: str) -> None:
     """The process that is killed."""
     settings = replace(SETTINGS, watchdog=float(watchdog), heartbeat=float(heartbeat))
-    owner = Owner(Player(CHAIN, port, settings, is_apart=True))
+    robot = robot_on(ports)
+    owner = Owner(Player(robot.chain, ports[0], settings, is_apart=True), robot)
     reach(owner, stage)
     print(stage, flush=True)
     owner.idle(30.0)
 
 
 def run_all(
-    cells: list[tuple[str, str]], settings: PlaySettings, said: Callable[[str], None] = lambda _: None
+    cells: list[tuple[str, str, int]], settings: PlaySettings, said: Callable[[str], None] = lambda _: None
 ) -> list[Cell]:
     """Cells, some at a time, in the order asked for."""
 
-    def one(cell: tuple[str, str]) -> Cell:
+    def one(cell: tuple[str, str, int]) -> Cell:
+        fault, stage, ports = cell
         try:
-            found = run(*cell, settings)
+            found = run(fault, stage, settings, ports)
         except Exception as error:
             found = Cell(*cell, False, LONGEST, 0.0, 0.0, True, 0, f"{error!r}", "")
         said(f"{cell}: {found}")
         return found
 
-    with ThreadPoolExecutor(WORKERS) as pool:
+    with ThreadPoolExecutor(WORKERS // max(cell[2] for cell in cells) or 1) as pool:
         return list(pool.map(one, cells))
 
 
-ALL = [(fault, stage) for fault in FAULTS for stage in STAGES]
+ALL = {1: [(fault, stage, 1) for fault in FAULTS for stage in STAGES]}
+ALL[4] = [(fault, stage, 4) for fault in SEVERAL for stage in STAGES]
+
+
+def main(ports: int) -> None:
+    """Run all cells of robots with so many ports, and write them into docs/safety.md."""
+    from tests.servo.safety_page import write_page
+
+    found: dict[tuple[str, str, int], Cell] = {}
+    for _ in range(TRIES):  # a machine that stalls is another fault
+        left = [cell for cell in ALL[ports] if cell not in found or not found[cell].is_well(SETTINGS)]
+        if left:
+            again = run_all(left, SETTINGS, lambda line: print(line, flush=True))
+            found |= dict(zip(left, again, strict=True))
+    for cell in found.values():
+        cell.check(SETTINGS)
+        cell.check_times(SETTINGS)
+    write_page(list(found.values()), ports)
+
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["owner"]:
-        own(*sys.argv[2:6])
+        own(*sys.argv[2:])
     else:
-        from tests.servo.safety_page import write_page
-
-        found = {}
-        for _ in range(TRIES):  # a machine that stalls is another fault
-            left = [cell for cell in ALL if cell not in found or not found[cell].is_well(SETTINGS)]
-            again = run_all(left, SETTINGS, lambda line: print(line, flush=True))
-            found |= dict(zip(left, again, strict=True))
-        for cell in found.values():
-            cell.check(SETTINGS)
-            cell.check_times(SETTINGS)
-        write_page(list(found.values()))
+        main(int((sys.argv[1:] or ["1"])[0]))
     os._exit(0)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from tests.servo.faults import BEAT, CHAIN, FAULTS, KILLED, SETTINGS, STAGES, Cell
+from tests.servo.faults import BEAT, KILLED, SETTINGS, STAGES, Cell
+from tests.servo.machine import IDS
 
+COUNT = {ports: sum(map(len, ids)) for ports, ids in IDS.items()}  # of servos
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "safety.md"
 HEAD = f"""# Safety
 
 What happens when something goes wrong while servos are connected. The tables are the result of a run:
 `python -m tests.servo.faults` makes each fault happen at each stage and writes this page. It plays on
-{len(CHAIN.servos)} servos of an independent chain (`tests/servo/independent`): a program of its own behind a
+{COUNT[1]} servos of an independent chain (`tests/servo/independent`): a program of its own behind a
 pseudo-terminal, with the protocol, the control tables and the servos' motion written from the vendor's manual.
 It shares no code with the player. The port is in a process of its own, as in Blender. The tests repeat a part of
 the table every time, with more patience, since a machine that stalls is a fault of its own.
@@ -25,7 +26,7 @@ a soft stop takes {SETTINGS.stop_time:g} s. The machine is shared with others, a
 {1e3 * BEAT:g} ms, so times vary by some hundredths of a second. A cell in which the machine itself stalled is run
 again.
 
-- **the servos**: what they did, and how many of the {len(CHAIN.servos)} have torque on at the end. One that lost
+- **the servos**: what they did, and how many of the {COUNT[1]} have torque on at the end. One that lost
   its torque yields; what it carries may fall. *went on*: the fault was survived, and they went on as told until
   Stop was pressed.
 - **stood after**: from the fault, or from *Stop*, to the last move of any servo.
@@ -34,31 +35,64 @@ again.
 Servos stand at once when nobody speaks to them any more, since each goal is only one step away from the last; their
 watchdog then makes sure that a goal which comes late does nothing.
 """
-FOOT = """
-## What this does not cover
+SEVERAL = f"""# One of four ports
+
+{COUNT[4]} servos on four ports, each an independent chain of its own. The fault befalls the third port, which has
+five of them. Written by `python -m tests.servo.faults 4`; one clock sends to all, and what stops one port stops all.
+"""
+PARTS = {1: HEAD, 4: SEVERAL}
+FOOT_HEAD = "# Limits of this page"
+FOOT = f"""{FOOT_HEAD}
 
 Servos that really are there: gears that slip, supplies that sag under load, adapters that reorder. A servo whose
 firmware ignores the bus watchdog cannot be stopped by it when the computer dies; connecting refuses firmware that is
 known to be too old. *Torque Off* remains, and so does the switch of the power supply. Keep that switch within reach.
+
+All of this ran on Linux. Of Windows and macOS nothing ran: what is different there was read, and read again later,
+against the systems' documentation, and is untested:
+
+- The process that plays: that it starts without a window of its own and outlives Blender (on Windows it does not where
+  Blender was started in a job that ends its processes together: then the servos' watchdog stops them), its priority
+  (Windows: high, its threads time-critical, timers of 1 ms; macOS: the class of service of what a user waits for), and
+  its end with Blender's.
+- The clock: `time.perf_counter`, which counts finely on Windows, too. On Windows and macOS a machine that wakes is
+  noticed by a clock that went on or by the servos' own watchdog; which of them comes first is not known.
+- The port: exclusive use, baud rates beyond 115,200, what a port that is pulled out answers, the adapter's latency and
+  the words about setting it (Windows: Device Manager; macOS: the adapter's own driver, if it has such a setting).
+- Keys in a terminal and signals. Windows gives a program no time when its terminal is closed: there the servos are
+  stopped by their watchdog, not softly. Ctrl-C and Ctrl-Break stop softly.
+- Notices for `robik servos stop` (Windows: in `%LOCALAPPDATA%`; macOS: in the user's temporary folder).
 """
 
 
-def write_page(cells: list[Cell]) -> None:
-    """Writes docs/safety.md."""
-    sections = [HEAD]
-    for fault in FAULTS:
+def write_page(cells: list[Cell], ports: int) -> None:
+    """Write what was found on so many ports into docs/safety.md; the other parts of the page stay."""
+    sections = [PARTS[ports]]
+    for fault in dict.fromkeys(cell.fault for cell in cells):
         rows = [cell for cell in cells if cell.fault == fault]
         table = ["| stage | the servos | stood after | the user saw | to go on |", "|---|---|---|---|---|"]
         rows.sort(key=lambda cell: STAGES.index(cell.stage))
         table += [f"| {c.stage} | {_deeds(c)} | {_time(c)} | {_words(c)} | {c.mended} |" for c in rows]
         sections.append(f"## {fault[0].upper()}{fault[1:]}\n\n" + "\n".join(table) + "\n")
-    PAGE.write_text("\n".join([*sections, FOOT.lstrip("\n")]), encoding="utf-8")
+    parts = _parts() | {ports: "\n".join(sections)}
+    PAGE.write_text("\n".join([*(parts[one] for one in PARTS if one in parts), FOOT]), encoding="utf-8")
+
+
+def _parts() -> dict[int, str]:
+    """Return the parts of the page that there are."""
+    heads = {ports: text.split("\n", 1)[0] for ports, text in PARTS.items()} | {0: FOOT_HEAD}
+    found: dict[int, list[str]] = {}
+    ports = 0
+    for line in PAGE.read_text(encoding="utf-8").split("\n"):
+        ports = next((one for one, head in heads.items() if line == head), ports)
+        found.setdefault(ports, []).append(line)
+    return {ports: "\n".join(lines).rstrip("\n") + "\n" for ports, lines in found.items() if ports}
 
 
 def _deeds(cell: Cell) -> str:
     if cell.stage == "connecting" and cell.fastest == 0.0:
         return "did not move"
-    yielding = len(CHAIN.servos) - cell.torque
+    yielding = COUNT[cell.ports] - cell.torque
     end = f"{cell.torque} hold, {yielding} yields" if yielding else "all hold"
     return f"went on; {end}" if cell.went_on else f"stopped; {end}"
 
@@ -72,4 +106,4 @@ def _time(cell: Cell) -> str:
 def _words(cell: Cell) -> str:
     if cell.fault == KILLED:
         return "nothing, there was nobody left"
-    return re.sub(r"/tmp/servos-\w+/port", "/dev/ttyUSB0", cell.saw)
+    return cell.saw

@@ -280,3 +280,16 @@ def test_settings_do_not_change_it(servos):
     player.emergency_stop()
     check_cut(servos, pressed)
     player.close()
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["\x1b[A", "\x1b[1;5C", "\x1bOP", "\x1b[15~", "\x1b[8;24;80t", "\xe0t", "\xe0H", "\0T", "\0t", "\x1b[D\x1b[D"],
+    ids=["up", "Ctrl-right", "F1", "F5", "a window's size", "Ctrl-right on Windows", "up there", "Shift-F1 there",
+         "Alt there", "held"],
+)  # fmt: skip
+def test_a_key_without_a_letter_is_no_press(key):
+    coming = [key]
+    controls = Controls(lambda: coming.pop() if coming else "")
+    controls.look()
+    assert (controls.stops, controls.pauses, controls.is_torque_off) == (0, 0, False)

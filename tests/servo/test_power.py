@@ -259,6 +259,20 @@ def test_the_command_that_turns_the_torque_of_all_off(servos, known):
     assert first.torque == {254: 0}, "the first thing that is said"
 
 
+def test_the_command_tells_the_program_that_has_the_port(servos, files, tmp_path):
+    save_motion(Motion(times=np.array([0.0, 600.0]), actuators=NAMES, values=np.zeros((2, 4))), tmp_path / "m.csv")
+    with playing(*files, "--port", servos.port) as terminal:
+        until(lambda: len(servos.log.goals()) > 200)
+        again = robik("play", *files, "--port", servos.port)
+        assert again.returncode == 2
+        assert "another program uses it; robik servos stop ends what plays with RobIK" in again.stderr
+        assert servos.powered == {1, 2, 3, 4}
+        done = robik("servos", "torque-off", "--port", servos.port)
+        code, _ = terminal.end()
+    assert (done.returncode, code, servos.powered) == (0, 1, set())
+    assert "emergency stop: torque is off" in done.stdout
+
+
 def test_the_command_says_who_still_has_torque(servos):
     servos.change(torque_enable=1)
     servos.faults(2, refuse={"torque_enable": ACCESS_ERROR})

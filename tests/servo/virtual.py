@@ -45,7 +45,7 @@ class Time:
         """Does something, once it is so late."""
         self._due, self._act = when, act
 
-    def monotonic(self) -> float:
+    def perf_counter(self) -> float:
         self.now += GLANCE
         if self.now >= self._due:
             self._due = np.inf

@@ -10,9 +10,10 @@ from ...mechanism import Joint, Mechanism, Pose
 from ...mechanism.topology import CLOSED
 from ..imported import Imported, Notes, listed
 from .budget import current
-from .closing import check_lengths, closed, gap_of
+from .closing import check_lengths, closed
 from .motor_choice import chosen_motors
 from .open_joint import joint_values
+from .open_pose import gap_of
 from .open_robot import OpenRobot
 from .rounding import looped_axes, straightened
 

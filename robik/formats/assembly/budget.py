@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from math import inf
 from time import monotonic, thread_time
 
+from .open_pose import OpenPose
+
 SECONDS = 10.0  # for one robot's loops
 REMEDY_SECONDS = 3.0  # for what would close them
 ON_THE_CLOCK = 2.0  # how much longer it may take there
@@ -30,11 +32,13 @@ class Budget:
         seconds: processor time for the loops of one robot [s].
         is_unwanted: whether nobody waits for the result any more.
         tell: takes a sentence on how far the work is.
+        offer: takes the best pose so far, as often as a better one is found.
     """
 
     seconds: float = SECONDS
     is_unwanted: Callable[[], bool] = lambda: False
     tell: Callable[[str], None] = lambda _: None
+    offer: Callable[[OpenPose], None] = lambda _: None
     _until: tuple[float, float] = (inf, inf)  # of the thread, on the clock
 
     @property

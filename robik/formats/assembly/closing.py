@@ -6,29 +6,32 @@ A pull towards the stored coordinates leads each start, and only at the end it i
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import atan2, degrees, inf
+from functools import partial
+from math import degrees, inf
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from ...errors import AssemblyError, MechanismError
 from ...mechanism.joints import SLIDES
-from ...mechanism.pose import matrix_quaternion
+from ...mechanism.model import TOLERANCE
 from ...mechanism.topology import CLOSED
 from ..imported import Notes
 from .budget import REMEDY_SECONDS, OutOfTimeError, current
 from .open_joint import OpenJoint
-from .open_robot import OpenRobot, Placed
+from .open_pose import gap_of, open_pose
+from .open_robot import OpenRobot
 from .remedies import remedy
 
 STARTS, FEW_STARTS = 12, 4
 PULL = 0.05  # weight of a radian, or of a joint's span, off the stored pose
 # of the robot's size, or rad: what rounding in a file explains, such as a few quarter turns written 1.5708
-ACCEPTED = 1e-5
+ACCEPTED = TOLERANCE
 # rad, or of the robot's size: a loop that closes within is in the stored pose's assembly mode; no other is looked for
 NEAR = 0.5
 FARTHEST = 1e9  # lengths [m] and coefficients beyond are a mistake, and their squares' differences mean nothing
 Closure = tuple[np.ndarray, np.ndarray]  # residuals (m,), and their derivatives (m, d)
+Offer = Callable[[np.ndarray], None]  # takes the best coordinates so far
 
 
 def check_lengths(robot: OpenRobot) -> None:
@@ -47,9 +50,10 @@ def check_lengths(robot: OpenRobot) -> None:
                 f"joint {joint.name!r}: it reaches {max(map(abs, numbers)):.3g} m far; lengths are in metres"
             )
     for coupling in robot.couplings:
-        if max(map(abs, coupling.coefficients)) > FARTHEST:
+        given = (*coupling.coefficients, *(slope for _, slope in coupling.others))
+        if max(map(abs, given)) > FARTHEST:
             raise MechanismError(
-                f"coupling {coupling.name!r}: its coefficients are too large to calculate with: {coupling.coefficients}"
+                f"coupling {coupling.name!r}: its coefficients are too large to calculate with: {given}"
             )
 
 
@@ -72,11 +76,23 @@ def closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
     q = inside.copy()
     for part in robot.parts:
         index = np.array([robot.coordinates[name] for name in part.coordinates], dtype=int)
-        closed = _closed_part(part, inside[index])
-        q[index[part.in_loops]] = closed[
-            part.in_loops
-        ]  # the others, nearer to the world, may be in another part's loops
+        # Coordinates nearer to the world, in no loop of this part, may be in another part's loops.
+        whole = partial(_with_part, q, index, part.in_loops)
+        best, error = _best_of_part(part, inside[index], partial(_offer, robot, whole))
+        if error > ACCEPTED:
+            raise AssemblyError(_open(part, best))
+        q = whole(best)
     return q
+
+
+def _with_part(q: np.ndarray, index: np.ndarray, kept: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the coordinates q (d,) with those of a part, at `index` (k,), that are `kept` (k,)."""
+    return with_values(q, index[kept], values[kept])
+
+
+def _offer(robot: OpenRobot, whole: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> None:
+    """Show whoever waits the robot with these values of a part."""
+    current().offer(open_pose(robot, whole(values)))
 
 
 def _led(robot: OpenRobot, q: np.ndarray) -> np.ndarray:
@@ -87,30 +103,32 @@ def _led(robot: OpenRobot, q: np.ndarray) -> np.ndarray:
     q, waiting = q.copy(), list(robot.couplings)
     while waiting:
         followers = {coupling.follower for coupling in waiting}
-        first = [coupling for coupling in waiting if coupling.leader not in followers]
+        first = [coupling for coupling in waiting if followers.isdisjoint(coupling.leaders)]
         if not first:
             break
         for coupling in first:
-            follower, leader = robot.coordinates[coupling.follower], robot.coordinates[coupling.leader]
-            wanted = np.polynomial.Polynomial(coupling.coefficients)(q[leader])
+            follower = robot.coordinates[coupling.follower]
+            wanted = coupling.value({name: float(q[robot.coordinates[name]]) for name in coupling.leaders})
             if abs(wanted - q[follower]) > CLOSED:
                 q[follower] = wanted
-        waiting = [coupling for coupling in waiting if coupling.leader in followers]
+        waiting = [coupling for coupling in waiting if not followers.isdisjoint(coupling.leaders)]
     return q
 
 
-def _closed_part(part: OpenRobot, stored: np.ndarray) -> np.ndarray:
-    """Coordinates of a part that close its loops."""
+def _best_of_part(part: OpenRobot, stored: np.ndarray, offer: Offer) -> tuple[np.ndarray, float]:
+    """Coordinates of a part that close its loops as far as that can be, and their largest residual."""
     lower, upper = part.bounds
     without = (np.full_like(lower, -inf), np.full_like(upper, inf))
     best, best_error = stored, inf
     for bounds in ((lower, upper), without) if np.isfinite(part.bounds).any() else (without,):
-        q, error = search(part, stored, bounds)
+        q, error = search(part, stored, bounds, offer=offer)
         if error < best_error:
             best, best_error = q, error
         if best_error <= ACCEPTED:
-            return best
-    raise AssemblyError(_open(part, best))
+            break
+    if best_error > ACCEPTED:
+        offer(best)
+    return best, best_error
 
 
 def _closes(robot: OpenRobot) -> bool:
@@ -121,7 +139,11 @@ def _closes(robot: OpenRobot) -> bool:
 
 
 def search(
-    robot: OpenRobot, stored: np.ndarray, bounds: tuple[np.ndarray, np.ndarray], starts: int = STARTS
+    robot: OpenRobot,
+    stored: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray],
+    starts: int = STARTS,
+    offer: Offer = lambda _: None,
 ) -> tuple[np.ndarray, float]:
     """Return the closed pose nearest to the stored one among those found from several starts.
 
@@ -132,6 +154,7 @@ def search(
         stored: Coordinates (d,) as the file has them.
         bounds: Lower and upper limits (d,).
         starts: Number of starts.
+        offer: Takes the best coordinates so far.
 
     Returns:
         Coordinates (d,), and the residual in sizes of the robot.
@@ -158,6 +181,7 @@ def search(
             break
         if error < best_error:
             best, best_error = q, error
+            offer(best)
         if error <= ACCEPTED:
             found.append((float(np.linalg.norm(q - stored)), q, error))
         is_near = bool(found) and float((np.abs(found[0][1] - stored) / span).max(initial=0.0)) < NEAR
@@ -265,33 +289,6 @@ def slides(robot: OpenRobot) -> np.ndarray:
         Flags (d,).
     """
     return np.array([motion in SLIDES for joint in robot.hangs_on.values() for motion in joint.motions], dtype=bool)
-
-
-def gap_of(robot: OpenRobot, joint: OpenJoint, now: Placed) -> tuple[float, float]:
-    """Return how far a closer is open [m, rad], the motions that it leaves free aside.
-
-    Args:
-        robot: The robot, its loops perhaps open.
-        joint: A closer.
-        now: Placement of the bodies.
-
-    Returns:
-        Distance [m] and angle [rad].
-    """
-    Ra, pa, Rb, pb = robot.joint_frames(joint, now)
-    offset = [(Ra.T @ (pb - pa))[k] for k, name in enumerate(SLIDES) if name not in joint.motions]
-    turns = joint.turns
-    if len(turns) == 3:
-        angle = 0.0
-    elif len(turns) == 2:
-        angle = abs(np.pi / 2 - np.arccos(np.clip(Ra[:, turns[0]] @ Rb[:, turns[1]], -1.0, 1.0)))
-    elif len(turns) == 1:
-        a, b = Ra[:, turns[0]], Rb[:, turns[0]]
-        angle = atan2(float(np.linalg.norm(np.cross(a, b))), float(a @ b))
-    else:
-        w, *xyz = matrix_quaternion(Ra.T @ Rb)
-        angle = 2 * atan2(float(np.linalg.norm(xyz)), w)
-    return float(np.linalg.norm(offset)), float(angle)
 
 
 def _open(robot: OpenRobot, q: np.ndarray) -> str:

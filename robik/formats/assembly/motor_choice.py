@@ -6,11 +6,13 @@ from math import inf
 
 import numpy as np
 
+from ...mechanism.model import TOLERANCE
 from .closing import ACCEPTED, Closure, newton, slides, with_values
 from .open_joint import OpenJoint
 from .open_robot import OpenRobot
 
 AWAY = 0.05  # rad, or of the robot's size: how far to look beside a pose that may be singular
+HARDLY = 1e-4  # of the motions that are left: a coordinate that moves less follows from others, but for rounding
 PASSIVE = "passive"  # in the name of a joint that is not meant to be driven
 
 
@@ -76,7 +78,7 @@ def _held(bases: list[np.ndarray], rows: list[tuple[int, int]]) -> list[np.ndarr
     for number, i in rows:
         row = bases[number][i]
         length = float(np.linalg.norm(row))
-        if length <= 1e-6:
+        if length <= HARDLY:
             return None
         bases[number] = bases[number] - np.outer(bases[number] @ row, row) / length**2
     return bases
@@ -104,4 +106,4 @@ def _beside(part: OpenRobot, q: np.ndarray) -> np.ndarray:
 def _free_motions(J: np.ndarray) -> np.ndarray:
     """Return a basis (d, k) of the motions that equations with the Jacobian J (m, d) leave."""
     _, s, V = np.linalg.svd(J)
-    return V[int((s > 1e-7 * float(s.max(initial=1.0))).sum()) :].T
+    return V[int((s > TOLERANCE * float(s.max(initial=1.0))).sum()) :].T

@@ -6,9 +6,11 @@ far the loops are open there, with derivatives.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +19,15 @@ from ...mechanism import WORLD, Body, Coupling, Frame
 from ...mechanism.joints import SLIDES
 from ...mechanism.pose import cross
 from .open_joint import OpenJoint, joint_motion
+
+
+class JointEnds(NamedTuple):
+    """A joint's frames on its parent and on its child, in the world."""
+
+    parent_rotation: np.ndarray  # (3, 3)
+    parent_position: np.ndarray  # (3,) [m]
+    child_rotation: np.ndarray  # (3, 3)
+    child_position: np.ndarray  # (3,) [m]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +184,7 @@ class OpenRobot:
     def _part(self, ties: list[OpenJoint | Coupling]) -> OpenRobot:
         closers = tuple(tie for tie in ties if isinstance(tie, OpenJoint))
         couplings = tuple(tie for tie in ties if isinstance(tie, Coupling))
-        followed = {end for coupling in couplings for end in (coupling.follower, coupling.leader)}
+        followed = {end for coupling in couplings for end in coupling.ends}
         coupled = [
             joint for joint in self.hangs_on.values() if followed and not followed.isdisjoint(joint.coordinate_names)
         ]
@@ -194,7 +205,7 @@ class OpenRobot:
     def _columns(self, tie: OpenJoint | Coupling) -> list[int]:
         """Return indices of the coordinates that a loop or a coupling depends on."""
         if isinstance(tie, Coupling):
-            return [self.coordinates[tie.follower], self.coordinates[tie.leader]]
+            return [self.coordinates[end] for end in tie.ends]
         moves = self.moves
         return np.flatnonzero(moves[self.order[tie.parent]] != moves[self.order[tie.child]]).tolist()
 
@@ -237,7 +248,7 @@ class OpenRobot:
             for j in self.joints
         }
 
-    def joint_frames(self, joint: OpenJoint, now: Placed) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def joint_frames(self, joint: OpenJoint, now: Placed) -> JointEnds:
         """Return a joint's frame on its parent and on its child, in the world.
 
         Args:
@@ -249,7 +260,8 @@ class OpenRobot:
         """
         a, b = self.order[joint.parent], self.order[joint.child]
         near_R, near_p, far_R, far_p = self._ends[joint.name]
-        return now.R[a] @ near_R, now.p[a] + now.R[a] @ near_p, now.R[b] @ far_R, now.p[b] + now.R[b] @ far_p
+        near_p, far_p = now.p[a] + now.R[a] @ near_p, now.p[b] + now.R[b] @ far_p
+        return JointEnds(now.R[a] @ near_R, near_p, now.R[b] @ far_R, far_p)
 
     def closure(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the residuals of loops, then couplings, and their derivatives.
@@ -269,16 +281,19 @@ class OpenRobot:
         for joint in self.closers:
             self._close(joint, now, values, rows)
         for coupling in self.couplings:
-            follower, leader = self.coordinates[coupling.follower], self.coordinates[coupling.leader]
-            polynomial = np.polynomial.Polynomial(coupling.coefficients)
+            follower, at = self.coordinates[coupling.follower], self._values(coupling.leaders, q)
             row = np.zeros(len(q))
             row[follower] += 1.0
-            row[leader] -= polynomial.deriv()(q[leader])
-            values.append(float(q[follower] - polynomial(q[leader])))
+            for leader, slope in coupling.slopes(at).items():
+                row[self.coordinates[leader]] -= slope
+            values.append(float(q[follower] - coupling.value(at)))
             rows.append(row)
         if not np.isfinite(values).all() or not np.isfinite(rows).all():
             raise MechanismError(f"robot {self.name!r} has numbers too large to calculate with; lengths are in metres")
         return np.array(values), np.array(rows).reshape(len(values), len(q))
+
+    def _values(self, names: Iterable[str], q: np.ndarray) -> dict[str, float]:
+        return {name: float(q[self.coordinates[name]]) for name in names}
 
     def _close(self, joint: OpenJoint, now: Placed, values: list[float], rows: list[np.ndarray]) -> None:
         """Append a closer's equations.

@@ -88,7 +88,7 @@ def _in_loop(part: OpenRobot, closer: OpenJoint) -> list[OpenJoint]:
 
     Not those with motors or couplings.
     """
-    coupled = {end for coupling in part.couplings for end in (coupling.follower, coupling.leader)}
+    coupled = {end for coupling in part.couplings for end in coupling.ends}
     path = part.moves[part.order[closer.parent]] != part.moves[part.order[closer.child]]
     joints = [closer, *(j for j in part.hangs_on.values() if j.motions and path[part.at[j.name]])]
     return [j for j in joints if j.type in LOOSER and not j.actuated and coupled.isdisjoint(j.coordinate_names)]

@@ -11,11 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from ...mechanism import Pose
+from ...mechanism.model import TOLERANCE
 from ...mechanism.pose import frame_matrix
 from .open_joint import OpenJoint, joint_motion, joint_values
 from .open_robot import OpenRobot, Placed
 
-PARALLEL = 2e-5  # rad: axes that differ by less are meant to be parallel
+PARALLEL = TOLERANCE  # rad: axes that differ by less are meant to be parallel
 ONE_AXIS = ("revolute", "prismatic", "cylindrical", "planar")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...errors import FormatError
 from ...mechanism import WORLD, Coupling, Pose
+from ...mechanism.model import TOLERANCE
 from ...mechanism.pose import frame_matrix
 from ..assembly.open_joint import OpenJoint
 from ..imported import Notes
@@ -22,7 +23,7 @@ from ..xml_file import numbers
 from .file import MjcfFile, vector
 
 APART = 1e-9  # m: pins nearer than this are one
-ALIGNED = 1e-6  # of their distance: pins off a line by less than this are on it
+ALIGNED = 1e-6  # of their distance: pins off a line by less than this are on it; rounded numbers may be off by more
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,10 @@ def read_equalities(file: MjcfFile, tied: Tied, taken: set[str], notes: Notes, r
                 notes.add("an equality with a mocap body was left out", where)
         elif element.tag == "joint":
             _couple(element, tied, found, where, notes)
-        else:
+        elif element.tag != "tendon":  # which `tendons` reads
             notes.add("this kind of equality is not read, so the robot is freer than the file says", where)
-    found.closers[:0] = [joint for group in _by_bodies(pins) for joint in _from_pins(group, report)]
+    rounding = TOLERANCE * _size(pins)
+    found.closers[:0] = [joint for group in _by_bodies(pins) for joint in _from_pins(group, rounding, report)]
     found.closers = [_named(joint, taken) for joint in found.closers]
     return found
 
@@ -209,10 +211,21 @@ def _by_bodies(pins: list[Pin]) -> list[list[Pin]]:
     return list(groups.values())
 
 
-def _from_pins(pins: list[Pin], report: Notes) -> list[OpenJoint]:
-    """Return one pin is a ball; two are a hinge along the line through them, and so are more on that line.
+def _size(pins: list[Pin]) -> float:
+    """Return the mean distance of pins from their bodies' origins, which are joints' places mostly [m]."""
+    spans = [float(np.linalg.norm(point)) for pin in pins for point in pin.points]
+    return float(np.mean([span for span in spans if span > 0] or [0.0]))
+
+
+def _from_pins(pins: list[Pin], rounding: float, report: Notes) -> list[OpenJoint]:
+    """Return the joints of pins: one is a ball; two are a hinge along the line through them, and so are more on it.
 
     Others hold the bodies fast.
+
+    Args:
+        pins: between the same two bodies.
+        rounding: how far a place may be off its rounded numbers [m].
+        report: what was decided; it is added to.
     """
     balls = [
         OpenJoint(pin.name, "spherical", *pin.bodies, near=Pose(_point(pin.points[0])), far=Pose(_point(pin.points[1])))
@@ -220,15 +233,13 @@ def _from_pins(pins: list[Pin], report: Notes) -> list[OpenJoint]:
     ]
     first = pins[0]
     near, far = (np.array([pin.points[end] - first.points[end] for pin in pins]) for end in (0, 1))
-    if len(pins) == 1 or not np.allclose(
-        near @ near.T, far @ far.T, rtol=ALIGNED, atol=0.0
-    ):  # no one joint holds what is not congruent
+    if len(pins) == 1 or not _are_congruent(near, far, rounding):  # no one joint holds what is not congruent
         return balls
     longest = int(np.linalg.norm(near, axis=1).argmax())
     off = np.linalg.norm(np.cross(near, near[longest]), axis=1) / float(near[longest] @ near[longest])
     second = int(off.argmax())
     name = "_".join(dict.fromkeys(pin.name for pin in pins[:2]))
-    is_hinge = off[second] < ALIGNED
+    is_hinge = off[second] < max(ALIGNED, rounding / float(np.linalg.norm(near[longest])))
     frames = [
         Pose.of(
             frame_matrix(points[longest], None if is_hinge else points[second], f"loop {name!r}"), first.points[end]
@@ -238,6 +249,14 @@ def _from_pins(pins: list[Pin], report: Notes) -> list[OpenJoint]:
     kind = "revolute" if is_hinge else "fixed"
     report.add(f"{len(pins)} connects between the same two bodies are one {kind} joint", name)
     return [OpenJoint(name, kind, *first.bodies, near=frames[0], far=frames[1])]
+
+
+def _are_congruent(near: np.ndarray, far: np.ndarray, rounding: float) -> bool:
+    """Return whether the vectors (k, 3) between pins are alike on both bodies, but for rounding [m]."""
+    if np.allclose(near @ near.T, far @ far.T, rtol=ALIGNED, atol=0.0):
+        return True
+    apart = [np.linalg.norm(side[:, None] - side[None, :], axis=2) for side in (near, far)]
+    return bool(np.abs(apart[0] - apart[1]).max() <= 2.0 * rounding)
 
 
 def _point(values: np.ndarray) -> tuple[float, float, float]:

@@ -40,7 +40,7 @@ def held_through(
     couplings, held = tuple(couplings), dict(fixed)
     of: dict[str, list[Coupling]] = {}
     for coupling in couplings:
-        for end in (coupling.follower, coupling.leader):
+        for end in coupling.ends:
             of.setdefault(end, []).append(coupling)
     waiting = list(held)
     for joint in waiting:  # which grows meanwhile
@@ -48,25 +48,25 @@ def held_through(
             for end, value in _decided(coupling, held).items():
                 held[end] = value
                 waiting.append(end)
+    moving = []
     for coupling in couplings:
-        if coupling.follower in held:
+        if sum(end not in held for end in coupling.ends) >= 2:
+            moving.append(_among_moving(coupling, held))
+        elif coupling.follower in held:
             _check(coupling, held, notes)
-    return held, tuple(c for c in couplings if held.keys().isdisjoint((c.follower, c.leader)))
+    return held, tuple(moving)
 
 
 def _decided(coupling: Coupling, held: Mapping[str, float]) -> dict[str, float]:
-    """Return the end that the other one decides, and where that is; empty if there is none."""
+    """Return the end that the other ones decide, and where that is; empty if there is none."""
     found: dict[str, float] = {}
-    if coupling.leader in held and coupling.follower not in held:
-        found[coupling.follower] = _value(coupling, held[coupling.leader])
-    elif (
-        coupling.follower in held
-        and coupling.leader not in held
-        and len(coupling.coefficients) == 2
-        and coupling.coefficients[1]
-    ):
-        offset, slope = coupling.coefficients
-        found[coupling.leader] = (held[coupling.follower] - offset) / slope
+    free = [end for end in coupling.ends if end not in held]
+    if free == [coupling.follower]:
+        found[coupling.follower] = coupling.value(held)
+    elif len(free) == 1 and (free[0] != coupling.leader or len(coupling.coefficients) == 2):
+        slope = coupling.slopes({**held, free[0]: 0.0})[free[0]]
+        if slope:
+            found[free[0]] = (held[coupling.follower] - coupling.value({**held, free[0]: 0.0})) / slope
     for end, value in found.items():
         if not isfinite(value):
             raise FormatError(
@@ -76,8 +76,25 @@ def _decided(coupling: Coupling, held: Mapping[str, float]) -> dict[str, float]:
     return found
 
 
-def _value(coupling: Coupling, leader: float) -> float:
-    return float(np.polynomial.Polynomial(coupling.coefficients)(leader))
+def _among_moving(coupling: Coupling, held: Mapping[str, float]) -> Coupling:
+    """Return what a coupling says of those of its ends that are not held, two or more."""
+    if held.keys().isdisjoint(coupling.ends):
+        return coupling
+    first, *more = coupling.coefficients
+    others = [(name, slope) for name, slope in coupling.others if name not in held]
+    first += sum(slope * held[name] for name, slope in coupling.others if name in held)
+    leader, follower = coupling.leader, coupling.follower
+    if leader in held:
+        polynomial = replace(coupling, others=()).value(held)
+        first, more = first + polynomial - coupling.coefficients[0], []
+    if follower in held:  # one of the others follows instead
+        follower, scale = others.pop(0)
+        first, more = (held[coupling.follower] - first) / scale, [-c / scale for c in more]
+        others = [(name, -slope / scale) for name, slope in others]
+    if leader in held:
+        leader, slope = others.pop(0)
+        more = [slope]
+    return replace(coupling, follower=follower, leader=leader, coefficients=(first, *more), others=tuple(others))
 
 
 def _check(coupling: Coupling, held: Mapping[str, float], notes: Notes) -> None:
@@ -88,7 +105,7 @@ def _check(coupling: Coupling, held: Mapping[str, float], notes: Notes) -> None:
             f"coupling {coupling.name!r}",
         )
         return
-    wanted = _value(coupling, held.get(coupling.leader, 0.0))
+    wanted = coupling.value({**dict.fromkeys(coupling.leaders, 0.0), **held})
     if not abs(wanted - held[coupling.follower]) < AGREED * max(1.0, abs(wanted)):
         notes.add(f"it wants joint {coupling.follower!r} at {wanted:.4g}, which others hold at "
                   f"{held[coupling.follower]:.4g}, "

@@ -109,20 +109,6 @@ def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]
     return max(a[0], b[0]), min(a[1], b[1])
 
 
-def tell_limited_tendons(file: MjcfFile, notes: Notes) -> None:
-    """Warn of tendons whose limits are not read.
-
-    Args:
-        file: The MJCF file.
-        notes: Filled with warnings.
-    """
-    for element in (e for section in file.root.findall("tendon") for e in section):
-        attributes = file.attributes(element, kind="tendon")
-        where = f"tendon {attributes.get('name', '')!r}"
-        if is_limited(attributes, "limited", "range", file, where):
-            notes.add("the limits of a tendon are not read, so the robot can move further than the file says", where)
-
-
 def lacks_motors(file: MjcfFile) -> bool:
     """Return whether the file says that its robot has no motors.
 
@@ -154,7 +140,7 @@ def read_motors(
     Raises:
         FormatError: An actuator of a joint or tendon that is not there.
     """
-    leader = {coupling.follower: coupling.leader for coupling in couplings}
+    leader = {coupling.follower: coupling.leader for coupling in couplings if not coupling.others}
     tendons = {element.get("name", ""): element for section in file.root.findall("tendon") for element in section}
     motors: dict[str, Motor] = {}
     for element in (e for section in file.root.findall("actuator") for e in section):

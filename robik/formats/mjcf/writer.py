@@ -79,6 +79,7 @@ class _Writer:
         self.equality_names = {
             joint.name for joint in self.tree.cuts
         }  # couplings share MuJoCo's names with what closes loops
+        self.tendons: dict[str, dict[str, float]] = {}
         self.pose = {WORLD: Pose(), **{b.name: b.pose for b in self.mechanism.bodies}}
         for old, new in self.tree.renamed:
             notes.add(f"another joint's coordinate has its name, so it is called {new!r}", old)
@@ -105,6 +106,7 @@ class _Writer:
             self.assets()
             self.worldbody()
             self.equalities()
+            self.sums()
             if self.mechanism.actuated:
                 with xml.within("actuator"):
                     for joint in self.mechanism.actuated:
@@ -281,7 +283,7 @@ class _Writer:
     def coupling(self, coupling: Coupling) -> None:
         """Write y − y₀ = Σ aₖ (x − x₀)ᵏ about the rest pose, MuJoCo's form."""
         rest = {m.name: m.rest for branch in self.tree.branches for m in branch.motions if m.kind != "ball"}
-        if coupling.follower not in rest or coupling.leader not in rest:
+        if not rest.keys() >= set(coupling.ends):
             raise FormatError(f"coupling {coupling.name!r} ties a ball's coordinate, which MJCF cannot say")
         if any(coupling.coefficients[DEGREE + 1 :]):
             raise FormatError(
@@ -292,9 +294,36 @@ class _Writer:
         )
         coefficients = np.zeros(DEGREE + 1)
         coefficients[: len(shifted.coef)] = shifted.coef[: DEGREE + 1]
-        coefficients[0] -= rest[coupling.follower]
         name = self.new_equality(coupling.name)
+        if coupling.others:
+            self.differential(coupling, name, coefficients)
+            return
+        coefficients[0] -= rest[coupling.follower]
         self.xml.put("joint", name=name, joint1=coupling.follower, joint2=coupling.leader, polycoef=coefficients)
+
+    def differential(self, coupling: Coupling, name: str, coefficients: np.ndarray) -> None:
+        """Write an equality between sums of joints: the follower less its further leaders, and the leader.
+
+        Both are zero where the file gives the robot, its rest pose, so the constant is, too.
+        """
+        coefficients[0] = 0.0
+        sides = (
+            {coupling.follower: 1.0, **{other: -slope for other, slope in coupling.others}},
+            {coupling.leader: 1.0},
+        )
+        names = [free_name(f"{name}_{end}", self.tendons) for end in ("follows", "leads")]
+        self.tendons.update(zip(names, sides, strict=True))
+        self.xml.put("tendon", name=name, tendon1=names[0], tendon2=names[1], polycoef=coefficients)
+
+    def sums(self) -> None:
+        """Write the tendons that equalities name."""
+        if not self.tendons:
+            return
+        with self.xml.within("tendon"):
+            for name, terms in self.tendons.items():
+                with self.xml.within("fixed", name=name):
+                    for joint, coefficient in terms.items():
+                        self.xml.put("joint", joint=joint, coef=coefficient)
 
     def motor(self, joint: Joint) -> None:
         if self.stage and not joint.is_ball:

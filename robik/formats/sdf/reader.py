@@ -65,7 +65,7 @@ class _Reader:
         robot = OpenRobot(self.frames.title, tuple(bodies), tuple(joints), frames=tuple(self._frames(bodies)))
         couplings = []
         for coupling in reader.couplings:
-            if {coupling.follower, coupling.leader} <= set(robot.coordinates):
+            if set(coupling.ends) <= set(robot.coordinates):
                 couplings.append(coupling)
             else:
                 self.notes.add("it ties a joint that closes a loop, so it was left out", coupling.name)

@@ -158,13 +158,20 @@ def _own(path: Path) -> Loops:
 
 
 def _coupling(item: Any, where: str) -> Coupling:
-    keys = ("name", "follower", "leader", "coefficients")
+    keys = ("name", "follower", "leader", "coefficients", "others")
     _check_keys(_expect(item, dict, where, "an object {…}"), keys, where)
     name, follower, leader = (
         _expect(item.get(key), str, f"{where}: its {key}", "a text in quotes") for key in keys[:3]
     )
     coefficients = _expect(item.get("coefficients"), list, f"{where}: its coefficients", "a list of numbers")
-    return Coupling(name, follower, leader, tuple(_finite(value, f"{where}: a coefficient") for value in coefficients))
+    others = []
+    for pair in _expect(item.get("others", []), list, f"{where}: its others", "a list of pairs"):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise FormatError(f"{where}: its others must be pairs of a coordinate and a number, not {pair!r}")
+        other = _expect(pair[0], str, f"{where}: another leader", "a text in quotes")
+        others.append((other, _finite(pair[1], f"{where}: a slope")))
+    numbers = tuple(_finite(value, f"{where}: a coefficient") for value in coefficients)
+    return Coupling(name, follower, leader, numbers, tuple(others))
 
 
 def _finite(value: Any, where: str) -> float:

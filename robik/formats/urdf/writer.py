@@ -70,12 +70,13 @@ class _Writer:
         self.couplings: list[dict] = []
         self.mimics: dict[str, tuple[str, float, float]] = {}
         for coupling in self.mechanism.couplings:
-            if len(coupling.coefficients) <= 2 and coupling.follower not in self.mimics:
+            if len(coupling.coefficients) <= 2 and not coupling.others and coupling.follower not in self.mimics:
                 offset, multiplier = (*coupling.coefficients, 0.0)[:2]
                 self.mimics[coupling.follower] = (coupling.leader, offset, multiplier)
             else:
-                self.couplings.append({"name": coupling.name, "follower": coupling.follower, "leader": coupling.leader,
-                                       "coefficients": list(coupling.coefficients)})  # fmt: skip
+                said = {"name": coupling.name, "follower": coupling.follower, "leader": coupling.leader}
+                others = {"others": [list(pair) for pair in coupling.others]} if coupling.others else {}
+                self.couplings.append({**said, "coefficients": list(coupling.coefficients), **others})
         for old, new in self.tree.renamed:
             notes.add(f"another joint's coordinate has its name, so it is called {new!r}", old)
         for half in self.tree.halves:

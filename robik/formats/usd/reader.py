@@ -92,7 +92,7 @@ class _Reader:
 
     def _of_the_tree(self, ties: list[Coupling], robot: OpenRobot) -> Iterator[Coupling]:
         for coupling in ties:
-            if {coupling.follower, coupling.leader} <= set(robot.coordinates):
+            if set(coupling.ends) <= set(robot.coordinates):
                 yield coupling
             else:
                 self.notes.add("it couples a joint that closes a loop, so the coupling was left out", coupling.name)

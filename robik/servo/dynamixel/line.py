@@ -157,6 +157,10 @@ class DynamixelLine:
         """
         return self._exchange.glance(servo)
 
+    def p_gains(self) -> list[int]:
+        """Return the position P gains [the control table's unit]; raises ServoSilent."""
+        return [self._wire.read(servo, "position_p_gain") for servo in self.servos]
+
     def has_error(self, servo: Servo) -> bool:
         """Return whether a servo has a hardware error.
 

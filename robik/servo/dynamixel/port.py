@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 
 from ...extras import extra
 from ..emergency import Emergency
+from ..listener import Listener
 
 with extra("servo"):
     import serial
@@ -40,6 +42,7 @@ class SerialPort(PortHandler):
         self.latency = LATENCY
         self._emergency = emergency
         self._kept: bytearray | None = None  # what has arrived while nobody waits for it
+        self._listener: Listener | None = None  # of a port that is a file: neither a network's, nor on Windows
 
     def keep(self) -> None:
         """Keep what arrives from here on, whatever is sent meanwhile: see `arrived`."""
@@ -54,16 +57,21 @@ class SerialPort(PortHandler):
         self._emergency.check()
         if self._kept is None:
             return b""
+        if self._listener:
+            self._kept += self._listener.take_all()
+            return bytes(self._kept)
         while waiting := self.ser.in_waiting:
             self._kept += self.ser.read(waiting)
         return bytes(self._kept)
 
     def clearPort(self) -> None:
         """Throw away what waits to be read, as the SDK does before it sends; keep it where it is to be kept."""
-        if self._kept is None:
-            super().clearPort()
-        else:
+        if self._kept is not None:
             self.arrived()
+        elif self._listener:
+            self._listener.take_all()
+        else:
+            super().clearPort()
 
     @property
     def seconds_per_byte(self) -> float:
@@ -83,7 +91,7 @@ class SerialPort(PortHandler):
             EmergencyStopped: The stop is pressed.
         """
         self._emergency.check()
-        return super().readPort(length)
+        return self._listener.take(length, READ_SLICE) if self._listener else super().readPort(length)
 
     def writePort(self, packet: list[int]) -> int:
         """Write a packet.
@@ -100,7 +108,13 @@ class SerialPort(PortHandler):
             EmergencyStopped: The stop is pressed and the packet changes something.
         """
         self._emergency.check(changes=packet[INSTRUCTION] not in HARMLESS)
-        return super().writePort(packet)
+        if not self._listener:
+            return super().writePort(packet)
+        try:
+            written = os.write(self.ser.fd, bytes(packet))
+        except BlockingIOError:
+            written = 0
+        return written if written == len(packet) else written + super().writePort(packet[written:])
 
     def setBaudRate(self, baudrate: int) -> bool:
         """Open the port at a baud rate.
@@ -137,9 +151,19 @@ class SerialPort(PortHandler):
             over_network.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.is_open = True
         self.ser.reset_input_buffer()
+        if isinstance(getattr(self.ser, "fd", None), int):
+            self._listener = Listener(self.ser.fd)
         self.tx_time_per_byte = 10_000.0 / self.baudrate
         self._lower_latency()
         return True
+
+    def closePort(self) -> None:
+        """Close the port, and listen no more."""
+        self.is_open = False
+        if self._listener:
+            self._listener.close()
+            self._listener = None
+        self.ser.close()
 
     def _lower_latency(self) -> None:
         """USB adapters hold answers back for 16 ms unless told otherwise, which only Linux lets us do."""
@@ -152,7 +176,7 @@ class SerialPort(PortHandler):
 
     def getCurrentTime(self) -> float:
         """Return the time by the clock that the timeouts go by [ms]."""
-        return time.monotonic() * 1000.0
+        return time.perf_counter() * 1000.0
 
     def setPacketTimeout(self, packet_length: int) -> None:
         """Allow the time that a packet of this length takes, and the latency.
@@ -175,6 +199,8 @@ def reason(error: Exception) -> str:
     text = str(error.args[1] if len(error.args) == 2 else error)
     if "returned no data" in text:  # pyserial's guess at why there is nothing to read
         return "unplugged"
+    if "exclusively lock" in text:
+        return "another program uses it; robik servos stop ends what plays with RobIK"
     # pyserial nests: "[Errno 2] could not open port X: [Errno 2] No such file or directory: 'X'"
     return text.rsplit("] ", 1)[-1].split(": '")[0].strip(" .").lower() or type(error).__name__
 

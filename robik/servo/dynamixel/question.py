@@ -49,7 +49,7 @@ class Question:
         self._port.is_using = False
         self._port.keep()
         seconds = wire_bytes(count, self._size, self._fast) * self._port.seconds_per_byte
-        self._until = time.monotonic() + LATENCY + seconds
+        self._until = time.perf_counter() + LATENCY + seconds
 
     def answers(self) -> dict[int, bytes] | None:
         """Return the bytes of each servo that answered, by id; None while answers may still come."""
@@ -59,7 +59,7 @@ class Question:
             found = self._read(data)
             if len(found) == len(self._ids):
                 return found
-        return None if time.monotonic() < self._until else self._read(data)
+        return None if time.perf_counter() < self._until else self._read(data)
 
     def _read(self, data: bytes) -> dict[int, bytes]:
         arrived = _Arrived(data)

@@ -108,9 +108,8 @@ class Wire:
     def close(self) -> None:
         """Close the port; whatever the servos do, they go on doing."""
         if self._port.is_open:
-            self._port.is_open = False
             try:
-                self._port.ser.close()
+                self._port.closePort()
             except PORT_ERRORS:
                 return  # it is gone already
 
@@ -120,12 +119,12 @@ class Wire:
         """Return the model number of the servo with this id; None if none answers."""
         for _ in self._attempts():
             self._settle()
-            started = time.monotonic()
+            started = time.perf_counter()
             number, result, error = self._read_guarded(
                 lambda: self._packets.ping(self._port, id), (0, COMM_RX_CORRUPT, 0)
             )
             if result == COMM_SUCCESS and not error & REFUSED:
-                took = time.monotonic() - started
+                took = time.perf_counter() - started
                 self.round_trip, self.quickest = max(self.round_trip, took), min(self.quickest, took)
                 return int(number)
             self.drain()
@@ -211,8 +210,8 @@ class Wire:
 
         Else some, and on until it was silent for long, as where this computer stalls.
         """
-        until, tries = time.monotonic() + self._silence, 0
-        while tries == 0 or (not self._is_hasty and (tries < TRIES or time.monotonic() < until)):
+        until, tries = time.perf_counter() + self._silence, 0
+        while tries == 0 or (not self._is_hasty and (tries < TRIES or time.perf_counter() < until)):
             tries += 1
             yield
 

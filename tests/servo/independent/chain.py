@@ -43,6 +43,7 @@ class IndependentChain:
         return_delay: of their answers [2 µs].
         firmware: version.
         seed: of random faults.
+        brief: whether its log leaves out goals and what packets say, as for a show of hours.
 
     Commands take the ids of the servos that they are for, one or several; None is all. With `after` [s] they are done
     later, by the chain's own clock.
@@ -63,6 +64,7 @@ class IndependentChain:
         return_delay: int = 0,
         firmware: int = 46,
         seed: int = 0,
+        brief: bool = False,
     ) -> None:
         options = {"model": model, "baud": baud, "position": position, "seed": seed}
         options |= {"return-delay": return_delay, "firmware": firmware}
@@ -71,6 +73,7 @@ class IndependentChain:
         command += [f"--{name}={value}" for name, value in options.items()]
         for name, those in pairs.items():
             command.append(f"--{name}=" + ",".join(f"{id}={value}" for id, value in those.items()))
+        command += ["--brief"] * brief
         self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._asking = threading.Lock()
         self._log, self._read = Log(), 0

@@ -35,13 +35,14 @@ class Server:
     """The chain, and all that a test asks of it.
 
     Args:
-        config: ids, model, models, baud, position, positions, return_delay, firmware, seed.
+        config: ids, model, models, baud, position, positions, return_delay, firmware, seed, brief.
     """
 
     def __init__(self, config: argparse.Namespace) -> None:
         self._chance = random.Random(config.seed)
         self._line, self._byte = LineFaults(), BITS_PER_BYTE / config.baud
         self._log: list[list[Any]] = []
+        self._is_brief = config.brief
         self._decoder, self._port, self._order = Decoder(), Port(), count()
         self._due: list[tuple[float, int, Callable[[], object]]] = []
         self._heard = self._flush = 0.0
@@ -59,6 +60,10 @@ class Server:
         return servo
 
     def _note(self, kind: str, *details: Any) -> None:
+        if self._is_brief and kind == "goal":
+            return
+        if self._is_brief and kind == "packet":
+            details = (*details[:-1], "")
         self._log.append([kind, *details])
 
     # the loop
@@ -252,6 +257,7 @@ def main() -> int:
     parser.add_argument("--return-delay", type=int, default=0, help="[2 µs]")
     parser.add_argument("--firmware", type=int, default=46)
     parser.add_argument("--seed", type=int, default=0, help="of random faults")
+    parser.add_argument("--brief", action="store_true", help="log when packets came, not what they say: for hours")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the player
     server = Server(parser.parse_args())

@@ -14,7 +14,7 @@ class Clock:
     @property
     def now(self) -> float:
         """[s]."""
-        return time.monotonic() if self._held is None else self._held
+        return time.perf_counter() if self._held is None else self._held
 
     def hold(self) -> None:
         """Time stands still from now on."""

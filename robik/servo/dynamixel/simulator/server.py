@@ -155,7 +155,7 @@ class Server:
 
     def _occupy(self, size: int, seconds: float = 0.0) -> None:
         """Bytes take their time on the bus, and what comes after them waits."""
-        self._free = max(self._free, time.monotonic()) + seconds + size * BITS_PER_BYTE / self._chain.baud_rate
+        self._free = max(self._free, time.perf_counter()) + seconds + size * BITS_PER_BYTE / self._chain.baud_rate
 
     def _send(self, answers: list[Answer]) -> int:
         """Return how many bytes go out: together, as an adapter hands them over.
@@ -165,7 +165,7 @@ class Server:
         if not answers:
             return 0
         self._occupy(0, sum(answer.seconds for answer in answers) + self.noise.delay)
-        if (seconds := self._free - time.monotonic()) > SHORTEST_SLEEP:
+        if (seconds := self._free - time.perf_counter()) > SHORTEST_SLEEP:
             time.sleep(seconds)
         data = self.noise.spoil(b"".join(answer.data for answer in answers))
         self.port.write(data)

@@ -1,0 +1,125 @@
+"""Rest of a bake of an own range: what its other frames are worth, judged from the curves that stayed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from bpy.types import Object, PropertyGroup
+
+from ...robik.kinematics.frames import robot_com
+from ...robik.mechanism import Mechanism
+from ...robik.objectives.settings import Settings
+from ...robik.retarget.clip import TargetClip, Track
+from ...robik.retarget.distances import distances
+from ...robik.retarget.shortfall import ORIENTATION_MET, millimetres, position_met
+from ...robik.words import counted
+from ..animation import actions
+from ..robot.parts import bodies
+from .curves import POSE_CHANNELS, baked_frames
+from .kept_clip import KeptClip
+
+SAME = 1e-3  # frames nearer than this are one
+
+
+def outside(kept: KeptClip, frames: np.ndarray) -> KeptClip | None:
+    """Return what was followed before and after a range of frames (T,); None where nothing was."""
+    keep = (kept.frames < frames[0] - SAME) | (kept.frames > frames[-1] + SAME)
+    if not keep.any():
+        return None
+
+    def rows(values: np.ndarray | None) -> np.ndarray | None:
+        return None if values is None else values[keep]
+
+    tracks = {
+        name: Track(rows(track.position), rows(track.quaternion), contact=rows(track.contact))
+        for name, track in kept.clip.tracks.items()
+    }
+    clip = TargetClip(kept.clip.times[keep], tracks, com=rows(kept.clip.com))
+    return KeptClip(kept.frames[keep], clip, kept.settings)
+
+
+def store_rest(
+    result: PropertyGroup, root: Object, mechanism: Mechanism, frames: np.ndarray, before: KeptClip | None
+) -> None:
+    """Note what the frames that stayed are worth.
+
+    Args:
+        result: of the robot; its `rest` is set, `rest_missed` and `rest_frame`.
+        root: of the robot, with the curves as they are now.
+        mechanism: the robot.
+        frames: (T,) that were baked.
+        before: what the bake before followed; None where that is not known.
+    """
+    result.rest, result.rest_missed, result.rest_frame = "", 0, 0
+    first, last = baked_frames(root, mechanism)[[0, -1]]
+    if first > frames[0] - SAME and last < frames[-1] + SAME:
+        return
+    rest = outside(before, frames) if before is not None else None
+    if rest is None:
+        result.rest = "The other frames stay as they were keyed; what they should follow is not known"
+        return
+    worst, where, missed = _judged(root, mechanism, rest)
+    result.rest_missed, result.rest_frame = missed, round(float(rest.frames[where]))
+    count = counted(len(rest.frames), "other sample")
+    result.rest = (
+        f"The {count} of the bake before: {missed} {'misses its' if missed == 1 else 'miss their'} targets, the worst"
+        f" by {millimetres(worst)}"
+        if missed
+        else f"The {count} of the bake before meet their targets"
+    )
+
+
+def _judged(root: Object, mechanism: Mechanism, rest: KeptClip) -> tuple[float, int, int]:
+    """Return the largest distance [m], its sample, and how many samples miss their targets."""
+    poses = np.stack([actions.read_curves(body, POSE_CHANNELS, rest.frames) for body in bodies(root)], axis=1)
+    position, quaternion = poses[..., :3], poses[..., 3:] / np.linalg.norm(poses[..., 3:], axis=2, keepdims=True)
+    com = robot_com(mechanism, position, quaternion)
+    apart, turned, off = distances(mechanism, rest.clip, rest.settings, position, quaternion, com)
+    met = position_met(mechanism)
+    lengths = np.nan_to_num(np.column_stack([apart, off]))
+    bad = np.column_stack([lengths > met, np.nan_to_num(turned) > ORIENTATION_MET]).any(axis=1)
+    badness = np.column_stack([lengths / met, np.nan_to_num(turned) / ORIENTATION_MET]).max(axis=1, initial=0.0)
+    return float(lengths.max(initial=0.0)), int(badness.argmax()), int(bad.sum())
+
+
+def joined(rest: KeptClip | None, frames: np.ndarray, clip: TargetClip, settings: Settings) -> KeptClip:
+    """Return what all frames followed: the new ones, and those that stayed where they followed the same frames.
+
+    Args:
+        rest: what was followed outside of the new frames; None where that is not known.
+        frames: (T,) that were baked.
+        clip: what they followed.
+        settings: its weights.
+    """
+    new = KeptClip(frames, clip, settings)
+    if rest is None or not _alike(rest.clip, clip):
+        return new
+    every = np.concatenate([rest.frames, frames])
+    order = np.argsort(every, kind="stable")
+
+    def both(old: np.ndarray | None, now: np.ndarray | None) -> np.ndarray | None:
+        return None if old is None or now is None else np.concatenate([old, now])[order]
+
+    tracks = {
+        name: Track(
+            both(rest.clip.tracks[name].position, track.position),
+            both(rest.clip.tracks[name].quaternion, track.quaternion),
+            contact=both(rest.clip.tracks[name].contact, track.contact),
+        )
+        for name, track in clip.tracks.items()
+    }
+    step = (clip.times[-1] - clip.times[0]) / (frames[-1] - frames[0]) if len(frames) > 1 else 1.0
+    times = (every[order] - every[order][0]) * step
+    return KeptClip(
+        every[order], replace(clip, times=times, tracks=tracks, com=both(rest.clip.com, clip.com)), settings
+    )
+
+
+def _alike(old: TargetClip, new: TargetClip) -> bool:
+    """Return whether two clips follow the same frames in the same ways, and nothing else."""
+
+    def kinds(clip: TargetClip) -> dict[str, tuple[bool, bool]]:
+        return {n: (t.position is not None, t.quaternion is not None) for n, t in clip.tracks.items()}
+
+    return kinds(old) == kinds(new) and (old.com is None) == (new.com is None) and not new.objectives

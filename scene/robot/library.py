@@ -1,0 +1,62 @@
+"""Robots of other files: what a library override lets change, and what stays the library's."""
+
+from __future__ import annotations
+
+from bpy.types import Object, PropertyGroup, Scene
+
+from ...robik.errors import RobikError
+from .parts import check_changeable, chosen_robot, robot_of
+
+
+def check_own_parts(part: Object | None) -> None:
+    """Check that the parts of a robot are this file's, so that parts can be added and taken away.
+
+    Args:
+        part: the robot's root, or any part of it.
+
+    Raises:
+        RobikError: they belong to another file.
+    """
+    root = robot_of(part)
+    if root is None:
+        return
+    check_changeable(root)
+    if root.override_library:
+        library = root.override_library.reference.library
+        raise RobikError(
+            f"robot {root.name!r} is a library override: it can be posed, mapped and baked here, but its parts are"
+            f" those of {library.name if library else 'its library'}; change them there, or make the robot local"
+            " (Object > Relations > Make Local > All)"
+        )
+
+
+def own_robot(scene: Scene) -> Object:
+    """Return the robot that the panels work on, if its parts are this file's.
+
+    Raises:
+        RobikError: there is none, or its parts belong to another file.
+    """
+    root = chosen_robot(scene)
+    check_own_parts(root)
+    return root
+
+
+def library_rows(root: Object, path: str) -> int:
+    """Return how many rows of a list of a library override are its library's.
+
+    They come first, and come back when they are removed.
+
+    Args:
+        root: of the robot.
+        path: of the list, from the root.
+    """
+    override = root.override_library
+    return len(override.reference.path_resolve(path)) if override and override.reference else 0
+
+
+def add_row(rows: PropertyGroup) -> PropertyGroup:
+    """Return a new row of a list, with a name that no other row has: library overrides keep added rows by it."""
+    taken = {row.name for row in rows}
+    added = rows.add()
+    added.name = next(name for k in range(len(taken) + 1) if (name := str(k + 1)) not in taken)
+    return added
