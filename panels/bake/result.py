@@ -59,10 +59,7 @@ class ROBIK_PT_result(TabPanel):
             _draw_look_ahead(layout, result)
         _draw_short(layout, result)
         _draw_targets(layout, result)
-        _draw_motors(layout, "Speed [°/s]", "speed", result, _speed)
-        if any(row.torque for row in result.actuators):
-            _draw_motors(layout, "Torque [N m]", "torque", result, _torque)
-        _draw_motors(layout, "Room to the limit", "reach", result, _reach)
+        _draw_all_motors(layout, result)
         closed = (
             "closed" if result.residual <= CLOSED * result.met else f"open by {1e3 * result.residual:.3f} mm at worst"
         )
@@ -246,6 +243,14 @@ def _reach(row: PropertyGroup) -> tuple[float, str, int] | None:
     if not row.has_limits:
         return None
     return row.used, f"{degrees(row.room):.1f}°" if row.unit == "rad" else f"{1e3 * row.room:.1f} mm", row.room_frame
+
+
+def _draw_all_motors(layout: UILayout, result: PropertyGroup) -> None:
+    """Draw how hard each motor works: its speed, its torque once that is known, its room."""
+    _draw_motors(layout, "Speed [°/s]", "speed", result, _speed)
+    if any(row.torque for row in result.actuators):
+        _draw_motors(layout, "Torque [N m]", "torque", result, _torque)
+    _draw_motors(layout, "Room to the limit", "reach", result, _reach)
 
 
 def _draw_motors(
