@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py mapping.py command_line.py migration.py)
 
-.PHONY: help environment demo test test-library test-numba test-installed test-blender smoke-installed test-gui pictures extension lint docs bench survey peers clean
+.PHONY: help environment demo test test-library test-servo test-long test-numba mutants moving-picture test-installed test-blender smoke-installed test-gui pictures extension lint docs bench survey peers clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -16,10 +16,25 @@ demo: environment ## The walker walks, with balance and servos: out/; or a recor
 	$(PYTHON) -m demo.run $(if $(BVH),--bvh "$(BVH)")
 
 test: environment ## All tests, on one Blender
-	@$(MAKE) --no-print-directory --keep-going test-library test-installed
+	@$(MAKE) --no-print-directory --keep-going test-library test-servo test-installed
 
-test-library: environment ## The library's tests
-	$(PYTHON) -m pytest -q tests
+test-library: environment ## The library's tests, but for servos
+	$(PYTHON) -m pytest -q tests --ignore tests/servo
+
+test-servo: environment ## The tests of servos, which wait for them most of the time
+	$(PYTHON) -m pytest -q tests/servo
+
+test-long: environment ## The longest tests, which no other target runs: agreement with the reference over many robots and clips
+	$(PYTHON) -m pytest -q tests -m long
+
+mutants: environment ## Whether tests notice small faults: 80 of them; fewer: make mutants COUNT=20 SEED=3
+	$(PYTHON) -m tools.mutants --count $(or $(COUNT),80) --seed $(or $(SEED),0)
+
+mutants-%: environment ## A sample of them, as many as there is time for in so many seconds: make mutants-120
+	$(PYTHON) -m tools.mutants --seconds $* --seed $(or $(SEED),0)
+
+moving-picture: environment ## docs/images/walking.webp; with a humanoid: make moving-picture HUMANOID=g1.xml
+	$(PYTHON) -m demo.moving $(if $(HUMANOID),--humanoid "$(HUMANOID)")
 
 test-numba: environment ## Motions solved with the oldest numba that is supported, in .cache/, equal those of the pinned one
 	$(PYTHON) -m tools.other_numba 0.61.2

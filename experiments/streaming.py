@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,12 +27,12 @@ from robik.bench.walking import walk_clip
 from robik.motions import Motion
 from robik.retarget.retarget import retarget
 from robik.robots import load
-from robik.servo.chain import default_chain
+from robik.servo.chain import ServoChain, default_chain
 from robik.servo.chain_file import save_chain
 from robik.servo.dynamixel.simulator.server import SimulatorProcess
 from robik.servo.player import Player
 from robik.servo.schedule import Schedule, take_precedence
-from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
+from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState, Status
 
 PATIENT = 30.0  # [s] of what stops late goals: how late they come is to be seen
 MOTORS = tuple(f"motor_{k}" for k in range(12))
@@ -97,12 +98,17 @@ def measure(rate: float = 100.0, seconds: float = 10.0, baud_rate: int = 1_000_0
         return _measure(rate, seconds, baud_rate)
 
 
-def _measure(rate: float, seconds: float, baud_rate: int) -> Figures:
-    chain = replace(default_chain(MOTORS), baud_rate=baud_rate)
-    times = np.arange(0.0, seconds + 1e-9, 1 / 60)
-    motion = Motion(
-        times=times, actuators=MOTORS, values=AMPLITUDE * (np.sin(times[:, None] + PHASES) - np.sin(PHASES))
-    )
+class _Played(NamedTuple):
+    """Results of playing."""
+
+    status: Status
+    share: float  # of a core
+    memory: float  # growth [MB]
+    record: np.ndarray  # (goals, servos, 2) time of arrival [s] and counts
+
+
+def _play(chain: ServoChain, motion: Motion, rate: float, seconds: float) -> _Played:
+    """Play a motion on simulated servos, and watch processor and memory."""
     with TemporaryDirectory() as folder:
         save_chain(chain, Path(folder) / "bench.servos.json")
         with SimulatorProcess(Path(folder) / "bench.servos.json", record=Path(folder) / "goals.csv") as simulator:
@@ -123,9 +129,16 @@ def _measure(rate: float, seconds: float, baud_rate: int) -> Figures:
             memory = _memory_mb() - memory
             player.close()
             simulator.state()  # flushes the record
-            record = np.loadtxt(Path(folder) / "goals.csv", delimiter=",", usecols=(0, 2)).reshape(-1, len(MOTORS), 2)[
-                -status.sent :
-            ]
+            record = np.loadtxt(Path(folder) / "goals.csv", delimiter=",", usecols=(0, 2))
+    return _Played(status, share, memory, record.reshape(-1, len(MOTORS), 2)[-status.sent :])
+
+
+def _measure(rate: float, seconds: float, baud_rate: int) -> Figures:
+    chain = replace(default_chain(MOTORS), baud_rate=baud_rate)
+    times = np.arange(0.0, seconds + 1e-9, 1 / 60)
+    values = AMPLITUDE * (np.sin(times[:, None] + PHASES) - np.sin(PHASES))
+    motion = Motion(times=times, actuators=MOTORS, values=values)
+    status, share, memory, record = _play(chain, motion, rate, seconds)
     late = 1e3 * arrival_lateness(record[:, 0, 0], chain.values(record[:, :, 1]), rate)
     tenth = max(1, len(late) // 10)
     bare_seconds = min(seconds, BARE_LONGEST)

@@ -41,7 +41,7 @@ def compiled(platform: str, python: str, wheels: Iterable[Path]) -> Path | None:
         None if there is no such Python on this machine.
     """
     interpreter = interpreter_of(python)
-    if interpreter is None:
+    if interpreter is None or python not in BLENDERS:
         return None
     wheels = [wheel for wheel in wheels if wheel.name.partition("-")[0] in NEEDED]
     marks = "-".join(re.sub(r"-(cp|py).*", "", wheel.stem) for wheel in wheels)
@@ -65,7 +65,11 @@ def interpreter_of(python: str) -> str | None:
     home = Path.home()
     pyenv = Path(os.environ.get("PYENV_ROOT", home / ".pyenv")) / "versions"
     uv = home / ".local" / "share" / "uv" / "python"
-    candidates = [f"python{python}", *pyenv.glob(f"{python}.*/bin/python"), *uv.glob(f"cpython-{python}.*/bin/python")]
+    candidates: list[str | Path] = [
+        f"python{python}",
+        *pyenv.glob(f"{python}.*/bin/python"),
+        *uv.glob(f"cpython-{python}.*/bin/python"),
+    ]
     asked = "import sys; print(sys.executable if '%d.%d' % sys.version_info[:2] == sys.argv[1] else '')"
     for candidate in candidates:
         try:  # a shim on the path may not run
@@ -92,6 +96,7 @@ def compile_into(folder: Path, interpreter: str, packages: Path) -> None:
             "NUMBA_CACHE_DIR": cache,
             "PYTHONPATH": str(packages),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "ROBIK_WAITING": "1",
         }
         program = CHECKOUT / "robik" / "program.py"
         run(interpreter, "-P", "-s", program, "warm_up", environment=os.environ | environment)

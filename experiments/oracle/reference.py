@@ -130,10 +130,8 @@ class ReferenceSolver:
         last, converged = np.inf, False
         for iteration in range(MOST_ITERATIONS + 1):
             model = self._model(objective, state)
-            stationarity, curvature = (
-                float(np.abs(model.slope).max(initial=0.0)),
-                float(model.bends.min(initial=np.inf)),
-            )
+            stationarity = float(np.abs(model.slope).max(initial=0.0))
+            curvature = float(model.bends.min(initial=np.inf))
             step = model.newton(model.slope)
             size = float(np.abs(step).max(initial=0.0))
             saddle = curvature < -1e-9 and size < 1e-7  # no minimum: leave it along the mode that bends down
@@ -148,11 +146,10 @@ class ReferenceSolver:
                 converged = not saddle and size <= 1e-7
                 break
             state = self._nearest_signs(reached, previous)
-        residual = float(np.abs(self.residual(state)).max())
         return ReferenceResult(
             state=state,
             objective=objective.value(state),
-            constraint_residual=residual,
+            constraint_residual=float(np.abs(self.residual(state)).max()),
             iterations=iteration,
             converged=converged,
             stationarity=stationarity,

@@ -33,15 +33,9 @@ class Objective:
     """f_IK + w_state R_state + w_vel R_vel of one frame; `value`, `gradient` and `hessian` at a state (n, 7)."""
 
     def __init__(
-        self,
-        robot: Robot,
-        targets: Targets,
-        com: np.ndarray | None,
-        previous: np.ndarray,
-        dt: float | None,
-        settings: Settings,
-        asked: Sequence[Term] = (),
-    ) -> None:
+        self, robot: Robot, targets: Targets, com: np.ndarray | None, previous: np.ndarray, dt: float | None,
+        settings: Settings, asked: Sequence[Term] = (),
+    ) -> None:  # fmt: skip
         self.asked = tuple(asked)
         mechanism, origins, n = robot.mechanism, robot.origins, len(robot.origins) - 1
         square = settings.per_square_metre(mechanism)

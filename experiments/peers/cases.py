@@ -10,6 +10,8 @@ import numpy as np
 from robik.bench.clips import arm_clip, samples, smoothstep, turn, wxyz
 from robik.bench.walking import walk_clip
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.objectives.look_at import LookAt
+from robik.objectives.relative_frame import RelativeFrame
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
@@ -36,6 +38,7 @@ def cases() -> tuple[Case, ...]:
     feet = Weights((10.0,) * 3, (100.0,) * 3)
     loose = Settings(state_weight=PULL, joint_limits=False, length=1.0)
     low, full = (Weights((w,) * 3, (w,) * 3) for w in (0.01, 1.0))
+    looking = replace(loose, targets={"tool": Weights((1.0,) * 3, (0.0,) * 3)})
     compromise, stretched = (
         Settings(
             targets={"pelvis": pelvis, "foot_l": feet, "foot_r": feet},
@@ -53,7 +56,36 @@ def cases() -> tuple[Case, ...]:
         Case("walker, three frames", walker, walk_clip(walker, FPS, balanced=False), loose),
         Case("walker, CoM compromise", walker, compromise_clip(walker), compromise),
         Case("walker, CoM compromise, legs stretched", walker, compromise_clip(walker, lift=0.03), stretched),
+        Case("walker, pelvis relative to a foot", walker, relative_clip(walker), loose),
+        Case("7-DoF arm looks at a point", arm, looking_clip(arm), looking),
     )
+
+
+def relative_clip(walker: Mechanism, seconds: float = 6.0) -> TargetClip:
+    """Return feet that glide sideways and a pelvis that sways as the left one sees it."""
+    t = samples(FPS, seconds)
+    rise = smoothstep(t)[:, None]
+    glide = rise * np.stack([0 * t, 0.1 * np.sin(1.5 * t), 0 * t], axis=1)
+    poses = {name: walker.rest_pose(name) for name in ("foot_l", "foot_r")}
+    tracks = {
+        name: Track(np.array(pose.position) + glide, np.tile(pose.quaternion, (len(t), 1)))
+        for name, pose in poses.items()
+    }
+    seen = poses["foot_l"].inverse() @ walker.rest_pose("pelvis")
+    sway = rise * np.stack([0.01 * np.sin(2 * t), 0.015 * np.sin(2.6 * t), -0.01 * np.sin(1.9 * t) ** 2], axis=1)
+    pelvis = RelativeFrame("pelvis", "foot_l", np.array(seen.position) + sway, np.tile(seen.quaternion, (len(t), 1)))
+    return TargetClip(t, tracks, objectives=(pelvis,))
+
+
+def looking_clip(arm: Mechanism, seconds: float = 6.0) -> TargetClip:
+    """Return a path of the tool, whose orientation is free but for its z axis, which looks at a point that moves."""
+    t = samples(FPS, seconds)
+    rise, rest = smoothstep(t)[:, None], arm.rest_pose("tool")
+    path = rise * np.stack([0.08 * np.sin(1.7 * t), 0.1 * np.sin(2 * t), 0.06 * np.sin(2.6 * t)], axis=1)
+    point = np.array(rest.position) + rest.matrix[:, 2] * 0.8
+    way = rise * np.stack([0.1 * np.sin(1.3 * t), 0.15 * np.sin(1.1 * t), 0.1 * np.sin(2.1 * t)], axis=1)
+    tool = Track(np.array(rest.position) + path, np.tile(rest.quaternion, (len(t), 1)))
+    return TargetClip(t, {"tool": tool}, objectives=(LookAt("tool", point + way, axis=(0.0, 0.0, 1.0)),))
 
 
 def platform_clip(stewart: Mechanism, seconds: float = 6.0) -> TargetClip:

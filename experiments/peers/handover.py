@@ -25,6 +25,9 @@ from robik.mechanism.joints import SLIDES
 from robik.mechanism.parts import WORLD, Joint
 from robik.mechanism.pose import matrix_quaternion
 from robik.mechanism.topology import Flat, Topology, build_topology
+from robik.objectives.look_at import LookAt
+from robik.objectives.relative_frame import RelativeFrame
+from robik.objectives.settings import Settings
 
 TINY = 1e-6  # kg, kg m²: what MuJoCo wants of every body at least
 
@@ -42,6 +45,14 @@ def write_case(case: Case, folder: Path) -> None:
         arrays |= {f"{name}.position": track.position, f"{name}.rotation": quaternion_matrices(track.quaternion)}
     if case.clip.com is not None:
         arrays["com"] = case.clip.com
+    for item in case.clip.objectives:
+        if isinstance(item, RelativeFrame):
+            assert item.position is not None and item.quaternion is not None
+            arrays |= {"relative.position": item.position, "relative.rotation": quaternion_matrices(item.quaternion)}
+        elif isinstance(item, LookAt):
+            arrays["look.point"] = item.point
+        else:
+            raise ValueError(f"{item.key}: only relative frames and axes that look at a point are handed over")
     np.savez(folder / "targets.npz", **arrays)
 
 
@@ -108,6 +119,12 @@ def _slope(flat: Flat, topology: Topology, now: Placement, cut: int, at: np.ndar
     return slope
 
 
+def followed(case: Case) -> list[str]:
+    """Return the frames that a case's targets are for, or that they are seen from, each once."""
+    pairs = [item for item in case.clip.objectives if isinstance(item, RelativeFrame)]
+    return list(dict.fromkeys([*case.clip.tracks, *(name for item in pairs for name in (item.frame, item.other))]))
+
+
 class _Tree:
     """A robot's tree of links, in world coordinates of the rest pose."""
 
@@ -135,7 +152,7 @@ class _Tree:
         As (name, position, axes), in world coordinates.
         """
         found = []
-        for name in self.case.clip.tracks:
+        for name in followed(self.case):
             frame = self.mechanism.frame(name)
             if frame.body == body:
                 rest = self.mechanism.bodies[self.mechanism.body_index[body]].pose @ frame.pose
@@ -252,9 +269,21 @@ class _Tree:
             "bodies": [[b.name, (b.rest_com - self.anchor[b.name]).tolist()] for b in self.mechanism.bodies],
             "targets": {name: [weight.position[0], weight.orientation[0]] for name, weight in weights.items()},
             "com_weight": list(settings.com_weight) if clip.com is not None else None,
+            "relative": [_relative(item, settings) for item in clip.objectives if isinstance(item, RelativeFrame)],
+            "look": [
+                [item.frame, list(item.axis), settings.weight_of(item)]
+                for item in clip.objectives
+                if isinstance(item, LookAt)
+            ],
             "points": [[point.name, point.rows] for point in self.points],
             "damping": settings.state_weight,
         }
+
+
+def _relative(item: RelativeFrame, settings: Settings) -> list:
+    """Return the frame, the one that it is seen from, and the weights of position and orientation."""
+    weight = settings.weight_of(item)
+    return [item.frame, item.other, weight.position[0], weight.orientation[0]]
 
 
 def _axes_along(normal: np.ndarray) -> np.ndarray:

@@ -7,9 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.oracle.reference import ReferenceSolver
+from experiments.oracle.reference_asked import terms
 from experiments.peers.cases import Case
+from robik.mechanism import Mechanism
 from robik.mechanism.pose import matrix_quaternion, quaternion_matrix
 from robik.motions import Motion
+from robik.objectives.look_at import LookAt
+from robik.objectives.objective import Objective
+from robik.objectives.relative_frame import RelativeFrame
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,12 @@ def poses_of(case: Case, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     return np.array([s[:, :3] for s in states]), np.array([_rotations(s) for s in states])
 
 
+def _apart(mechanism: Mechanism, com: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return the centre of mass of bodies at `com` (T, n, 3) less its target (T, 3) [m]."""
+    masses = np.array([body.mass for body in mechanism.bodies])
+    return np.einsum("n,tni->ti", masses / masses.sum(), com) - target
+
+
 def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, seconds: np.ndarray, iterations: np.ndarray,
           failed: np.ndarray, why: str) -> Verdict:  # fmt: skip
     """Judge the bodies of a mechanism, in its order.
@@ -58,28 +69,26 @@ def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, secon
     mechanism, settings, clip = case.mechanism, case.settings, case.clip
     solver = ReferenceSolver(mechanism, settings)
     quaternion = np.array([[matrix_quaternion(R) for R in frame] for frame in rotation])
-    closure = max(
-        float(np.abs(solver.constraints.value(np.hstack([c, q]))).max(initial=0.0))
-        for c, q in zip(com, quaternion, strict=True)
-    )
+    states = np.concatenate([com, quaternion], axis=2)
+    closure = max(float(np.abs(solver.constraints.value(state)).max(initial=0.0)) for state in states)
     off, turned, objective = [], [], np.zeros(len(clip.times))
     for name, track in clip.tracks.items():
         assert track.position is not None and track.quaternion is not None
-        frame, weights = mechanism.frame(name), settings.weights(name)
-        b = mechanism.body_index[frame.body]
-        rest = mechanism.bodies[b].pose @ frame.pose
-        x = com[:, b] + rotation[:, b] @ (np.array(rest.position) - mechanism.bodies[b].rest_com)
-        R = rotation[:, b] @ rest.matrix
+        weights = settings.weights(name)
+        x, R = _frame(case, name, com, rotation)
         wanted = np.array([quaternion_matrix(q) for q in track.quaternion])
         off.append(np.linalg.norm(x - track.position, axis=1))
-        turned.append(2 * np.arcsin(np.minimum(1.0, np.linalg.norm(R - wanted, axis=(1, 2)) / np.sqrt(8.0))))
+        if any(weights.orientation):
+            turned.append(_angles(R, wanted))
         objective += 0.5 * (x - track.position) ** 2 @ np.array(weights.position)
         objective += 0.5 * np.sum((R - wanted) ** 2, axis=1) @ np.array(weights.orientation)
+    for item in clip.objectives:
+        turned.append(_asked(case, item, com, rotation, off))
+        states = (np.hstack([c, q]) for c, q in zip(com, quaternion, strict=True))
+        objective += [terms(solver, (item,), k)[0].value(state) for k, state in enumerate(states)]
     com_error = np.nan
     if clip.com is not None:
-        masses = np.array([body.mass for body in mechanism.bodies])
-        apart = np.einsum("n,tni->ti", masses / masses.sum(), com) - clip.com
-        weight = np.array(settings.com_weight)
+        apart, weight = _apart(mechanism, com, clip.com), np.array(settings.com_weight)
         objective += 0.5 * apart**2 @ weight
         com_error = float(np.linalg.norm(apart[:, weight > 0], axis=1).max())
     between = np.linalg.norm(np.diff(rotation, axis=0), axis=(2, 3)) / np.sqrt(8.0)
@@ -97,6 +106,38 @@ def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, secon
         failed=int(failed.sum()),
         why=why,
     )
+
+
+def _asked(case: Case, item: Objective, com: np.ndarray, rotation: np.ndarray, off: list[np.ndarray]) -> np.ndarray:
+    """Return the angles (T,) by which an objective is missed [rad]; what it is off by is added to a list [m]."""
+    if isinstance(item, RelativeFrame):
+        (x, R), (origin, axes) = (_frame(case, name, com, rotation) for name in (item.frame, item.other))
+        seen = np.einsum("tji,tj->ti", axes, x - origin)
+        off.append(np.linalg.norm(seen - item.position, axis=1))
+        assert item.quaternion is not None
+        return _angles(np.swapaxes(axes, 1, 2) @ R, np.array([quaternion_matrix(q) for q in item.quaternion]))
+    assert isinstance(item, LookAt)
+    x, R = _frame(case, item.frame, com, rotation)
+    way = item.point - x
+    cosine = np.einsum("ti,ti->t", R @ np.array(item.axis), way) / np.linalg.norm(way, axis=1)
+    return np.arccos(np.clip(cosine, -1.0, 1.0))
+
+
+def _frame(case: Case, name: str, com: np.ndarray, rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a frame's origin (T, 3) [m] and axes (T, 3, 3)."""
+    mechanism = case.mechanism
+    frame = mechanism.frame(name)
+    b = mechanism.body_index[frame.body]
+    rest = mechanism.bodies[b].pose @ frame.pose
+    return (
+        com[:, b] + rotation[:, b] @ (np.array(rest.position) - mechanism.bodies[b].rest_com),
+        rotation[:, b] @ rest.matrix,
+    )
+
+
+def _angles(R: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return the angles (T,) between orientations (T, 3, 3) [rad]."""
+    return 2 * np.arcsin(np.minimum(1.0, np.linalg.norm(R - wanted, axis=(1, 2)) / np.sqrt(8.0)))
 
 
 def _rotations(state: np.ndarray) -> np.ndarray:

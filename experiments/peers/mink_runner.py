@@ -19,6 +19,34 @@ HEAVY = 1e3  # cost of the loops' task, per metre
 DAMPED = 1e-2
 
 
+class LookAt(mink.Task):
+    """An axis of a site points at a point: mink has no such task, so it is made as its documentation says.
+
+    The error is d − u; d is the axis's direction and u that from the site to the point.
+    """
+
+    def __init__(self, model: mujoco.MjModel, site: str, axis: np.ndarray, cost: float) -> None:
+        super().__init__(cost=np.full(3, cost))
+        self.model, self.site, self.axis, self.target = model, model.site(site).id, axis, np.zeros(3)
+
+    def _directions(self, now: mink.Configuration) -> tuple[np.ndarray, np.ndarray, float]:
+        way = self.target - now.data.site_xpos[self.site]
+        far = float(np.linalg.norm(way))
+        return now.data.site_xmat[self.site].reshape(3, 3) @ self.axis, way / far, far
+
+    def compute_error(self, configuration: mink.Configuration) -> np.ndarray:
+        """Return the error (3,)."""
+        d, u, _ = self._directions(configuration)
+        return d - u
+
+    def compute_jacobian(self, configuration: mink.Configuration) -> np.ndarray:
+        """Return its derivative (3, nv)."""
+        d, u, far = self._directions(configuration)
+        moved, turned = np.zeros((3, self.model.nv)), np.zeros((3, self.model.nv))
+        mujoco.mj_jacSite(self.model, configuration.data, moved, turned, self.site)
+        return np.cross(turned.T, d).T + (np.eye(3) - np.outer(u, u)) @ moved / far
+
+
 class Mink:
     """A case's robot in mink."""
 
@@ -31,6 +59,16 @@ class Mink:
             for name, (position, orientation) in case["targets"].items()
         }
         self.tasks: list = list(self.frames.values())
+        self.relative = [
+            mink.RelativeFrameTask(
+                f"{frame}_target", "site", f"{other}_target", "site", position**0.5, (2 * orientation) ** 0.5
+            )
+            for frame, other, position, orientation in case["relative"]
+        ]
+        self.looks = [
+            LookAt(self.model, f"{frame}_target", np.array(axis), weight**0.5) for frame, axis, weight in case["look"]
+        ]
+        self.tasks += [*self.relative, *self.looks]
         self.com = None
         if case["com_weight"]:
             self.com = mink.ComTask(np.sqrt(case["com_weight"]))
@@ -50,6 +88,11 @@ class Mink:
         for name, task in self.frames.items():
             rotation = mink.SO3.from_matrix(self.targets[f"{name}.rotation"][k])
             task.set_target(mink.SE3.from_rotation_and_translation(rotation, self.targets[f"{name}.position"][k]))
+        for task in self.relative:
+            rotation = mink.SO3.from_matrix(self.targets["relative.rotation"][k])
+            task.set_target(mink.SE3.from_rotation_and_translation(rotation, self.targets["relative.position"][k]))
+        for look in self.looks:
+            look.target = self.targets["look.point"][k]
         if self.com is not None:
             self.com.set_target(self.targets["com"][k])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pink
 import pinocchio as pin
-from pink.tasks import ComTask, FrameTask, RelativeFrameTask
+from pink.tasks import ComTask, FrameTask, RelativeFrameTask, Task
 from stepping import run
 
 HEAVY = 1e3  # cost of the loops' task, per metre
@@ -40,6 +40,32 @@ class Coincide(RelativeFrameTask):
         return (apart.rotation @ b[:3] - a[:3] + pin.skew(apart.translation) @ a[3:])[self.rows]
 
 
+class LookAt(Task):
+    """An axis of a frame points at a point, as in `mink_runner`: pink has no such task either."""
+
+    def __init__(self, frame: str, axis: np.ndarray, cost: float) -> None:
+        super().__init__(cost=np.full(3, cost))
+        self.frame, self.axis, self.target = frame, axis, np.zeros(3)
+
+    def _directions(self, configuration: pink.Configuration) -> tuple[np.ndarray, np.ndarray, float, pin.SE3]:
+        place = configuration.get_transform_frame_to_world(self.frame)
+        way = self.target - place.translation
+        far = float(np.linalg.norm(way))
+        return place.rotation @ self.axis, way / far, far, place
+
+    def compute_error(self, configuration: pink.Configuration) -> np.ndarray:
+        """Return the error (3,)."""
+        d, u, _, _ = self._directions(configuration)
+        return d - u
+
+    def compute_jacobian(self, configuration: pink.Configuration) -> np.ndarray:
+        """Return its derivative (3, nv)."""
+        d, u, far, place = self._directions(configuration)
+        local = configuration.get_frame_jacobian(self.frame)
+        moved, turned = place.rotation @ local[:3], place.rotation @ local[3:]
+        return -pin.skew(d) @ turned + (np.eye(3) - np.outer(u, u)) @ moved / far
+
+
 class Pink:
     """A case's robot in pink."""
 
@@ -53,6 +79,14 @@ class Pink:
             for name, (position, orientation) in case["targets"].items()
         }
         self.tasks: list = list(self.frames.values())
+        self.relative = [
+            RelativeFrameTask(
+                f"{frame}_target", f"{other}_target", float(position**0.5), float((2 * orientation) ** 0.5)
+            )
+            for frame, other, position, orientation in case["relative"]
+        ]
+        self.looks = [LookAt(f"{frame}_target", np.array(axis), weight**0.5) for frame, axis, weight in case["look"]]
+        self.tasks += [*self.relative, *self.looks]
         self.com = None
         if case["com_weight"]:
             self.com = ComTask(np.sqrt(case["com_weight"]))
@@ -68,6 +102,10 @@ class Pink:
         """Set the targets of sample k."""
         for name, task in self.frames.items():
             task.set_target(pin.SE3(self.targets[f"{name}.rotation"][k], self.targets[f"{name}.position"][k]))
+        for task in self.relative:
+            task.set_target(pin.SE3(self.targets["relative.rotation"][k], self.targets["relative.position"][k]))
+        for look in self.looks:
+            look.target = self.targets["look.point"][k]
         if self.com is not None:
             self.com.set_target(self.targets["com"][k])
 

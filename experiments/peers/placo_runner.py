@@ -30,6 +30,17 @@ class Placo:
         for name, (position, orientation) in case["targets"].items():
             self.frames[name] = self.solver.add_frame_task(f"{name}_target", np.eye(4))
             self.frames[name].configure(name, "soft", position, 2 * orientation)
+        self.relative = []
+        for frame, other, position, orientation in case["relative"]:
+            task = self.solver.add_relative_frame_task(f"{other}_target", f"{frame}_target", np.eye(4))
+            task.configure(f"{frame} in {other}", "soft", position, 2 * orientation)
+            self.relative.append(task)
+        self.looks = []  # PlaCo aligns an axis with a direction, which each step sets to where the point is seen
+        for frame, axis, weight in case["look"]:
+            look = self.solver.add_axisalign_task(f"{frame}_target", np.array(axis), np.array([1.0, 0.0, 0.0]))
+            look.configure(f"{frame} looks", "soft", weight)
+            self.looks.append((f"{frame}_target", look))
+        self.point = np.zeros(3)
         self.com = None
         if case["com_weight"]:
             self.com = self.solver.add_com_task(np.zeros(3))
@@ -51,11 +62,19 @@ class Placo:
             pose = np.eye(4)
             pose[:3, :3], pose[:3, 3] = self.targets[f"{name}.rotation"][k], self.targets[f"{name}.position"][k]
             task.T_world_frame = pose
+        for task in self.relative:
+            pose = np.eye(4)
+            pose[:3, :3], pose[:3, 3] = self.targets["relative.rotation"][k], self.targets["relative.position"][k]
+            task.T_a_b = pose
+        self.point = self.targets.get("look.point", np.zeros((k + 1, 3)))[k]
         if self.com is not None:
             self.com.target_world = self.targets["com"][k]
 
     def step(self) -> float:
         """Take one step; return its time [s]."""
+        for frame, look in self.looks:
+            way = self.point - self.robot.get_T_world_frame(frame)[:3, 3]
+            look.targetAxis_world = way / np.linalg.norm(way)
         moved = self.solver.solve(True)
         self.robot.update_kinematics()
         return float(np.abs(moved).max())

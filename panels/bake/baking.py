@@ -3,7 +3,7 @@
 from math import degrees
 from typing import cast
 
-from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
+from bpy.types import Context, Object, PropertyGroup, Scene, UILayout, UIList
 
 from ...robik.retarget.shortfall import millimetres
 from ...scene.bake import follow
@@ -24,17 +24,11 @@ class ROBIK_PT_bake(TabPanel):
         root = robot_or_hint(context, layout)
         if root is None:
             return
-        robot, scene = root.robik.robot, context.scene
+        robot = root.robik.robot
         bake, result = robot.bake, robot.result
         _draw_state(layout, context, root)
         layout.use_property_split, layout.use_property_decorate = True, False
-        layout.prop(bake, "use_range", text="Own Range")
-        column = layout.column(align=True)
-        source, names = (bake, ("start", "end")) if bake.use_range else (scene, ("frame_start", "frame_end"))
-        column.prop(source, names[0], text="Frames")
-        column.prop(source, names[1], text="to")
-        if bake.use_range:
-            column.prop(bake, "blend")
+        _draw_range(layout, bake, context.scene)
         layout.prop(bake, "samples", text="Samples / Frame")
         layout.prop(bake, "speed", slider=True)
         layout.prop(bake, "enforce_velocity")
@@ -145,6 +139,17 @@ class ROBIK_PT_bakes(FoldedPanel):
         row = layout.row()
         row.template_list("ROBIK_UL_bakes", "", robot, "bakes", robot, "chosen_bake", rows=3)
         row.operator("robik.remove_bake", text="", icon="REMOVE").index = robot.chosen_bake
+
+
+def _draw_range(layout: UILayout, bake: PropertyGroup, scene: Scene) -> None:
+    """Draw the frames that are baked: the scene's, or a range of their own."""
+    layout.prop(bake, "use_range", text="Own Range")
+    column = layout.column(align=True)
+    source, names = (bake, ("start", "end")) if bake.use_range else (scene, ("frame_start", "frame_end"))
+    column.prop(source, names[0], text="Frames")
+    column.prop(source, names[1], text="to")
+    if bake.use_range:
+        column.prop(bake, "blend")
 
 
 def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:

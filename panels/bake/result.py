@@ -65,14 +65,19 @@ class ROBIK_PT_result(TabPanel):
             "closed" if result.residual <= CLOSED * result.met else f"open by {1e3 * result.residual:.3f} mm at worst"
         )
         line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
-        row = layout.row(align=True)
-        row.prop(context.scene.robik.overlays, "graph", toggle=True, icon="FCURVE")
-        row.operator("robik.report", text="Report…")
-        row = layout.row(align=True)
-        row.operator("robik.rebuild_bodies")
-        row.operator("robik.reduce_keys")
-        row = layout.row(align=True)
-        row.operator("robik.export_motion", text="Export Motion…")
+        _draw_buttons(layout, context)
+
+
+def _draw_buttons(layout: UILayout, context: Context) -> None:
+    """Draw the overlay's switch, and what can be done with the result."""
+    row = layout.row(align=True)
+    row.prop(context.scene.robik.overlays, "graph", toggle=True, icon="FCURVE")
+    row.operator("robik.report", text="Report…")
+    row = layout.row(align=True)
+    row.operator("robik.rebuild_bodies")
+    row.operator("robik.reduce_keys")
+    row = layout.row(align=True)
+    row.operator("robik.export_motion", text="Export Motion…")
 
 
 def _draw_rest(layout: UILayout, result: PropertyGroup) -> None:

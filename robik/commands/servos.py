@@ -88,6 +88,11 @@ def add_servos(commands: argparse._SubParsersAction) -> None:
             _add_brand(verb)
         if name == "prepare":
             verb.add_argument("--yes", action="store_true", help="do not ask")
+    _add_stop_and_report(verbs)
+
+
+def _add_stop_and_report(verbs: argparse._SubParsersAction) -> None:
+    """Add the verbs that need no bus: one stops another process, one reads a recording."""
     verb = command(verbs, "stop", _servos, "stop what Blender or robik play moves, from outside; torque stays on")
     verb.set_defaults(verb="stop")
     verb.add_argument("--port", default="", help="only what plays on this one")

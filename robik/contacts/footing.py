@@ -1,7 +1,7 @@
-"""A robot that stands: its tree rooted in the first of its contacts, a cut for every other one.
+"""Footing: a robot's tree while it stands, rooted in the first of its contacts, with a cut for every other one.
 
-One standing foot then costs nothing: the floating base's six motions fall out of the tree. The joints of the tree stay
-the same in every footing, so that their coordinates carry over by name.
+One standing foot then costs nothing, since the floating base's six motions drop out of the tree. The joints of the tree
+are the same in every footing, so their coordinates carry over by name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Footing:
     places: tuple[tuple[int, int], ...]
 
     def put(self, contact: int, place: np.ndarray, axes: np.ndarray) -> None:
-        """Move what a contact is held to.
+        """Move the place at which a contact is held.
 
         Args:
             contact: its number.
@@ -53,7 +53,7 @@ class Footing:
 
 
 def build_footing(mechanism: Mechanism, holds: Sequence[Hold]) -> Footing:
-    """Return the robot as it stands on contacts.
+    """Return the footing of a robot on contacts.
 
     Args:
         mechanism: The robot.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import pi
+from typing import NamedTuple
 
 import numpy as np
 
@@ -261,7 +262,15 @@ def turned(inertia: np.ndarray, pose: Pose) -> np.ndarray:
     return inertia if pose.quaternion == IDENTITY.quaternion else pose.matrix @ inertia @ pose.matrix.T
 
 
-def together(parts: Iterable[tuple[Solid, float, Pose]]) -> tuple[float, np.ndarray, np.ndarray]:
+class MassProperties(NamedTuple):
+    """Mass of a body and its distribution."""
+
+    mass: float  # [kg]
+    com: np.ndarray  # (3,) centre of mass [m]
+    inertia: np.ndarray  # (3, 3) about the centre of mass [kg m²]
+
+
+def together(parts: Iterable[tuple[Solid, float, Pose]]) -> MassProperties:
     """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] of solids.
 
     Args:
@@ -274,10 +283,10 @@ def together(parts: Iterable[tuple[Solid, float, Pose]]) -> tuple[float, np.ndar
               for solid, density, pose in parts]  # fmt: skip
     mass = sum(m for m, _, _ in placed)
     if mass <= 0:
-        return 0.0, np.zeros(3), np.zeros((3, 3))
+        return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
     com = sum((m * at for m, at, _ in placed), np.zeros(3)) / mass
     inertia = np.zeros((3, 3))
     for m, at, own in placed:
         d = at - com
         inertia += own + m * (d @ d * np.eye(3) - np.outer(d, d))
-    return float(mass), com, inertia
+    return MassProperties(float(mass), com, inertia)

@@ -1,11 +1,11 @@
 """Newton's step on the loops and between the bounds.
 
-The second derivatives are those of the Lagrangian: what targets and loops exert bends it. Where the step is large, what
-they exert changes along it: a target that is nearly met pulls hardly at all, yet a hundredth of a radian beside it may
-pull ten thousand times as hard as the weak pull that chooses among the poses that meet it, and Newton's steps become
-tiny (as those of any penalty's minimiser). So the forces are first foreseen by a Gauss-Newton step, which knows none,
-to where that step leads; they then bend the model. Where a step is small both are the same, and at the optimum the
-convergence is that of Newton's method.
+The second derivatives are those of the Lagrangian, to which the forces of targets and loops add. In a large step these
+forces change on the way. A target that is nearly met pulls hardly at all; a hundredth of a radian beside it, it may
+pull ten thousand times as hard as the weak objectives that choose among the poses that meet it. Newton's steps then
+become tiny, as those of any penalty's minimiser do. So a Gauss-Newton step, which needs no forces, foresees the forces
+at its end, and these enter the second derivatives. For small steps both are the same, and at the optimum the
+convergence is Newton's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ASIDE = 0.1  # rad, and of the robot's size: the step away from a saddle
 
 @kernel
 def _let_go(flat, now, work):
-    """Let go of coordinates that are off their bounds; return whether any were held."""
+    """Release coordinates that are off their bounds; return whether any were held."""
     found = False
     for i in range(work.slope.shape[0]):
         if not work.e.free[i]:
@@ -196,13 +196,11 @@ def leave_saddle(flat, now, work):
 
 @kernel
 def _step(flat, now, tables, work, limits, anyway):
-    """Newton's step on the loops and between the bounds, into `work.step`.
+    """Fill `work.step` with Newton's step on the loops and between the bounds.
 
-    Where the second derivatives on its way are not definite, that of the convex model, if one is wanted `anyway`.
-    Returns (slope, kind: INDEFINITE also for that).
-
-    Each set of free independent coordinates may see a definite system and their union an indefinite one: then the step
-    leads uphill at first.
+    If the second derivatives are not definite on its way, with that of the convex model, provided that a step is wanted
+    `anyway`. Returns the slope and the kind of the system, INDEFINITE also in that case. Each set of free independent
+    coordinates may see a definite system and their union an indefinite one: then the step leads uphill at first.
     """
     kind = solve_program(flat, now, tables, work, limits, False)
     if kind != INDEFINITE:

@@ -1,9 +1,9 @@
 """The quadratic program of a step: the model's optimum on the loops and between the bounds.
 
-The system H = L Lᵀ is factored once, over the coordinates that are free at first. With z = L⁻ᵀ u the model is a sphere
-in u, and a bound that is met on the way a plane v · u = 0 with v = L⁻¹ a, where a · z is what its coordinate moves by.
-What is left to move in is orthogonal to these planes' normals. So a bound costs one solution with the factors at hand,
-whether its coordinate leads or follows, and directions that are hardly held lose no more digits than L⁻¹ takes.
+The system H = L Lᵀ is factored once, over the coordinates that are free at first. In u = Lᵀ z the model is a sphere. A
+bound that is met on the way is a plane v · u = 0 with v = L⁻¹ a, where a · z is the step of the bounded coordinate. The
+rest of the way is orthogonal to the normals of these planes. So a bound costs one solution with the factors at hand,
+for independent and dependent coordinates alike. Directions that are hardly held lose no more digits than L⁻¹ does.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _hold(flat, work, i):
 
 @kernel
 def _span(work, k):
-    """Fill the normal of plane k, what of it is orthogonal to those before, of length one, and its shares of these.
+    """Fill the normal of plane k, orthogonal to those before and of length one, and its shares of these.
 
     A normal that depends on those before is left out: its plane needs no force.
     """
@@ -210,9 +210,9 @@ def _balance(work):
 
 @kernel
 def _reach(flat, now, work, direction):
-    """Return how much of a direction fits, after the step so far, before a free coordinate meets its bound.
+    """Return the part of a direction that fits before a free coordinate meets its bound, and that coordinate.
 
-    And which one does, -1 for none.
+    The direction begins after the step so far; the coordinate is -1 if none meets its bound.
     """
     reach, who = 1.0, -1
     for i in range(work.lower.shape[0]):
@@ -242,9 +242,9 @@ def _slope_after(flat, now, tables, work, convex):
 
 @kernel
 def _let_go_one(flat, now, work, kind, convex):
-    """Let go of the coordinate that most wants back between its bounds.
+    """Release the held coordinate whose force points most away from its bound.
 
-    Return the kind of system, and whether none does.
+    Return the kind of the system, and whether no coordinate was released.
     """
     program = work.program
     _balance(work)
@@ -272,9 +272,9 @@ def _let_go_one(flat, now, work, kind, convex):
 
 @kernel
 def _eager(flat, now, work, convex):
-    """Return the held coordinate that the model most wants back between its bounds, -1 for none.
+    """Return the held coordinate whose force points most away from its bound, -1 for none.
 
-    After its row, -1 for one that the system itself holds.
+    And its row in the program; -1 for a coordinate that the system itself holds.
     """
     program = work.program
     count, worst, row, who = program.number[0], WANTED, -1, -1
@@ -297,7 +297,7 @@ def _eager(flat, now, work, convex):
 
 @inlined
 def _inward(flat, now, work, i, slope):
-    """Return how much a held coordinate of this slope wants back between its bounds."""
+    """Return the force of a held coordinate away from its bound, for this slope."""
     if not work.lower[i] < work.upper[i]:
         return 0.0
     at_lower = now.q[flat.dof_q[i]] + work.step[i] <= work.lower[i] + HELD
@@ -306,7 +306,7 @@ def _inward(flat, now, work, i, slope):
 
 @kernel
 def _factor_free(flat, now, work, kind, convex):
-    """Factor the system of what no bound holds after the program; return its kind."""
+    """Factor the system over the coordinates that no bound holds after the program; return its kind."""
     program = work.program
     program.number[1] = program.number[0]
     if program.number[0] == 0:

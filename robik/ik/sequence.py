@@ -1,4 +1,4 @@
-"""Frames one after another: each starts where the motion is going, and is held to where it was."""
+"""Frames one after another: each starts where the motion is going, and is drawn to the frame before."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ ENOUGH = 20  # iterations of such a look
 
 @kernel
 def _predict(flat, memory, work, tables, limits):
-    """Put the extrapolated placement into `guess` where it can be assembled and is better than the last.
+    """Put the extrapolated placement into `guess` if it can be assembled and is better than the last one.
 
-    Else the last one. Returns its objective and closure residual.
+    Otherwise the last one. Returns its objective and closure residual.
     """
     last, guess = memory.last, memory.guess
     copy_placement(last, guess)
@@ -130,11 +130,9 @@ def _take(guess, other, result, found, better):
 def _start_afresh(flat, tables, work, memory, limits, most, result):
     """Solve a frame from the rest pose, too, unless it came from there.
 
-    Leaves in `guess` what is there unless this is better by far. Returns what `minimise` does, with the iterations of
-    both.
-
-    After a jump the way from the last frame may end at a limit, or where turning on would first lead away; and so would
-    the frames after.
+    After a jump, the way from the last frame may end at a limit, or where turning on would first lead away; the frames
+    after it would end there, too. `guess` keeps its content unless this is better by far. Returns what `minimise` does,
+    with the iterations of both.
     """
     guess, other = memory.guess, memory.other
     moved = False
@@ -185,23 +183,21 @@ def _is_time_to_look(flat, memory, value):
 
 @kernel
 def _is_better(flat, tables, guess, other, result, found):
-    """Return whether what was `found` at `other` beats the `result` at `guess`.
+    """Return whether the solution `found` at `other` beats the `result` at `guess`.
 
-    As a whole, or by far in what the targets miss.
-
-    A step aside costs the pull to the previous state once, a dead end costs its miss in every frame.
+    As a whole, or by far in what the targets miss: a step aside costs the pull to the previous state once, a dead end
+    costs its miss in every frame.
     """
     return found[0] < GAIN * result[0] or missed(flat, other, tables) < BETTER * missed(flat, guess, tables)
 
 
 @kernel(entry=False)
 def _bend_back(flat, tables, work, memory, most, result):
-    """Solve a frame again from where coordinates that ended on a limit are moved off it.
+    """Solve a frame again, started with the coordinates on a limit moved off it.
 
-    Leaves in `guess` what is there unless this is better. Returns what `minimise` does, with the iterations of both.
-
-    A limb that is let go after it was pulled straight can bend either way. Where a limit blocks one soon, that is a
-    dead end; so the first steps keep to the other one.
+    A limb that was pulled straight and is released can bend either way. A limit may soon block one of them, which is a
+    dead end; so the first steps go the other way. `guess` keeps its content unless this is better. Returns what
+    `minimise` does, with the iterations of both.
     """
     guess, other = memory.guess, memory.other
     copy_placement(guess, other)
@@ -232,9 +228,9 @@ def _bend_back(flat, tables, work, memory, most, result):
 
 @kernel(entry=False)
 def _let_loose(flat, tables, work, memory, bounded, most, result):
-    """Solve a frame further, held less, while it misses far less than what it is held by.
+    """Solve a frame further with weaker posture and stillness, while its targets' errors are far smaller than assumed.
 
-    Returns as `minimise` does, with all iterations. So a target that comes back into reach is met at once.
+    So a target that comes back into reach is met at once. Returns what `minimise` does, with all iterations.
     """
     guess = memory.guess
     if tables.calm.weight[3] == 0.0:

@@ -1,9 +1,9 @@
 """Inverse kinematics of a robot that stands: frames in contact are closures, switched on and off frame by frame.
 
-For every set of contacts the robot has a tree of its own, rooted in the one that has stood longest, and a solver on it;
-where the set changes, what is known of the frames before crosses over. A contact comes on where the loops can be closed
-with it, between the limits and within the motors' reach. Where they cannot, it is asked for softly, LATE times as hard
-as other targets, until they can: so it gives way least, and limits, speeds and the other contacts not at all.
+Every set of contacts has a tree of its own, rooted in the contact that has stood longest, and a solver on it. When the
+set changes, the memory of the frames before is carried over. A contact begins as soon as the loops can be closed with
+it, between the limits and within the motors' reach. Until then its frame is a target that weighs LATE times as much as
+others. So a contact comes before other targets, but never before limits, speeds and the contacts that are held.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class _Standing(NamedTuple):
 
 
 class StandingSolver(Solver):
-    """Follows targets with a robot that stands on contacts; arguments and errors as `Solver`.
+    """Solver that follows targets with a robot that stands on contacts; arguments and errors as `Solver`.
 
-    What comes out is in the floating robot's coordinates, whatever it stands on.
+    Its results are in the floating robot's coordinates, whatever the robot stands on.
     """
 
     _contacts: dict[str, Contact]
@@ -91,7 +91,7 @@ class StandingSolver(Solver):
         self._next = places[np.searchsorted(places, np.arange(frames), side="right")]
 
     def pull(self, clip_targets: ClipTargets, weight: float) -> None:
-        """Ask for all contacts, wherever they stand, so many times as hard as for other targets.
+        """Add targets for all contacts, wherever they stand, that weigh so many times as much as others.
 
         Args:
             clip_targets: as `compile_targets` has returned it.
@@ -225,7 +225,7 @@ class StandingSolver(Solver):
         return False
 
     def _enter(self, names: tuple[str, ...], k: int, given: bool = False, start: np.ndarray | None = None) -> None:
-        """Put contacts where they are in frame k, and let what is known of the frames before cross over to them.
+        """Move contacts to their places in frame k, and carry the memory of the frames before over to them.
 
         Args:
             names: of the contacts, the root first.
@@ -274,7 +274,7 @@ class StandingSolver(Solver):
         self._held = names
 
     def _within(self, names: Sequence[str], k: int, most: tuple[float, float]) -> bool:
-        """Return whether frames are so near to where they are held in frame k: by robot sizes, and rad."""
+        """Return whether frames are near the places at which they are held in frame k [sizes, rad]."""
         solver = self._solver()
         for name in names:
             b, point, axes = anchor(solver.topology, name)
@@ -286,7 +286,7 @@ class StandingSolver(Solver):
         return True
 
     def _pull(self, clip_targets: ClipTargets, k: int, names: Sequence[str], weight: float) -> None:
-        """Ask for frames in frame k by so many times their weights more."""
+        """Multiply the weights of frames in frame k."""
         frames = self._tables.frame_pose
         tension = over_time(self._tables, clip_targets.targets, frames.tension)
         for name in names:
@@ -311,7 +311,7 @@ def output_rows(output: Output) -> tuple[np.ndarray, ...]:
 def _crossed(
     old: Solver, crossing: Crossing, q: np.ndarray, R: np.ndarray | None = None, c: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return coordinates (nq,) of another tree for those of a solver's, by where its bodies are, or would be."""
+    """Return coordinates (nq,) of another tree for a solver's placement of the bodies."""
     if R is None or c is None:
         other = old._memory.other
         other.q[:] = q
@@ -321,7 +321,7 @@ def _crossed(
 
 
 def _copied(memory: Memory) -> list[np.ndarray]:
-    """Return copies of what a memory knows of the frames before, its last placement first."""
+    """Return copies of a memory's content, its last placement first."""
     return [array.copy() for array in _known(memory)]
 
 
@@ -337,5 +337,5 @@ def _known(memory: Memory) -> list[np.ndarray]:
 
 
 def _poses(output: Output, rows: slice) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
-    """Return what gives a body's rotations and centres of mass in these rows, by its number."""
+    """Return a function that gives a body's rotations and centres of mass in these rows, by its number."""
     return lambda b: (quaternion_matrices(output.quaternion[rows, b - 1]), output.position[rows, b - 1])

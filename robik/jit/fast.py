@@ -87,7 +87,7 @@ ANY = _Processor("generic", "")  # what numba compiles for with NUMBA_CPU_NAME=g
 
 
 class _Content(CompileResultCacheImpl):
-    """What is kept of a compiled function; `_Cache` says where."""
+    """Content of the cache of a compiled function; `_Cache` says where."""
 
     def __init__(self):
         """Look for no folder, which numba's own does."""
@@ -215,7 +215,7 @@ class _Inner(_Kernel, _ForKernels):
 
 def kinds_on_disk(function: _Compiled) -> int:
     """Return for how many kinds of arguments a kernel is on disk, from these sources and for this CPU or any."""
-    return function._cache.kinds(function.targetctx.codegen())
+    return function._cache.kinds(function.targetctx.codegen())  # type: ignore[attr-defined]
 
 
 def _bring(module: str, name: str, types: tuple) -> None:

@@ -44,7 +44,7 @@ def numbas() -> Numba:
     """Return the outcome of the trial: the one that is kept, else of one now."""
     name = f"trial-{numba.__version__}-{llvmlite.__version__}.json"
     kept, shipped = room() / name, shipped_room()
-    found = _read(kept) or (shipped and _read(shipped / name))
+    found = _read(kept) or (_read(shipped / name) if shipped else None)
     if found is None:
         found = _tried()
         _write(kept, found)

@@ -67,13 +67,15 @@ def joint_values(
     return values
 
 
-def values_between(joint: Joint, offset: np.ndarray, turn: np.ndarray, last: np.ndarray | None = None) -> np.ndarray:
+def values_between(
+    joint: Joint, offset: np.ndarray, orientation: np.ndarray, last: np.ndarray | None = None
+) -> np.ndarray:
     """Return values (T, motions) [rad or m] of a joint from its child side's pose seen from its parent side.
 
     Args:
         joint: The joint.
         offset: Positions (T, 3) of the child side [m], seen from the parent side.
-        turn: Its orientations (T, 3, 3).
+        orientation: Its orientations (T, 3, 3).
         last: Values (motions,) that the first ones follow without a jump; those of the rest pose if left out.
 
     Returns:
@@ -81,7 +83,7 @@ def values_between(joint: Joint, offset: np.ndarray, turn: np.ndarray, last: np.
     """
     slides = [offset[:, k : k + 1] for k, name in enumerate(SLIDES) if name in joint.motions]
     start = np.array(joint.rest if last is None else last)
-    return np.concatenate([*slides, _turns(joint, turn, start[[m in TURNS for m in joint.motions]])], axis=1)
+    return np.concatenate([*slides, _turns(joint, orientation, start[[m in TURNS for m in joint.motions]])], axis=1)
 
 
 def _relative(

@@ -1,8 +1,8 @@
-"""The loops' equations, solved group by group: which coordinates follow from which.
+"""Elimination of dependent coordinates from the loops' equations, group by group.
 
-Gaussian elimination with complete pivoting on a group's closure Jacobian reveals its rank r, redundant rows simply fall
-out, and its columns split into r that follow and the rest that lead. A step of the leading coordinates z extends to all
-by dy = Z dz + s, with the null space Z = [1; -T] and any particular step s.
+Gaussian elimination with complete pivoting on a group's closure Jacobian reveals its rank r. Redundant rows drop out.
+The columns split into r dependent coordinates and the independent rest. A step of the independent coordinates z gives
+the step of all coordinates by dy = Z dz + s, with the null space Z = [1; -T] and any particular step s.
 """
 
 from __future__ import annotations
@@ -113,10 +113,10 @@ def eliminate(flat, now, e):
 
 @kernel
 def _pivoted_lu(A, rows, couplings, width, tiny, row, column, free, most, where):
-    """In place: L (unit, below) and U, with pivots in free columns only; swaps `row` and `column` along.
+    """Factor A in place: L (unit, below) and U, with pivots in free columns only; swap `row` and `column` along.
 
-    Rows that are `couplings`, numbered from there on, come first: with two entries each they fill in hardly anything.
-    `most` and `where` (rows,) are scratch: each row's largest entry, which changes only where the row does.
+    Rows that are `couplings`, numbered from there on, come first: they have two entries each and cause hardly any
+    fill-in. `most` and `where` (rows,) are scratch: each row's largest entry, which changes only where the row does.
 
     Returns the rank.
     """

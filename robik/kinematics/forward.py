@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -225,9 +226,17 @@ class ForwardKinematics:
         )
 
 
+class BodyPoses(NamedTuple):
+    """Poses of a robot's bodies along a motion."""
+
+    position: np.ndarray  # (T, n, 3) of the bodies' own frames [m]
+    quaternion: np.ndarray  # (T, n, 4) wxyz
+    residual: np.ndarray  # (T,) of the closure [m]
+
+
 def body_poses(
     mechanism: Mechanism, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> BodyPoses:
     """Return the bodies' own frames along actuator values.
 
     Args:
@@ -246,4 +255,4 @@ def body_poses(
         position[k], quaternion[k], residual[k] = found.position, found.quaternion, found.residual
     flips = np.cumprod(np.where(np.einsum("tni,tni->tn", quaternion[1:], quaternion[:-1]) < 0, -1.0, 1.0), axis=0)
     quaternion[1:] *= flips[..., None]
-    return position, quaternion, residual
+    return BodyPoses(position, quaternion, residual)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..jit import kernel
@@ -128,7 +130,15 @@ def com_of_states(topology: Topology, com: np.ndarray) -> np.ndarray:
     return np.einsum("n,tni->ti", mass / max(mass.sum(), 1e-300), com)
 
 
-def anchor(topology: Topology, name: str) -> tuple[int, np.ndarray, np.ndarray]:
+class Anchor(NamedTuple):
+    """A frame on its body, in the body's state frame."""
+
+    body: int  # index among the kernels' arrays
+    point: np.ndarray  # (3,) [m]
+    axes: np.ndarray  # (3, 3)
+
+
+def anchor(topology: Topology, name: str) -> Anchor:
     """Return the body, point (3,) and axes (3, 3) of a frame in the body's state frame.
 
     The state frame has the world's orientation at rest.
@@ -144,4 +154,4 @@ def anchor(topology: Topology, name: str) -> tuple[int, np.ndarray, np.ndarray]:
     frame = mechanism.frame(name)
     body = mechanism.bodies[mechanism.body_index[frame.body]]
     rest = body.pose @ frame.pose
-    return topology.body_at[frame.body], np.array(rest.position) - body.rest_com, rest.matrix
+    return Anchor(topology.body_at[frame.body], np.array(rest.position) - body.rest_com, rest.matrix)

@@ -19,7 +19,23 @@ SLIDE, HINGE, BALL = 0, 1, 2  # kinds of elementary motion
 OFFSET, DOT = 0, 1  # kinds of closure row
 
 
-def joint_matrices(joint: Joint) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+class JointMatrices(NamedTuple):
+    """A joint's frames in the rest pose, as if all coordinates were zero; world coordinates."""
+
+    parent: np.ndarray  # (3, 3) axes of the parent side
+    origin: np.ndarray  # (3,) of the parent side [m]
+    child: np.ndarray  # (3, 3) axes of the child side
+
+
+class ClosureRow(NamedTuple):
+    """An equation of a joint."""
+
+    kind: int  # OFFSET along u, or DOT of u and w
+    u: np.ndarray  # (3,) on the parent side
+    w: np.ndarray  # (3,) on the child side
+
+
+def joint_matrices(joint: Joint) -> JointMatrices:
     """Return a joint's frames in the rest pose, both as if all coordinates were zero.
 
     Parent side (3, 3) with its origin (3,), and child side (3, 3); world coordinates.
@@ -33,7 +49,8 @@ def joint_matrices(joint: Joint) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     child = joint.matrix
     parent = child @ turn_matrix(joint, joint.rest).T
     values = dict(zip(joint.motions, joint.rest, strict=True))
-    return parent, np.array(joint.position) - parent @ [values.get(name, 0.0) for name in SLIDES], child
+    origin = np.array(joint.position) - parent @ [values.get(name, 0.0) for name in SLIDES]
+    return JointMatrices(parent, origin, child)
 
 
 def turn_matrix(joint: Joint, values: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -114,7 +131,7 @@ def chain(joint: Joint, flipped: bool) -> list[ElementaryMotion]:
     return motions[::-1] if flipped else motions
 
 
-def closure_rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
+def closure_rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> list[ClosureRow]:
     """Return the minimal number of rows that hold what the joint does not leave free (paper, III-B).
 
     Args:
@@ -125,7 +142,9 @@ def closure_rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> lis
     Returns:
         Rows (kind, u (3,), w (3,)): OFFSET along u, or DOT of u and w.
     """
-    rows = [(OFFSET, parent_R[:, k], np.zeros(3)) for k, name in enumerate(SLIDES) if name not in joint.motions]
+    rows = [
+        ClosureRow(OFFSET, parent_R[:, k], np.zeros(3)) for k, name in enumerate(SLIDES) if name not in joint.motions
+    ]
     turns = [k for k, name in enumerate(TURNS) if name in joint.motions]
     if len(turns) == 0:
         pairs = [(0, 1), (1, 2), (2, 0)]
@@ -135,4 +154,4 @@ def closure_rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> lis
         pairs = [(turns[0], turns[1])]
     else:
         pairs = []
-    return rows + [(DOT, parent_R[:, i], child_R[:, j]) for i, j in pairs]
+    return rows + [ClosureRow(DOT, parent_R[:, i], child_R[:, j]) for i, j in pairs]

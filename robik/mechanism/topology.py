@@ -231,15 +231,22 @@ class _Layout:
             base=next((joint for _, joint in self.tree[:n] if joint.type == "free" and joint.parent == WORLD), None),
         )
 
+    def _mass_shares(self, n: int) -> np.ndarray:
+        """Return the share of each body (n,) in the robot's mass; twins have none."""
+        mass = np.zeros(n)
+        for each in self.mechanism.bodies:
+            mass[self.body_at[each.name]] = each.mass
+        total = float(mass.sum())
+        return mass / total if total > 0 else mass
+
     def _bodies(self) -> dict[str, np.ndarray]:
         n = len(self.tree) + 1
         parent, first, last, tip = (np.zeros(n, np.int64) for _ in range(4))
-        tip[0] = -1
+        tip[0], balls = -1, 0
         from_R, to_R = np.tile(np.eye(3), (n, 1, 1)), np.tile(np.eye(3), (n, 1, 1))
         from_p, to_p = np.zeros((n, 3)), np.zeros((n, 3))
         motions: list[tuple[int, int, int, int]] = []
         dofs: list[tuple[int, int, int, float, float]] = []
-        balls = 0
         for b, (body, joint) in enumerate(self.tree, start=1):
             flipped = joint.child != body
             parent[b] = self.body_at[joint.child if flipped else joint.parent]
@@ -249,8 +256,7 @@ class _Layout:
                 near_R, near_p, far_R, far_p = far_R, far_p, near_R, near_p
             from_R[b], from_p[b] = near_R, near_p - self.rest_com[parent[b]]
             to_R[b], to_p[b] = far_R.T, far_R.T @ (self.rest_com[b] - far_p)
-            first[b] = len(motions)
-            before = int(tip[parent[b]])
+            first[b], before = len(motions), int(tip[parent[b]])
             for motion in chain(joint, flipped):
                 motions.append((motion.kind, motion.axis, len(self.rest), len(dofs)))
                 if motion.kind == BALL:
@@ -263,16 +269,12 @@ class _Layout:
                 self.rest.extend(motion.rest)
                 before = len(dofs) - 1
             last[b], tip[b] = len(motions), before
-        mass = np.zeros(n)
-        for each in self.mechanism.bodies:
-            mass[self.body_at[each.name]] = each.mass
-        total = float(mass.sum())
         columns = list(zip(*motions, strict=True)) if motions else [(), (), (), ()]
         d = list(zip(*dofs, strict=True)) if dofs else [(), (), (), (), ()]
         return {
             "parent": parent, "first": first, "last": last, "tip": tip,
             "from_parent_R": from_R, "from_parent_p": from_p, "to_child_R": to_R, "to_child_p": to_p,
-            "mass": mass / total if total > 0 else mass,
+            "mass": self._mass_shares(n),
             "kind": _ints(columns[0]), "axis": _ints(columns[1]), "at_q": _ints(columns[2]), "at_v": _ints(columns[3]),
             "before": _ints(d[0]), "ball": _ints(d[1]), "dof_q": _ints(d[2]),
             "lower": np.array(d[3], dtype=float), "upper": np.array(d[4], dtype=float),

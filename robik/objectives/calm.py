@@ -1,13 +1,14 @@
-"""Calm: what holds the freedom that targets leave, alike at any sample rate.
+"""Calm: posture and stillness, which choose a pose where targets leave freedom, alike at any sample rate.
 
     f = ½ p Σᵢ μᵢ (qᵢ − q°ᵢ)² + (c / Δt) ½ Σ_b μ_b |s_b − s̄_b|²,   μ = 1 + γ F / (1 + F / F₀)
 
-q° is the rest pose of the motors, s̄ the state before. F is what targets missed there, of each cluster for itself (a
-joint, or what a loop ties together): of the frames that it moves and of what all bodies have a part in, as the centre
-of mass. So a hand within reach is met where the torso is not. Posture p and stillness c [s] are so weak that a
-reachable target is met. Beside targets that compete or cannot be reached they grow with what is missed
-(Levenberg-Marquardt with a damping in proportion to the error; Sugihara, T-RO 2011), so that no joint swings to gain
-micrometres. Without targets a motor returns to rest within c / p seconds, whatever Δt is.
+q° is the rest pose of the motors, s̄ the state before. F is the sum of the targets' objectives there. Each cluster (a
+joint, or the joints that a loop ties together) has its own F: of the frames that it moves, and of objectives of the
+whole robot such as the centre of mass. So a hand within reach is met even if the torso misses its target.
+
+Posture p and stillness c [s] are so weak that a reachable target is met. If targets compete or cannot be reached, both
+grow with F (Levenberg-Marquardt with a damping in proportion to the error; Sugihara, T-RO 2011), so that no joint
+swings to gain micrometres. Without targets a motor returns to rest within c / p seconds, for any Δt.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Calm(NamedTuple):
 
 
 def table(topology: Topology) -> Calm:
-    """Return the calm of a robot, which does not act yet.
+    """Return posture and stillness of a robot, with weights of zero.
 
     Args:
         topology: Tree and cuts of the robot.
@@ -59,7 +60,7 @@ def table(topology: Topology) -> Calm:
 
 
 def set_weights(calm: Calm, posture: float, stillness: float, per_square_metre: float) -> None:
-    """Let calm act.
+    """Set the weights of posture and stillness.
 
     Args:
         calm: a robot's.
@@ -79,7 +80,7 @@ def _damping(missed):
 
 @kernel
 def begin(flat, calm, state, missed):
-    """Set the weights of a frame from what each cluster `missed` (clusters,) in the frame before.
+    """Set the weights of a frame from the clusters' objectives in the frame before.
 
     Args:
         flat: The mechanism's arrays for the kernels.
@@ -96,9 +97,7 @@ def begin(flat, calm, state, missed):
 
 @kernel
 def loosen(flat, calm, state):
-    """Hold clusters less that miss far less, by `calm.missed`, than what they are held by.
-
-    Returns whether there are any.
+    """Weaken posture and stillness of clusters whose present objectives, `calm.missed`, are far below the assumed ones.
 
     Args:
         flat: The mechanism's arrays for the kernels.

@@ -1,16 +1,16 @@
-"""Smooth paths of the centre of mass that stay over what the robot stands on.
+"""Smooth paths of the centre of mass over the support.
 
 For a robot that moves slowly the centre of mass p itself must be over the support S. For one that moves faster it is
-the zero-moment point z, where the ground's force acts. All mass in one point at height h, which accelerates by ḧ
+the zero-moment point z, where the ground's force acts. With all mass in one point at height h, which accelerates by ḧ
 (the cart on a table):
 
     z = p − λ p̈,  λ = h / (g + ḧ)
 
-Among the paths that keep z in S (λ = 0: p in S), the one taken stays near the wished-for path r and is smooth:
+Among the paths that keep z in S (λ = 0: p in S), the one taken is smooth and near the preferred path r:
 
     minimise  Σ |pₖ − rₖ|² + a Σ |D₂ p|² + j Σ |D₃ p|²   subject to  zₖ ∈ Sₖ
 
-A convex quadratic program with banded matrices; solved by the alternating direction method of multipliers (ADMM).
+It is a convex quadratic program with banded matrices, solved by the alternating direction method of multipliers (ADMM).
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..kinematics.blocks import blocks
@@ -13,6 +15,14 @@ from ..objectives.settings import Settings
 from .clip import TargetClip
 
 
+class ClipErrors(NamedTuple):
+    """Errors of a motion against its clip; NaN where there is nothing to follow."""
+
+    position: np.ndarray  # (T, targets) in the order of the clip's tracks [m]
+    orientation: np.ndarray  # (T, targets) [rad]
+    com: np.ndarray  # (T,) of the centre of mass [m]
+
+
 def distances(
     mechanism: Mechanism,
     clip: TargetClip,
@@ -20,7 +30,7 @@ def distances(
     position: np.ndarray,
     quaternion: np.ndarray,
     com: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> ClipErrors:
     """Return the errors of a motion against its clip, along the axes that have weight.
 
     Args:
@@ -49,4 +59,4 @@ def distances(
     off = np.full(frames, np.nan)
     if clip.com is not None and any(settings.com_weight):
         off = length_along(com - clip.com, settings.com_weight)
-    return apart, turned, off
+    return ClipErrors(apart, turned, off)

@@ -1,4 +1,4 @@
-"""Areas over which the centre of mass, or the zero-moment point, is to be while feet stand and swing in turn."""
+"""Footholds: the areas for the centre of mass, or the zero-moment point, while feet stand and swing in turn."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Footholds:
         return result
 
     def for_moving(self, lead: float) -> list[np.ndarray | None]:
-        """Return what the zero-moment point is to be over: the hull of all outlines that stand.
+        """Return the areas for the zero-moment point: the hull of all outlines that stand.
 
         Args:
             lead: as `planned_feet` takes it [s].
@@ -128,12 +128,10 @@ def _resampled(grid: np.ndarray, times: np.ndarray, values: np.ndarray) -> np.nd
 def planned_feet(
     times: np.ndarray, contacts: Mapping[str, np.ndarray], grid: np.ndarray, lead: float, shift: float
 ) -> list[frozenset[str]]:
-    """Return which feet the CoM may count on at the grid's times.
+    """Return the feet that may carry weight at the grid's times.
 
-    Those that stand, with time to shift the weight between them.
-
-    A foot counts from `lead` after it landed until `lead` before it lifts. What remains for a shift of weight is made
-    at least `shift` long, at most at the cost of a third of the phases around it.
+    A foot counts from `lead` after it landed until `lead` before it lifts. The remaining time for a shift of weight is
+    made at least `shift` long, at the cost of at most a third of the phases around it.
 
     Args:
         times: Times (T,) [s].

@@ -83,17 +83,20 @@ def _pinned(
     frame, contact = mechanism.frame(name), clip.tracks[name].contact
     assert contact is not None  # `pin_feet` has filled it in
     position, quaternion = foot_poses(mechanism, clip, name)
-    turns = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
+    orientations = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
     sole, up = np.array(frame.sole), _up(mechanism, name)
     centre = sole.mean(axis=0)
     # The sole's centre is what moves: a correction of the orientation then does not swing the sole about the frame's
     # origin.
-    path = position + turns.apply(centre)
-    new_path, new_turns = path.copy(), turns.as_quat()
+    path = position + orientations.apply(centre)
+    new_path, new_orientations = path.copy(), orientations.as_quat()
     phases = zip(runs(contact), heights, strict=True)
-    holds = [(start, stop, *_hold(path[start:stop], turns[start:stop], up, height)) for (start, stop), height in phases]
-    for start, stop, point, turn in holds:
-        new_path[start:stop], new_turns[start:stop] = point, turn.as_quat()
+    holds = [
+        (start, stop, *_hold(path[start:stop], orientations[start:stop], up, height))
+        for (start, stop), height in phases
+    ]
+    for start, stop, point, orientation in holds:
+        new_path[start:stop], new_orientations[start:stop] = point, orientation.as_quat()
     ends = [None, *holds, None]
     for before, after in pairwise(ends):
         first, last = (before[1] if before else 0), (after[0] if after else len(path))
@@ -101,12 +104,14 @@ def _pinned(
             continue
         edges = (before, first - 1), (after, last)
         shifts = [hold[2] - path[k] if hold else np.zeros(3) for hold, k in edges]
-        twists = Rotation.concatenate([hold[3] * turns[k].inv() if hold else Rotation.identity() for hold, k in edges])
+        twists = Rotation.concatenate(
+            [hold[3] * orientations[k].inv() if hold else Rotation.identity() for hold, k in edges]
+        )
         start = clip.times[first - 1] if before else clip.times[last] - FADE
         u = _eased(clip.times[first:last], start, clip.times[last] if after else clip.times[first - 1] + FADE)
         new_path[first:last] += shifts[0] + u[:, None] * (shifts[1] - shifts[0])
-        new_turns[first:last] = (Slerp([0.0, 1.0], twists)(u) * turns[first:last]).as_quat()
-    rotations = Rotation.from_quat(new_turns)
+        new_orientations[first:last] = (Slerp([0.0, 1.0], twists)(u) * orientations[first:last]).as_quat()
+    rotations = Rotation.from_quat(new_orientations)
     outline = np.stack([rotations.apply(p - centre) for p in sole], axis=1)
     new_path[:, 2] += np.maximum(ground - new_path[:, 2] - outline[..., 2].min(axis=1), 0.0)
     return new_path - rotations.apply(centre), rotations.as_quat()[:, [3, 0, 1, 2]]
@@ -118,31 +123,31 @@ def _up(mechanism: Mechanism, name: str) -> np.ndarray:
     return normal if (mechanism.rest_pose(name).matrix @ normal)[2] >= 0 else -normal
 
 
-def _hold(path: np.ndarray, turns: Rotation, up: np.ndarray, height: float) -> tuple[np.ndarray, Rotation]:
+def _hold(path: np.ndarray, orientations: Rotation, up: np.ndarray, height: float) -> tuple[np.ndarray, Rotation]:
     """Return the pose at which a foot is held through a phase.
 
     Its sole's centre at this height, and its mean orientation tilted flat.
     """
     middle = np.array([*np.median(path[:, :2], axis=0), height])
-    return middle, _flat(turns.mean(), up)
+    return middle, _flat(orientations.mean(), up)
 
 
-def flattened(mechanism: Mechanism, name: str, turn: Rotation) -> Rotation:
+def flattened(mechanism: Mechanism, name: str, orientation: Rotation) -> Rotation:
     """Return a foot's orientation, tilted by as little as lays its sole flat on level ground.
 
     Args:
         mechanism: The robot.
         name: Name of the foot's frame.
-        turn: Its orientation.
+        orientation: Its orientation.
 
     Returns:
         The orientation, tilted.
     """
-    return _flat(turn, _up(mechanism, name))
+    return _flat(orientation, _up(mechanism, name))
 
 
-def _flat(turn: Rotation, up: np.ndarray) -> Rotation:
-    return _shortest(turn.apply(up), np.array([0.0, 0.0, 1.0])) * turn
+def _flat(orientation: Rotation, up: np.ndarray) -> Rotation:
+    return _shortest(orientation.apply(up), np.array([0.0, 0.0, 1.0])) * orientation
 
 
 def _shortest(a: np.ndarray, b: np.ndarray) -> Rotation:

@@ -5,12 +5,13 @@ Plots by Plotly, which goes into the page, so that it can be sent and opened any
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 from math import degrees, isfinite
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -295,6 +296,27 @@ def _notes(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | None)
     return [f"<p class=note>{note}</p>" for note in notes]
 
 
+def _traces(plot: Plot, x: np.ndarray, row: int, colors: dict[str, str], go: Any) -> Iterator[Any]:
+    """Yield a plot's bars or lines; names that are new get a color, and an entry in the plot's legend."""
+    for name in plot.bars if plot.bars is not None else plot.lines:
+        is_new = name not in colors
+        color = colors.setdefault(name, COLORS[len(colors) % len(COLORS)])
+        style = {
+            "name": escape(name),
+            "legendgroup": name,
+            "legend": f"legend{row if row > 1 else ''}",
+            "marker_color": color,
+            "showlegend": is_new,
+        }
+        if plot.bars is not None:
+            spans = [(x[first], x[stop - 1]) for first, stop in runs(plot.bars[name])]
+            start, length = [a for a, _ in spans], [b - a for a, b in spans]
+            yield go.Bar(base=start, x=length, y=[escape(name)] * len(spans), orientation="h", **style)
+        else:
+            at, values = _thinned(x, plot.lines[name], low=plot.title.startswith("balance"))
+            yield go.Scatter(x=at, y=values, mode="lines", line_width=1.5, **style)
+
+
 def _figure(plots: Sequence[Plot], x: np.ndarray, unit: str) -> str:
     """Return the plots below each other; they zoom together."""
     with extra("report"):
@@ -310,30 +332,8 @@ def _figure(plots: Sequence[Plot], x: np.ndarray, unit: str) -> str:
     )
     colors: dict[str, str] = {}
     for row, plot in enumerate(plots, start=1):
-        names = plot.bars if plot.bars is not None else plot.lines
-        for name in names:
-            is_new = name not in colors
-            color = colors.setdefault(name, COLORS[len(colors) % len(COLORS)])
-            style = {
-                "name": escape(name),
-                "legendgroup": name,
-                "legend": f"legend{row if row > 1 else ''}",
-                "marker_color": color,
-                "showlegend": is_new,
-            }
-            if plot.bars is not None:
-                spans = [(x[first], x[stop - 1]) for first, stop in runs(plot.bars[name])]
-                bar = go.Bar(
-                    base=[a for a, _ in spans],
-                    x=[b - a for a, b in spans],
-                    y=[escape(name)] * len(spans),
-                    orientation="h",
-                    **style,
-                )
-                figure.add_trace(bar, row, 1)
-            else:
-                at, values = _thinned(x, plot.lines[name], low=plot.title.startswith("balance"))
-                figure.add_trace(go.Scatter(x=at, y=values, mode="lines", line_width=1.5, **style), row, 1)
+        for trace in _traces(plot, x, row, colors, go):
+            figure.add_trace(trace, row, 1)
         if plot.limit is not None:
             figure.add_hline(plot.limit, line_color=LIMIT, line_width=1.5, row=row, col=1)
     figure.update_xaxes(title_text=unit, row=len(plots), col=1)

@@ -217,6 +217,17 @@ class Retargeting:
         index = self.mechanism.body_index[root]
         return BaseTrack(body=root, position=position[:, index], quaternion=quaternion[:, index])
 
+    def _motion_of(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> Motion:
+        """Return a motion at the clip's times, with the poses of its bodies."""
+        return Motion(
+            times=self.clip.times,
+            actuators=self.mechanism.actuators,
+            values=values,
+            bodies=tuple(b.name for b in self.mechanism.bodies),
+            position=position,
+            quaternion=quaternion,
+        )
+
     def _report(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray) -> Report:
         names = tuple(self.clip.tracks)
         apart, turned, off = distances(self.mechanism, self.clip, self.settings, position, quaternion, com)
@@ -229,14 +240,7 @@ class Retargeting:
             for error in item.errors(states, self.settings.weight_of(item))
         ]
         asked = [error for _, error in errors]
-        found = Motion(
-            times=self.clip.times,
-            actuators=self.mechanism.actuators,
-            values=values,
-            bodies=tuple(b.name for b in self.mechanism.bodies),
-            position=position,
-            quaternion=quaternion,
-        )
+        found = self._motion_of(values, position, quaternion)
         late = late_contacts(self.mechanism, self.clip, found) if self.settings.contacts == "hold" else {}
         short = tuple(
             (k, self._why(k, names, apart[k], turned[k], off[k], asked, late.get(k, [])))

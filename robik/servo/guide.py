@@ -1,7 +1,4 @@
-"""Guides of a stream of goals.
-
-Along a trajectory at a pace that can be changed at any time, or after requests as they come.
-"""
+"""Guides of a stream of goals: along a trajectory at a variable pace, or after requests as they come."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ CAUGHT_UP = (
 
 
 class Guide(Protocol):
-    """Leads from goal to goal.
+    """Guide of a stream: the values that come next.
 
     Attributes:
         at: where on the way [s].
@@ -65,9 +62,9 @@ class Guide(Protocol):
 
 
 class Journey:
-    """Along a trajectory.
+    """Guide along a trajectory.
 
-    The pace changes evenly, and the robot stays on its way whatever the pace: while it stops, too.
+    The pace changes evenly. The robot stays on its way at any pace, also while it stops.
 
     Args:
         trajectory: the way.
@@ -143,9 +140,10 @@ class Wish:
 
 
 class Pursuit:
-    """After wishes.
+    """Guide after requests.
 
-    Whatever they do, the limiter limits speed and acceleration; the way to the first one is slow, as any approach.
+    The limiter bounds speed and acceleration whatever is requested. The way to the first request is slow, as any
+    approach.
 
     Args:
         limiter: placed where the servos are.

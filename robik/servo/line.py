@@ -136,6 +136,14 @@ class Line(Protocol):
         """
         ...
 
+    def p_gains(self) -> list[int]:
+        """Return the position P gains of its servos, each in its own unit.
+
+        Raises:
+            ServoSilent: Names the one that does not answer.
+        """
+        ...
+
     def glance(self, servo: Servo) -> Telemetry | None:
         """Look at one servo, asking once; None if it does not answer.
 

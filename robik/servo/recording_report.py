@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from math import isfinite, nan
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,18 @@ td:first-child,th:first-child{text-align:left}tr:nth-child(even){background:#eee
 .goal{stroke:#888}.position{stroke:#06c}.error{stroke:#c30}polyline{fill:none;stroke-width:1.2}text{font-size:11px;fill:#666}"""
 
 
-def tracking_table(recording: Recording) -> list[tuple[str, float, float, float, float, float]]:
+class TrackingRow(NamedTuple):
+    """Tracking of a servo in a recording."""
+
+    name: str
+    mean: float  # root mean square of the error [rad or m]
+    worst: float  # largest error [rad or m]
+    lag: float  # [s]
+    hottest: float  # highest temperature [°C]
+    current: float  # highest current [A], NaN where it is not measured
+
+
+def tracking_table(recording: Recording) -> list[TrackingRow]:
     """Return a row per servo.
 
     Its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature [°C] and current
@@ -30,7 +42,7 @@ def tracking_table(recording: Recording) -> list[tuple[str, float, float, float,
     Returns:
         Rows (name, mean, worst, lag, hottest, current).
     """
-    return [(name, *_tracking(recording, k)) for k, name in enumerate(recording.names)]
+    return [TrackingRow(name, *_tracking(recording, k)) for k, name in enumerate(recording.names)]
 
 
 def _tracking(recording: Recording, k: int) -> tuple[float, float, float, float, float]:

@@ -126,15 +126,9 @@ class Overlay:
 
 
 def laid_over(
-    mechanism: Mechanism,
-    root: Pose,
-    skeleton: Skeleton,
-    motion: SkeletonMotion | None,
-    anatomy: Anatomy,
-    targets: Sequence[FitTarget],
-    present: Placement,
-    scale: float | None,
-) -> Overlay:
+    mechanism: Mechanism, root: Pose, skeleton: Skeleton, motion: SkeletonMotion | None, anatomy: Anatomy,
+    targets: Sequence[FitTarget], present: Placement, scale: float | None,
+) -> Overlay:  # fmt: skip
     """Return a character laid over a robot.
 
     Args:

@@ -37,19 +37,19 @@ class Placement:
         """(3,) along X, Y and Z."""
         return self.scale * np.array([self.stride, self.stride, 1.0])
 
-    def apply(self, positions: np.ndarray, turns: Rotation) -> tuple[np.ndarray, Rotation]:
+    def apply(self, positions: np.ndarray, orientations: Rotation) -> tuple[np.ndarray, Rotation]:
         """Bring poses from the character's world to the robot's coordinates.
 
         Args:
             positions: Positions (T, 3).
-            turns: T orientations.
+            orientations: T orientations.
 
         Returns:
             Positions (T, 3) [m] and T orientations.
         """
         yaw, back, turn = self._turns
         world = yaw.apply(self.scales * positions) + self.location
-        return back.apply(world - np.asarray(self.root.position)), turn * turns
+        return back.apply(world - np.asarray(self.root.position)), turn * orientations
 
     @cached_property
     def _turns(self) -> tuple[Rotation, Rotation, Rotation]:
@@ -71,13 +71,13 @@ def rotation(quaternion: Iterable[float]) -> Rotation:
     return Rotation.from_quat(rows[..., [1, 2, 3, 0]])
 
 
-def quaternions(turns: Rotation) -> np.ndarray:
+def quaternions(orientations: Rotation) -> np.ndarray:
     """Return rotations as unit quaternions wxyz.
 
     Args:
-        turns: Rotations.
+        orientations: Orientations.
 
     Returns:
         Quaternions (..., 4).
     """
-    return turns.as_quat()[..., [3, 0, 1, 2]]
+    return orientations.as_quat()[..., [3, 0, 1, 2]]

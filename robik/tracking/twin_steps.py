@@ -1,8 +1,7 @@
-"""The virtual twin's steps: on the loops, between the bounds, and never away from the targets.
+"""Steps of the virtual twin: on the loops, between the bounds, and never away from the targets.
 
-Loops, which the paper does not have, are held by the constraint forces of the cuts. They do no work along what the
-loops leave free, dy = Z dz, so there Zᵀ H Z z̈ = Zᵀ Jᵀ f, and what the step then opens by is pulled back onto the
-loops.
+The paper has no loops. Here the constraint forces of the cuts hold them. These forces do no work along the motions that
+the loops leave free, dy = Z dz, so Zᵀ H Z z̈ = Zᵀ Jᵀ f. After the step the robot is projected onto the loops.
 """
 
 from __future__ import annotations
@@ -89,9 +88,9 @@ def _hold(flat, now, twin):
 
 @kernel
 def _eager(flat, now, twin):
-    """Return the held coordinate that the forces most want back between its bounds, -1 for none.
+    """Return the held coordinate whose force points most away from its bound, -1 for none.
 
-    None is let go twice.
+    No coordinate is released twice.
     """
     worst, who = 0.0, -1
     for i in range(twin.step.shape[0]):
@@ -149,9 +148,9 @@ def _within(flat, now, twin):
 
 @kernel
 def _settle(flat, now, twin):
-    """Onto the loops; what that takes beyond a bound is put onto it and held.
+    """Project onto the loops; a coordinate that this takes beyond a bound is put onto the bound and held.
 
-    Returns whether it is assembled and within bounds.
+    Returns whether the robot is assembled and within its bounds.
     """
     for _ in range(8):
         if not closed(flat, now, project(flat, now, twin.e, twin.correction, twin.right)):
@@ -182,10 +181,11 @@ def _try(flat, now, tables, twin, scale):
 
 @kernel
 def _iterate(flat, now, tables, twin, energy, factor, share):
-    """Return one iteration; returns the energy after it.
+    """Take one iteration; return the energy after it.
 
-    The linear system would leave 1 - share / 2 of what the step promises. Where less than half of that comes, the
-    forces turn against the step underway: then with `stiffen`, then by halves.
+    The linear system would leave 1 - share / 2 of the energy that the step promises to remove. If less than half of
+    that comes, the forces have turned against the step on the way. Then the step is repeated with `stiffen`, and after
+    that halved.
     """
     inertia(flat, now, tables, twin)
     scale = 1.0

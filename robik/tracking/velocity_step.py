@@ -1,10 +1,10 @@
-"""A step of the differential tracker, compiled: its quadratic program, and the way back onto the loops.
+"""A step of the differential tracker, compiled: its quadratic program, and the projection onto the loops.
 
     minimise over z   ½ zᵀ P z + (g + share · rest)ᵀ z   between bounds on the independent coordinates' steps z and on
     those of the dependent coordinates
 
-g asks for what the targets themselves moved, `rest` for what else is missing, of which every motor must be able to
-brake for its part.
+g asks for the targets' own motion since the last step. `rest` asks for the remaining error; its share is the largest
+from which every motor can still brake in time.
 """
 
 from __future__ import annotations
@@ -141,9 +141,9 @@ def program(flat, now, tables, linear, motion, least_damping, limit_gain, dt):
 
 @inlined
 def _reach(flat, now, motion, i, margin, limit_gain, dt):
-    """Bounds on the step of degree of freedom i, which keeps a margin from its ends.
+    """Return the bounds on the step of degree of freedom i, which keeps a margin from its ends.
 
-    A ball, as a floating base has, turns no further than a step may, so that none has to be taken in part.
+    A ball, as a floating base has, turns no further than a step may, so that no step has to be shortened for it.
     """
     at = flat.dof_q[i]
     if at < 0:
@@ -162,9 +162,9 @@ def _reach(flat, now, motion, i, margin, limit_gain, dt):
 
 @kernel
 def _brake(flat, now, motion, n, dt):
-    """Fill `z` with the optimum without bounds, and `g` with what it asks for.
+    """Fill `z` with the optimum without bounds, and `g` with the gradient that leads to it.
 
-    That is the targets' own motion, and of the remaining error the share from which every motor can still brake.
+    It takes the targets' own motion, and of the remaining error the share from which every motor can still brake.
     """
     z = motion.z
     for a in range(n):
@@ -272,7 +272,7 @@ def take_step(flat, now, motion, n, rows, dt, replan):
 
 @kernel
 def _bends(flat, now, trial, motion, n, rows):
-    """Return whether dependent coordinates went beyond their bounds; if so, these count with what each was bent by."""
+    """Return whether dependent coordinates went beyond their bounds; if so, note what bent each."""
     beyond = 0.0
     for r in range(rows):
         at = flat.dof_q[motion.bounded[r]]

@@ -275,7 +275,13 @@ def load(flat, now, tables, twin, rate):
                 share * c[1],
                 share * c[2],
             )
-    for b in range(n - 1, 0, -1):
+    _sum_to_root(flat, twin)
+
+
+@kernel
+def _sum_to_root(flat, twin):
+    """Add masses, forces and their moments of each body to those of the body that it hangs on."""
+    for b in range(flat.parent.shape[0] - 1, 0, -1):
         a = flat.parent[b]
         twin.m[a] += twin.m[b]
         twin.share[a] += twin.share[b]

@@ -1,4 +1,7 @@
-"""The process that compiles: everything, or with the argument `last` what solving comes to last."""
+"""The process that compiles: everything, or with the argument `last` what solving comes to last.
+
+Its priority is low, unless the environment says that somebody waits for it (`ROBIK_WAITING`).
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,11 @@ from ..jit.cache import FOR_THIS_CPU, delete_unused_rooms
 from .ahead import compile_all, compile_last
 from .processes import LAST, wait_for_help
 
+WAITING = "ROBIK_WAITING"
+
 os.environ.setdefault(FOR_THIS_CPU, "1")  # and not what came with the extension, which is for any CPU
 
-if hasattr(os, "nice"):
+if hasattr(os, "nice") and not os.environ.get(WAITING):
     os.nice(10)
 if sys.argv[1:] == [LAST]:
     compile_last()

@@ -48,7 +48,13 @@ def _follow(mechanism: Mechanism, clip: TargetClip) -> None:
     trackers: list[type[Tracker]] = [StateBasedTracker, ForwardDynamicsTracker]
     if find_spec("daqp"):
         trackers.append(DifferentialTracker)
-    wanted = {name: Target(track.position[0], track.quaternion[0]) for name, track in clip.tracks.items()}
+    wanted = {
+        name: Target(
+            None if track.position is None else track.position[0],
+            None if track.quaternion is None else track.quaternion[0],
+        )
+        for name, track in clip.tracks.items()
+    }
     com = np.array([0.5, 0.0, 0.5])
     for tracker in trackers:
         tracker(mechanism).step(Targets(wanted, com=None if tracker is ForwardDynamicsTracker else com), TIMES[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-from bpy.types import Collection, Material, Object, Scene
+from bpy.types import Collection, Material, Mesh, Object, Scene
 
 from ...robik.physics.verdict import Verdict
 from ..animation import actions
@@ -43,7 +43,7 @@ def show_ghost(root: Object, scene: Scene, verdict: Verdict, first: float) -> No
     for body in bodies(root):
         if (k := order.get(body.robik.label)) is None:
             continue
-        shape = bpy.data.objects.new(f"{body.robik.label} {NAME}", None)
+        shape: Object = bpy.data.objects.new(f"{body.robik.label} {NAME}", None)
         shape.empty_display_size, shape.rotation_mode = 1e-3, "QUATERNION"
         _add(shape, collection)
         shape.parent = stage
@@ -56,13 +56,13 @@ def show_ghost(root: Object, scene: Scene, verdict: Verdict, first: float) -> No
 
 def remove_ghost(root: Object) -> None:
     """Remove a robot's ghost, with its meshes and actions."""
-    collection = bpy.data.collections.get(_name(root))
+    collection: Collection | None = bpy.data.collections.get(_name(root))
     if collection is None:
         return
     for ghost in list(collection.objects):
         data, action = ghost.data, actions.assigned(ghost)[0]
         bpy.data.objects.remove(ghost)
-        if data is not None and not data.users:
+        if isinstance(data, Mesh) and not data.users:
             bpy.data.meshes.remove(data)
         if action is not None and not action.users:
             bpy.data.actions.remove(action)
@@ -98,7 +98,7 @@ def _copied(visual: Object, parent: Object, collection: Collection, blue: Materi
 
 def _blue() -> Material:
     """Return the ghosts' material."""
-    made = bpy.data.materials.get(NAME)
+    made: Material | None = bpy.data.materials.get(NAME)
     if made is None:
         made = bpy.data.materials.new(NAME)
         made.diffuse_color = BLUE

@@ -154,12 +154,14 @@ def choose(root: Object, scene: Scene, index: int) -> None:
 
 def _along(way: str, frame: float) -> float:
     """Return where a frame goes."""
-    return _mapped(*json.loads(way), frame) if way else frame
+    before, after = json.loads(way) if way else ([0.0], [0.0])
+    return _mapped(before, after, frame)
 
 
 def _back(way: str, frame: float) -> float:
     """Return where a frame came from."""
-    return _mapped(*reversed(json.loads(way)), frame) if way else frame
+    before, after = json.loads(way) if way else ([0.0], [0.0])
+    return _mapped(after, before, frame)
 
 
 def _mapped(before: list[float], after: list[float], frame: float) -> float:

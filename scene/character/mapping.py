@@ -303,19 +303,19 @@ def _reached(source: Object, reach: Reach, end: Vector) -> Vector:
     return Vector(reached[0].tolist())
 
 
-def track(target: MappedTarget, positions: np.ndarray, turns: np.ndarray, placed: Placement) -> Track:
+def track(target: MappedTarget, positions: np.ndarray, orientations: np.ndarray, placed: Placement) -> Track:
     """Return a target's sampled source as the track of the robot's frame.
 
     Args:
         target: For its offset.
         positions: Positions (T, 3) of the source in the world [m].
-        turns: Its orientations (T, 4) wxyz.
+        orientations: Its orientations (T, 4) wxyz.
         placed: Brings them to the robot.
 
     Returns:
         The track.
     """
-    return tracked(positions, turns, Pose(target.offset_location, target.offset_rotation), placed)
+    return tracked(positions, orientations, Pose(target.offset_location, target.offset_rotation), placed)
 
 
 def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement) -> None:

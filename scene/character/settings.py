@@ -3,6 +3,8 @@
 What each frame of the robot follows, and how the character's motion is brought to the robot.
 """
 
+from typing import cast
+
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
@@ -40,7 +42,7 @@ class RobikPhase(PropertyGroup):
 
 
 def _source_changed(target: PropertyGroup, _context: Context) -> None:
-    follow_renamed(target.id_data)
+    follow_renamed(cast(Object, target.id_data))
 
 
 class RobikTarget(PropertyGroup):

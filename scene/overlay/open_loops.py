@@ -24,10 +24,8 @@ def open_shapes(pose: OpenPose) -> Shapes:
     shapes = Shapes()
     if len(pose.bodies):
         shapes.segments(pose.bodies.reshape(-1, 3), (*PASSIVE[:3], 1.0))
-    points = [pose.bodies.reshape(-1, 3), *([gap.here, gap.there] for gap in pose.gaps)]
-    whole = (
-        np.vstack([part for part in points if len(part)]) if len(points) > 1 or len(pose.bodies) else np.zeros((1, 3))
-    )
+    points = np.vstack([pose.bodies.reshape(-1, 3), *(np.array([gap.here, gap.there]) for gap in pose.gaps)])
+    whole = points if len(points) else np.zeros((1, 3))
     radius = RING * max(float(np.ptp(whole, axis=0).max()), 1e-3)
     x, y, z = np.eye(3)
     for gap in pose.gaps:

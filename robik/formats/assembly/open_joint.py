@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from math import atan2
+from typing import NamedTuple
 
 import numpy as np
 
@@ -133,7 +134,16 @@ def with_frame(joint: OpenJoint, R: np.ndarray) -> OpenJoint:
     return replace(joint, near=joint.near @ turn, far=joint.far @ turn)
 
 
-def joint_motion(joint: OpenJoint, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+class JointMotion(NamedTuple):
+    """A joint's child frame in its parent frame, and its derivatives by the joint's coordinates."""
+
+    rotation: np.ndarray  # (3, 3)
+    position: np.ndarray  # (3,) [m]
+    turning: np.ndarray  # (m, 3) axis that each coordinate turns about
+    sliding: np.ndarray  # (m, 3) direction that it slides along
+
+
+def joint_motion(joint: OpenJoint, q: np.ndarray) -> JointMotion:
     """Return a joint's child frame in its parent frame at its coordinates, and its motions.
 
     And per coordinate the axis it turns about and the direction it slides along (m, 3).
@@ -161,7 +171,7 @@ def joint_motion(joint: OpenJoint, q: np.ndarray) -> tuple[np.ndarray, np.ndarra
         for k, axis in zip(turns, joint.turns, strict=True):
             turning[k] = R[:, axis]
             R = R @ _turn(axis, float(q[k]))
-    return R, p, turning, sliding
+    return JointMotion(R, p, turning, sliding)
 
 
 def _turn(axis: int, angle: float) -> np.ndarray:

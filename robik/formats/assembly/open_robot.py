@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,15 @@ from ...mechanism import WORLD, Body, Coupling, Frame
 from ...mechanism.joints import SLIDES
 from ...mechanism.pose import cross
 from .open_joint import OpenJoint, joint_motion
+
+
+class JointEnds(NamedTuple):
+    """A joint's frames on its parent and on its child, in the world."""
+
+    parent_rotation: np.ndarray  # (3, 3)
+    parent_position: np.ndarray  # (3,) [m]
+    child_rotation: np.ndarray  # (3, 3)
+    child_position: np.ndarray  # (3,) [m]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,7 +248,7 @@ class OpenRobot:
             for j in self.joints
         }
 
-    def joint_frames(self, joint: OpenJoint, now: Placed) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def joint_frames(self, joint: OpenJoint, now: Placed) -> JointEnds:
         """Return a joint's frame on its parent and on its child, in the world.
 
         Args:
@@ -250,7 +260,8 @@ class OpenRobot:
         """
         a, b = self.order[joint.parent], self.order[joint.child]
         near_R, near_p, far_R, far_p = self._ends[joint.name]
-        return now.R[a] @ near_R, now.p[a] + now.R[a] @ near_p, now.R[b] @ far_R, now.p[b] + now.R[b] @ far_p
+        near_p, far_p = now.p[a] + now.R[a] @ near_p, now.p[b] + now.R[b] @ far_p
+        return JointEnds(now.R[a] @ near_R, near_p, now.R[b] @ far_R, far_p)
 
     def closure(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the residuals of loops, then couplings, and their derivatives.

@@ -88,6 +88,15 @@ def _own_name(asset: Element, files: MeshFiles) -> str:
         return ""  # which is said where that model is asked for by its file's name
 
 
+def _seen_from(body: Body, base: str) -> Body:
+    """Return a body whose meshes are named from another folder, from which `base` leads to theirs."""
+    visuals = (
+        replace(v, file=(PurePath(base) / v.file).as_posix()) if v.shape == "mesh" and base != "." else v
+        for v in body.visuals
+    )
+    return replace(body, visuals=tuple(visuals))
+
+
 def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, world: Pose, folder: Path) -> Model:
     """Return the part of a model that hangs on one of its bodies, on a body of the robot.
 
@@ -122,21 +131,13 @@ def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, wor
         return replace(renamed, parent=parent, near=place @ joint.near) if joint is top else renamed
 
     base = os.path.relpath(model.folder, folder)
-
-    def seen(part: Body) -> Body:
-        visuals = (
-            replace(v, file=(PurePath(base) / v.file).as_posix()) if v.shape == "mesh" and base != "." else v
-            for v in part.visuals
-        )
-        return replace(part, name=named(part.name), visuals=tuple(visuals))
-
     joints = tuple(moved(j) for j in robot.joints if j is top or {j.parent, j.child} <= kept)
     moving = {name for j in joints for name in j.coordinate_names}
     couplings = (replace(c.renamed(named), name=named(c.name)) for c in robot.couplings)
     return Model(
         OpenRobot(
             robot.name,
-            tuple(seen(b) for b in robot.bodies if b.name in kept),
+            tuple(replace(_seen_from(b, base), name=named(b.name)) for b in robot.bodies if b.name in kept),
             joints,
             frames=tuple(Frame(named(f.name), named(f.body), f.pose) for f in robot.frames if f.body in kept),
             couplings=tuple(c for c in couplings if moving.issuperset(c.ends)),

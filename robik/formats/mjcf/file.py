@@ -9,6 +9,7 @@ import math
 from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -258,9 +259,15 @@ def _over(default: Attributes, own: Attributes) -> dict[str, str]:
     return merged
 
 
-def flattened(
-    element: Element, inherited: str | None, file: MjcfFile, where: str
-) -> Iterator[tuple[Element, Pose, str | None]]:
+class Placed(NamedTuple):
+    """An element in a body."""
+
+    element: Element
+    pose: Pose  # of the frame around it, in the body
+    inherited: str | None  # default class that it inherits
+
+
+def flattened(element: Element, inherited: str | None, file: MjcfFile, where: str) -> Iterator[Placed]:
     """Yield the children of a body, with frames opened.
 
     Args:
@@ -285,7 +292,7 @@ def flattened(
             own = child.get("childclass", handed_down)
             waiting += [(each, inner, own, depth + 1) for each in reversed(child)]
         else:
-            yield child, outer, handed_down
+            yield Placed(child, outer, handed_down)
 
 
 def vector(attributes: Attributes, key: str, default: str, where: str) -> tuple[float, float, float]:

@@ -86,6 +86,32 @@ class Geoms:
         self._found: dict[str, Mesh] = {}
         self._solids: dict[str, Solid | None] = {}
 
+    def _fit(self, shape: str, where: str) -> str:
+        """Return the shape that is fitted to a mesh by its inertia; empty where it is fitted to the mesh's box."""
+        body = where.partition(":")[0]
+        if self.file.is_true("fitaabb", "false"):
+            self.notes.add("a shape fitted to a mesh's box (fitaabb) was read as that mesh, in its mass as well", body)
+            return ""
+        self.notes.add("a shape fitted to a mesh is shown as that mesh", body)
+        return shape
+
+    def _size(self, shape: str, attributes: Attributes, where: str) -> tuple[tuple[float, ...], Pose]:
+        """Return the size of a shape, and its pose in the frame around it; both may come from its two ends."""
+        words = attributes.get("size", "").split()
+        size = numbers(" ".join(words), len(words), f"{where}: its size")[: SIZES.get(shape, 0)]
+        if "fromto" in attributes and shape in ALONG:
+            ends = np.array(numbers(attributes["fromto"], 6, f"{where}: its fromto"))
+            pose = Pose.of(z_to(ends[:3] - ends[3:], where), (ends[:3] + ends[3:]) / 2)
+            across = [*size[:1], *size[:1]][: ALONG[shape]]
+            size = (*across, float(np.linalg.norm(ends[3:] - ends[:3])) / 2)
+        else:
+            pose = self.file.pose(attributes, where)
+        if len(size) < SIZES.get(shape, 0) or not all(0 < s < inf for s in size):
+            raise FormatError(
+                f"{where}: a {shape} needs {SIZES[shape]} positive sizes, not {attributes.get('size', '')[:40]!r}"
+            )
+        return size, pose
+
     def geom(self, element: Element, offset: Pose, inherited: str | None, where: str) -> Geom:
         """Return a geom of a body.
 
@@ -105,28 +131,8 @@ class Geoms:
         where = f"{where}: geom {attributes['name']!r}" if attributes.get("name") else f"{where}: a geom"
         shape, fitted = attributes.get("type", "sphere"), ""
         if shape in SIZES and "mesh" in attributes:
-            if self.file.is_true("fitaabb", "false"):
-                self.notes.add(
-                    "a shape fitted to a mesh's box (fitaabb) was read as that mesh, in its mass as well",
-                    where.partition(":")[0],
-                )
-            else:
-                self.notes.add("a shape fitted to a mesh is shown as that mesh", where.partition(":")[0])
-                fitted = shape
-            shape = "mesh"
-        words = attributes.get("size", "").split()
-        size = numbers(" ".join(words), len(words), f"{where}: its size")[: SIZES.get(shape, 0)]
-        if "fromto" in attributes and shape in ALONG:
-            ends = np.array(numbers(attributes["fromto"], 6, f"{where}: its fromto"))
-            pose = Pose.of(z_to(ends[:3] - ends[3:], where), (ends[:3] + ends[3:]) / 2)
-            across = [*size[:1], *size[:1]][: ALONG[shape]]
-            size = (*across, float(np.linalg.norm(ends[3:] - ends[:3])) / 2)
-        else:
-            pose = self.file.pose(attributes, where)
-        if len(size) < SIZES.get(shape, 0) or not all(0 < s < inf for s in size):
-            raise FormatError(
-                f"{where}: a {shape} needs {SIZES[shape]} positive sizes, not {attributes.get('size', '')[:40]!r}"
-            )
+            shape, fitted = "mesh", self._fit(shape, where)
+        size, pose = self._size(shape, attributes, where)
         mass = numbers(attributes["mass"], 1, f"{where}: its mass")[0] if "mass" in attributes else None
         density = numbers(attributes.get("density", str(DENSITY)), 1, f"{where}: its density")[0]
         if density < 0 or (mass is not None and mass < 0):
@@ -238,7 +244,7 @@ class Geoms:
         self.notes.add(f"a {geom.shape[:20]} was left out", where)
         return None
 
-    def mass(self, geoms: list[Geom], where: str) -> tuple[float, np.ndarray, np.ndarray]:
+    def mass(self, geoms: list[Geom], where: str) -> solids.MassProperties:
         """Return mass, centre of mass and inertia of a body's geoms.
 
         Args:

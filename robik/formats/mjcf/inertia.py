@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ...mechanism import Body
-from ..solids import turned
+from ..solids import MassProperties, turned
 from ..xml_file import number, numbers
 from .file import MjcfFile, vector
 from .geoms import Geom, Geoms
@@ -20,7 +20,7 @@ def mass_of(
     shapes: Geoms,
     compiler: Element,
     where: str,
-) -> tuple[float, np.ndarray, np.ndarray]:
+) -> MassProperties:
     """Return a body's mass, centre of mass (3,) and inertia about it (3, 3), as the compiler's settings want them.
 
     Args:
@@ -48,10 +48,10 @@ def mass_of(
         if file.is_true("balanceinertia", "false") and 2 * moments.max() > moments.sum():
             moments = np.full(3, moments.mean())
         inertia = axes * moments @ axes.T
-    return max(mass, least_mass), com, inertia
+    return MassProperties(max(mass, least_mass), com, inertia)
 
 
-def _stated(file: MjcfFile, element: Element, where: str) -> tuple[float, np.ndarray, np.ndarray]:
+def _stated(file: MjcfFile, element: Element, where: str) -> MassProperties:
     """Return what an <inertial> states: mass, centre of mass (3,), inertia about it (3, 3)."""
     where = f"{where}: its inertial"
     pose = file.pose(element.attrib, where)
@@ -61,7 +61,7 @@ def _stated(file: MjcfFile, element: Element, where: str) -> tuple[float, np.nda
         inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     else:
         inertia = np.diag(vector(element.attrib, "diaginertia", "0 0 0", where))
-    return mass, np.array(pose.position), turned(inertia, pose)
+    return MassProperties(mass, np.array(pose.position), turned(inertia, pose))
 
 
 def scaled(bodies: list[Body], compiler: Element) -> list[Body]:

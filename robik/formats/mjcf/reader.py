@@ -23,7 +23,7 @@ from ..names import free_name
 from ..xml_file import numbers
 from .attach import Model, attached, model_file
 from .equalities import Tied, read_equalities
-from .file import MjcfFile, flattened, is_limited, vector, z_to
+from .file import Attributes, MjcfFile, Placed, flattened, is_limited, vector, z_to
 from .geoms import SEEN, Geom, Geoms
 from .holds import held_through, with_held
 from .inertia import mass_of, scaled
@@ -35,8 +35,6 @@ MOST_BODIES = 2000
 MOST_JOINTS = 6  # in one body
 MOST_PARTS = 50_000  # geoms and sites; frames likewise
 TYPES = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
-# An element, the pose of the frame around it in its body, the default class it inherits.
-Placed = tuple[Element, Pose, str | None]
 NOT_READ = {
     "composite": "the chain that a <composite> makes is not read, so it is missing; write its bodies out",
     "flexcomp": "a <flexcomp> is soft and no rigid body, so it was left out",
@@ -169,16 +167,17 @@ class _Reader:
         """Return what stands in a body, its sites read already."""
         where = f"body {name!r}"
         content = _Content()
-        for child, offset, cls in flattened(element, inherited, self.file, where):
+        for placed in flattened(element, inherited, self.file, where):
+            child, offset, cls = placed
             self.parts += child.tag in ("geom", "site")
             if self.parts > MOST_PARTS:
                 raise FormatError(f"it has more than {MOST_PARTS} geoms and sites")
             if child.tag in ("joint", "freejoint"):
-                content.joints.append((child, offset, cls))
+                content.joints.append(placed)
             elif child.tag == "geom":
                 content.geoms.append(self.geoms.geom(child, offset, cls, where))
             elif child.tag in ("body", "attach"):
-                content.bodies.append((child, offset, cls))
+                content.bodies.append(placed)
             elif child.tag == "inertial":
                 content.inertial = child
             elif child.tag == "site" and child.get("name"):
@@ -306,30 +305,28 @@ class _Reader:
                 self.notes.add("the limit of a ball is a cone, which is not read", name)
             here = Pose(at.position)
             return OpenJoint(name, "spherical", parent, child, near=pose @ here, far=here)
+        return self._driven_joint(OpenJoint(name, TYPES[kind], parent, child), attributes, pose, offset, at, bounds)
+
+    def _driven_joint(
+        self, joint: OpenJoint, attributes: Attributes, pose: Pose, offset: Pose, at: Pose,
+        bounds: tuple[float, float] | None,
+    ) -> OpenJoint:  # fmt: skip
+        """Return a hinge or slide with its frames, limits and stored value."""
+        where = f"joint {joint.name!r}"
         axis = offset.matrix @ vector(attributes, "axis", "0 0 1", where)
         frame = Pose.of(frame_matrix(axis, None, where), at.position)
-        unit = self.file.angle(1.0) if kind == "hinge" else 1.0
+        is_hinge = joint.type == "revolute"
+        unit = self.file.angle(1.0) if is_hinge else 1.0
         ref = unit * numbers(attributes.get("ref", "0"), 1, f"{where}: its ref")[0]
-        if kind == "hinge":
+        if is_hinge:
             back = Pose.of(rotation_vector_matrix(np.array([-ref, 0.0, 0.0])), (0.0, 0.0, 0.0)) if ref else IDENTITY
         else:
             back = Pose((-ref, 0.0, 0.0))
         limits = () if bounds is None else ((unit * bounds[0], unit * bounds[1]),)
         strength = is_limited(attributes, "actuatorfrclimited", "actuatorfrcrange", self.file, where)
         effort = max(map(abs, strength)) if strength and any(strength) else inf
-        return OpenJoint(
-            name,
-            TYPES[kind],
-            parent,
-            child,
-            near=pose @ frame @ back,
-            far=frame,
-            actuated=False,
-            limits=limits,
-            velocity_limit=inf,
-            effort_limit=effort,
-            stored=(ref,),
-        )
+        near = pose @ frame @ back
+        return replace(joint, near=near, far=frame, limits=limits, effort_limit=effort, stored=(ref,))
 
     # Together
 

@@ -6,7 +6,7 @@ from collections.abc import Container
 from dataclasses import replace
 
 from ...errors import AssemblyError, FormatError, MechanismError
-from ...mechanism import WORLD, Pose
+from ...mechanism import WORLD, Coupling, Pose
 from ...mechanism.pose import frame_matrix
 from ...words import counted
 from ..assembly.assemble import WIDENED, assemble
@@ -14,7 +14,7 @@ from ..assembly.open_joint import OpenJoint
 from ..assembly.open_robot import OpenRobot
 from ..imported import Imported, Notes, listed
 from ..names import free_name
-from .loops import Loop
+from .loops import Loop, Loops
 
 
 def joints_of_loops(loops: tuple[Loop, ...], links: Container[str], tree: list[OpenJoint]) -> list[OpenJoint]:
@@ -111,3 +111,52 @@ def _freedom(imported: Imported) -> str:
     except MechanismError:
         return "no way to move"
     return f"{counted(found.mobility, 'degree')} of freedom and {counted(len(found.actuators), 'motor')}"
+
+
+def stored_as_told(joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
+    """Return the joints as the side file says that they are stored.
+
+    Args:
+        joints: Joints of the file.
+        beside: What the side file says.
+
+    Returns:
+        The joints, with stored values.
+
+    Raises:
+        FormatError: The side file names a coordinate that is not there.
+    """
+    known = {name for joint in joints for name in joint.coordinate_names}
+    if unknown := [name for name in beside.rest if name not in known]:
+        raise FormatError(f"{beside.source} says where {unknown[0]!r} rests, but there is no such coordinate")
+    return [
+        (
+            replace(joint, stored=tuple(beside.rest.get(name, 0.0) for name in joint.coordinate_names))
+            if not beside.rest.keys().isdisjoint(joint.coordinate_names)
+            else joint
+        )
+        for joint in joints
+    ]
+
+
+def checked(coupling: Coupling, joints: list[OpenJoint], beside: Loops) -> Coupling:
+    """Return a coupling of the side file whose coordinates are there.
+
+    Args:
+        coupling: The coupling.
+        joints: Joints of the file.
+        beside: What the side file says.
+
+    Returns:
+        The coupling.
+
+    Raises:
+        FormatError: A coordinate is not there.
+    """
+    known = {name for joint in joints if len(joint.turns) < 3 for name in joint.coordinate_names}
+    for end in coupling.ends:
+        if end not in known:
+            raise FormatError(
+                f"{beside.source}: coupling {coupling.name!r} ties {end!r}, but there is no such coordinate"
+            )
+    return coupling

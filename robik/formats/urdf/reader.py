@@ -21,7 +21,7 @@ from ..mesh_files import MeshFiles, placeholder
 from ..names import free_name
 from ..solids import turned
 from ..xml_file import name_of, number, numbers, read_xml
-from .closing import assembled, joints_of_loops
+from .closing import assembled, checked, joints_of_loops, stored_as_told
 from .loops import EXTENSION as LOOPS
 from .loops import Loops, loops_by_name, read_beside
 
@@ -90,13 +90,17 @@ class _Reader:
         self.notes, self.report = notes, Notes()
         self.colors = {name_of(m): c for m in self.root.findall("material") if (c := self.own_color(m)) is not None}
 
-    def read(self) -> Imported:
+    def links(self) -> dict[str, Element]:
         links: dict[str, Element] = {}
         for element in self.root.findall("link"):
             if links.setdefault(name_of(element), element) is not element:
                 raise FormatError(f"two links are called {name_of(element)!r}; names must differ")
         if not links:
             raise FormatError("it has no <link>; a robot needs at least one")
+        return links
+
+    def read(self) -> Imported:
+        links = self.links()
         self.tell_foreign_loops()
         beside = self.beside or loops_by_name(links, self.notes)
         if max(len(links), len(beside.loops)) > MOST_LINKS:
@@ -113,7 +117,7 @@ class _Reader:
         if WORLD not in links and any(_end(element, "parent") == WORLD for element in elements):
             self.notes.add(f"joints hang on {WORLD!r}, which is no link of it; it was taken for the ground")
             links = {WORLD: Element("link", {"name": WORLD}), **links}
-        joints = _at_rest([self.joint(element, links, beside) for element in elements], beside)
+        joints = stored_as_told([self.joint(element, links, beside) for element in elements], beside)
         base, hanging = self.tree(links, joints)
         links = {name: element for name, element in links.items() if name in hanging}
         elements = [e for e, joint in zip(elements, joints, strict=True) if joint.child in hanging]
@@ -126,7 +130,7 @@ class _Reader:
             joints.insert(0, OpenJoint(free_name("base", names), "fixed", WORLD, base))
         bodies = tuple(self.body(element) for element in links.values())
         mimics = tuple(c for element in elements if (c := self.mimic(element, joints)) is not None)
-        couplings = (*mimics, *(_checked(coupling, joints, beside) for coupling in beside.couplings))
+        couplings = (*mimics, *(checked(coupling, joints, beside) for coupling in beside.couplings))
         tree = self.with_motors(joints, beside)
         closers = joints_of_loops(beside.loops, links, tree)
         name = self.root.get("name") or self.path.stem
@@ -352,31 +356,6 @@ class _Reader:
             if name not in movable:
                 self.notes.add(f"{source} names it as a motor, but no joint of that name moves", name)
         return [replace(j, actuated=True) if j.name in motors and j.motions else j for j in joints]
-
-
-def _at_rest(joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
-    """Return the joints as the side file says that they are stored."""
-    known = {name for joint in joints for name in joint.coordinate_names}
-    if unknown := [name for name in beside.rest if name not in known]:
-        raise FormatError(f"{beside.source} says where {unknown[0]!r} rests, but there is no such coordinate")
-    return [
-        (
-            replace(joint, stored=tuple(beside.rest.get(name, 0.0) for name in joint.coordinate_names))
-            if not beside.rest.keys().isdisjoint(joint.coordinate_names)
-            else joint
-        )
-        for joint in joints
-    ]
-
-
-def _checked(coupling: Coupling, joints: list[OpenJoint], beside: Loops) -> Coupling:
-    known = {name for joint in joints if len(joint.turns) < 3 for name in joint.coordinate_names}
-    for end in coupling.ends:
-        if end not in known:
-            raise FormatError(
-                f"{beside.source}: coupling {coupling.name!r} ties {end!r}, but there is no such coordinate"
-            )
-    return coupling
 
 
 def _end(joint: Element, end: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,15 @@ UV_NAMES = ("st", "st0", "UVMap")  # where a material does not say in which prim
 NUMBERS = (("opacity", 1.0), ("roughness", 0.5), ("metallic", 0.0))  # inputs of UsdPreviewSurface, with their defaults
 
 
-def painting(prim: Usd.Prim) -> tuple[np.ndarray | None, tuple[Paint, ...], tuple[int, ...]]:
+class Painting(NamedTuple):
+    """Paints of a mesh; empty where one colour says all."""
+
+    uv: np.ndarray | None  # texture coordinates, as `Surface` has them
+    paints: tuple[Paint, ...]
+    paint_of: tuple[int, ...]  # index of each face's paint
+
+
+def painting(prim: Usd.Prim) -> Painting:
     """Return a mesh's texture coordinates, its paints, and the paint of each face, as `Surface` has them.
 
     All are empty where one colour says all. The faces must fit the points.
@@ -33,10 +41,10 @@ def painting(prim: Usd.Prim) -> tuple[np.ndarray | None, tuple[Paint, ...], tupl
     from pxr import UsdGeom
 
     if mesh_color(prim) is not None:
-        return None, (), ()
+        return Painting(None, (), ())
     found, paint_of = _paints(prim)
     counts = np.array(UsdGeom.Mesh(prim).GetFaceVertexCountsAttr().Get())
-    return _uv(UsdGeom.Mesh(prim), counts), found, tuple(paint_of[counts > 2].tolist())
+    return Painting(_uv(UsdGeom.Mesh(prim), counts), found, tuple(paint_of[counts > 2].tolist()))
 
 
 def mesh_color(prim: Usd.Prim) -> Color | None:

@@ -1,0 +1,142 @@
+"""Small faults put into the library one at a time, and whether its tests notice: mutation testing.
+
+    python -m tools.mutants                                80 mutants of all rooms, seed 0
+    python -m tools.mutants --room ik --count 20 --seed 3  of one room
+    python -m tools.mutants --seconds 120                  as many as there is time for
+
+A mutant is a copy of a module in which one operator, comparison or constant is another, a sign is turned or a `not` is
+dropped. It is killed if a test of its room (`tools/mutants.toml`) fails or does not end. Mutants that compute the same
+are listed there with the reason, and do not count. The checkout is copied to .cache/mutants; nothing in it changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.mutation import Mutation, Site, mutated, sites
+from tools.stale import LISTED, PRISTINE, pristine, stale
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+COPY = CHECKOUT / ".cache" / "mutants" / "checkout"
+COPIED = ("robik", "tests", "tools", "experiments", "examples", "requirements", "pyproject.toml", "README.md")
+TABLE = Path(__file__).with_suffix(".toml")
+ENOUGH = 0.85  # share of the mutants that must be killed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """Part of the library that is mutated.
+
+    Attributes:
+        name: its name.
+        sources: glob patterns of its modules.
+        tests: what must notice a fault there, the quickest first.
+        seconds: after which its tests count as not ending.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    tests: tuple[str, ...]
+    seconds: float = 300.0
+
+    def sites(self) -> Iterator[Site]:
+        """Yield the places of all faults that its modules can get."""
+        for pattern in self.sources:
+            for file in sorted(CHECKOUT.glob(pattern)):
+                yield from sites(CHECKOUT, file.relative_to(CHECKOUT).as_posix())
+
+
+def main() -> None:
+    """Test a sample of mutants, print each, and fail where too few are killed."""
+    arguments = _arguments()
+    table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    equivalent = {one["mutant"] for one in table["equivalent"]}
+    rooms = [Room(**(room | {key: tuple(room[key]) for key in ("sources", "tests")})) for room in table["room"]]
+    found = [(room, one) for room in rooms if arguments.room in ("", room.name) for one in room.sites()]
+    sample = random.Random(arguments.seed).sample(found, min(arguments.count, len(found)))
+    began, killed, survivors = time.monotonic(), 0, []
+    _copy_checkout()
+    for room, site in sample:
+        if time.monotonic() - began > arguments.seconds:
+            break
+        mutation = mutated(CHECKOUT, site)
+        if mutation.name in equivalent:
+            print(f"equivalent  {mutation.name}", flush=True)
+            continue
+        verdict = _tested(room, mutation)
+        killed += verdict != "survived"
+        if verdict == "survived":
+            survivors.append(mutation)
+        print(f"{verdict:11} {mutation.name}", flush=True)
+    tried = killed + len(survivors)
+    print(f"\n{killed} of {tried} mutants killed, of {len(found)} that there are; seed {arguments.seed}")
+    if killed < ENOUGH * tried:
+        sys.exit(f"That is less than {ENOUGH:.0%}. Survived:\n" + "\n".join(one.name for one in survivors))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--room", default="", help="one room of tools/mutants.toml")
+    parser.add_argument("--count", type=int, default=80)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="no more mutants are begun after these")
+    return parser.parse_args()
+
+
+def _copy_checkout() -> None:
+    """Copy what tests need; compiled code of the unchanged sources lies beside it."""
+    shutil.rmtree(COPY, ignore_errors=True)
+    for name in COPIED:
+        source, place = CHECKOUT / name, COPY / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, place, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, place)
+    shared = COPY.parent / "shared"
+    if not shared.exists() and (CHECKOUT.parent / "shared").exists():
+        shared.symlink_to(CHECKOUT.parent / "shared")
+
+
+def _tested(room: Room, mutation: Mutation) -> str:
+    """Return `killed`, `timeout` or `survived`."""
+    file = COPY / mutation.file
+    whole = file.read_text(encoding="utf-8")
+    _restore_compiled()
+    file.write_text(mutation.source, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "tools.stale", *room.tests]
+    listed = os.pathsep.join(stale(CHECKOUT / "robik", mutation.file))
+    environment = os.environ | {LISTED: listed, PRISTINE: pristine(CHECKOUT / "robik")}
+    try:
+        done = subprocess.run(command, cwd=COPY, env=environment, capture_output=True, text=True, timeout=room.seconds)
+    except subprocess.TimeoutExpired:
+        return "timeout"
+    finally:
+        file.write_text(whole, encoding="utf-8")
+    if done.returncode in (3, 4, 5):  # pytest's own; 1 and 2 are failures, and a crash is a number below 0
+        sys.exit(f"The tests of {room.name} could not be run:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return "survived" if done.returncode == 0 else "killed"
+
+
+def _restore_compiled() -> None:
+    """Give the copy the compiled code of the unchanged sources, as the tests of the checkout have kept it."""
+    kept, place = CHECKOUT / ".cache" / "numba", COPY / ".cache" / "numba"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    rooms = sorted(kept.glob("py*-*"), key=lambda room: room.stat().st_mtime)
+    if rooms:
+        shutil.copytree(rooms[-1], place / rooms[-1].name)
+
+
+if __name__ == "__main__":
+    main()
