@@ -1,19 +1,73 @@
-"""Test of the walker in physics: does it fall?"""
+"""Test of the walker in physics: does it fall, and what makes it stand?"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import bpy
+from bl_ext.user_default.robik.robik.dynamics.inverse import InverseDynamics
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion
 from bl_ext.user_default.robik.robik.physics import draws, planned, run
-from bl_ext.user_default.robik.robik.physics.motors import chain_drives
+from bl_ext.user_default.robik.robik.physics.motors import Motors
+from bl_ext.user_default.robik.robik.physics.remedies import Source
+from bl_ext.user_default.robik.robik.physics.standing import Search, standing_steps
+from bl_ext.user_default.robik.robik.retarget import baking
 from bl_ext.user_default.robik.robik.servo.chain import ServoChain
+from bpy.types import Object
 
-P_GAIN = 14000  # of the servos: 6 times as stiff as standing needs
+from tools.installed import add_on
+
 DRAWS = 20  # times with other masses, softer and stiffer motors, delay, slippery and sloping floors
 
 
 def in_physics(mechanism: Mechanism, motion: Motion, chain: ServoChain) -> dict:
-    """Play a motion in physics, goals carrying the weight; what `robik physics --json` prints."""
-    drives = chain_drives(chain, mechanism, P_GAIN)
-    plan = planned(mechanism, motion, drives, carry=True, delay=chain.goal_seconds, source="the bake")
+    """Play a motion in physics as servos from the factory would; what `robik physics --json` prints."""
+    motors = Motors(room=InverseDynamics(mechanism), chain=chain)
+    plan = planned(mechanism, motion, motors.drives(), delay=motors.delay, source="the bake")
     return run(plan, draws(DRAWS)).as_data()
+
+
+def made_to_stand(root: Object, motion: Motion, chain: ServoChain, said: Callable[[str], None]) -> Search:
+    """Search for the least change of the balanced bake with which the robot stands.
+
+    Args:
+        root: of the robot.
+        motion: of the bake.
+        chain: the robot's servos.
+        said: called with what is being tried.
+    """
+    request = add_on("scene.bake.request").read_request(root, bpy.context.scene)
+    steps = add_on("scene.bake.target_clip").sample_unbalanced(bpy.context, request)
+    clip = add_on("scene.long_work.steps").finish(steps)
+    balance = {field.name: getattr(request.balance, field.name) for field in fields(baking.Balance)}
+    source = Source(
+        mechanism=request.mechanism,
+        motion=motion,
+        clip=clip,
+        settings=request.settings,
+        balance=baking.Balance(**balance),
+    )
+    return _finished(standing_steps(source, Motors(room=InverseDynamics(request.mechanism), chain=chain), DRAWS), said)
+
+
+def _finished(steps: Any, said: Callable[[str], None]) -> Search:
+    """Return what a search comes to."""
+    last = ""
+    while True:
+        try:
+            _, trying = next(steps)
+        except StopIteration as done:
+            search: Search = done.value
+            return search
+        if trying != last:
+            said(f"  {trying}")
+        last = trying
+
+
+def own_pace(search: Search) -> str:
+    """Return how far the bake's own pace got."""
+    last = max((a for a in search.attempts if a.remedy.speed == 1.0), key=lambda attempt: attempt.score)
+    return last.told()

@@ -92,7 +92,7 @@ def bake(root: Object, balanced: bool) -> Bake:
     """
     robot, scene = root.robik.robot, bpy.context.scene
     robot.balance.source = "FEET" if balanced else "NONE"
-    robot.balance.pin_feet, robot.balance.margin = balanced, MARGIN
+    robot.balance.pin_feet, robot.balance.margin, robot.balance.add_give = balanced, MARGIN, False
     pelvis = next(t for t in robot.character.targets if t.frame == "pelvis")
     weight = tuple(pelvis.position_weight)
     if not balanced:

@@ -9,14 +9,14 @@ import bpy
 import numpy as np
 from bl_ext.user_default.robik.robik import robots
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
-from bl_ext.user_default.robik.robik.motions import Motion
+from bl_ext.user_default.robik.robik.motions import Motion, save_motion
 from bl_ext.user_default.robik.robik.retarget.support import standing_points, support_polygons
 from bl_ext.user_default.robik.robik.servo.chain_file import load_chain
 from bpy.types import Object
 from mathutils import Vector
 
 from demo import performance, picture
-from demo.falling import in_physics
+from demo.falling import in_physics, made_to_stand, own_pace
 from demo.playing import play
 from demo.stage import empty_scene
 from demo.table import table
@@ -42,20 +42,27 @@ def show(recording: Path | None, out: Path) -> tuple[dict, str]:
     lower = robot_row(root, rig, mechanism, balanced.motion, contacts, samples, "balanced")
     bpy.ops.robik.export_motion(filepath=str(out / "walker.csv"))
     bpy.ops.wm.save_as_mainfile(filepath=str(out / "walker.blend"), compress=True)
+    chain = load_chain(robots.servos_path("walker"))
+    said("making it stand in physics")
+    stood = made_to_stand(root, balanced.motion, chain, said)
     said("baking without")
     naive = performance.bake(root, balanced=False)
     middle = robot_row(root, rig, mechanism, naive.motion, contacts, samples, "naive")
     upper = character_row(root, rig, samples)
     picture.save(np.concatenate([upper, middle, lower]), out / "walker.png")
-    chain = load_chain(robots.servos_path("walker"))
     report = performance.summary(mechanism, balanced.motion, contacts)
     report["naive"] = performance.summary(mechanism, naive.motion, contacts)
     said("testing both in physics")
     for found, motion in ((report, balanced.motion), (report["naive"], naive.motion)):
         found["physics"] = in_physics(mechanism, motion, chain)
+    chosen, motion = stood.best.verdict, stood.best.motion
+    assert chosen is not None
+    assert motion is not None
+    report["stood"] = {"physics": chosen.as_data(), "own_pace": own_pace(stood)} | stood.as_data()
+    save_motion(motion, out / "walker_stood.csv")
     said("playing on simulated servos")
     report["velocity_limit"] = {joint.name: joint.velocity_limit for joint in mechanism.actuated}
-    report["servos"] = play(balanced.motion, chain)
+    report["servos"] = play(motion, chain)
     return report, table(report)
 
 

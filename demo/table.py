@@ -25,12 +25,13 @@ def table(report: dict) -> str:
         speeds.append(f"{r['peak_velocity'][fastest]:.2f} of {report['velocity_limit'][fastest]:.2f} rad/s")
     rows.append(("fastest motor", *speeds))
     verdicts = [r["physics"] for r in (naive, report)]
-    rows.append(("in physics", *(_verdict(found) for found in verdicts)))
-    rows.append(("disturbed, it stands in", *(f"{100 * found['stands_share']:.0f} % of 20" for found in verdicts)))
+    rows.append(("in physics, P gain from the factory", *(_verdict(found) for found in verdicts)))
     left = max(len(row[0]) for row in rows)
     lines = [f"{label:<{left}}  {a:>20}  {b:>20}".rstrip() for label, a, b in rows]
     slow = "" if servos["slowed_down"] == 1 else f", {servos['slowed_down']:.1f} times slower than baked"
     lines += [
+        "",
+        *_stood(report["stood"]),
         "",
         f"{servos['servos']} simulated servos at {servos['rate_hz']:.0f} Hz{slow}: {servos['message']}",
         (
@@ -40,6 +41,16 @@ def table(report: dict) -> str:
         ),
     ]
     return "\n".join(lines)
+
+
+def _stood(stood: dict) -> list[str]:
+    """Return what Make It Stand has tried, a line each, and what came of it."""
+    width = max(len(attempt["name"]) for attempt in stood["attempts"])
+    lines = [
+        f"{'→' if k == stood['chosen'] else ' '} {attempt['name']:<{width}}  {attempt['told']}"
+        for k, attempt in enumerate(stood["attempts"])
+    ]
+    return ["Make It Stand, the balanced walk in physics:", *lines, f"at its own pace: {stood['own_pace']}"]
 
 
 def _verdict(found: dict) -> str:

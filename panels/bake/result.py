@@ -37,11 +37,8 @@ class ROBIK_PT_result(TabPanel):
             layout.operator("robik.report", text="Judge Present Curves…", icon="FILE_REFRESH")
             line(layout, f"At the bake: {text}")
         else:
-            line(
-                layout,
-                text[0].upper() + text[1:],
-                "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK",
-            )
+            icon = "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK"
+            line(layout, text[0].upper() + text[1:], icon)
         if not result.frames:
             return
         if torn := _torn(root):
@@ -59,8 +56,7 @@ class ROBIK_PT_result(TabPanel):
             _draw_look_ahead(layout, result)
         _draw_short(layout, result)
         _draw_targets(layout, result)
-        _draw_motors(layout, "Speed [°/s]", "speed", result, _speed)
-        _draw_motors(layout, "Room to the limit", "reach", result, _reach)
+        _draw_all_motors(layout, result)
         closed = (
             "closed" if result.residual <= CLOSED * result.met else f"open by {1e3 * result.residual:.3f} mm at worst"
         )
@@ -229,11 +225,29 @@ def _speed(row: PropertyGroup) -> tuple[float, str, int] | None:
     return row.peak_velocity / row.velocity_limit, f"{peak} of {limit}", row.frame
 
 
+def _torque(row: PropertyGroup) -> tuple[float, str, int] | None:
+    """Return a motor's largest torque against that at rest, likewise, with its heat."""
+    unit = "" if row.unit == "rad" else " N"
+    if row.effort <= 0:
+        return 0.0, f"{row.torque:.2f}{unit}", row.torque_frame
+    beyond = f", {row.beyond} beyond" if row.beyond else ""
+    text = f"{row.torque:.2f} of {row.effort:.1f}{unit}, heat {100 * row.heat:.0f} %{beyond}"
+    return row.torque / row.effort, text, row.torque_frame
+
+
 def _reach(row: PropertyGroup) -> tuple[float, str, int] | None:
     """Return how far a motor goes through its range, likewise; None where it has no limits."""
     if not row.has_limits:
         return None
     return row.used, f"{degrees(row.room):.1f}°" if row.unit == "rad" else f"{1e3 * row.room:.1f} mm", row.room_frame
+
+
+def _draw_all_motors(layout: UILayout, result: PropertyGroup) -> None:
+    """Draw how hard each motor works: its speed, its torque once that is known, its room."""
+    _draw_motors(layout, "Speed [°/s]", "speed", result, _speed)
+    if any(row.torque for row in result.actuators):
+        _draw_motors(layout, "Torque [N m]", "torque", result, _torque)
+    _draw_motors(layout, "Room to the limit", "reach", result, _reach)
 
 
 def _draw_motors(
@@ -244,7 +258,7 @@ def _draw_motors(
     load: Callable[[PropertyGroup], tuple[float, str, int] | None],
 ) -> None:
     """Draw a bar for each motor, the hardest at work first; ▶ goes to where it is."""
-    header, body = layout.panel(f"robik_{key}", default_closed=key == "reach")
+    header, body = layout.panel(f"robik_{key}", default_closed=key != "speed")
     rows = sorted(((found, row.name) for row in result.actuators if (found := load(row)) is not None), reverse=True)
     header.label(text=title)
     over = sum(share > 1.0 + 1e-6 for (share, _, _), _ in rows)

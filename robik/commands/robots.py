@@ -19,6 +19,7 @@ def add_inspect(commands: argparse._SubParsersAction) -> None:
     parser = command(commands, "inspect", _inspect, "what a robot is: bodies, joints, loops, degrees of freedom")
     add_robot(parser)
     parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument("--servos", metavar="SERVOS.json", help="also whether these servos can hold it up on its feet")
     parser.add_argument(
         "--motion", metavar="MOTION.csv", help="also how far from singular poses it stays along a motion"
     )
@@ -54,6 +55,10 @@ def _inspect(options: argparse.Namespace) -> None:
         print(json.dumps(found.as_data() | motion, indent=2))
         return
     print("\n".join(found.lines()))
+    if options.servos:
+        from ..physics.motors import motors_of, told_of_legs
+
+        print(told_of_legs(motors_of(options.servos, mechanism)) or "its servos are stiff enough to stand on")
     if stretch:
         print("\n".join(describe(stretch)))
 

@@ -102,6 +102,24 @@ class Motors:
         return min(MOTORS[servo.model].p_gain for servo in self.chain.servos) if self.chain else None
 
 
+def told_of_legs(motors: Motors, p_gain: float | None = None) -> str:
+    """Return whether a leg's motors in series can hold the robot up, a sentence; empty where they can, or has no legs.
+
+    Args:
+        motors: Of the robot.
+        p_gain: Position P gain of its servos; that of the factory if left out.
+
+    Returns:
+        The sentence.
+    """
+    if not motors.room.mechanism.mass > 0 or (share := motors.leg(p_gain)) >= 0.999 * STANDING:
+        return ""
+    now = p_gain or motors.factory_gain
+    raised = f"raise the P gain to {now * STANDING / share:.0f}" if now else "stiffer motors are needed"
+    verb = "cannot stand on them" if share < 1.0 else "gives way under its weight"
+    return f"legs have stiffness {share:.1f} of what standing needs (m g h), so the robot {verb}: {raised}"
+
+
 def motors_of(servos: str | None, mechanism: Mechanism, stiffness: float | None = None) -> Motors:
     """Return a robot's motors.
 

@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.loads import Load, battery_power, motor_loads
 from .obstacles import RAISED, obstacles
 from .plan import Plan
 from .trials import Trial
+
+HOT = 0.05  # of the heat of a stalled motor, from which it is worth a word
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +36,8 @@ class Verdict:
         heat_share: mean square of that share.
         obstacles: why a robot that falls cannot stand, sentences.
         leg_stiffness: per foot, stiffness of its leg in shares of m g h.
+        loads: of each actuator's motor in the motion as it was planned.
+        power: from the battery, on average and at most [W]; None where the motors are unknown.
         bodies: names, and the simulated motion: `times` (K,), `position` (K, n, 3), `quaternion` (K, n, 4).
     """
 
@@ -50,6 +55,8 @@ class Verdict:
     heat_share: Mapping[str, float]
     obstacles: tuple[str, ...]
     leg_stiffness: Mapping[str, float]
+    loads: Mapping[str, Load]
+    power: tuple[float, float] | None
     bodies: tuple[str, ...]
     times: np.ndarray
     position: np.ndarray
@@ -88,7 +95,23 @@ class Verdict:
         if self.torque_share:
             name, share = max(self.torque_share.items(), key=lambda item: item[1])
             found.append(f"most torque: {name}, {100 * share:.0f} % of what its motor can")
+        found += self._loads()
         found += self.warnings()
+        return found
+
+    def _loads(self) -> list[str]:
+        """Return what the motors must give, in words."""
+        found = []
+        if self.power is not None:
+            mean, most = self.power
+            found.append(f"the motors take {mean:.1f} W from the battery on average, {most:.1f} W at most")
+        hot = max(self.loads.items(), key=lambda item: item[1].heat, default=None)
+        if hot is not None and hot[1].heat > HOT:
+            found.append(f"hottest motor: {hot[0]}, {100 * hot[1].heat:.0f} % of the heat of a stalled one")
+        beyond = {name: load.beyond for name, load in self.loads.items() if load.beyond}
+        if beyond:
+            named = ", ".join(f"{name} in {count} frames" for name, count in list(beyond.items())[:3])
+            found.append(f"beyond what motors can at their speed: {named}")
         return found
 
     def warnings(self) -> list[str]:
@@ -124,13 +147,16 @@ def judged(
     """Return the verdict.
 
     Args:
-        plan: what was simulated.
-        trials: the undisturbed one first.
-        found: what the process said of each trial, as far as they were simulated.
-        bodies: names of the simulated bodies, in order.
-        states: their poses: `times`, `position`, `quaternion`.
+        plan: What was simulated.
+        trials: The undisturbed one first.
+        found: What the process said of each trial, as far as they were simulated.
+        bodies: Names of the simulated bodies, in order.
+        states: Their poses: `times`, `position`, `quaternion`.
+
+    Returns:
+        The verdict.
     """
-    first = found[0]
+    first, power = found[0], battery_power(plan.dynamics, plan.drives)
     begin, fell = float(plan.motion.times[0]), first["falls_at"]
     names = plan.mechanism.actuators
     stands = [each["falls_at"] is None and not each["broken"] for each in found]
@@ -152,6 +178,8 @@ def judged(
         heat_share=dict(zip(names, first["heat_share"], strict=True)),
         obstacles=() if fell is None or not plan.standing else tuple(obstacles(plan)),
         leg_stiffness=plan.shares,
+        loads=motor_loads(plan.dynamics, plan.drives),
+        power=None if power is None else (float(power.mean()), float(power.max())),
         bodies=bodies,
         **{name: states[name] for name in ("times", "position", "quaternion")},
     )

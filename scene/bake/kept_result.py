@@ -28,6 +28,11 @@ class RobikActuatorResult(PropertyGroup):
         name="Reach", description="How far it goes from the middle of its range: 1 at a limit; 0 without limits"
     )
     room_frame: IntProperty(name="Frame", description="Where the joint is nearest to a limit")
+    torque: FloatProperty(name="Torque", description="The largest that the motion needs [N m or N]; 0 before a test")
+    effort: FloatProperty(name="Stall Torque", description="Of the motor; 0 where unknown [N m or N]")
+    torque_frame: IntProperty(name="Frame", description="Where it needs most torque")
+    heat: FloatProperty(name="Heat", description="Mean square of torque by stall torque: 1 is a motor that stalls")
+    beyond: IntProperty(name="Beyond", description="Samples whose torque the motor cannot give at its speed")
 
 
 class RobikShort(PropertyGroup):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from math import isfinite
 
 import numpy as np
 from bpy.types import Context, Object, Scene
@@ -59,6 +60,11 @@ def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarra
     fall = 0 if sample is None else round(float(frames[sample]))
     told = "Stands to the end in physics" if verdict.stands else f"Falls at frame {fall} in physics: {verdict.cause}"
     result.physics, result.physics_stands, result.physics_frame = told, verdict.stands, fall
+    for row in result.actuators:
+        if (load := verdict.loads.get(row.name)) is not None:
+            row.torque, row.torque_frame = load.torque, round(float(frames[load.sample]))
+            row.effort = load.effort if isfinite(load.effort) else 0.0
+            row.heat, row.beyond = load.heat, load.beyond
     result.physics_more = "; ".join(line.replace("; ", ", ") for line in verdict.lines()[1:])
     show_ghost(root, scene, verdict, float(frames[0]))
 

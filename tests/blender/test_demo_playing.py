@@ -64,12 +64,17 @@ def test_the_table_tells_naive_from_balanced(played):
     }
     fallen = {"stands": False, "falls_at_s": 0.84, "stands_share": 0.0}
     naive = bake | {"zero_moment_margin_min_m": -0.018, "frames_tipping": 9, "physics": fallen}
-    text = table(bake | {"naive": naive, "servos": played, "velocity_limit": {"hip": 5.0, "knee": 2.0}})
+    rows = ({"name": "as it is", "told": "falls after 0.8 of 2.0 s"}, {"name": "carry weight", "told": "stands"})
+    stood = {"attempts": list(rows), "chosen": 1, "own_pace": "stands"}
+    report = bake | {"naive": naive, "servos": played, "velocity_limit": {"hip": 5.0, "knee": 2.0}, "stood": stood}
+    text = table(report)
     cells = {line.partition("  ")[0]: line.split() for line in text.splitlines()}
     lines = {label: words[-4:] for label, words in cells.items()}
     assert lines["ground's force inside the feet by"] == ["-18.0", "mm", "+10.0", "mm"]
-    assert cells["in physics"][2:] == ["falls", "after", "0.8", "s", "stands", "to", "the", "end"]
-    assert cells["disturbed, it stands in"][4:] == ["0", "%", "of", "20", "95", "%", "of", "20"]
+    physics = cells["in physics, P gain from the factory"]
+    assert physics[-8:] == ["falls", "after", "0.8", "s", "stands", "to", "the", "end"]
+    assert "→ carry weight  stands" in text
+    assert "  as it is      falls after 0.8 of 2.0 s" in text
     assert lines["frames that tip"][-2:] == ["9", "0"]
     assert lines["fastest motor"] == ["1.50", "of", "2.00", "rad/s"]
     assert "24 bytes, 0.24 ms each" in text

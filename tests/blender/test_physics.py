@@ -42,3 +42,64 @@ def test_a_robot_without_curves_is_told() -> None:
     scenes.squats()
     with pytest.raises(RuntimeError, match=r"curve|keys|bake"):
         bpy.ops.robik.test_in_physics()
+
+
+def baked_squats() -> bpy.types.Object:
+    root = scenes.squats()
+    installed.module("scene.long_work.steps").finish(
+        installed.module("scene.bake.baking").bake_steps(bpy.context, root)
+    )
+    return root
+
+
+def test_make_it_stand_tries_one_thing_after_the_other_and_each_can_be_used() -> None:
+    root = baked_squats()
+    bakes, ghost = installed.module("scene.bake.bakes"), installed.module("scene.bake.ghost")
+    physics = root.robik.robot.physics
+    assert bpy.ops.robik.make_it_stand(trials=1) == {"FINISHED"}
+    rows = list(physics.attempts)
+    assert rows[0].name == "as it is"
+    assert not any(row.stands for row in rows[:-1]), "it ends with the first that stands"
+    chosen = rows[physics.chosen]
+    assert (physics.carry_weight, physics.p_gain) == (chosen.carry_weight, chosen.p_gain)
+    result = root.robik.robot.result
+    assert result.physics_stands == chosen.stands
+    assert max(row.torque for row in result.actuators) > 0.0
+    assert ghost.has_ghost(root)
+    shapes = bpy.data.collections[f"{root.name} physics ghost"].objects
+    assert {o.parent for o in shapes if o.type == "MESH"} <= set(shapes)
+    assert bpy.ops.robik.use_attempt(index=0) == {"FINISHED"}
+    assert root.robik.robot.bakes[bakes.in_use(root)].name == rows[0].bake
+    assert (physics.carry_weight, physics.p_gain) == (False, 0)
+    with pytest.raises(RuntimeError, match="there is no attempt 99"):
+        bpy.ops.robik.use_attempt(index=99)
+    assert bpy.ops.robik.remove_ghost() == {"FINISHED"}
+    assert not ghost.has_ghost(root)
+
+
+def test_markers_and_the_end_go_along_with_a_slower_attempt_and_back() -> None:
+    root, scene = baked_squats(), bpy.context.scene
+    end = scene.frame_end
+    marker = scene.timeline_markers.new("beat", frame=5)
+    physics = root.robik.robot.physics
+    for frames in ("", f"[[1.0, {end}.0], [1.0, {2 * end - 1}.0]]"):
+        row = physics.attempts.add()
+        row.name, row.frames = "slower" if frames else "as it is", frames
+    bpy.ops.robik.use_attempt(index=1)
+    assert (marker.frame, scene.frame_end) == (9, 2 * end - 1)
+    bpy.ops.robik.use_attempt(index=0)
+    assert (marker.frame, scene.frame_end) == (5, end)
+
+
+def test_the_ghost_is_where_the_robot_is_in_physics() -> None:
+    root, scene = baked_squats(), bpy.context.scene
+    root.location.x = 1.0
+    bpy.context.view_layer.update()
+    assert bpy.ops.robik.test_in_physics(trials=0) == {"FINISHED"}
+    scene.frame_set(scene.frame_start)
+    bpy.context.view_layer.update()
+    collection = bpy.data.collections[f"{root.name} physics ghost"]
+    bodies = {o.robik.label: o for o in root.children_recursive if o.robik.kind == "BODY"}
+    name = next(n for n in bodies if f"{n} physics ghost" in collection.objects)
+    ghost = collection.objects[f"{name} physics ghost"].matrix_world.translation
+    assert (ghost - bodies[name].matrix_world.translation).length < 0.05
