@@ -14,8 +14,8 @@ from mathutils import Vector
 from demo import picture
 from demo.stage import FRAME_RATE, TILE, bring_character, empty_scene
 
-CELL = (300, 360)  # pixels
-SAMPLES = 16
+CELL = (260, 320)  # pixels
+SAMPLES = 6
 WALKER = 0.5  # height of what `picture` is set up for [m]
 LEGS = ("thigh.L", "thigh.R", "shin.L", "shin.R")
 STEADY = 0.35  # share of the walk before the stride that is shown
@@ -32,14 +32,14 @@ def film(humanoid: Path | None, every: int) -> tuple[list[np.ndarray], float]:
     columns: list[list[np.ndarray]] = []
     for file in files:
         root, rig = walk(file)
-        frames = stride(rig)
+        frames = stride(rig, every)
         if not columns:
             height = rig.dimensions.z
             unseen = root.children_recursive
-            columns.append(shot(rig.name, "a character", hips_of(rig), height, frames[::every], unseen))
+            columns.append(shot(rig.name, "a character", hips_of(rig), height, frames, unseen))
         height = max((o.matrix_world @ Vector(corner)).z for o in meshes(root) for corner in o.bound_box)
         label = f"{root.robik.label}: {len(motors(root))} motors"
-        columns.append(shot(root.name, label, base_of(root), height, frames[::every], [rig, *rig.children]))
+        columns.append(shot(root.name, label, base_of(root), height, frames, [rig, *rig.children]))
     return [np.concatenate(cells, axis=1) for cells in zip(*columns, strict=True)], FRAME_RATE / every
 
 
@@ -61,8 +61,13 @@ def walk(file: Path) -> tuple[Object, Object]:
     return root, rig
 
 
-def stride(rig: Object) -> list[int]:
-    """Return the frames of one stride in the middle of the walk: after it, the legs are as they were."""
+def stride(rig: Object, every: int) -> list[int]:
+    """Return frames of one stride in the middle of the walk: after it, the legs are as they were.
+
+    Args:
+        rig: the character.
+        every: 1 for all frames; the stride's length is rounded to a multiple.
+    """
     scene = bpy.context.scene
     frames = np.arange(scene.frame_start, scene.frame_end + 1)
     poses = []
@@ -73,10 +78,10 @@ def stride(rig: Object) -> list[int]:
     rows = np.array(poses)
     first = int(STEADY * len(frames))
     shortest = FRAME_RATE // 2
-    apart = [float(np.abs(rows[first] - rows[k]).max()) for k in range(first + shortest, min(first + 60, len(frames)))]
-    length = shortest + int(np.argmin(apart))
+    apart = [float(np.abs(rows[first] - rows[k]).max()) for k in range(first + shortest, min(first + 72, len(frames)))]
+    length = every * round((shortest + int(np.argmin(apart))) / every)
     print(f"the stride has {length} frames from {frames[first]} on; it closes to {min(apart):.4f} m", flush=True)
-    return [int(f) for f in frames[first : first + length]]
+    return [int(f) for f in frames[first : first + length : every]]
 
 
 def shot(

@@ -80,3 +80,13 @@ def test_the_reference_has_every_public_name() -> None:
     for path in named:
         module, _, name = path.rpartition(".")
         assert getattr(robik, name).__module__ == module
+
+
+@pytest.mark.parametrize("page", sorted((CHECKOUT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_a_page_begins_with_a_sentence_and_an_example(page: Path) -> None:
+    title, _, first, *rest = page.read_text(encoding="utf-8").splitlines()[:25]
+    assert title.startswith("# ")
+    assert re.match(r"[A-Z`*]", first), "a sentence that says what the page is for"
+    if page.name != "safety.md":  # the outcome of a run, from its first line on
+        example = r"^(    \S|```|!\[)|[Ff]or example|A whole session"
+        assert any(re.search(example, line) for line in (first, *rest)), "an example"

@@ -9,7 +9,6 @@ import numpy as np
 from experiments.oracle.reference import ReferenceSolver
 from experiments.oracle.reference_asked import terms
 from experiments.peers.cases import Case
-from robik.mechanism import Mechanism
 from robik.mechanism.pose import matrix_quaternion, quaternion_matrix
 from robik.motions import Motion
 from robik.objectives.look_at import LookAt
@@ -54,10 +53,14 @@ def poses_of(case: Case, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     return np.array([s[:, :3] for s in states]), np.array([_rotations(s) for s in states])
 
 
-def _apart(mechanism: Mechanism, com: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Return the centre of mass of bodies at `com` (T, n, 3) less its target (T, 3) [m]."""
-    masses = np.array([body.mass for body in mechanism.bodies])
-    return np.einsum("n,tni->ti", masses / masses.sum(), com) - target
+def _com_error(case: Case, com: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the objective (T,) of the centre of mass, and its largest error [m], NaN without a target."""
+    if case.clip.com is None:
+        return np.zeros(len(com)), np.nan
+    masses = np.array([body.mass for body in case.mechanism.bodies])
+    apart = np.einsum("n,tni->ti", masses / masses.sum(), com) - case.clip.com
+    weight = np.array(case.settings.com_weight)
+    return 0.5 * apart**2 @ weight, float(np.linalg.norm(apart[:, weight > 0], axis=1).max())
 
 
 def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, seconds: np.ndarray, iterations: np.ndarray,
@@ -84,13 +87,9 @@ def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, secon
         objective += 0.5 * np.sum((R - wanted) ** 2, axis=1) @ np.array(weights.orientation)
     for item in clip.objectives:
         turned.append(_asked(case, item, com, rotation, off))
-        states = (np.hstack([c, q]) for c, q in zip(com, quaternion, strict=True))
         objective += [terms(solver, (item,), k)[0].value(state) for k, state in enumerate(states)]
-    com_error = np.nan
-    if clip.com is not None:
-        apart, weight = _apart(mechanism, com, clip.com), np.array(settings.com_weight)
-        objective += 0.5 * apart**2 @ weight
-        com_error = float(np.linalg.norm(apart[:, weight > 0], axis=1).max())
+    com_objective, com_error = _com_error(case, com)
+    objective += com_objective
     between = np.linalg.norm(np.diff(rotation, axis=0), axis=(2, 3)) / np.sqrt(8.0)
     return Verdict(
         library=library,

@@ -47,6 +47,10 @@ class LookAt(Task):
         super().__init__(cost=np.full(3, cost))
         self.frame, self.axis, self.target = frame, axis, np.zeros(3)
 
+    def __repr__(self) -> str:
+        """Return what it is called in messages."""
+        return f"LookAt(frame={self.frame!r})"
+
     def _directions(self, configuration: pink.Configuration) -> tuple[np.ndarray, np.ndarray, float, pin.SE3]:
         place = configuration.get_transform_frame_to_world(self.frame)
         way = self.target - place.translation

@@ -11,6 +11,7 @@ from ...robik.errors import RobikError
 from ...robik.formats import WRITERS
 from ...robik.mechanism import JOINT_TYPES
 from ...robik.mechanism.joints import SLIDES
+from ...robik.retarget.support import thin_feet
 from ...robik.words import counted
 from ...scene.long_work.steps import compile_ahead
 from ...scene.robot import hand_build
@@ -20,6 +21,7 @@ from ...scene.robot.feet import make_feet
 from ...scene.robot.inventory import inventory
 from ...scene.robot.library import check_own_parts
 from ...scene.robot.parts import changeable_robot, chosen_robot, motions_of, robot_of, robots
+from ...scene.robot.reading import read_robot
 from ..reporting import Reporting
 
 TYPES = {
@@ -146,6 +148,8 @@ class ROBIK_OT_make_foot(Reporting):
         root = _one_robot(found)
         made, freed = make_feet(root, {body: [body] for body in found})
         context.scene.robik.robot = root
+        if thin := thin_feet(read_robot(root), root.robik.robot.balance.margin):
+            self.report({"WARNING"}, thin[0].upper() + thin[1:])
         then = "Fit to Robot" if root.robik.robot.character.targets else "Auto-Map"
         feet = ", ".join(foot.robik.label for foot in made) + (" and is held by nothing else any more" if freed else "")
         self.report({"INFO"}, f"{root.robik.label} stands on {feet}; now {then}")

@@ -37,11 +37,8 @@ class ROBIK_PT_result(TabPanel):
             layout.operator("robik.report", text="Judge Present Curves…", icon="FILE_REFRESH")
             line(layout, f"At the bake: {text}")
         else:
-            line(
-                layout,
-                text[0].upper() + text[1:],
-                "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK",
-            )
+            icon = "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK"
+            line(layout, text[0].upper() + text[1:], icon)
         if not result.frames:
             return
         if torn := _torn(root):

@@ -2,7 +2,10 @@
 
 from bpy.types import Context, Object
 
+from ...robik.errors import RobikError
+from ...robik.retarget.support import thin_feet
 from ...scene.robot.parts import parts
+from ...scene.robot.reading import read_moving_parts
 from ..tab import TabPanel, axes, line, robot_or_hint
 
 
@@ -19,6 +22,8 @@ class ROBIK_PT_balance(TabPanel):
             return
         balance = root.robik.robot.balance
         line(layout, *_status(root))
+        if balance.source == "FEET" and (thin := _thin(root)):
+            line(layout, thin[0].upper() + thin[1:], "ERROR")
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(balance, "source")
         if balance.source == "OBJECT":
@@ -32,6 +37,14 @@ class ROBIK_PT_balance(TabPanel):
         layout.prop(balance, "pin_feet")
         if balance.source != "NONE":
             axes(layout, balance, "weight", "Weight")
+
+
+def _thin(root: Object) -> str:
+    """Return which feet the robot cannot stand on alone, in words."""
+    try:
+        return thin_feet(read_moving_parts(root), root.robik.robot.balance.margin)
+    except RobikError:  # the robot is incomplete, which the panel Robot says
+        return ""
 
 
 def _status(root: Object) -> tuple[str, str]:

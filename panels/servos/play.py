@@ -112,6 +112,8 @@ class ROBIK_PT_servos_playing(FoldedPanel):
         layout.use_property_split, layout.use_property_decorate = True, False
         for name in ("speed", "loop", "use_range", "soften", "dead_man"):
             layout.prop(playing, name)
+        if (root := context.scene.robik.robot) is not None:
+            layout.prop(root.robik.robot.physics, "carry_weight")  # one switch, for what is tested and what is played
         column = layout.column()
         column.enabled = not play.is_open()
         for name in ("rate", "feed_forward", "stall", "without", "record"):
@@ -150,7 +152,7 @@ class ROBIK_PT_servos_state(FoldedPanel):
             for s, at in zip(status.servos, status.present, strict=True)
         ]
         for name, error, icon, *numbers in [("Servo", "", "NONE", "At", load, "°C", "V"), *rows]:
-            row = column.split(factor=0.46)
+            row = column.split(factor=0.5)
             row.label(text=name, icon=icon)  # locked: it has torque
             cells = row.row()
             for text in [error] if error else numbers:

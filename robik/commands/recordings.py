@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from .arguments import add_robot, command, load, robot_file
 
 if TYPE_CHECKING:
+    from ..mechanism import Mechanism
     from ..motions import Motion
+    from ..retarget.baking import Balance
 
 EVERY = 0.5  # s between two looks at the progress
 
@@ -62,10 +64,11 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..warm_up import help_compiling
 
     chosen = format_to_write(options.output, options.format)
-    balance_by_name(options.balance)
+    balance = balance_by_name(options.balance)
     check_writable(options.output, options.report, options.save_mapping)
     mechanism = load(options)
     help_compiling()
+    _tell_thin_feet(mechanism, balance)
     found = retarget_recording(
         mechanism,
         options.recording,
@@ -79,15 +82,24 @@ def _retarget(options: argparse.Namespace) -> None:
         speed_cost=options.report is not None,
         progress=_progress() if sys.stderr.isatty() else None,
     )
+    if not any(frame.is_foot for frame in mechanism.frames):  # they were found meanwhile
+        _tell_thin_feet(found.mechanism, balance)
     motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
     save_motion(motion, options.output, chosen.name, Companions(robot=found.mechanism, order=options.order))
     if options.report:
         save_report(found.motion, options.report)
     if options.save_mapping:
         save_rows(found.rows, options.save_mapping)
-    for follower in found.following.followers:
-        print(f"{follower.frame} follows {follower.bone}")
+    print("\n".join(f"{row.frame} follows {row.bone}" for row in found.following.followers))
     print(_told(found.motion))
+
+
+def _tell_thin_feet(mechanism: Mechanism, balance: Balance) -> None:
+    """Say on stderr which feet the robot cannot stand on alone, where it is to be balanced."""
+    from ..retarget.support import thin_feet
+
+    if balance.needs_contacts and (thin := thin_feet(mechanism, balance.margin)):
+        print(f"note: {thin}", file=sys.stderr)
 
 
 def _told(motion: Motion) -> str:

@@ -76,8 +76,8 @@ class _Processor(NamedTuple):
     The system stands for LLVM's triple, which on macOS differs with each version of it.
     """
 
-    name: str
-    features: str
+    name: str  # as LLVM has it; "generic" for any
+    features: str  # that LLVM may use
 
     def magic_tuple(self) -> tuple[str, str, str]:
         return f"{sys.platform}-{platform.machine().lower()}", self.name, self.features
@@ -214,7 +214,14 @@ class _Inner(_Kernel, _ForKernels):
 
 
 def kinds_on_disk(function: _Compiled) -> int:
-    """Return for how many kinds of arguments a kernel is on disk, from these sources and for this CPU or any."""
+    """Return for how many kinds of arguments a kernel is on disk, from these sources and for this CPU or any.
+
+    Args:
+        function: A compiled function.
+
+    Returns:
+        Number of signatures.
+    """
     return function._cache.kinds(function.targetctx.codegen())  # type: ignore[attr-defined]
 
 

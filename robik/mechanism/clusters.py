@@ -28,7 +28,14 @@ def path_to_root(tip: int, before: np.ndarray) -> list[int]:
 
 
 def coupled_dofs(couplings: dict[str, np.ndarray]) -> list[list[int]]:
-    """Return the degrees of freedom of each coupling, the follower first, from the arrays of `Flat` on couplings."""
+    """Return the degrees of freedom of each coupling, the follower first, from the arrays of `Flat` on couplings.
+
+    Args:
+        couplings: Arrays of `Flat` about couplings, by name.
+
+    Returns:
+        Indices for each coupling.
+    """
     at, others = couplings["coupling_other_at"].tolist(), couplings["coupling_other"].tolist()
     pairs = zip(couplings["coupling_follower"].tolist(), couplings["coupling_leader"].tolist(), strict=True)
     return [[follower, leader, *others[at[g] : at[g + 1]]] for g, (follower, leader) in enumerate(pairs)]

@@ -289,20 +289,41 @@ class Coupling:
         return (self.follower, *self.leaders)
 
     def value(self, at: Mapping[str, float]) -> float:
-        """Return the follower's value [rad or m] where the leaders are `at`."""
+        """Return the follower's value.
+
+        Args:
+            at: Value of each leader [rad or m].
+
+        Returns:
+            The value [rad or m].
+        """
         value = 0.0
         for coefficient in reversed(self.coefficients):
             value = value * at[self.leader] + coefficient
         return float(value + sum(slope * at[name] for name, slope in self.others))
 
     def slopes(self, at: Mapping[str, float]) -> dict[str, float]:
-        """Return the derivative of the follower by each leader, where the leaders are `at` [rad or m]."""
+        """Return the derivatives of the follower's value.
+
+        Args:
+            at: Value of each leader [rad or m].
+
+        Returns:
+            Derivative by leader.
+        """
         own = 0.0
         for k in range(len(self.coefficients) - 1, 0, -1):
             own = own * at[self.leader] + k * self.coefficients[k]
         return {self.leader: float(own), **dict(self.others)}
 
     def renamed(self, now: Callable[[str], str]) -> Coupling:
-        """Return the coupling between coordinates of new names; its own name stays."""
+        """Return the coupling between coordinates of new names; its own name stays.
+
+        Args:
+            now: Returns the new name of a coordinate.
+
+        Returns:
+            The coupling.
+        """
         others = tuple((now(name), slope) for name, slope in self.others)
         return replace(self, follower=now(self.follower), leader=now(self.leader), others=others)

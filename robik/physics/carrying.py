@@ -72,14 +72,17 @@ def springs(mechanism: Mechanism, motion: Motion, drives: Mapping[str, Drive], s
     """Return the set-points that bring springs to where a motion is, whatever their limits.
 
     Args:
-        mechanism: the robot, with masses.
-        motion: as it is played.
-        drives: by actuator.
-        source: the motion's file, for errors.
+        mechanism: The robot, with masses.
+        motion: As it is played.
+        drives: By actuator.
+        source: The motion's file, for errors.
+
+    Returns:
+        The motion that motors are told.
 
     Raises:
-        ClipError: a motion without base of a robot that floats, or one that lacks an actuator.
-        MechanismError: a robot without mass.
+        ClipError: A motion without base of a robot that floats, or one that lacks an actuator.
+        MechanismError: A robot without mass.
     """
     room = InverseDynamics(mechanism)
     if room.topology.base is not None and motion.base is None:

@@ -241,7 +241,16 @@ def massless(mechanism: Mechanism) -> list[str]:
 
 
 def floor_height(mechanism: Mechanism, motion: Motion, stands: Mapping[str, np.ndarray]) -> float:
-    """Return the height of the floor: that of the lowest corner of a sole as the motion begins [m]."""
+    """Return the height of the floor: that of the lowest corner of a sole as the motion begins.
+
+    Args:
+        mechanism: The robot.
+        motion: The motion, with bodies' poses.
+        stands: Whether each foot stands (T,), by frame.
+
+    Returns:
+        Height [m].
+    """
     lowest = [float(standing_points(mechanism, motion, name)[0, :, 2].min()) for name in stands]
     return min(lowest, default=0.0)
 

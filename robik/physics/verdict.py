@@ -151,11 +151,14 @@ def judged(
     """Return the verdict.
 
     Args:
-        plan: what was simulated.
-        trials: the undisturbed one first.
-        found: what the process said of each trial, as far as they were simulated.
-        bodies: names of the simulated bodies, in order.
-        states: their poses: `times`, `position`, `quaternion`.
+        plan: What was simulated.
+        trials: The undisturbed one first.
+        found: What the process said of each trial, as far as they were simulated.
+        bodies: Names of the simulated bodies, in order.
+        states: Their poses: `times`, `position`, `quaternion`.
+
+    Returns:
+        The verdict.
     """
     first, power = found[0], battery_power(plan.dynamics, plan.drives)
     begin, fell = float(plan.motion.times[0]), first["falls_at"]

@@ -156,6 +156,46 @@ def sole_length(frame: Frame) -> float:
     return float(np.linalg.norm(points[:, None] - points[None], axis=2).max())
 
 
+def sole_width(frame: Frame) -> float:
+    """Return how wide a foot's sole is at its narrowest: the least distance of two parallel lines around it.
+
+    Args:
+        frame: Frame with a sole.
+
+    Returns:
+        Width [m].
+    """
+    points = np.array(frame.sole)
+    corners = convex_hull((points - points.mean(axis=0)) @ sole_axes(frame)[:2].T)
+    if len(corners) < 3:
+        return 0.0
+    edges = np.roll(corners, -1, axis=0) - corners
+    normals = np.column_stack([edges[:, 1], -edges[:, 0]]) / np.linalg.norm(edges, axis=1)[:, None]
+    return float(np.ptp(corners @ normals.T, axis=0).min())
+
+
+def thin_feet(mechanism: Mechanism, margin: float) -> str:
+    """Return which feet the robot cannot stand on alone, in words; empty where it can on each.
+
+    A sole is too narrow where nothing of it is `margin` inside its outline.
+
+    Args:
+        mechanism: The robot.
+        margin: Distance from the outline that balance keeps [m].
+    """
+    widths = {frame.name: sole_width(frame) for frame in mechanism.frames if frame.is_foot}
+    thin = {name: width for name, width in widths.items() if width < 2.0 * margin}
+    if not thin:
+        return ""
+    names = ", ".join(thin)
+    sole = f"the sole of {names} is" if len(thin) == 1 else f"the soles of {names} are"
+    return (
+        f"{sole} {1e3 * min(thin.values()):.0f} mm wide at the narrowest, less than twice the margin of"
+        f" {1e3 * margin:.0f} mm: the robot cannot stand on one of them alone and tips while it does; let another foot"
+        " stand too, or give it a wider sole"
+    )
+
+
 def placed(points: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
     """Return points of a frame in the world.
 

@@ -1,7 +1,7 @@
 """Bytes that arrive at a serial port, taken in by a thread of their own: whoever sends goals waits for none.
 
-On Linux a look at what has arrived waits for a worker of the kernel that passes it on, be it `read`, `select`, the
-count of bytes that wait, or throwing them away. That worker has no precedence: on a busy machine it is late by 0.1 s.
+On Linux any look at what has arrived (`read`, `select`, the count of bytes that wait, throwing them away) waits for a
+worker of the kernel that passes it on. That worker has no precedence: on a busy machine it is late by 0.1 s.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PIECE = 4096  # bytes that are taken in at a time
 
 
 class Listener:
-    """What arrives at an open file.
+    """Bytes that arrive at an open file.
 
     Args:
         file: its descriptor, which does not block; it is neither opened nor closed here.

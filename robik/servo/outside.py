@@ -40,7 +40,15 @@ def folder() -> Path:
 
 
 def ports_of(chain: ServoChain, port: str) -> list[str]:
-    """Return the ports that a chain's servos are on, where `port` is the one that is played on."""
+    """Return the ports that a chain's servos are on, where `port` is the one that is played on.
+
+    Args:
+        chain: The chain of servos.
+        port: The port that is played on.
+
+    Returns:
+        Names of ports.
+    """
     return [part.port or port for part in chain.parts]
 
 

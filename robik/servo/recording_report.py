@@ -22,7 +22,7 @@ td:first-child,th:first-child{text-align:left}tr:nth-child(even){background:#eee
 class TrackingRow(NamedTuple):
     """Tracking of a servo in a recording."""
 
-    name: str
+    name: str  # of the servo
     mean: float  # root mean square of the error [rad or m]
     worst: float  # largest error [rad or m]
     lag: float  # [s]

@@ -60,7 +60,7 @@ class Session:
         self._forget()
 
     def connect(self) -> None:
-        """Read every servo, writes nothing; ends in ready, or in holding where torque is on already.
+        """Read every servo, write nothing; end in ready, or in holding where torque is on already.
 
         Raises:
             ServoError: what keeps them from playing.
@@ -191,11 +191,12 @@ class Session:
             return False
 
     def read_p_gains(self) -> None:
-        """Read and publish the servos' position P gains."""
-        self._board.publish(p_gains=tuple(self._bus.p_gains()))
+        """Read and publish the servos' position P gains, if they were found fit."""
+        if self._is_found:
+            self._board.publish(p_gains=tuple(self._bus.p_gains()))
 
     def look(self) -> None:
-        """At all servos, while nothing plays; at none where not all were fit when they were last looked for.
+        """Look at all servos, while nothing plays; at none if not all were fit when they were last looked for.
 
         Raises:
             ServoError: one does not answer, or no longer does what it did.
@@ -210,10 +211,7 @@ class Session:
                 raise ServoError(f"servo {servo.id} ({servo.actuator}) {one.complaint}; {remedy(one)}")
 
     def survey(self) -> None:
-        """Read and publish torque, heat and position of whichever servo answers, fit or not.
-
-        After a fault, and before leaving.
-        """
+        """Read and publish what each servo reports, fit or not: after a fault, and before leaving."""
         self._board.publish(**self._readings(self._bus.glance()))
 
     def _readings(self, seen: Sequence[Telemetry | None]) -> dict[str, object]:
@@ -231,10 +229,8 @@ class Session:
         ]
         extremes: dict[str, object] = {}
         if answers:
-            extremes = {
-                "hottest": max(one.celsius for one in answers),
-                "lowest_volts": min(one.volts for one in answers),
-            }
+            hottest, lowest = max(one.celsius for one in answers), min(one.volts for one in answers)
+            extremes = {"hottest": hottest, "lowest_volts": lowest}
         return {"present": tuple(present), "servos": tuple(readings), **extremes}
 
     def _reading(self, k: int, servo: Servo, seen: Telemetry | None) -> ServoReading:

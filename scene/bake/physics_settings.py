@@ -21,7 +21,7 @@ class RobikPhysics(PropertyGroup):
 
     carry_weight: BoolProperty(
         name="Carry Weight",
-        description="Tell the motors to go further by what they give way under the weight, in tests of physics",
+        description="Tell the motors to go further by what they give way under the weight, in physics and on servos",
         default=False,
     )
     p_gain: IntProperty(

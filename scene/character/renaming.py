@@ -13,6 +13,8 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Armature, Depsgraph, Object, Scene
 
+from ..robot import posing
+
 SAME = 1e-4  # of the rig's size: what reading and writing a bone may move it
 DIGITS = 9  # of a place in single precision
 NAMES = ("bone", "reach_root", "reach_middle", "reach_hips", "reach_chest")  # of a target's properties
@@ -78,7 +80,7 @@ def _follow_all() -> None:
 
 @persistent
 def _after_update(_scene: Scene, depsgraph: Depsgraph) -> None:
-    if any(isinstance(update.id, Armature) for update in depsgraph.updates):
+    if posing.on_main_thread() and any(isinstance(update.id, Armature) for update in depsgraph.updates):
         _follow_all()
 
 

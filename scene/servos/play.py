@@ -27,6 +27,7 @@ from ..long_work import heartbeat as alive
 from ..overlay import ghost
 from ..robot.parts import chosen_robot
 from ..robot.sliders import data_path, set_sliders
+from .carrying import carried
 
 NOTICEABLE = 1e-3  # [rad or m] of difference that softening makes
 STILL = 1e-4  # [rad or m]: a servo that stands jitters by less than a count
@@ -145,6 +146,7 @@ def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
     disconnect()
     _player = Player(chain, port.strip(), settings, is_apart=True)
     _player.connect(after=_leaving)
+    _player.ask_p_gains()
     alive.tell(_player.heartbeat)
     return _player
 
@@ -189,23 +191,28 @@ def frames_to_play(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarr
 
 
 def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: ServoChain) -> tuple[Motion, str]:
-    """Return what the sliders' curves hold, exactly, in the range that is asked for, softened if that is asked for.
+    """Return what the sliders' curves hold, exactly, in the range that is asked for.
+
+    Where that is asked for, it carries the weight, and is softened.
 
     Returns:
-        The motion, and what softening did to it, in words; empty where it was not asked for or changed nothing to speak
-        of.
+        The motion, and what carrying and softening did to it, in words; empty where they were not asked for or changed
+        nothing to speak of.
 
     Raises:
-        RobikError: there are none, or none in the range.
+        RobikError: there are none, or none in the range; or torques or motors are not known.
     """
     motion = read_motion(root, mechanism, frames_to_play(root, mechanism, scene), scene)
+    gains, rate = _player.p_gains if _player is not None else {}, settings_of(scene).rate
+    motion, said = carried(root, mechanism, motion, chain, gains, scene.robik.playing.speed, rate)
     if not scene.robik.playing.soften:
-        return motion, ""
+        return motion, said
     softened = soften(part(motion, speed=scene.robik.playing.speed), chain, settings_of(scene).rate)
     name, worst = max(softened.deviation.items(), key=lambda item: item[1])
     # at the speed at which it will be played; given back in the motion's own time, as everything else
     motion = part(softened.motion, speed=1.0 / scene.robik.playing.speed)
-    return motion, f"softened: {name} leaves the bake by {worst:.3g} at most" if worst > NOTICEABLE else ""
+    softly = f"softened: {name} leaves the bake by {worst:.3g} at most" if worst > NOTICEABLE else ""
+    return motion, "; ".join(filter(None, (said, softly)))
 
 
 # Blender's main loop

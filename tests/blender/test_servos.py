@@ -414,3 +414,27 @@ def test_a_start_far_away_is_refused_or_asked_for() -> None:
     bpy.context.scene.robik.playing.soften = True
     assert bpy.ops.robik.play_servos() == {"FINISHED"}
     assert "to the end" in play.status().message
+
+
+def test_goals_carry_the_weight_by_the_servos_own_gains() -> None:
+    """As physics makes them, for the gains that are read back; what physics was asked about is held against them."""
+    root = scenes.squats(frames=30)
+    play, physics = installed.module("scene.servos.play"), root.robik.robot.physics
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    assert bpy.ops.robik.connect_servos() == {"FINISHED"}
+    _turn_until(lambda: play.player().p_gains)
+    mechanism, scene, player = scenes.read(root), bpy.context.scene, play.player()
+    assert set(player.p_gains.values()) == {900.0}
+    bake, said = play.motion_to_play(root, mechanism, scene, player.chain)
+    assert said == ""
+    physics.carry_weight, physics.p_gain = True, 8000
+    goals, said = play.motion_to_play(root, mechanism, scene, player.chain)
+    assert said.startswith("the servos' P gain is 900, not 8000 as in physics")
+    drives = installed.module("robik.physics.motors").chain_drives(player.chain, mechanism, 900.0)
+    plan = installed.module("robik.physics.plan").planned(mechanism, bake, drives, carry=True)
+    knee, ours = mechanism.actuators.index("knee_l"), goals.actuators.index("knee_l")
+    middle = len(plan.goals) // 2
+    assert abs(plan.goals[middle, knee] - bake.values[len(bake.times) // 2, knee]) > 0.02
+    assert goals.values[middle, ours] == pytest.approx(plan.goals[middle, knee], abs=5e-3)
+    physics.carry_weight = False
+    assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}

@@ -42,7 +42,7 @@ def constraints(times: np.ndarray, motors: int, speed: float) -> list[LinearCons
     return rows
 
 
-@pytest.mark.parametrize("seed", [None, 1])
+@pytest.mark.parametrize("seed", [None, pytest.param(1, marks=pytest.mark.long)])
 def test_no_better_clip_is_found(seed: int | None) -> None:
     """From the solution itself, and from one beside it: a method that shares no line looks for a lower objective."""
     solver, begun = solved()

@@ -141,7 +141,10 @@ def test_our_robots_follow_the_reference(case: str) -> None:
         np.testing.assert_allclose(motion.values[k], values, rtol=0, atol=1e-5, err_msg=f"frame {k}")
 
 
-@pytest.mark.parametrize(("pelvis", "lift"), [(1e-4, 0.0), (1e-2, -0.02), (0.1, 0.03)])
+@pytest.mark.parametrize(
+    ("pelvis", "lift"),
+    [(1e-4, 0.0), pytest.param(1e-2, -0.02, marks=pytest.mark.long), pytest.param(0.1, 0.03, marks=pytest.mark.long)],
+)
 def test_a_compromise_is_the_reference_s(pelvis: float, lift: float) -> None:
     """Each state is where the reference goes from the state before it."""
     walker = robots.load("walker")

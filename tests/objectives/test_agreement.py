@@ -172,7 +172,7 @@ def test_states_are_optima_of_the_reference(name: str) -> None:
     assert moved > 1e-3
 
 
-@pytest.mark.parametrize("name", ["boxer_looks", "walker_feet"])
+@pytest.mark.parametrize("name", ["boxer_looks", pytest.param("walker_feet", marks=pytest.mark.long)])
 def test_the_reference_goes_to_the_same_states(name: str) -> None:
     """Each from its own last state on, where there is one optimum near."""
     case = CASES[name]()

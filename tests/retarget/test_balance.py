@@ -15,7 +15,16 @@ from robik.retarget.balance import with_balance
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.contacts import below_ground, find_contacts, runs
 from robik.retarget.pinning import ground_height, pin_feet
-from robik.retarget.support import convex_hull, inset, margins, nearest, placed, signed_distance
+from robik.retarget.support import (
+    convex_hull,
+    inset,
+    margins,
+    nearest,
+    placed,
+    signed_distance,
+    sole_width,
+    thin_feet,
+)
 
 SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]])
 SOLE = ((-0.04, -0.03, 0.0), (0.08, -0.03, 0.0), (0.08, 0.03, 0.0), (-0.04, 0.03, 0.0))
@@ -505,3 +514,26 @@ def test_soles_below_the_ground_are_measured_from_where_feet_stand(biped: Mechan
     )
     assert below_ground(biped, raised, motion) == pytest.approx(sunk, abs=1e-12)
     assert not below_ground(biped, given_by_hand(raised, {}), motion).any()
+
+
+def on_soles(width: float, turn: float = 0.0) -> Mechanism:
+    """A robot on two feet with soles of 120 mm times a width [m], turned by an angle [rad] in their frame."""
+    c, s = np.cos(turn), np.sin(turn)
+    corners = [(x * c - y * s, x * s + y * c, 0.0) for x, y in
+               ((0.06, width / 2), (-0.06, width / 2), (-0.06, -width / 2), (0.06, -width / 2))]  # fmt: skip
+    frames = [Frame(f"foot_{side}", side, Pose(), tuple(corners)) for side in ("left", "right")]
+    joints = [Joint("hip", "spherical", "left", "right")]
+    return Mechanism("r", [Body("left", 1.0), Body("right", 1.0)], joints, frames=frames)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.4, 1.5])
+@pytest.mark.parametrize("width", [0.0, 0.004, 0.019, 0.021, 0.06])
+def test_a_sole_that_cannot_stand_alone_is_said(width: float, turn: float) -> None:
+    robot = on_soles(width, turn)
+    assert sole_width(robot.frames[0]) == pytest.approx(width, abs=1e-9)
+    said = thin_feet(robot, 0.01)
+    if width >= 0.02:
+        assert said == ""
+    else:
+        assert f"foot_left, foot_right are {1e3 * width:.0f} mm wide" in said
+        assert "cannot stand on one of them alone" in said

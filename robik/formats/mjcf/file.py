@@ -262,7 +262,7 @@ def _over(default: Attributes, own: Attributes) -> dict[str, str]:
 class Placed(NamedTuple):
     """An element in a body."""
 
-    element: Element
+    element: Element  # in the file
     pose: Pose  # of the frame around it, in the body
     inherited: str | None  # default class that it inherits
 

@@ -362,9 +362,8 @@ class _Reader:
         ]
         frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
         frames += tuple(frame for robot in inner for frame in robot.frames)
-        name = self.file.root.get("model") or self.path.stem
         return OpenRobot(
-            name,
+            self.file.root.get("model") or self.path.stem,
             tuple(bodies),
             (*tree, *closers, *equal.closers),
             frames=frames,

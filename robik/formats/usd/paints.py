@@ -23,7 +23,7 @@ class Painting(NamedTuple):
     """Paints of a mesh; empty where one colour says all."""
 
     uv: np.ndarray | None  # texture coordinates, as `Surface` has them
-    paints: tuple[Paint, ...]
+    paints: tuple[Paint, ...]  # of its faces
     paint_of: tuple[int, ...]  # index of each face's paint
 
 
