@@ -86,7 +86,7 @@ def _sliding(plan: Plan) -> list[str]:
         both = stands[1:] & stands[:-1]
         if both.any():
             speed = np.linalg.norm(np.diff(points, axis=0), axis=1) / np.diff(plan.motion.times)
-            slides[name] = float(speed[both].mean())
+            slides[name] = float(np.median(speed[both]))
     if not slides or max(slides.values()) < SLIDES:
         return []
     name = max(slides, key=lambda foot: slides[foot])

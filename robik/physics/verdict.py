@@ -81,8 +81,12 @@ class Verdict:
         when = f" ({self.seconds:.1f} s)" if self.stands else f" ({self.falls_at_s:.1f} of {self.seconds:.1f} s)"
         found = [self.sentence() + when]
         if self.margin is not None and self.stands:
+            apart, when_least = 1e3 * self.margin[0], self.margin[1]
             found.append(
-                f"the weight stays {1e3 * self.margin[0]:.0f} mm inside the feet, least at {self.margin[1]:.1f} s"
+                f"the weight stays {apart:.0f} mm inside the feet, least at {when_least:.1f} s"
+                if apart >= 0
+                else f"the weight swings up to {-apart:.0f} mm past the feet ({when_least:.1f} s), where the next step"
+                " catches it: it may not stop there"
             )
         if self.disturbances:
             found.append(_one_by_one(self.disturbances))
