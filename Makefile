@@ -34,7 +34,7 @@ mutants-%: environment ## A sample of them, as many as there is time for in so m
 	$(PYTHON) -m tools.mutants --seconds $* --seed $(or $(SEED),0)
 
 moving-picture: environment ## docs/images/walking.webp; with a humanoid: make moving-picture HUMANOID=g1.xml
-	$(PYTHON) -m demo.moving $(if $(HUMANOID),--humanoid "$(HUMANOID)")
+	$(PYTHON) -m demo.moving $(if $(HUMANOID),--humanoid "$(HUMANOID)" --called "$(or $(CALLED),humanoid)")
 
 test-numba: environment ## Motions solved with the oldest numba that is supported, in .cache/, equal those of the pinned one
 	$(PYTHON) -m tools.other_numba 0.61.2

@@ -16,21 +16,22 @@ from demo.stage import FRAME_RATE, TILE, bring_character, empty_scene
 
 CELL = (260, 320)  # pixels
 SAMPLES = 6
-WALKER = 0.5  # height of what `picture` is set up for [m]
+WALKER = 0.57  # height of what the camera of `picture` takes in [m]
 LEGS = ("thigh.L", "thigh.R", "shin.L", "shin.R")
 STEADY = 0.35  # share of the walk before the stride that is shown
 
 
-def film(humanoid: Path | None, every: int) -> tuple[list[np.ndarray], float]:
+def film(humanoid: Path | None, called: str, every: int) -> tuple[list[np.ndarray], float]:
     """Return the frames (height, width, 4), the top row first, and their rate [1/s].
 
     Args:
         humanoid: the file of a robot beside the walker.
+        called: what is written below that one.
         every: 1 for all frames.
     """
-    files = [robots.path("walker")] + ([humanoid] if humanoid else [])
+    shown = {robots.path("walker"): "walker"} | ({humanoid: called} if humanoid else {})
     columns: list[list[np.ndarray]] = []
-    for file in files:
+    for file, name in shown.items():
         root, rig = walk(file)
         frames = stride(rig, every)
         if not columns:
@@ -38,7 +39,7 @@ def film(humanoid: Path | None, every: int) -> tuple[list[np.ndarray], float]:
             unseen = root.children_recursive
             columns.append(shot(rig.name, "a character", hips_of(rig), height, frames, unseen))
         height = max((o.matrix_world @ Vector(corner)).z for o in meshes(root) for corner in o.bound_box)
-        label = f"{root.robik.label}: {len(motors(root))} motors"
+        label = f"{name}: {len(motors(root))} motors"
         columns.append(shot(root.name, label, base_of(root), height, frames, [rig, *rig.children]))
     return [np.concatenate(cells, axis=1) for cells in zip(*columns, strict=True)], FRAME_RATE / every
 

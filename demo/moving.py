@@ -22,13 +22,14 @@ def main() -> None:
     """Render it."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--humanoid", type=Path, help="a robot file with two legs, to walk beside the walker")
+    parser.add_argument("--called", default="humanoid", help="what is written below that robot")
     parser.add_argument("--out", type=Path, default=PICTURE)
     parser.add_argument("--every", type=int, default=1, help="render every so manieth frame, to try things out")
     arguments = parser.parse_args()
     with installed_extension():
         from demo.film import film  # needs Blender, and the library that the extension brought
 
-        frames, rate = film(arguments.humanoid and arguments.humanoid.absolute(), arguments.every)
+        frames, rate = film(arguments.humanoid and arguments.humanoid.absolute(), arguments.called, arguments.every)
         save(frames, rate, arguments.out.absolute())
         sys.stdout.flush()
         os._exit(0)  # Blender 4.2 and 4.5 may crash or hang when Python winds up

@@ -53,7 +53,7 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
     row.scale_y = 1.4
     if status.state in (PlayState.PLAYING, PlayState.PAUSED):
         paused = status.state is PlayState.PAUSED
-        row.progress(factor=status.progress, text=f"{status.time:.1f} of {status.duration:.1f} s")
+        row.progress(factor=status.progress, text=f"{status.at:.1f} of {status.duration:.1f} s")
         row.operator(
             "robik.pause_servos", text="Go On" if paused else "Pause", icon="PLAY" if paused else "PAUSE"
         ).on = not paused
@@ -152,7 +152,7 @@ class ROBIK_PT_servos_state(FoldedPanel):
             for s, at in zip(status.servos, status.present, strict=True)
         ]
         for name, error, icon, *numbers in [("Servo", "", "NONE", "At", load, "°C", "V"), *rows]:
-            row = column.split(factor=0.5)
+            row = column.split(factor=0.46)
             row.label(text=name, icon=icon)  # locked: it has torque
             cells = row.row()
             for text in [error] if error else numbers:

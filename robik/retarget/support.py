@@ -175,13 +175,16 @@ def sole_width(frame: Frame) -> float:
 
 
 def thin_feet(mechanism: Mechanism, margin: float) -> str:
-    """Return which feet the robot cannot stand on alone, in words; empty where it can on each.
+    """Return the feet on which the robot cannot stand alone, in words; empty where it can on each.
 
     A sole is too narrow where nothing of it is `margin` inside its outline.
 
     Args:
         mechanism: The robot.
         margin: Distance from the outline that balance keeps [m].
+
+    Returns:
+        A part of a sentence, or an empty text.
     """
     widths = {frame.name: sole_width(frame) for frame in mechanism.frames if frame.is_foot}
     thin = {name: width for name, width in widths.items() if width < 2.0 * margin}

@@ -35,3 +35,11 @@ class Board:
         with self._lock:
             if self.status.state is not PlayState.CONNECTING:
                 self.status = replace(self.status, state=PlayState.FAULT, message=message)
+
+    def forget_simulated(self) -> None:
+        """Publish that the simulated servos are gone, and their torque with them."""
+        with self._lock:
+            none = tuple(replace(servo, torque=False) for servo in self.status.servos)
+            is_closed = self.status.state is PlayState.CLOSED
+            message = "port closed, the simulated servos are gone" if is_closed else self.status.message
+            self.status = replace(self.status, servos=none, message=message)

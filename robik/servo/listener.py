@@ -40,10 +40,17 @@ class Listener:
         os.close(self._wakes)
 
     def take(self, count: int, seconds: float) -> bytes:
-        """Return up to `count` bytes, as soon as there are any, or none after so many `seconds`.
+        """Return bytes as soon as there are any, or none after a time.
+
+        Args:
+            count: Number of bytes, at most.
+            seconds: How long to wait [s].
+
+        Returns:
+            The bytes.
 
         Raises:
-            OSError: nothing more comes, since the port is gone.
+            OSError: Nothing more comes, since the port is gone.
         """
         with self._news:
             if not self._bytes:

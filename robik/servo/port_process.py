@@ -288,8 +288,7 @@ class PortProcess:
         if self.simulator is not None:
             self.simulator.end()
             self.simulator = None
-            servos = tuple(replace(servo, torque=False) for servo in self._board.status.servos)
-            self._board.publish(servos=servos)
+            self._board.forget_simulated()
         with self._lock:
             is_unserved = self.is_cutting
             self._is_running = False

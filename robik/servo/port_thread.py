@@ -150,7 +150,7 @@ class PortThread:
             if self.simulator is not None:
                 self.simulator.end()
                 self.simulator = None
-                self._board.publish(servos=tuple(replace(servo, torque=False) for servo in self._board.status.servos))
+                self._board.forget_simulated()
             self._leave()
 
     def _open(self, needs_all: bool = True) -> Bus:

@@ -254,8 +254,9 @@ class Session:
             frame: Time between the motion's samples [s].
             begin: Time on the way to begin at [s].
         """
-        self._board.publish(state=PlayState.APPROACHING, message="going to the first frame")
         way: Trajectory = Round(along, self._approach_speeds, frame, self.chain.speed_limits) if loop else along
+        round = way.length if isinstance(way, Round) else 0.0
+        self._board.publish(state=PlayState.APPROACHING, message="going to the first frame", round=round)
         self._move(lambda stream: self._travel(stream, way, begin))
 
     def live(self) -> None:

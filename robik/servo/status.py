@@ -122,7 +122,8 @@ class Status:
 
     Attributes:
         state, message: where it stands, and in words for the user.
-        time, duration: of what is being played [s].
+        time, duration: of what is being played [s]; over and over, the time goes on.
+        round: what a round takes with the way back, over and over [s]; 0 where it is played once.
         sent, dropped: goals.
         lateness_p99, lateness_p999, lateness_worst: [s].
         present: actuator values [rad or m] as last read, in the chain's order; empty before.
@@ -142,6 +143,7 @@ class Status:
     message: str = "not connected"
     time: float = 0.0
     duration: float = 0.0
+    round: float = 0.0
     sent: int = 0
     dropped: int = 0
     lateness_p99: float = 0.0
@@ -170,9 +172,14 @@ class Status:
         return any(servo.torque is not False for servo in self.servos)
 
     @property
+    def at(self) -> float:
+        """Return the time within the motion [s]: on the way back to its start, its end."""
+        return min(self.time % self.round, self.duration) if self.round else self.time
+
+    @property
     def progress(self) -> float:
         """Share of the motion that has been played, 0 to 1."""
-        return min(1.0, self.time / self.duration) if self.duration > 0 else 0.0
+        return min(1.0, self.at / self.duration) if self.duration > 0 else 0.0
 
 
 def torque_words(servos: Sequence[ServoReading]) -> str:

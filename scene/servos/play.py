@@ -229,7 +229,7 @@ def tick(scene: Scene) -> None:
     if _player.status.state is PlayState.LIVE:
         _player.aim(_slider_wishes(_player, bpy.data.objects.get(_led)) if _is_held else None)
     if _player.status.state is PlayState.PLAYING:
-        _move_playhead(scene, _player.status.time)
+        _move_playhead(scene, _player.status.at)
     with suppress(RobikError):  # without a robot, or before the servos said where they are, there is nothing to show
         if scene.robik.playing.mirror and not _player.status.state.is_moving:
             show_real_pose(scene)

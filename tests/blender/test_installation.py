@@ -16,7 +16,7 @@ import pytest
 from bl_ext.user_default.robik.robik import program
 
 from tests.blender import installed, scenes
-from tools.extension import ADD_ON, CACHE, CHECKOUT, LOCK, TOOLS, Target, build
+from tools.extension import ADD_ON, CACHE, CHECKOUT, TOOLS, Target, build
 
 RESOURCES = Path(os.environ["BLENDER_USER_RESOURCES"])
 PACKAGES = RESOURCES / f"extensions/.local/lib/python{Target.here().python}/site-packages"
@@ -163,7 +163,7 @@ def test_the_manual_is_a_page_of_the_extension(name: str, page: str) -> None:
 def test_a_newer_zip_replaces_the_library(tmp_path: Path) -> None:
     """Also one of the same version, and in the running session, not only after Blender's next start."""
     newer = tmp_path / "checkout"
-    for name in (*ADD_ON, *TOOLS, "tools/__init__.py", "docs", "blender_manifest.toml", LOCK.relative_to(CHECKOUT)):
+    for name in (*ADD_ON, *TOOLS, "tools/__init__.py", "docs", "blender_manifest.toml", "requirements"):
         source = CHECKOUT / name
         place = newer / name
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -74,7 +74,11 @@ def test_round_and_round_until_it_is_stopped(player, simulator):
     circle = Motion(times=times, actuators=NAMES, values=0.1 * np.sin(2 * np.pi * times / 0.5)[:, None] + np.zeros(12))
     player.play(circle, loop=True)
     until(lambda: player.status.time > 1.0, player.heartbeat)
-    assert player.status.state is PlayState.PLAYING
+    status = player.status
+    assert status.state is PlayState.PLAYING
+    assert 0.0 <= status.at <= status.duration == 0.5 < status.round == pytest.approx(0.5 + 1 / 60)
+    assert status.at == pytest.approx(min(0.5, status.time % status.round))
+    assert status.progress == status.at / 0.5
     player.stop()
     assert "stopped" in player.wait(PlayState.HOLDING).message
 
@@ -415,3 +419,16 @@ def test_a_servo_that_goes_missing_later_still_hears_that_torque_goes_off(chain,
     simulator.command("set 6 status_return_level 2")
     until(lambda: player.status.state is PlayState.READY)
     assert [one.torque for one in player.status.servos] == [False] * 12
+
+
+@pytest.mark.parametrize("is_apart", [False, True], ids=["in a thread", "in a process"])
+def test_simulated_servos_are_gone_with_their_port(chain, is_apart):
+    """Their torque is not told as that of servos that are still there."""
+    player = Player(chain, "sim", PATIENT, is_apart=is_apart)
+    player.connect()
+    player.wait(PlayState.READY)
+    player.torque(True)
+    player.wait(PlayState.HOLDING)
+    player.close(DEADLINE)
+    assert player.status.message == "port closed, the simulated servos are gone"
+    assert not player.status.may_have_torque

@@ -1,0 +1,68 @@
+"""Faults that tools/mutants.py puts into modules, and the compiled code that they make stale."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from tools.mutants import CHECKOUT, TABLE, Room
+from tools.mutation import mutated, sites
+from tools.stale import stale
+
+SOURCE = '''"""A module."""
+from math import pi
+
+LONG = 2.0
+
+def half(x: int = 3) -> float:
+    """Return half of 7."""
+    if not x < 4:
+        raise ValueError(f"{x + 1} is too much")
+    return -x / 2
+'''
+MUTANTS = {
+    "toy.py:: 2.0 -> 4.0",
+    "toy.py:half: 3 -> 4",
+    "toy.py:half: not x < 4 -> x < 4",
+    "toy.py:half: x < 4 -> x <= 4",
+    "toy.py:half: x < 4 -> x >= 4",
+    "toy.py:half: 4 -> 5",
+    "toy.py:half: -x / 2 -> -x * 2",
+    "toy.py:half: -x -> x",
+    "toy.py:half: 2 -> 3",
+}
+
+
+def test_each_fault_is_one_change_of_what_computes(tmp_path: Path) -> None:
+    (tmp_path / "toy.py").write_text(SOURCE)
+    found = {one.name: one.source for one in (mutated(tmp_path, site) for site in sites(tmp_path, "toy.py"))}
+    assert set(found) == MUTANTS
+    for name, source in found.items():
+        compile(source, name, "exec")
+    without_not: dict = {}
+    exec(found["toy.py:half: -x -> x"], without_not)
+    assert without_not["half"](3) == 1.5
+
+
+def test_what_is_inlined_makes_stale_what_uses_it() -> None:
+    """A kernel is called by its name; an inlined function is a part of the kernels of other modules."""
+    library = CHECKOUT / "robik"
+    assert stale(library, "robik/kinematics/singularity.py") == ["robik/kinematics/singularity.py"]
+    of_rotations = stale(library, "robik/kinematics/rotations.py")
+    assert {"robik/kinematics/rotations.py", "robik/kinematics/kernels.py", "robik/objectives/look_at.py"} <= set(
+        of_rotations
+    )
+    assert "robik/servo/bus.py" not in of_rotations
+
+
+def test_the_table_names_what_is_there() -> None:
+    table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    rooms = [Room(**{k: tuple(v) if isinstance(v, list) else v for k, v in room.items()}) for room in table["room"]]
+    assert [room.name for room in rooms] == ["ik", "kinematics", "objectives", "retarget", "servo"]
+    for room in rooms:
+        assert all((CHECKOUT / test).exists() for test in room.tests)
+        assert all(list(CHECKOUT.glob(pattern)) for pattern in room.sources)
+    for one in table["equivalent"]:
+        file, _, _ = one["mutant"].partition(":")
+        assert one["mutant"] in {mutated(CHECKOUT, site).name for site in sites(CHECKOUT, file)}
+        assert one["why"]
