@@ -53,7 +53,7 @@ def _motor(stall_torque: float, rpm: float, voltage: float, p_gain: int) -> Moto
 
 
 # ROBOTIS e-Manual, "Specifications" and "Control Table" of each model (https://emanual.robotis.com/docs/en/dxl/).
-# Not yet held against its pages: XH430-W210, XM430-W350, XL330-M288, MX-28(2.0).
+# Not yet held against its page: MX-28(2.0).
 MOTORS: dict[str, MotorData] = {
     "XH430-W350": _motor(3.4, 30, 12.0, 900),
     "XH430-W210": _motor(2.5, 50, 12.0, 900),
