@@ -42,7 +42,7 @@ class RobikBalance(PropertyGroup):
         precision=3,
     )
     add_give: BoolProperty(
-        name="Plus What Motors Give",
+        name="For Soft Motors",
         description="Add to the margin what the motors give way by under the weight: of the servos' stiffness at their "
         "P gain where the servos are known, else a fifth of the sole's width",
         default=True,
