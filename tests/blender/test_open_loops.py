@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from tests.blender import installed, scenes
-from tests.formats.test_budget import hopeless
+from tests.formats.mjcf_text import hopeless
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 

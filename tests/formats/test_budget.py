@@ -12,23 +12,7 @@ from robik.errors import AssemblyError
 from robik.formats import import_robot
 from robik.formats.assembly.budget import Budget, within
 from tests.formats import mjcf_text
-
-HINGE = '<joint name="j{0}" axis="{1} {2} 1" range="-10 10"/><geom size="0.01" mass="1"/>'
-
-
-def hopeless(folder: Path, links: int, chains: int) -> Path:
-    """Chains of hinges whose ends are to meet a place far beyond their reach: MuJoCo takes the file, no pose closes
-    it."""
-    bodies, ties = "", ""
-    for chain in range(chains):
-        names = [f"{chain}_{k}" for k in range(links)]
-        inner = "".join(
-            f'<body name="b{n}" pos="0.1 0 0">' + HINGE.format(n, k % 2, (k + 1) % 3) for k, n in enumerate(names)
-        )
-        bodies += inner + f'<site name="end{chain}"/>' + "</body>" * links
-        ties += f'<connect site1="end{chain}" site2="{"far" if chain == 0 else f"end{chain - 1}"}"/>'
-    far = '<body name="post" pos="0 0 100"><geom size="0.01" mass="1"/><site name="far"/></body>'
-    return mjcf_text.write(folder, bodies + far, f"<equality>{ties}</equality>")
+from tests.formats.mjcf_text import hopeless
 
 
 def test_an_assembly_ends_when_its_time_is_over(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from robik.formats import import_robot
 from robik.formats.assembly.budget import Budget, within
 from robik.formats.assembly.open_pose import OpenPose
 from tests.formats import mjcf_text
-from tests.formats.test_budget import hopeless
+from tests.formats.mjcf_text import hopeless
 
 
 def test_the_best_pose_is_offered_with_the_loop_that_stays_open(tmp_path: Path) -> None:
