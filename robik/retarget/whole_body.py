@@ -28,6 +28,7 @@ from .support import zero_moment_margins
 PASSES = 4  # at most
 RATE = 30.0  # [Hz] of samples that a pass solves: the zero-moment point is known up to 6 Hz
 KEPT = 0.02  # of the margin: a plan that falls short of it by less, in the mean, is done
+LIMBS = 0.1  # of the centre of mass's height: limbs that swing move the zero-moment point by no more
 
 
 def passes(
@@ -55,14 +56,13 @@ def passes(
         for frames in solving.steps():
             yield (done + frames / len(part.times)) / PASSES, best
         motion = solving.motion()
-        short = _shortfall(mechanism, part, motion, margin)
+        short = _shortfall(mechanism, part, motion, margin) + _missed(part, motion)
         if short >= least:
             break
         best, least = clip, short
         if short <= KEPT * margin:
             break
-        off = zero_moment_points(mechanism, motion, plan.ground) - _as_one_mass(part, plan.ground)
-        clip = plan.clip(_at_all(first.times, part.times, np.where(np.isfinite(off), off, 0.0)))
+        clip = plan.clip(_at_all(first.times, part.times, _by_limbs(mechanism, part, motion, plan.ground)))
     yield 1.0, best
 
 
@@ -79,10 +79,24 @@ def _shortfall(mechanism: Mechanism, clip: TargetClip, motion: Motion, margin: f
     return float(np.maximum(margin - inside[np.isfinite(inside)], 0.0).sum()) / len(inside)
 
 
-def _as_one_mass(clip: TargetClip, ground: float) -> np.ndarray:
-    """Return the zero-moment point of the plan's own path (T, 2) [m]."""
+def _missed(clip: TargetClip, motion: Motion) -> float:
+    """Return by how much the robot misses the plan's path, in the mean [m]: a plan that it cannot follow is none."""
     assert clip.com is not None  # a plan gives one
-    return point_mass_zero_moment(clip.times, clip.com, ground)
+    assert motion.com is not None
+    return float(np.linalg.norm(motion.com - clip.com, axis=1)[np.isfinite(clip.com).all(axis=1)].mean())
+
+
+def _by_limbs(mechanism: Mechanism, clip: TargetClip, motion: Motion, ground: float) -> np.ndarray:
+    """Return the zero-moment point of all bodies from that of the plan's own path (T, 2) [m], where a foot stands.
+
+    In the air there is none, and beside it what little force there is would make it lie anywhere.
+    """
+    assert clip.com is not None
+    off = zero_moment_points(mechanism, motion, ground) - point_mass_zero_moment(clip.times, clip.com, ground)
+    stands = np.any([track.contact for track in clip.tracks.values() if track.contact is not None], axis=0)
+    off[~(np.isfinite(off).all(axis=1) & stands)] = 0.0
+    most = LIMBS * float(np.mean(clip.com[:, 2] - ground))
+    return off * np.minimum(1.0, most / np.maximum(np.linalg.norm(off, axis=1), 1e-12))[:, None]
 
 
 def _at_all(times: np.ndarray, some: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -37,10 +37,10 @@ def test_servos_too_soft_to_stand_get_twice_the_gain_that_standing_needs() -> No
 
 def test_what_cannot_stand_says_what_would_have_to_change() -> None:
     robot = tower()
-    weak = replace(robot, joints=tuple(replace(j, effort_limit=3.0) if j.actuated else j for j in robot.joints))
+    weak = replace(robot, joints=tuple(replace(j, effort_limit=1.5) if j.actuated else j for j in robot.joints))
     found = make_it_stand(source_of(weak, lean(0.5, 1.0)), motors_of(None, weak), 1)
     assert not found.best.stands
-    assert any("more torque than motors have: ankle 3" in need for need in found.needs), found.needs
+    assert any("more torque than motors have: ankle 5" in need for need in found.needs), found.needs
     assert found.lines()[0].lstrip("→ ").startswith("as it is")
     assert found.lines()[-1].startswith("does not stand like that; ")
     tried = [attempt.name for attempt in found.attempts]
@@ -75,7 +75,8 @@ def test_swings_are_shorter_and_land_without_speed() -> None:
     assert soft is not None
     falling = np.diff(way[:, 2])[76:79] / np.diff(times)[76:79]
     gentle = np.diff(soft[:, 2])[76:79] / np.diff(times)[76:79]
-    assert np.abs(gentle).max() < 0.6 * np.abs(falling).max()
+    assert (np.diff(np.abs(gentle)) < 0.0).all()
+    assert np.abs(gentle[-1]) < 0.3 * np.abs(falling[-1])
     np.testing.assert_array_equal(soft[stands], way[stands])
     short = narrowed(clip, 0.5).tracks["sole"].position
     assert short is not None
