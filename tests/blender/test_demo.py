@@ -83,7 +83,9 @@ def test_the_dance_stays_assembled_in_every_frame(shared_data: Path) -> None:
     report = performance.summary(mechanism, baked.motion, performance.contacts_of(baked.clip))
     assert report["frames"] == 1096
     assert report["constraint_residual_max"] < 1e-9
-    assert report["frames_outside_support"] < 0.05 * report["frames_standing"]
+    assert report["frames_tipping"] < 0.17 * report["frames_standing"]
+    assert report["frames_outside_support"] < 0.08 * report["frames_standing"]  # a plan with momentum may leave it
+    assert report["com_error_max_m"] < 0.1
     feet_follow = [k for k, name in enumerate(baked.motion.report.targets) if name.startswith("foot")]
     assert np.nanmean(baked.motion.report.position_error[:, feet_follow]) < 0.01
 
