@@ -161,7 +161,7 @@ class RobikResult(PropertyGroup):
     physics_frame: IntProperty(name="Frame", description="Where the robot falls in physics")
     physics_more: StringProperty(name="Details", description="Margins, torques and disturbed trials in physics")
     shown: StringProperty(
-        name="Motor", description="Which motor the speed graph brings out; empty for the one that works hardest"
+        name="Motor", description="Which motor the motor graph brings out; empty for the one that works hardest"
     )
 
 

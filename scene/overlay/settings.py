@@ -26,6 +26,14 @@ class RobikOverlays(PropertyGroup):
         description="Show what each robot stands on: with its centre of mass over this area it does not tip over",
         update=_switched,
     )
+    forces: BoolProperty(
+        name="Ground Force",
+        description=(
+            "Show the force with which the ground carries each robot in its bake, at the zero-moment point: outside"
+            " the support the robot tips over, whatever its motors do"
+        ),
+        update=_switched,
+    )
     errors: BoolProperty(
         name="Misses",
         description="Show a line from each frame of a robot to where its target wants it, as far as it is off",
@@ -48,6 +56,11 @@ class RobikOverlays(PropertyGroup):
                 "SPEED",
                 "Speed",
                 "How much of its speed a motor needs now: red where the motion is faster than the motor",
+            ),
+            (
+                "TORQUE",
+                "Torque",
+                "How much of its torque a motor needs now: red where the motion asks for more than it has",
             ),
             ("LIMIT", "Reach", "How near a motor is to the end of its range: red at the end"),
             (
@@ -75,8 +88,11 @@ class RobikOverlays(PropertyGroup):
         update=_switched,
     )
     graph: BoolProperty(
-        name="Speed Graph",
-        description="Show the speeds of the chosen robot's motors against their limits, over the bake",
+        name="Motor Graph",
+        description=(
+            "Show the speeds of the chosen robot's motors against their limits, over the bake, or their torques where"
+            " motors show their torque"
+        ),
         update=_switched,
     )
 

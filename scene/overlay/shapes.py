@@ -14,6 +14,7 @@ from ...robik.kinematics.joint_places import JointPlace
 from ...robik.mechanism.constraints import rotation_vector_matrix
 from ...robik.mechanism.joints import MOTIONS, SLIDES, TURNS
 from ...robik.retarget.shortfall import POSITION_MET, millimetres
+from ...robik.retarget.support import signed_distance
 from .state import MotorLoad, RobotState
 
 Color = tuple[float, float, float, float]
@@ -26,10 +27,12 @@ WANTED: Color = (0.35, 0.75, 1.0, 1.0)
 PASSIVE: Color = (0.75, 0.78, 0.85, 0.55)
 DRIVEN: Color = (1.0, 0.85, 0.5, 0.9)
 TOLD: Color = (1.0, 0.55, 0.5, 1.0)  # words about what is bad: light enough to be read before anything
+FORCE: Color = (0.75, 0.55, 1.0, 1.0)
 EMPTY: Color = (0.05, 0.05, 0.06, 0.55)
 
 FAR = 10.0  # times what counts as met: a target further off than this is not only compromised [POSITION_MET]
 NEAR_LIMIT = 0.9  # of a motor's limit: from here it is tight
+FORCE_LENGTH = 0.4  # of the robot's size: the arrow of its weight
 STEPS = 48  # of a circle
 
 
@@ -81,6 +84,8 @@ def shapes_of(state: RobotState, com: bool, com_target: bool, support: bool) -> 
         _com_target(shapes, state)
     if com and state.com is not None:
         _com(shapes, state)
+    if state.ground_force is not None and state.zero_moment is not None:
+        _ground_force(shapes, state, state.ground_force, state.zero_moment)
     for place in state.joints:
         _joint(shapes, place, 0.045 * state.size)
     for k, motor in enumerate(state.motors):
@@ -101,6 +106,25 @@ def circle(
     """Points (N, 3) of a circle in the plane of u and v, or of an arc of it [rad]."""
     angles = np.linspace(start, stop, max(int(STEPS * abs(stop - start) / tau) + 1, 2))[:, None]
     return center + radius * (np.cos(angles) * u + np.sin(angles) * v)
+
+
+def _ground_force(shapes: Shapes, state: RobotState, force: np.ndarray, at: np.ndarray) -> None:
+    """Draw an arrow from the zero-moment point along the ground's force, and that point as a disc.
+
+    Red where the point is outside the support.
+    """
+    outside = state.support is not None and float(signed_distance(at[None], state.support)[0]) < 0.0
+    color, r, axes = BAD if outside else FORCE, 0.02 * state.size, np.eye(3)
+    foot = np.array([*at, state.ground])
+    tip = foot + FORCE_LENGTH * state.size * force
+    shapes.fan(circle(foot, axes[0], axes[1], r), color)
+    shapes.segments(np.array([foot, tip]), color)
+    along = (tip - foot) / max(float(np.linalg.norm(tip - foot)), 1e-9)
+    for side in (axes[0], axes[1]):
+        for sign in (-1.0, 1.0):
+            shapes.segments(np.array([tip, tip - 2.0 * r * along + sign * r * side]), color)
+    if outside:
+        shapes.labels.append((tip, "zero-moment point outside the support: tips over", color))
 
 
 def _com(shapes: Shapes, state: RobotState) -> None:

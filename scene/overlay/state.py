@@ -8,6 +8,7 @@ from math import degrees
 import numpy as np
 from bpy.types import Depsgraph, Object, PropertyGroup, Scene
 
+from ...robik.dynamics.inverse import GRAVITY
 from ...robik.errors import RobikError
 from ...robik.ik.independence import independence
 from ...robik.kinematics.forward import ForwardKinematics
@@ -27,6 +28,7 @@ from ..character.placement import read_placement
 from ..robot.parts import bodies, pose_of
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import data_path
+from .forces import bake_forces
 
 SINGULAR = 0.03  # a motor whose independence is this small counts as singular
 
@@ -73,6 +75,8 @@ class RobotState:
         com_target: (2,) where that should be, over the ground [m], or None.
         support: (K, 2) corners of what it stands on [m], or None in the air.
         margin: how far inside the support the centre of mass is [m], or None.
+        ground_force: (3,) of the ground in the bake [weights of the robot]; None if not asked for, or not known.
+        zero_moment: (2,) where it needs no moment [m]; likewise, and None in the air.
         misses: of the targets.
         joints: where they are; empty if not asked for.
         motors: their loads; empty if not asked for.
@@ -84,6 +88,8 @@ class RobotState:
     com_target: np.ndarray | None
     support: np.ndarray | None
     margin: float | None
+    ground_force: np.ndarray | None
+    zero_moment: np.ndarray | None
     misses: tuple[Miss, ...]
     joints: tuple[JointPlace, ...]
     motors: tuple[MotorLoad, ...]
@@ -112,6 +118,7 @@ def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
         if show.joints or show.motors != "NONE"
         else ()
     )
+    force, zero_moment = _ground_force(root, scene, mechanism) if show.forces else (None, None)
     return RobotState(
         size=mechanism.extent,
         ground=ground,
@@ -119,6 +126,8 @@ def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
         com_target=com_target,
         support=support,
         margin=margin,
+        ground_force=force,
+        zero_moment=zero_moment,
         misses=_misses(root, scene, depsgraph, mechanism, motion, kept, sample) if show.errors else (),
         joints=places if show.joints else (),
         motors=_motors(root, scene, mechanism, motion, places, kept) if show.motors != "NONE" else (),
@@ -161,6 +170,15 @@ def _support(
         }
     standing = [float(soles[n][:, 2].min()) for n, stands in contacts.items() if stands[0]]
     return support_polygons(mechanism, motion, contacts)[0], min(standing, default=0.0)
+
+
+def _ground_force(root: Object, scene: Scene, mechanism: Mechanism) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return the ground's force here [weights of the robot], and the zero-moment point [m]."""
+    forces = bake_forces(root, scene)
+    k = None if forces is None else forces.sample(scene.frame_current_final)
+    if forces is None or k is None or not np.isfinite(forces.zero_moment[k]).all():
+        return None, None
+    return forces.dynamics.wrench[k, 3:] / (mechanism.mass * GRAVITY), forces.zero_moment[k]
 
 
 def _misses(
@@ -224,6 +242,8 @@ def _motors(
     driven = [(place, k) for place in places if place.joint.actuated for k in range(len(place.joint.motions))]
     if kind == "SPEED":
         loads = _speeds(root, scene, mechanism, kept)
+    elif kind == "TORQUE":
+        loads = _torques(root, scene, mechanism)
     elif kind == "LIMIT":
         loads = [_reach(place, k) for place, k in driven]
     else:
@@ -245,6 +265,17 @@ def _speeds(root: Object, scene: Scene, mechanism: Mechanism, kept: KeptClip | N
         speed = 0.0 if curve is None else abs(curve.evaluate(frame) - curve.evaluate(frame - step)) / seconds
         loads.append((speed / limit, f"{name} {speed:.1f} of {limit:.1f} {unit}/s"))
     return loads
+
+
+def _torques(root: Object, scene: Scene, mechanism: Mechanism) -> list[tuple[float, str]]:
+    """Torque at this frame against what the motor has, by the curves as they are now; none outside the bake."""
+    forces = bake_forces(root, scene)
+    k = None if forces is None else forces.sample(scene.frame_current_final)
+    if forces is None or k is None:
+        return [(0.0, "")] * len(mechanism.actuators)
+    needed = np.abs(forces.dynamics.torque[k])
+    rows = zip(forces.dynamics.actuators, needed.tolist(), forces.efforts.tolist(), forces.units, strict=True)
+    return [(torque / effort, f"{name} {torque:.1f} of {effort:.1f} {unit}") for name, torque, effort, unit in rows]
 
 
 def _reach(place: JointPlace, k: int) -> tuple[float, str]:

@@ -16,17 +16,19 @@ from mathutils import Matrix, Vector
 from ...robik.errors import RobikError
 from ...robik.formats.assembly.open_pose import OpenPose
 from ..robot.parts import chosen_robot, robots
-from . import editors
+from . import editors, forces
 from .drawing import HEAVY, TEXT, Drawn, flat, paint, paint_flat, redraw, write
 from .findings import mark_findings
+from .motor_graph import MotorCurves, graph_shapes, motor_speeds, motor_torques, place_in, playhead
 from .open_loops import open_shapes
 from .shapes import Shapes, shapes_of
-from .speed_graph import Speeds, graph_shapes, motor_speeds, place_in, playhead
 from .state import robot_state
+
+SWITCHES = ("com", "com_target", "support", "forces", "errors", "joints", "diagnosis", "graph")
 
 _handles: list[tuple[object, str]] = []
 _robots: dict[int, list[Drawn]] = {}  # by the scene's session_uid
-_speeds: dict[int, Speeds | None] = {}  # likewise
+_curves: dict[tuple[int, str, str], MotorCurves | None] = {}  # by the root's session_uid, its result and what is shown
 _graphs: dict[tuple, Drawn] = {}  # by what they depend on
 _open: dict[int, Drawn] = {}  # by the scene's session_uid: the pose of a robot whose loops do not close
 
@@ -34,8 +36,7 @@ _open: dict[int, Drawn] = {}  # by the scene's session_uid: the pose of a robot 
 def is_on(scene: Scene) -> bool:
     """Return whether a scene asks for any overlay of the 3D views."""
     show = scene.robik.overlays
-    switches = (show.com, show.com_target, show.support, show.errors, show.joints, show.diagnosis, show.graph)
-    return any(switches) or show.motors != "NONE" or scene.session_uid in _open
+    return any(getattr(show, name) for name in SWITCHES) or show.motors != "NONE" or scene.session_uid in _open
 
 
 def draw_open_pose(scene: Scene, pose: OpenPose | None) -> None:
@@ -112,8 +113,9 @@ def shapes_in(context: Context) -> list[tuple[Object, Shapes]]:
 
 
 def _forget() -> None:
-    for known in (_robots, _speeds, _graphs):
+    for known in (_robots, _curves, _graphs):
         known.clear()
+    forces.forget()
 
 
 def _is_hidden(context: Context) -> bool:
@@ -154,21 +156,21 @@ def _draw_flat() -> None:
 def _draw_graph(context: Context) -> None:
     try:
         root = chosen_robot(context.scene)
-        uid = root.session_uid
-        if uid not in _speeds:
-            _speeds[uid] = motor_speeds(root, context.scene)
+        kind = root.session_uid, root.robik.robot.result.mark, context.scene.robik.overlays.motors
+        if kind not in _curves:
+            _curves[kind] = (motor_torques if kind[2] == "TORQUE" else motor_speeds)(root, context.scene)
     except RobikError:  # no robot is chosen, or it is incomplete: the panels say so
         return
     scale = context.preferences.system.ui_scale
-    speeds, place = _speeds[uid], place_in(context.area, context.region, scale)
-    if speeds is None or place is None:
+    curves, place = _curves[kind], place_in(context.area, context.region, scale)
+    if curves is None or place is None:
         return
-    key = (uid, place, root.robik.robot.result.shown)
+    key = (kind, place, root.robik.robot.result.shown)
     if key not in _graphs:
         if len(_graphs) > 8:  # a view that is being resized asks for a new one each time
             _graphs.clear()
-        _graphs[key] = flat(graph_shapes(speeds, place, key[2]))
-    for drawn in (_graphs[key], flat(playhead(speeds, place, context.scene.frame_current_final))):
+        _graphs[key] = flat(graph_shapes(curves, place, key[2]))
+    for drawn in (_graphs[key], flat(playhead(curves, place, context.scene.frame_current_final))):
         paint_flat(drawn)
 
 
@@ -176,8 +178,9 @@ def _draw_graph(context: Context) -> None:
 def _after_update(_scene: Scene, depsgraph: Depsgraph) -> None:
     _robots.clear()
     if any(isinstance(update.id, Action) or _is_robot(update.id) for update in depsgraph.updates):
-        _speeds.clear()
+        _curves.clear()
         _graphs.clear()
+        forces.forget()
 
 
 def _is_robot(changed: ID) -> bool:

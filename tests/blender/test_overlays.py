@@ -8,6 +8,7 @@ from types import ModuleType
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.dynamics.inverse import inverse_dynamics
 from bl_ext.user_default.robik.robik.retarget.support import margins
 
 from tests.blender import installed, scenes
@@ -39,7 +40,7 @@ def updates() -> int:
     return len(bpy.app.handlers.depsgraph_update_post) + len(bpy.app.handlers.frame_change_post)
 
 
-@pytest.mark.parametrize("switch", ["com", "com_target", "support", "errors", "joints", "graph"])
+@pytest.mark.parametrize("switch", ["com", "com_target", "support", "forces", "errors", "joints", "graph"])
 def test_nothing_of_ours_runs_while_all_is_off(switch: str) -> None:
     before = updates()
     assert not overlay().is_drawing()
@@ -203,14 +204,14 @@ def test_joints_of_every_type_are_drawn(name: str) -> None:
     show(joints=False, motors="NONE")
 
 
-def test_speed_graph_follows_the_curves() -> None:
-    graph = installed.module("scene.overlay.speed_graph")
+def test_motor_graph_follows_the_curves() -> None:
+    graph = installed.module("scene.overlay.motor_graph")
     root, _ = scenes.punches()
     assert graph.motor_speeds(root, bpy.context.scene) is None  # nothing is baked
     root.robik.robot.bake.enforce_velocity = False
     motion = bake(root)
     speeds = graph.motor_speeds(root, bpy.context.scene)
-    assert speeds.speeds == pytest.approx(np.abs(motion.report.velocity), abs=1e-3)
+    assert speeds.values == pytest.approx(np.abs(motion.report.velocity), abs=1e-3)
     hardest = int((np.abs(motion.report.velocity) / motion.report.velocity_limit).max(axis=0).argmax())
     assert speeds.index("") == speeds.index("no such motor") == hardest
     assert speeds.describe(hardest).startswith(motion.actuators[hardest])
@@ -222,16 +223,50 @@ def test_speed_graph_follows_the_curves() -> None:
     for key in curve.keyframe_points:
         key.co.y = 0.3
     curve.update()
-    assert graph.motor_speeds(root, bpy.context.scene).speeds[
+    assert graph.motor_speeds(root, bpy.context.scene).values[
         :, motion.actuators.index("elbow")
     ].max() == pytest.approx(0.0, abs=1e-6)
 
 
+def test_the_ground_carries_the_robot_s_weight_and_motors_show_their_torque() -> None:
+    root = scenes.squats()
+    show(forces=True, motors="TORQUE")
+    assert state(root).ground_force is None  # nothing is baked
+    motion = bake(root)
+    bpy.context.view_layer.update()  # as Blender's main loop does
+    forces, loads = [], []
+    for frame in range(1, 25):
+        bpy.context.scene.frame_set(frame)
+        found = state(root)
+        forces.append(found.ground_force)
+        loads.append([motor.load for motor in found.motors])
+    np.testing.assert_allclose(np.mean(forces, axis=0), [0.0, 0.0, 1.0], atol=0.1)
+    mechanism = scenes.read(root)
+    expected = inverse_dynamics(mechanism, motion)
+    assert expected.wrench[:, 5] / (mechanism.mass * 9.81) == pytest.approx(np.array(forces)[:, 2], rel=1e-4)
+    assert 0.0 < np.max(loads) < 5.0
+    assert "N m" in found.motors[0].text
+    graph = installed.module("scene.overlay.motor_graph")
+    torques = graph.motor_torques(root, bpy.context.scene)
+    np.testing.assert_allclose(torques.shares, loads, rtol=1e-6)
+    [(_, shapes)] = overlay().shapes_in(bpy.context)
+    assert np.isfinite(np.concatenate(shapes.lines)).all()
+    curve = installed.module("scene.animation.actions").curves_of(root)[f'["{motion.actuators[0]}"]', 0]
+    for key in curve.keyframe_points:
+        key.co.y += 0.05
+    curve.update()
+    bpy.context.view_layer.update()
+    assert np.abs(graph.motor_torques(root, bpy.context.scene).shares - loads).max() > 1e-3
+    bpy.context.scene.frame_set(200)
+    assert state(root).ground_force is None  # beyond the bake
+    show(forces=False, motors="NONE")
+
+
 def test_graph_keeps_peaks_that_are_narrower_than_a_pixel() -> None:
-    graph = installed.module("scene.overlay.speed_graph")
+    graph = installed.module("scene.overlay.motor_graph")
     speeds = np.zeros((12000, 2))
     speeds[7777, 1] = 3.0
-    found = graph.Speeds(np.arange(12000.0), names=("a", "b"), speeds=speeds, limits=np.ones(2), units=("rad", "rad"))
+    found = graph.MotorCurves("", np.arange(12000.0), ("a", "b"), speeds, np.ones(2), ("rad/s", "rad/s"))
     shapes = graph.graph_shapes(found, graph.Place(0.0, 300.0, 0.0, 100.0, 1.0), "")
     assert max(points[:, 1].max() for points in shapes.lines) == pytest.approx(100.0)
     assert sum(len(points) for points in shapes.lines) < 4 * 2 * 301

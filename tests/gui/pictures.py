@@ -156,7 +156,7 @@ def overlays() -> Iterator[float]:
 
 
 def graph() -> Iterator[float]:
-    """The speed graph at the foot of the view."""
+    """The motor graph at the foot of the view."""
     bpy.context.scene.robik.overlays.graph = True
     yield 1.0
     main, side = region("WINDOW"), region("UI")

@@ -1,4 +1,4 @@
-"""The speed graph: how fast each motor turns over the bake, as a share of what it can, at the foot of the 3D view."""
+"""Graph of the motors at the foot of the 3D view: speeds or torques over the bake, as shares of what each motor can."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..bake.kept_clip import kept_clip
 from ..character.sampling import times_of
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import data_path
+from .forces import bake_forces
 from .shapes import BAD, TIGHT, Color, Shapes
 
 BACK: Color = (0.07, 0.07, 0.08, 0.86)
@@ -32,40 +33,42 @@ HIGHEST = 2.0  # share of the limit up to which it goes
 
 
 @dataclass(frozen=True)
-class Speeds:
-    """Speeds of a robot's motors over its bake.
+class MotorCurves:
+    """Speeds or torques of a robot's motors over its bake.
 
     Attributes:
+        title: what is shown.
         frames: (T,) of the scene.
         names: of the motors that have a limit.
-        speeds: (T, motors) [rad/s or m/s], each the step into its frame.
+        values: (T, motors) of no sign; speeds are those of the step into the frame.
         limits: (motors,) likewise.
-        units: of the motors' values.
+        units: of both.
     """
 
+    title: str
     frames: np.ndarray
     names: tuple[str, ...]
-    speeds: np.ndarray
+    values: np.ndarray
     limits: np.ndarray
     units: tuple[str, ...]
 
     @property
     def shares(self) -> np.ndarray:
         """(T, motors) of their limits."""
-        return self.speeds / self.limits
+        return self.values / self.limits
 
     def index(self, name: str) -> int:
         """Of a motor; the one that works hardest where there is none of that name."""
         return self.names.index(name) if name in self.names else int(np.argmax(self.shares.max(axis=0)))
 
     def describe(self, k: int) -> str:
-        """Return a motor at its fastest, in words."""
-        worst = int(np.argmax(self.speeds[:, k]))
-        unit, speed, limit = self.units[k], self.speeds[worst, k], self.limits[k]
-        return f"{self.names[k]} {speed:.2f} of {limit:.1f} {unit}/s at frame {self.frames[worst]:g}"
+        """Return where a motor needs most, in words."""
+        worst = int(np.argmax(self.values[:, k]))
+        unit, value, limit = self.units[k], self.values[worst, k], self.limits[k]
+        return f"{self.names[k]} {value:.2f} of {limit:.1f} {unit} at frame {self.frames[worst]:g}"
 
 
-def motor_speeds(root: Object, scene: Scene) -> Speeds | None:
+def motor_speeds(root: Object, scene: Scene) -> MotorCurves | None:
     """By the curves as they are now, so that edits show; None for a robot without keys or without known limits.
 
     Raises:
@@ -84,12 +87,29 @@ def motor_speeds(root: Object, scene: Scene) -> Speeds | None:
     speeds = np.zeros_like(values)
     speeds[1:] = np.abs(np.diff(values, axis=0)) / np.diff(times_of(scene, frames))[:, None]
     units = mechanism.actuator_units
-    return Speeds(
-        frames,
+    return MotorCurves(
+        title="Motor speeds",
+        frames=frames,
         names=tuple(mechanism.actuators[k] for k in known),
-        speeds=speeds,
+        values=speeds,
         limits=limits[known],
-        units=tuple(units[k] for k in known),
+        units=tuple(f"{units[k]}/s" for k in known),
+    )
+
+
+def motor_torques(root: Object, scene: Scene) -> MotorCurves | None:
+    """By the curves as they are now; None without forces, or where no motor's torque is known."""
+    forces = bake_forces(root, scene)
+    known = np.flatnonzero(np.isfinite(forces.efforts)) if forces is not None else ()
+    if forces is None or not len(known):
+        return None
+    return MotorCurves(
+        title="Motor torques",
+        frames=forces.frames,
+        names=tuple(forces.dynamics.actuators[k] for k in known),
+        values=np.abs(forces.dynamics.torque[:, known]),
+        limits=forces.efforts[known],
+        units=tuple(forces.units[k] for k in known),
     )
 
 
@@ -108,9 +128,9 @@ class Place:
     top: float
     scale: float
 
-    def x(self, frames: np.ndarray | float, speeds: Speeds) -> np.ndarray | float:
+    def x(self, frames: np.ndarray | float, curves: MotorCurves) -> np.ndarray | float:
         """Of frames."""
-        first, last = speeds.frames[0], speeds.frames[-1]
+        first, last = curves.frames[0], curves.frames[-1]
         return self.left + (self.right - self.left) * (frames - first) / (last - first)
 
 
@@ -132,32 +152,32 @@ def place_in(area: Area, region: Region, scale: float) -> Place | None:
     return Place(left + inner[0], right - inner[1], bottom + inner[2], bottom + inner[3], scale)
 
 
-def graph_shapes(speeds: Speeds, place: Place, shown: str) -> Shapes:
+def graph_shapes(curves: MotorCurves, place: Place, shown: str) -> Shapes:
     """Return all of the graph but the playhead, in pixels."""
-    shapes, k, shares = Shapes(), speeds.index(shown), speeds.shares
+    shapes, k, shares = Shapes(), curves.index(shown), curves.shares
     top = max(1.2, min(float(shares.max()) * 1.05, HIGHEST))
     unit = (place.top - place.bottom) / top
     _frame(shapes, place, unit, top)
-    columns = _columns(speeds, place)
-    for other in range(len(speeds.names)):
+    columns = _columns(curves, place)
+    for other in range(len(curves.names)):
         if other != k:
             _curve(shapes, columns(other), place, unit, OTHERS, top)
     _curve(shapes, columns(k), place, unit, TIGHT, top)
     s = place.scale
-    shapes.labels.append((np.array([place.left - (LEFT - 8) * s, place.top + 7 * s, 12]), "Motor speeds", WORDS))
-    shapes.labels.append((np.array([place.left + 62 * s, place.top + 7 * s, 12]), speeds.describe(k), TIGHT))
-    for frame in (speeds.frames[0], speeds.frames[-1]):
+    shapes.labels.append((np.array([place.left - (LEFT - 8) * s, place.top + 7 * s, 12]), curves.title, WORDS))
+    shapes.labels.append((np.array([place.left + 62 * s, place.top + 7 * s, 12]), curves.describe(k), TIGHT))
+    for frame in (curves.frames[0], curves.frames[-1]):
         text = f"{frame:g}"
-        x = float(place.x(frame, speeds)) - (7 * s * len(text) if frame == speeds.frames[-1] else 0.0)
+        x = float(place.x(frame, curves)) - (7 * s * len(text) if frame == curves.frames[-1] else 0.0)
         shapes.labels.append((np.array([x, place.bottom - 14 * s, 10]), text, WORDS))
     return shapes
 
 
-def playhead(speeds: Speeds, place: Place, frame: float) -> Shapes:
+def playhead(curves: MotorCurves, place: Place, frame: float) -> Shapes:
     """Return the line at the present frame, with its number; nothing outside the bake."""
     shapes = Shapes()
-    if speeds.frames[0] <= frame <= speeds.frames[-1]:
-        x = float(place.x(frame, speeds))
+    if curves.frames[0] <= frame <= curves.frames[-1]:
+        x = float(place.x(frame, curves))
         shapes.segments(np.array([[x, place.bottom, 0.0], [x, place.top, 0.0]]), HAND)
         shapes.labels.append((np.array([x + 3 * place.scale, place.top - 11 * place.scale, 10]), f"{frame:g}", HAND))
     return shapes
@@ -179,14 +199,14 @@ def _frame(shapes: Shapes, place: Place, unit: float, top: float) -> None:
             )
 
 
-def _columns(speeds: Speeds, place: Place) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
+def _columns(curves: MotorCurves, place: Place) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
     """Return the largest share of each motor within each column of pixels: a peak never hides between two of them."""
     columns = max(int(place.right - place.left), 2)
-    x = np.asarray(place.x(speeds.frames, speeds))
+    x = np.asarray(place.x(curves.frames, curves))
     if len(x) <= columns:
-        return lambda k: (x, speeds.shares[:, k])
+        return lambda k: (x, curves.shares[:, k])
     starts = np.flatnonzero(np.diff(np.floor(x), prepend=-np.inf) > 0)
-    return lambda k: (x[starts], np.maximum.reduceat(speeds.shares[:, k], starts))
+    return lambda k: (x[starts], np.maximum.reduceat(curves.shares[:, k], starts))
 
 
 def _curve(
