@@ -17,10 +17,10 @@ from .sqp import UNREACHED, minimise, settle
 
 RISEN = 1.5  # by this factor the objective has changed since another way was looked for
 BETTER = 0.5  # of the objective: what another way to stand must be worth
-# rad, or of the robot's size: a coordinate that ends on a limit is moved back by so much to look for another way; one
-# that rests so near to one of its limits can soon not turn any further there
+# rad, or of the robot's size: a coordinate that ends on a limit is moved back by so much to look for another way
 BENT = 0.5
-ONE_SIDED = 2.0  # times as far from a coordinate's rest as its near limit is the other one, at least
+NEAR = 1.0  # likewise: one that rests so near to one of its limits can soon not turn any further there,
+ONE_SIDED = 2.0  # if the other limit is so many times as far
 MOVED = 1e-3  # rad, or of the robot's size: a coordinate that has left its rest by so much has moved
 MET = 1e-11  # the objective where targets are met to 5 millionths of the robot's size
 GAIN = 0.999  # of the objective: what that must be worth
@@ -151,10 +151,10 @@ def start_afresh(flat, tables, work, memory, limits, most, result):
 
 
 @kernel
-def _bend_limbs(flat, memory):
+def _bend_limbs(flat, work, memory):
     """Put the rest pose into `other`, with each coordinate that rests near one of its limits moved away from it.
 
-    Returns whether `guess` has one of them moved towards that limit.
+    Bounds keep it from going back at first. Returns whether `guess` has one of them moved towards that limit.
     """
     guess, other = memory.guess, memory.other
     towards = False
@@ -165,10 +165,15 @@ def _bend_limbs(flat, memory):
         if at < 0:
             continue
         below, above = memory.rest[at] - flat.lower[i], flat.upper[i] - memory.rest[at]
-        if not min(below, above) < BENT or not ONE_SIDED * BENT < max(below, above) < np.inf:
+        near, far = min(below, above), max(below, above)
+        if not near < NEAR or not ONE_SIDED * near < far < np.inf:
             continue
         away = 1.0 if below < above else -1.0
         other.q[at] += away * BENT
+        if away > 0:
+            work.lower[i] = memory.rest[at] + 0.5 * BENT
+        else:
+            work.upper[i] = memory.rest[at] - 0.5 * BENT
         towards = towards or away * (guess.q[at] - memory.rest[at]) < -MOVED
     return towards
 
@@ -193,9 +198,14 @@ def start_bent(flat, tables, work, memory, limits, most, result):
         What `minimise` does, with the iterations of both.
     """
     guess, other = memory.guess, memory.other
-    if not _bend_limbs(flat, memory):
+    if not _bend_limbs(flat, work, memory):
+        bound(flat, tables, work, memory.last, limits)
         return result
     found = _solve_from_other(flat, tables, work, memory, limits, most)
+    bound(flat, tables, work, memory.last, limits)
+    if found[0] < np.inf:
+        again = minimise(flat, other, tables, work, limits, most, found[0], found[3])
+        found = again[0], found[1] + again[1], again[2], again[3]
     better = found[0] < np.inf and missed(flat, other, tables) <= missed(flat, guess, tables) + MET
     return _take(guess, other, result, found, better)
 

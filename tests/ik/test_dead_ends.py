@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,27 @@ def test_another_way_is_looked_for_as_the_foot_goes_astray_at_any_rate(rate: int
     off = report.position_error[within, 0]
     assert off.max() < 4e-3
     assert (off > 2e-3).sum() / rate < 0.05
+
+
+@pytest.mark.parametrize("over", [0.09, 0.3, 0.8])
+@pytest.mark.parametrize("lead", [-0.02, 0.0, 0.02])
+def test_a_leg_that_is_straight_at_rest_bends_at_the_knee(over: float, lead: float) -> None:
+    """Also where the knee could bend backwards at first: the first frame decides for the whole clip."""
+    times = np.arange(61) / 60
+    depth = 2 * LONG * (0.99 - 0.2 * times**2)
+    path = np.column_stack([lead + 0.1 * times, 0.0 * times, -depth])
+    motion = retarget(leg(over), TargetClip(times, {"foot": Track(path)}), Settings(state_weight=None))
+    assert motion.report.position_error.max() < 1e-5
+    assert motion.values[0, 2] > 0.1
+    assert np.abs(np.diff(motion.values, axis=0)).max() < 0.1
+
+
+def test_no_knee_turns_as_fast_as_a_file_may_say() -> None:
+    """Files have placeholders: iCub's knee is said to turn 100 rad/s."""
+    slow = leg()
+    fast = slow.with_changes(joints=tuple(replace(joint, velocity_limit=100.0) for joint in slow.joints))
+    times = np.arange(60) / 120
+    path = np.column_stack([np.where(times < 0.2, 0.3, -0.3), 0.0 * times, np.full(60, -0.5)])
+    clip = TargetClip(times, {"foot": Track(path)})
+    steps = np.abs(np.diff(retarget(fast, clip, Settings(enforce_velocity=True)).values, axis=0))
+    assert 0.15 < steps.max() < 0.2
