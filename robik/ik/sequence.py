@@ -19,6 +19,7 @@ from ..objectives import calm
 from ..objectives.registry import missed_by_cluster, objective
 from .sqp import CONVERGED, UNREACHED, hold, minimise, settle
 from .starts import bend_back, beyond, bound, is_time_to_look, stand, start_afresh, start_bent
+from .way_out import is_stuck, lead_out
 
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
 UNMET = 2e-6  # the objective where a target of weight one is off by a 500th of the robot's size
@@ -125,6 +126,8 @@ def solve_frame(flat, tables, work, memory, limits, most, afresh):
     result = _let_loose(flat, tables, work, memory, bounded, most, result)
     if limits and result[0] > UNMET and is_time_to_look(flat, memory, result[0]):
         result = bend_back(flat, tables, work, memory, most, result)
+    if limits and not afresh and is_stuck(flat, tables, memory):
+        result = lead_out(flat, tables, work, memory, most, result)
     for i in range(memory.recent.shape[0]):
         memory.earlier[i] = memory.recent[i]
     difference(flat, guess.q, last.q, memory.recent)

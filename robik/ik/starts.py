@@ -106,10 +106,19 @@ def _take(guess, other, result, found, better):
 
 
 @kernel
-def _solve_from_other(flat, tables, work, memory, limits, most):
+def solve_from_other(flat, tables, work, memory, limits, most):
     """Solve a frame from the coordinates in `other`, wherever these stand.
 
-    Returns what `minimise` does, with an infinite objective where they cannot be brought onto the loops.
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        tables: The objectives with their targets.
+        work: Scratch of the solver.
+        memory: State of the frames before.
+        limits: Whether joint limits hold.
+        most: Largest number of iterations.
+
+    Returns:
+        What `minimise` does, with an infinite objective where they cannot be brought onto the loops.
     """
     other = memory.other
     residual = stand(flat, other, work)
@@ -146,15 +155,23 @@ def start_afresh(flat, tables, work, memory, limits, most, result):
         moved = moved or memory.last.q[i] != memory.rest[i]
     if not moved:
         return result
-    found = _solve_from_other(flat, tables, work, memory, limits, most)
+    found = solve_from_other(flat, tables, work, memory, limits, most)
     return _take(memory.guess, other, result, found, found[0] < BETTER * result[0])
 
 
 @kernel
-def _bend_limbs(flat, work, memory):
+def bend_limbs(flat, work, memory):
     """Put the rest pose into `other`, with each coordinate that rests near one of its limits moved away from it.
 
-    Bounds keep it from going back at first. Returns whether `guess` has one of them moved towards that limit.
+    Bounds keep it from going back at first.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        work: Scratch of the solver.
+        memory: State of the frames before.
+
+    Returns:
+        Whether `guess` has one of them moved towards that limit.
     """
     guess, other = memory.guess, memory.other
     towards = False
@@ -198,10 +215,10 @@ def start_bent(flat, tables, work, memory, limits, most, result):
         What `minimise` does, with the iterations of both.
     """
     guess, other = memory.guess, memory.other
-    if not _bend_limbs(flat, work, memory):
+    if not bend_limbs(flat, work, memory):
         bound(flat, tables, work, memory.last, limits)
         return result
-    found = _solve_from_other(flat, tables, work, memory, limits, most)
+    found = solve_from_other(flat, tables, work, memory, limits, most)
     bound(flat, tables, work, memory.last, limits)
     if found[0] < np.inf:
         again = minimise(flat, other, tables, work, limits, most, found[0], found[3])

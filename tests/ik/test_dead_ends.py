@@ -97,3 +97,30 @@ def test_no_knee_turns_as_fast_as_a_file_may_say() -> None:
     clip = TargetClip(times, {"foot": Track(path)})
     steps = np.abs(np.diff(retarget(fast, clip, Settings(enforce_velocity=True)).values, axis=0))
     assert 0.15 < steps.max() < 0.2
+
+
+@pytest.mark.parametrize("rate", [24, 120])
+def test_an_arm_at_its_limit_is_led_round_the_other_way(rate: int) -> None:
+    """Motors keep their speeds meanwhile, so it takes them a while."""
+    limit, speed = 2.9, 6.0
+    bodies = (Body("turret", 1.0), Body("arm", 1.0, pose=Pose((0.3, 0.0, 0.0))))
+    joints = (
+        Joint("turn", "revolute", WORLD, "turret", axis=(0.0, 0.0, 1.0), actuated=True, limits=((-limit, limit),),
+              velocity_limit=speed),
+        Joint("lift", "revolute", "turret", "arm", position=(0.3, 0.0, 0.0), axis=(0.0, 1.0, 0.0), actuated=True,
+              limits=((-1.5, 1.5),), velocity_limit=speed),
+    )  # fmt: skip
+    robot = Mechanism("crane", bodies, joints, frames=(Frame("hand", "arm", Pose((0.4, 0.0, 0.0))),))
+    times = np.arange(6 * rate) / rate
+    angle, reach = 0.5 + 1.2 * times, 0.3 + 0.4 * np.cos(0.3)
+    path = np.column_stack([reach * np.cos(angle), reach * np.sin(angle), 0.4 * np.sin(0.3) + 0.0 * times])
+    motion = retarget(
+        robot, TargetClip(times, {"hand": Track(path)}), Settings(enforce_velocity=True, state_weight=None)
+    )
+    assert np.abs(np.diff(motion.values, axis=0)).max() <= speed / rate * (1 + 1e-9)
+    error = motion.report.position_error[:, 0]
+    assert error[angle < limit].max() < 1e-6
+    again = np.flatnonzero(angle > 2 * np.pi - limit)[0]  # the target is within reach again, from the other side
+    arrived = again + round((1.2 + 2 * limit / (speed - 1.2) + 0.4) * rate)  # looked for, and led there
+    assert error[again] > 0.2
+    assert error[arrived:].max() < 1e-6
