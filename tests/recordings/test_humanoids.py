@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.baking.humanoids import run
 from robik.formats import load_robot
 from robik.recordings.recording import load_recording
 from robik.retarget.recorded import Retargeted, retarget_recording
@@ -55,3 +56,13 @@ def test_a_walk_after_a_t_pose_is_followed_on_its_feet(shared_data: Path, name: 
     assert np.ptp(found.motion.base.position[:, 1]) > 0.5, "it walks as far as the character, by its own size"
     hips = found.motion.report.targets.index(found.following.followers[0].frame)
     assert found.motion.report.position_error[:, hips].mean() < HIPS_OFF[name]
+
+
+def test_the_table_holds_humanoids_alone(shared_data: Path) -> None:
+    """A gripper has chains in pairs, too."""
+    recording = str(shared_data / "bvh" / "05_20-mb.bvh")
+    rows = run(folder=str(shared_data / "unitree_h1"), recording=recording, balance="off")["humanoids"]
+    assert [row["robot"] for row in rows] == ["h1"]
+    assert rows[0]["step_rad"] <= LARGEST_STEP
+    assert rows[0]["error_mean_m"] < 0.04
+    assert not run(folder=str(shared_data / "robotiq_2f85"), recording=recording, balance="off")["humanoids"]
