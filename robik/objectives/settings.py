@@ -199,7 +199,7 @@ class Settings:
 def speed_limit(joint: Joint, coordinate: str, extent: float) -> float:
     """Return the speed limit of a motor: `DEFAULT_SPEED` where the robot's file names none.
 
-    Files name placeholders, such as 100 rad/s for a knee. Between two limits no motor is let turn faster than `FASTEST`.
+    Files name placeholders, such as 100 rad/s for a knee. Between two limits no motor turns faster than `FASTEST`.
 
     Args:
         joint: With a motor.
