@@ -21,6 +21,10 @@ CATALOGUE = {
         "experiments.baking.slow_frames",
         "the slowest frames of every robot, ours and those of a folder, after targets of all kinds",
     ),
+    "humanoids": (
+        "experiments.baking.humanoids",
+        "humanoids of a folder on a recording, as robik retarget makes them: errors, scale, largest step of a motor",
+    ),
     "compiling": (
         "experiments.baking.compiling",
         "seconds to compile the solver with an empty and with a filled cache",

@@ -32,6 +32,7 @@ class Memory(NamedTuple):
     given: (
         np.ndarray
     )  # (1,) whether the next frame starts at the coordinates of `guess`: contacts are not where `last` is
+    stuck: np.ndarray  # (2,) time that limits have kept a limb from its targets [s]; 1 while it is led out of there
 
 
 class Output(NamedTuple):
@@ -60,7 +61,7 @@ def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
     last, guess, other = (new_placement(flat, rest) for _ in range(3))
     memory = by_reference(Memory(
         last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64), np.zeros(d, np.int64),
-        np.zeros(1), np.zeros(len(flat.cluster_on)), np.zeros(1, np.bool_),
+        np.zeros(1), np.zeros(len(flat.cluster_on)), np.zeros(1, np.bool_), np.zeros(2),
     ))  # fmt: skip
     forget(flat, memory, rest)
     return memory
@@ -82,6 +83,7 @@ def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
     memory.looked[0] = 0.0
     memory.missed[:] = 0.0
     memory.given[0] = False
+    memory.stuck[:] = 0.0
 
 
 def new_output(flat: Flat, frames: int) -> Output:

@@ -14,7 +14,7 @@ from ..robots import load as load_robot
 from ..robots import names as robot_names
 from ..robots import path as robot_path
 from ..skeleton.anatomy import read_anatomy
-from ..skeleton.feet import Shapes, check_feet, on_feet
+from ..skeleton.feet import FEET, Shapes, check_feet, on_feet
 from ..skeleton.following import FEW, Following, character_clip, checked, fit_rows, glances
 from ..skeleton.mapping import Row, auto_map
 from ..skeleton.mapping_file import load_rows
@@ -128,7 +128,7 @@ def follow(
     mechanism, mapped = on_feet(mechanism, checked(mechanism, motion, asked), shapes)
     if balance.needs_contacts:
         check_feet(mechanism, mapped)
-    following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism))
+    following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism, mapped))
     moving = without_first(motion, following.left_out)
     solver = solver_settings(mechanism, following.weights, balance, settings)
     clip = balanced(character_clip(moving, following.followers, following.placement), mechanism, balance, solver)
@@ -175,21 +175,26 @@ def told(rows: Iterable[Row], motion: SkeletonMotion) -> list[Row]:
     return [row if row.part else replace(row, part=part, side=side) for row, (part, side) in parts.items()]
 
 
-def standing_root(before: Mechanism, mechanism: Mechanism) -> Pose:
+def standing_root(before: Mechanism, mechanism: Mechanism, rows: Iterable[Row]) -> Pose:
     """Return the pose in which a robot stands on the ground.
 
-    One whose file says nothing of the world is lifted onto the floor when its feet are found, as Blender does it.
+    One whose file says nothing of the world is lifted onto the floor when its feet are found, as Blender does it. One
+    without soles stands with the lower one of what follows feet on the floor.
 
     Args:
         before: The robot as its file has it.
         mechanism: The robot with feet.
+        rows: Which bone each frame follows.
 
     Returns:
         Pose of its root [m].
     """
     if mechanism is before or any(joint.parent == WORLD for joint in mechanism.joints):
         return Pose()
-    return Pose((0.0, 0.0, single(-ground_height(mechanism))))
+    ground = ground_height(mechanism)
+    if not any(frame.is_foot for frame in mechanism.frames):
+        ground = min(mechanism.rest_pose(row.frame).position[2] for row in rows if row.part in FEET)
+    return Pose((0.0, 0.0, single(-ground)))
 
 
 def _robot(robot: Mechanism | str | Path, file: str | Path | None) -> tuple[Mechanism, Path | None]:

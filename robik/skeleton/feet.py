@@ -109,6 +109,8 @@ def foot_name(body: str, side: str, taken: set[str]) -> str:
 def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[Mechanism, list[Row]]:
     """Return robot and rows with feet for what follows a foot, where the robot's file tells of none.
 
+    A robot of which nothing shows what it stands on has no feet, but is let go, too, if its hips follow as well.
+
     Args:
         mechanism: The robot, in its rest pose.
         rows: Which bone each frame follows.
@@ -120,7 +122,10 @@ def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[
     feet = [row for row in rows if row.part in FEET and row.bone]
     stands = with_soles(mechanism, dict.fromkeys(mechanism.frame(row.frame).body for row in feet), shapes)
     if stands is mechanism:
-        return mechanism, list(rows)
+        walks = feet and any(row.part == "hips" and row.bone for row in rows)
+        known = any(frame.is_foot for frame in mechanism.frames)
+        ends = [mechanism.frame(row.frame).body for row in feet]
+        return let_go(mechanism, ends) if walks and not known else mechanism, list(rows)
     named = {frame.body: frame.name for frame in stands.frames if frame.is_foot}
     labels = {row.frame: named[mechanism.frame(row.frame).body] for row in feet}
     return stands, [standing_row(stands, replace(row, frame=labels.get(row.frame, row.frame))) for row in rows]
@@ -181,7 +186,7 @@ def let_go(mechanism: Mechanism, feet: Iterable[str]) -> Mechanism:
 
     Args:
         mechanism: The robot.
-        feet: Names of the bodies that it stands on.
+        feet: Names of the bodies that it stands on, which may be held.
 
     Returns:
         The robot; the given one where nothing is to be released.

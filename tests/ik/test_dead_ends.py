@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,54 @@ def test_another_way_is_looked_for_as_the_foot_goes_astray_at_any_rate(rate: int
     off = report.position_error[within, 0]
     assert off.max() < 4e-3
     assert (off > 2e-3).sum() / rate < 0.05
+
+
+@pytest.mark.parametrize("over", [0.09, 0.3, 0.8])
+@pytest.mark.parametrize("lead", [-0.02, 0.0, 0.02])
+def test_a_leg_that_is_straight_at_rest_bends_at_the_knee(over: float, lead: float) -> None:
+    """Also where the knee could bend backwards at first: the first frame decides for the whole clip."""
+    times = np.arange(61) / 60
+    depth = 2 * LONG * (0.99 - 0.2 * times**2)
+    path = np.column_stack([lead + 0.1 * times, 0.0 * times, -depth])
+    motion = retarget(leg(over), TargetClip(times, {"foot": Track(path)}), Settings(state_weight=None))
+    assert motion.report.position_error.max() < 1e-5
+    assert motion.values[0, 2] > 0.1
+    assert np.abs(np.diff(motion.values, axis=0)).max() < 0.1
+
+
+def test_no_knee_turns_as_fast_as_a_file_may_say() -> None:
+    """Files have placeholders: iCub's knee is said to turn 100 rad/s."""
+    slow = leg()
+    fast = slow.with_changes(joints=tuple(replace(joint, velocity_limit=100.0) for joint in slow.joints))
+    times = np.arange(60) / 120
+    path = np.column_stack([np.where(times < 0.2, 0.3, -0.3), 0.0 * times, np.full(60, -0.5)])
+    clip = TargetClip(times, {"foot": Track(path)})
+    steps = np.abs(np.diff(retarget(fast, clip, Settings(enforce_velocity=True)).values, axis=0))
+    assert 0.15 < steps.max() < 0.2
+
+
+@pytest.mark.parametrize("rate", [24, 120])
+def test_an_arm_at_its_limit_is_led_round_the_other_way(rate: int) -> None:
+    """Motors keep their speeds meanwhile, so it takes them a while."""
+    limit, speed = 2.9, 6.0
+    bodies = (Body("turret", 1.0), Body("arm", 1.0, pose=Pose((0.3, 0.0, 0.0))))
+    joints = (
+        Joint("turn", "revolute", WORLD, "turret", axis=(0.0, 0.0, 1.0), actuated=True, limits=((-limit, limit),),
+              velocity_limit=speed),
+        Joint("lift", "revolute", "turret", "arm", position=(0.3, 0.0, 0.0), axis=(0.0, 1.0, 0.0), actuated=True,
+              limits=((-1.5, 1.5),), velocity_limit=speed),
+    )  # fmt: skip
+    robot = Mechanism("crane", bodies, joints, frames=(Frame("hand", "arm", Pose((0.4, 0.0, 0.0))),))
+    times = np.arange(6 * rate) / rate
+    angle, reach = 0.5 + 1.2 * times, 0.3 + 0.4 * np.cos(0.3)
+    path = np.column_stack([reach * np.cos(angle), reach * np.sin(angle), 0.4 * np.sin(0.3) + 0.0 * times])
+    motion = retarget(
+        robot, TargetClip(times, {"hand": Track(path)}), Settings(enforce_velocity=True, state_weight=None)
+    )
+    assert np.abs(np.diff(motion.values, axis=0)).max() <= speed / rate * (1 + 1e-9)
+    error = motion.report.position_error[:, 0]
+    assert error[angle < limit].max() < 1e-6
+    again = np.flatnonzero(angle > 2 * np.pi - limit)[0]  # the target is within reach again, from the other side
+    arrived = again + round((1.2 + 2 * limit / (speed - 1.2) + 0.4) * rate)  # looked for, and led there
+    assert error[again] > 0.2
+    assert error[arrived:].max() < 1e-6

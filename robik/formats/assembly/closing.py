@@ -29,6 +29,8 @@ PULL = 0.05  # weight of a radian, or of a joint's span, off the stored pose
 ACCEPTED = TOLERANCE
 # rad, or of the robot's size: a loop that closes within is in the stored pose's assembly mode; no other is looked for
 NEAR = 0.5
+LOOSE = 1e-3  # of the largest: singular values below may be those of rounding
+FAR = 100.0  # times the gap in the stored pose: a loop that closes only so far away does not because of the gap
 FARTHEST = 1e9  # lengths [m] and coefficients beyond are a mistake, and their squares' differences mean nothing
 Closure = tuple[np.ndarray, np.ndarray]  # residuals (m,), and their derivatives (m, d)
 Offer = Callable[[np.ndarray], None]  # takes the best coordinates so far
@@ -179,6 +181,8 @@ def search(
             q, error = _descend(robot, np.clip(q, *bounds), stored, matters, bounds)
         except OutOfTimeError:
             break
+        if start == 0:
+            q, error = _as_stored(robot, stored, matters, bounds, q, error)
         if error < best_error:
             best, best_error = q, error
             offer(best)
@@ -190,6 +194,45 @@ def search(
     if found:
         _, best, best_error = min(found, key=lambda item: item[0])
     return best, best_error
+
+
+def _as_stored(
+    robot: OpenRobot,
+    stored: np.ndarray,
+    matters: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray],
+    q: np.ndarray,
+    error: float,
+) -> tuple[np.ndarray, float]:
+    """Return a pose beside the stored one whose loops are closed but for rounding, in place of `q` far away.
+
+    Rounded numbers lock a linkage that moves. By the letter it closes best somewhere on its way, however far that is.
+    A singular value below LOOSE is then one of rounding, along which no step is taken. What stays open is taken up in
+    the joints.
+
+    Args:
+        robot: The robot, its loops perhaps open.
+        stored: Coordinates (d,) as the file has them.
+        matters: Flags (d,) of the coordinates that close loops.
+        bounds: Lower and upper limits (d,).
+        q: Coordinates (d,) that close best.
+        error: Largest residual there.
+
+    Returns:
+        Coordinates (d,), and the largest residual.
+    """
+    columns = np.flatnonzero(matters)
+    gap = float(np.abs(robot.closure(stored)[0]).max(initial=0.0))
+    if not len(columns) or float(np.abs(q - stored).max()) <= FAR * gap:
+        return q, error
+
+    def closure(x: np.ndarray) -> Closure:
+        values, rows = robot.closure(with_values(stored, columns, x))
+        return values, rows[:, columns]
+
+    x, beside = newton(stored[columns], closure, (bounds[0][columns], bounds[1][columns]), LOOSE)
+    near = float(np.abs(x - stored[columns]).max()) <= FAR * gap
+    return (with_values(stored, columns, x), beside) if near and beside <= ACCEPTED else (q, error)
 
 
 def _descend(
@@ -256,7 +299,10 @@ def with_values(q: np.ndarray, columns: np.ndarray, x: np.ndarray) -> np.ndarray
 
 
 def newton(
-    x: np.ndarray, closure: Callable[[np.ndarray], Closure], limits: tuple[np.ndarray, np.ndarray]
+    x: np.ndarray,
+    closure: Callable[[np.ndarray], Closure],
+    limits: tuple[np.ndarray, np.ndarray],
+    loose: float = 1e-9,
 ) -> tuple[np.ndarray, float]:
     """Return the coordinates with the least residual on the way of Newton's steps, and that residual.
 
@@ -264,6 +310,7 @@ def newton(
         x: Coordinates (k,) to start from.
         closure: Returns residuals (m,) and derivatives (m, k).
         limits: Lower and upper limits (k,).
+        loose: Of the largest singular value: what is smaller is none.
 
     Returns:
         Coordinates (k,), and the largest residual there.
@@ -275,7 +322,7 @@ def newton(
         if error >= best_error:
             break
         best, best_error = x, error
-        x = np.clip(x - np.linalg.lstsq(J, values, rcond=1e-9)[0], *limits)
+        x = np.clip(x - np.linalg.lstsq(J, values, rcond=loose)[0], *limits)
     return best, best_error
 
 

@@ -310,15 +310,15 @@ class OpenRobot:
                 u = Ra[:, k]
                 values.append(float(u @ gap) / self.size)
                 rows.append((u @ (vb - va) + cross(u, gap) @ wa) / self.size)
-        turns = joint.turns
+        turns, radian = joint.turns, min(1.0, joint.lever / self.size)
         if len(turns) == 2:
             a, b = Ra[:, turns[0]], Rb[:, turns[1]]
-            values.append(float(a @ b))
-            rows.append(cross(a, b) @ wa + cross(b, a) @ wb)
+            values.append(radian * float(a @ b))
+            rows.append(radian * (cross(a, b) @ wa + cross(b, a) @ wb))
         elif len(turns) < 2:
             for k in turns or range(3):
-                values.extend((Rb[:, k] - Ra[:, k]).tolist())
-                rows.extend(cross(wb.T, Rb[:, k]).T - cross(wa.T, Ra[:, k]).T)
+                values.extend((radian * (Rb[:, k] - Ra[:, k])).tolist())
+                rows.extend(radian * (cross(wb.T, Rb[:, k]).T - cross(wa.T, Ra[:, k]).T))
 
     def _velocity(self, body: str, x: np.ndarray, now: Placed) -> tuple[np.ndarray, np.ndarray]:
         """Return derivatives (3, d) of a body's rotation and of its point at x."""

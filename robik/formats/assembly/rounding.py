@@ -46,7 +46,7 @@ def looped_axes(robot: OpenRobot, q: np.ndarray) -> tuple[dict[str, np.ndarray],
             x = robot.joint_frames(joint, now)[0][:, 0]
             along = known @ x
             off = np.linalg.norm(x - along[:, None] * known, axis=1)
-            alike = np.flatnonzero(off < PARALLEL)
+            alike = np.flatnonzero(off < PARALLEL * max(1.0, robot.size / joint.lever))
             if len(alike):
                 axes[joint.name] = np.sign(along[alike[0]]) * known[alike[0]]
                 most = max(most, float(off[alike[0]]))

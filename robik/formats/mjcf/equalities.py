@@ -248,7 +248,8 @@ def _from_pins(pins: list[Pin], rounding: float, report: Notes) -> list[OpenJoin
     ]
     kind = "revolute" if is_hinge else "fixed"
     report.add(f"{len(pins)} connects between the same two bodies are one {kind} joint", name)
-    return [OpenJoint(name, kind, *first.bodies, near=frames[0], far=frames[1])]
+    lever = float(np.linalg.norm(near[longest])) if is_hinge else np.inf
+    return [OpenJoint(name, kind, *first.bodies, near=frames[0], far=frames[1], lever=lever)]
 
 
 def _are_congruent(near: np.ndarray, far: np.ndarray, rounding: float) -> bool:
