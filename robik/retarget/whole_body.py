@@ -46,20 +46,21 @@ def passes(
     Yields:
         Share that is done, and the best clip so far.
     """
+    if plan.pace != MOVING or not mechanism.mass > 0:
+        return
     clip, best, least = first, first, np.inf
     quick = replace(settings, look_ahead=False, cyclic=False)
     for done in range(PASSES):
-        if plan.pace != MOVING or not mechanism.mass > 0:
-            return
         part = _thinned(clip)
         solving = Retargeting(mechanism, part, quick)
         for frames in solving.steps():
             yield (done + frames / len(part.times)) / PASSES, best
         motion = solving.motion()
-        short = _shortfall(mechanism, part, motion, margin) + _missed(part, motion)
-        if short >= least:
+        short = _shortfall(mechanism, part, motion, margin)
+        cost = short + _missed(part, motion)
+        if cost >= least:
             break
-        best, least = clip, short
+        best, least = clip, cost
         if short <= KEPT * margin:
             break
         clip = plan.clip(_at_all(first.times, part.times, _by_limbs(mechanism, part, motion, plan.ground)))
