@@ -48,6 +48,8 @@ class ROBIK_PT_result(TabPanel):
                 " to 0",
                 "INFO",
             )
+        if result.beyond_robot:
+            line(layout, result.beyond_robot[0].upper() + result.beyond_robot[1:], "ERROR")
         if result.rest:
             _draw_rest(layout, result)
         _draw_physics(layout, result)
@@ -158,6 +160,9 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
         _draw_margin(column, result)
     if result.has_contacts:
         _draw_contacts(column, result)
+    if result.moved:
+        text = f"{result.moved} moved, {millimetres(result.moved_most)}"
+        _draw_row(column, "footholds", text, True, result.moved_frame, result.moved_why)
     if result.sunk > result.met:
         _draw_row(
             column,

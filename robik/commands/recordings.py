@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..motions import Motion
     from ..retarget.baking import Balance
+    from ..retarget.recorded import Retargeted
 
 EVERY = 0.5  # s between two looks at the progress
 
@@ -90,8 +91,19 @@ def _retarget(options: argparse.Namespace) -> None:
         save_report(found.motion, options.report)
     if options.save_mapping:
         save_rows(found.rows, options.save_mapping)
+    _tell(found)
+
+
+def _tell(found: Retargeted) -> None:
+    """Say what follows what, which footholds were moved, and how good the motion is."""
+    from ..retarget.shortfall import beyond_the_robot
+
     print("\n".join(f"{row.frame} follows {row.bone}" for row in found.following.followers))
+    for foothold in found.clip.moved:
+        print(foothold)
     print(_told(found.motion))
+    if beyond := beyond_the_robot(found.mechanism, found.motion):
+        print(f"note: {beyond}", file=sys.stderr)
 
 
 def _tell_thin_feet(mechanism: Mechanism, balance: Balance) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ClipError
 from ..files import write_whole
 from ..mechanism.model import Mechanism
+from ..motions.report import MovedFoothold
 from ..objectives.objective import Objective
 from ..objectives.registry import ASKED
 
@@ -51,6 +52,7 @@ class TargetClip:
         tracks: by the name of a frame or a body of the robot.
         com: (T, 3) world coordinates [m], or None.
         objectives: what else is asked for, one of a key.
+        moved: footholds that were out of reach and are elsewhere.
 
     Raises:
         ClipError: names the track and the sample that is wrong: NaN and infinite numbers, quaternions not of unit
@@ -61,6 +63,7 @@ class TargetClip:
     tracks: Mapping[str, Track] = field(default_factory=dict)
     com: np.ndarray | None = None
     objectives: tuple[Objective, ...] = ()
+    moved: tuple[MovedFoothold, ...] = ()
 
     def __post_init__(self) -> None:
         times = np.ascontiguousarray(self.times, dtype=float)

@@ -139,6 +139,13 @@ class RobikResult(PropertyGroup):
         precision=4,
     )
     contact_frame: IntProperty(name="Frame", description="Where something in contact is furthest off")
+    moved: IntProperty(name="Footholds Moved", description="Footholds that were out of reach and are elsewhere")
+    moved_most: FloatProperty(
+        name="Moved By", description="How far a foothold is from where the character stands", unit="LENGTH", precision=4
+    )
+    moved_frame: IntProperty(name="Frame", description="Where the robot first stands on what was moved furthest")
+    moved_why: StringProperty(name="Moved", description="Which footholds were moved, how far and why")
+    beyond_robot: StringProperty(name="Beyond", description="What the robot cannot do, empty where it follows the clip")
     sunk: FloatProperty(
         name="Below Ground", description="How far a sole goes below the ground, at worst", unit="LENGTH", precision=4
     )
