@@ -84,12 +84,9 @@ def _row(folder: str, robot: str, name: str, clip: SkeletonMotion) -> Found:
 
 def show(found: Found) -> None:
     """Print the table; an exclamation mark where a figure is beyond what is wanted."""
-    print(
-        "robot   clip                slide  contact   turned   floor  in it   jump     inside    CoM  frame longest  all"
-    )
-    print(
-        "                             mm/s       mm        °      mm frames    rad                mm     ms      ms    s"
-    )
+    names = " slide  contact   turned   floor  in it   jump     inside    CoM  frame longest    all"
+    units = "  mm/s       mm        °      mm frames    rad                mm     ms      ms      s"
+    print(f"{'robot   clip':26} {names}\n{'':26} {units}")
     for row in found["held_feet"]:
         late = row["contact_off_mm"] > HELD or row["contact_turned_deg"] > FLAT
         bad = late or row["slide_mm_s"] > 1.0 or row["frames_in_floor"] > 0 or row["jump_rad"] > JUMP
