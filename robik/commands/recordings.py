@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from .arguments import add_robot, command, load, robot_file
+from .judging import judged
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -87,11 +88,11 @@ def _retarget(options: argparse.Namespace) -> None:
         _tell_thin_feet(found.mechanism, balance)
     motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
     save_motion(motion, options.output, chosen.name, Companions(robot=found.mechanism, order=options.order))
-    if options.report:
-        save_report(found.motion, options.report)
     if options.save_mapping:
         save_rows(found.rows, options.save_mapping)
     _tell(found)
+    if options.report:
+        save_report(judged(found.mechanism, found.motion, found.clip, robot_file(options)), options.report)
 
 
 def _tell(found: Retargeted) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .penetration import Penetration
+
 
 @dataclass(frozen=True, kw_only=True)
 class SpeedErrors:
@@ -248,6 +250,7 @@ class Report:
         look_ahead: how all frames were solved at once; None where they were solved one by one.
         quality: figures of its contacts and jumps.
         moved: footholds that were out of reach and are elsewhere.
+        penetration: of the robot into itself and the ground; None where nobody asked.
         rounding: how far joints are from a file's rounded numbers, so that its linkages move [m].
     """
 
@@ -270,6 +273,7 @@ class Report:
     quality: Quality = Quality()
     rounding: float = 0.0
     moved: tuple[MovedFoothold, ...] = ()
+    penetration: Penetration | None = None
 
     @property
     def jumping(self) -> np.ndarray:
