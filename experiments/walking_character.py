@@ -41,6 +41,7 @@ def sample(file: Path) -> None:
     sys.path.insert(0, str(CHECKOUT / "scene/character"))  # the walk's modules need nothing of the add-on
     bpy.ops.wm.read_homefile(use_empty=True)
     scene = bpy.context.scene
+    assert scene is not None  # an empty one
     scene.render.fps, scene.render.fps_base = RATE, 1.0
     rig = import_module("walking.figure").make_character(scene)
     last = import_module("walking.walk").animate_walk(rig, first_frame=1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -51,12 +52,12 @@ class Judge:
         self._data = mujoco.MjData(self._model)
         self._of = np.array([self._numbers[body - 1] for body in self._model.geom_bodyid], dtype=int)
 
-    def _add_body(self, spec, name: str):
+    def _add_body(self, spec: Any, name: str) -> Any:
         body = spec.worldbody.add_body(name=name, explicitinertial=True, mass=1.0, inertia=[1.0, 1.0, 1.0])
         body.add_freejoint()
         return body
 
-    def _add_shape(self, spec, body, shape: CollisionShape, number: int) -> None:
+    def _add_shape(self, spec: Any, body: Any, shape: CollisionShape, number: int) -> None:
         """Add a shape to a body of the model."""
         kind = "MESH" if shape.kind == HULL else shape.kind.upper()
         geom = body.add_geom(type=getattr(self._mujoco.mjtGeom, f"mjGEOM_{kind}"))

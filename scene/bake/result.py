@@ -47,6 +47,7 @@ def store_result(
     result.beyond_robot = beyond_the_robot(mechanism, motion)
     result.met = position_met(mechanism)
     result.physics = result.physics_more = ""
+    result.penetration.clear()
     _store_short(result, motion, report, frames)
     _store_look_ahead(result, report)
 
