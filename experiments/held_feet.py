@@ -14,10 +14,14 @@ import numpy as np
 from experiments import CHECKOUT
 from experiments.experiment import Experiment, Found, tell
 from experiments.walking_character import walking_character
+from robik.collision.files import told_collisions
+from robik.collision.measure import measure_penetration
+from robik.motions.penetration import Penetration
 from robik.recordings.recording import load_recording, part_of_time
 from robik.retarget.contacts import below_ground
 from robik.retarget.recorded import Retargeted, retarget_recording
 from robik.retarget.support import zero_moment_margins
+from robik.robots import path as robot_path
 from robik.skeleton.skeleton import SkeletonMotion
 
 FOLDER = CHECKOUT.parent / "shared/data"
@@ -51,6 +55,12 @@ def _followed(folder: str, robot: str, clip: SkeletonMotion) -> Retargeted:
     return retarget_recording(file, clip, balance="auto", pin_feet=True)
 
 
+def _penetration(folder: str, robot: str, found: Retargeted) -> Penetration:
+    """Return how deep the robot goes into itself."""
+    told = told_collisions(found.mechanism, Path(folder) / ROBOTS[robot] if robot in ROBOTS else robot_path(robot))
+    return measure_penetration(found.mechanism, told.shapes, found.motion, apart=told.apart)
+
+
 def _row(folder: str, robot: str, name: str, clip: SkeletonMotion) -> Found:
     """Return the figures of one bake."""
     tell(f"{robot}, {name}")
@@ -59,6 +69,7 @@ def _row(folder: str, robot: str, name: str, clip: SkeletonMotion) -> Found:
     whole = process_time() - began
     motion, report = found.motion, found.motion.report
     assert report is not None  # a solved motion has one
+    depths = _penetration(folder, robot, found)
     contacts = {name: track.contact for name, track in found.clip.tracks.items() if track.contact is not None}
     inside = zero_moment_margins(found.mechanism, motion, contacts)
     stands = np.isfinite(inside)
@@ -71,6 +82,8 @@ def _row(folder: str, robot: str, name: str, clip: SkeletonMotion) -> Found:
         "contact_off_mm": report.quality.contact_off_mm,
         "contact_turned_deg": report.quality.contact_turned_deg,
         "footholds_moved": len(report.moved),
+        "self_penetration_mm": 1e3 * float(depths.depths.max(initial=0.0)),
+        "frames_in_itself": round(depths.self_share * len(motion.times)),
         "floor_penetration_mm": float(sunk.max()),
         "frames_in_floor": int((sunk > INTO).sum()),
         "jump_rad": report.quality.jump_rad,
@@ -84,16 +97,18 @@ def _row(folder: str, robot: str, name: str, clip: SkeletonMotion) -> Found:
 
 def show(found: Found) -> None:
     """Print the table; an exclamation mark where a figure is beyond what is wanted."""
-    names = " slide  contact   turned   floor  in it   jump     inside    CoM  frame longest    all"
-    units = "  mm/s       mm        °      mm frames    rad                mm     ms      ms      s"
+    names = " slide  contact   turned   self  in it   floor  in it   jump     inside    CoM  frame longest    all"
+    units = "  mm/s       mm        °     mm frames      mm frames    rad                mm     ms      ms      s"
     print(f"{'robot   clip':26} {names}\n{'':26} {units}")
     for row in found["held_feet"]:
         late = row["contact_off_mm"] > HELD or row["contact_turned_deg"] > FLAT
-        bad = late or row["slide_mm_s"] > 1.0 or row["frames_in_floor"] > 0 or row["jump_rad"] > JUMP
+        into = row["frames_in_floor"] + row["frames_in_itself"] > 0
+        bad = late or into or row["slide_mm_s"] > 1.0 or row["jump_rad"] > JUMP
         inside = row["zero_moment_inside"]
         print(
             f"{row['robot']:7} {row['clip']:18} {row['slide_mm_s']:6.2f} {row['contact_off_mm']:8.2g}"
-            f" {row['contact_turned_deg']:8.2g} {row['floor_penetration_mm']:7.1f} {row['frames_in_floor']:6d}"
+            f" {row['contact_turned_deg']:8.2g} {row['self_penetration_mm']:6.1f} {row['frames_in_itself']:6d}"
+            f" {row['floor_penetration_mm']:7.1f} {row['frames_in_floor']:6d}"
             f" {row['jump_rad']:6.3f} {'' if inside is None else f'{100 * inside:8.1f} %':>10}"
             f" {row['com_error_max_mm']:6.0f} {row['ms_mean']:6.2f} {row['ms_longest']:7.1f} {row['whole_s']:6.1f}"
             f"{' !' if bad else ''}"
