@@ -9,6 +9,7 @@ from ...robik.errors import RobikError
 from ...robik.motions.penetration import Penetration
 from ...robik.physics.standing import Search
 from ...robik.physics.verdict import Verdict
+from ...robik.retarget.shortfall import millimetres
 from ...scene.bake.ghost import remove_ghost
 from ...scene.bake.penetration import penetration_steps
 from ...scene.bake.physics import physics_steps
@@ -91,7 +92,9 @@ class ROBIK_OT_judge_penetration(Stepping):
     def done(self, context: Context, result: Penetration) -> None:
         """Say where it goes deepest."""
         is_deep = max(result.self_share, result.ground_share) > 0.0
-        self.report({"WARNING"} if is_deep else {"INFO"}, str(result))
+        rows = chosen_robot(context.scene).robik.robot.result.penetration
+        told = [f"{row.where} by {millimetres(row.depth)} at frame {row.frame}" for row in rows if row.where]
+        self.report({"WARNING"} if is_deep else {"INFO"}, "; ".join(told) or str(result))
 
 
 class ROBIK_OT_use_attempt(Reporting):

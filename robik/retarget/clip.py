@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -101,11 +101,18 @@ class TargetClip:
             for name, track in self.tracks.items()
         }
         objectives = tuple(item.part(kept) for item in self.objectives)
+        begin, end = float(self.times[start]), float(self.times[kept][-1])
+        moved = tuple(
+            replace(item, start=item.start - begin, end=item.end - begin)
+            for item in self.moved
+            if item.start <= end and item.end >= begin
+        )
         return TargetClip(
             self.times[kept] - self.times[start],
             tracks,
             com=None if self.com is None else self.com[kept],
             objectives=objectives,
+            moved=moved,
         )
 
     def _checked(self, name: str, track: Track) -> Track:

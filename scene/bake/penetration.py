@@ -56,7 +56,12 @@ def keep_penetration(result: PropertyGroup, found: Penetration, frames: np.ndarr
     result.penetration.clear()
     for what, names, depths, share in (
         ("in itself", [f"{a} in {b}" for a, b in found.pairs], found.depths, found.self_share),
-        ("in the ground", found.ground_bodies, found.ground_depths, found.ground_share),
+        (
+            "in the ground",
+            [f"{body} in the ground" for body in found.ground_bodies],
+            found.ground_depths,
+            found.ground_share,
+        ),
     ):
         row = result.penetration.add()
         row.name, row.share = what, share

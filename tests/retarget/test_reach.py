@@ -69,6 +69,8 @@ def test_a_foothold_out_of_reach_is_brought_into_reach(
     assert moved.end == 3.0
     assert f"{1e3 * moved.moved:.3g} mm" in str(moved)
     assert report_summary(motion)["moved_footholds"][-1]["frame"] == "foot_r"
+    assert "foot_r" not in {item.frame for item in made.part(0, 60).moved}
+    assert moved.start - made.times[100] in {item.start for item in made.part(100, 181).moved}
     stands = made.tracks["foot_r"].contact
     position, asked = made.tracks["foot_r"].position, pin_feet(walker, clip).tracks["foot_r"].position
     assert stands is not None and position is not None and asked is not None
