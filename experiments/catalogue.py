@@ -34,6 +34,10 @@ CATALOGUE = {
         "experiments.baking.looking_ahead",
         "errors, accelerations and jerks of clips too quick for motors, frame by frame and all frames at once",
     ),
+    "held-feet": (
+        "experiments.held_feet",
+        "slide, penetration, jumps, balance and time of characters on G1, H1 and the walker, feet held (needs Blender)",
+    ),
     "plots": ("experiments.baking.plots", "the plots of docs/experiments.md"),
     "tracking": (
         "experiments.tracking.tables",

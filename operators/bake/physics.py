@@ -6,9 +6,12 @@ from bpy.props import BoolProperty, IntProperty
 from bpy.types import Context
 
 from ...robik.errors import RobikError
+from ...robik.motions.penetration import Penetration
 from ...robik.physics.standing import Search
 from ...robik.physics.verdict import Verdict
+from ...robik.retarget.shortfall import millimetres
 from ...scene.bake.ghost import remove_ghost
+from ...scene.bake.penetration import penetration_steps
 from ...scene.bake.physics import physics_steps
 from ...scene.bake.stand import choose, stand_steps
 from ...scene.long_work.steps import Progress
@@ -74,6 +77,26 @@ class ROBIK_OT_make_it_stand(Stepping):
             )
 
 
+class ROBIK_OT_judge_penetration(Stepping):
+    """Find how deep the robot goes into itself and into the ground, by the convex hulls of its meshes"""
+
+    bl_idname = "robik.judge_penetration"
+    bl_label = "Judge Penetration"
+    bl_options = {"REGISTER", "UNDO"}
+    stopped = "Stopped; nothing was changed"
+
+    def steps(self, context: Context) -> Generator[Progress, None, Penetration]:
+        """Read the curves and judge them."""
+        return penetration_steps(context, chosen_robot(context.scene))
+
+    def done(self, context: Context, result: Penetration) -> None:
+        """Say where it goes deepest."""
+        is_deep = max(result.self_share, result.ground_share) > 0.0
+        rows = chosen_robot(context.scene).robik.robot.result.penetration
+        told = [f"{row.where} by {millimetres(row.depth)} at frame {row.frame}" for row in rows if row.where]
+        self.report({"WARNING"} if is_deep else {"INFO"}, "; ".join(told) or str(result))
+
+
 class ROBIK_OT_use_attempt(Reporting):
     """Let this attempt of Make It Stand move the robot; markers and the scene's end go to its pace"""
 
@@ -105,4 +128,7 @@ class ROBIK_OT_remove_ghost(Reporting):
         return {"FINISHED"}
 
 
-CLASSES = (ROBIK_OT_test_in_physics, ROBIK_OT_make_it_stand, ROBIK_OT_use_attempt, ROBIK_OT_remove_ghost)
+CLASSES = (
+    ROBIK_OT_test_in_physics, ROBIK_OT_make_it_stand, ROBIK_OT_judge_penetration, ROBIK_OT_use_attempt,
+    ROBIK_OT_remove_ghost,
+)  # fmt: skip

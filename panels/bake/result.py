@@ -5,6 +5,7 @@ from math import degrees
 
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
+from ...robik.motions.penetration import DEEP
 from ...robik.retarget.quality import CONTACT_MET
 from ...robik.retarget.shortfall import ORIENTATION_MET, POSITION_MET, millimetres
 from ...scene.bake.freshness import is_out_of_date
@@ -48,6 +49,8 @@ class ROBIK_PT_result(TabPanel):
                 " to 0",
                 "INFO",
             )
+        if result.beyond_robot:
+            line(layout, result.beyond_robot[0].upper() + result.beyond_robot[1:], "ERROR")
         if result.rest:
             _draw_rest(layout, result)
         _draw_physics(layout, result)
@@ -73,6 +76,7 @@ def _draw_buttons(layout: UILayout, context: Context) -> None:
     row.operator("robik.rebuild_bodies")
     row.operator("robik.reduce_keys")
     row = layout.row(align=True)
+    row.operator("robik.judge_penetration", text="Penetration")
     row.operator("robik.export_motion", text="Export Motion…")
 
 
@@ -158,6 +162,11 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
         _draw_margin(column, result)
     if result.has_contacts:
         _draw_contacts(column, result)
+    if result.moved:
+        text = f"{result.moved} moved, {millimetres(result.moved_most)}"
+        _draw_row(column, "footholds", text, True, result.moved_frame, result.moved_why)
+    for row in result.penetration:
+        _draw_penetration(column, row)
     if result.sunk > result.met:
         _draw_row(
             column,
@@ -203,6 +212,15 @@ def _draw_contacts(column: UILayout, result: PropertyGroup) -> None:
     is_late = result.contact_off > CONTACT_MET / POSITION_MET * result.met
     why = f"A contact is {millimetres(result.contact_off)} from where it is held; all slide by {result.slide:.2g} mm/s"
     _draw_row(column, "contacts", text, is_late, result.contact_frame, why)
+
+
+def _draw_penetration(column: UILayout, row: PropertyGroup) -> None:
+    if not row.where:
+        column.label(text=f"{row.name}: nowhere")
+        return
+    why = f"{row.where} by {millimetres(row.depth)}; more than a millimetre in {100 * row.share:.2g} % of the samples"
+    text = f"{millimetres(row.depth)}, {100 * row.share:.2g} %"
+    _draw_row(column, row.name, text, row.depth > DEEP, row.frame, why[0].upper() + why[1:])
 
 
 def _draw_row(column: UILayout, name: str, text: str, is_bad: bool, frame: int, why: str) -> None:

@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import RobikError
-from .arguments import add_robot, command, load, naming
+from .arguments import add_robot, command, load, naming, robot_file
+from .judging import judged
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -145,11 +146,11 @@ def _solve(options: argparse.Namespace) -> None:
     help_compiling()
     motion = retarget(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=options.prior_weight)
     save_motion(motion, options.output, "csv")
-    if options.report:
-        save_report(motion, options.report)
     if options.states:
         save_states(motion, options.states, motion.report.residual if motion.report else None)
     _print_solved(motion)
+    if options.report:
+        save_report(judged(mechanism, motion, clip, robot_file(options)), options.report)
 
 
 def _print_solved(motion: Motion) -> None:

@@ -9,11 +9,13 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from .arguments import add_robot, command, load, robot_file
+from .judging import judged
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..motions import Motion
     from ..retarget.baking import Balance
+    from ..retarget.recorded import Retargeted
 
 EVERY = 0.5  # s between two looks at the progress
 
@@ -86,12 +88,23 @@ def _retarget(options: argparse.Namespace) -> None:
         _tell_thin_feet(found.mechanism, balance)
     motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
     save_motion(motion, options.output, chosen.name, Companions(robot=found.mechanism, order=options.order))
-    if options.report:
-        save_report(found.motion, options.report)
     if options.save_mapping:
         save_rows(found.rows, options.save_mapping)
+    _tell(found)
+    if options.report:
+        save_report(judged(found.mechanism, found.motion, found.clip, robot_file(options)), options.report)
+
+
+def _tell(found: Retargeted) -> None:
+    """Say what follows what, which footholds were moved, and how good the motion is."""
+    from ..retarget.shortfall import beyond_the_robot
+
     print("\n".join(f"{row.frame} follows {row.bone}" for row in found.following.followers))
+    for foothold in found.clip.moved:
+        print(foothold)
     print(_told(found.motion))
+    if beyond := beyond_the_robot(found.mechanism, found.motion):
+        print(f"note: {beyond}", file=sys.stderr)
 
 
 def _tell_thin_feet(mechanism: Mechanism, balance: Balance) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .penetration import Penetration
+
 
 @dataclass(frozen=True, kw_only=True)
 class SpeedErrors:
@@ -183,6 +185,49 @@ class Quality:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MovedFoothold:
+    """Foothold out of reach, which was moved before the clip was solved.
+
+    Attributes:
+        frame: that stands on it.
+        start, end: first and last time at which it does [s].
+        shift: by which it was moved over the ground (x, y) [m].
+        turned: about the vertical [rad].
+        limits: coordinates that were at their limit there.
+    """
+
+    frame: str
+    start: float
+    end: float
+    shift: tuple[float, float]
+    turned: float
+    limits: tuple[str, ...] = ()
+
+    @property
+    def moved(self) -> float:
+        """Distance over the ground [m]."""
+        return float(np.hypot(*self.shift))
+
+    def __str__(self) -> str:
+        why = f" ({', '.join(self.limits)} at the limit)" if self.limits else ""
+        return (
+            f"foothold of {self.frame} from {self.start:.2f} to {self.end:.2f} s is out of reach: moved by"
+            f" {_mm(self.moved)}, turned by {_degrees(abs(self.turned))}{why}"
+        )
+
+    def as_data(self) -> dict:
+        """Return plain data, as `REPORT.json` holds it."""
+        return {
+            "frame": self.frame,
+            "start_s": self.start,
+            "end_s": self.end,
+            "moved_mm": 1e3 * self.moved,
+            "turned_deg": float(np.degrees(self.turned)),
+            "at_limit": list(self.limits),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """Errors of a motion against its clip, per frame.
 
@@ -204,6 +249,8 @@ class Report:
         jerk: (T, actuators) [rad/s³ or m/s³], the change of acceleration into each frame.
         look_ahead: how all frames were solved at once; None where they were solved one by one.
         quality: figures of its contacts and jumps.
+        moved: footholds that were out of reach and are elsewhere.
+        penetration: of the robot into itself and the ground; None where nobody asked.
         rounding: how far joints are from a file's rounded numbers, so that its linkages move [m].
     """
 
@@ -225,6 +272,8 @@ class Report:
     look_ahead: LookAhead | None = None
     quality: Quality = Quality()
     rounding: float = 0.0
+    moved: tuple[MovedFoothold, ...] = ()
+    penetration: Penetration | None = None
 
     @property
     def jumping(self) -> np.ndarray:

@@ -49,6 +49,8 @@ def report_summary(motion: Motion) -> dict:
         "frames_jumping": report.jumping.tolist(),
         "speed_cost": report.speed_cost.as_data() if report.speed_cost else None,
         "quality": asdict(report.quality),
+        "penetration": report.penetration.as_data() if report.penetration else None,
+        "moved_footholds": [item.as_data() for item in report.moved],
         "frames_short": [{"frame": int(k), "why": why} for k, why in report.short],
         "objectives": [
             {

@@ -18,6 +18,7 @@ from .balance import BalancePlan
 from .clip import TargetClip
 from .giving import sole_share
 from .pinning import pin_feet
+from .reach import reaching
 from .whole_body import passes
 
 BALANCES = ("off", "still", "moving", "auto")  # in the shell: none, or the pace of a centre of mass over the feet
@@ -202,13 +203,21 @@ def balancing(
     """
     if balance.pin_feet:
         clip = pin_feet(mechanism, clip)
-    if balance.source != "FEET":
-        return clip
-    margin = balance.whole_margin(mechanism)
-    plan = BalancePlan(mechanism, clip, margin=margin, lead=balance.lead, pace=balance.pace)
-    clip = plan.clip()
-    if settings is not None:
-        for share, found in passes(plan, mechanism, settings, margin, clip):
+    reached = None
+    if settings is not None and settings.contacts == "hold" and balance.pin_feet:
+        reached = yield from reaching(mechanism, clip, settings, lambda pinned: _planned(mechanism, pinned, balance)[1])
+        clip = reached.pinned
+    plan, clip = _planned(mechanism, clip, balance)
+    if settings is not None and plan is not None:
+        for share, found in passes(plan, mechanism, settings, balance.whole_margin(mechanism), clip, reached):
             clip = found
             yield share
     return clip
+
+
+def _planned(mechanism: Mechanism, clip: TargetClip, balance: Balance) -> tuple[BalancePlan | None, TargetClip]:
+    """Return the plan of a clip's balance, and the clip with it; none where nothing is to be balanced."""
+    if balance.source != "FEET":
+        return None, clip
+    plan = BalancePlan(mechanism, clip, margin=balance.whole_margin(mechanism), lead=balance.lead, pace=balance.pace)
+    return plan, plan.clip()

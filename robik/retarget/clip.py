@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ClipError
 from ..files import write_whole
 from ..mechanism.model import Mechanism
+from ..motions.report import MovedFoothold
 from ..objectives.objective import Objective
 from ..objectives.registry import ASKED
 
@@ -51,6 +52,7 @@ class TargetClip:
         tracks: by the name of a frame or a body of the robot.
         com: (T, 3) world coordinates [m], or None.
         objectives: what else is asked for, one of a key.
+        moved: footholds that were out of reach and are elsewhere.
 
     Raises:
         ClipError: names the track and the sample that is wrong: NaN and infinite numbers, quaternions not of unit
@@ -61,6 +63,7 @@ class TargetClip:
     tracks: Mapping[str, Track] = field(default_factory=dict)
     com: np.ndarray | None = None
     objectives: tuple[Objective, ...] = ()
+    moved: tuple[MovedFoothold, ...] = ()
 
     def __post_init__(self) -> None:
         times = np.ascontiguousarray(self.times, dtype=float)
@@ -98,11 +101,18 @@ class TargetClip:
             for name, track in self.tracks.items()
         }
         objectives = tuple(item.part(kept) for item in self.objectives)
+        begin, end = float(self.times[start]), float(self.times[kept][-1])
+        moved = tuple(
+            replace(item, start=item.start - begin, end=item.end - begin)
+            for item in self.moved
+            if item.start <= end and item.end >= begin
+        )
         return TargetClip(
             self.times[kept] - self.times[start],
             tracks,
             com=None if self.com is None else self.com[kept],
             objectives=objectives,
+            moved=moved,
         )
 
     def _checked(self, name: str, track: Track) -> Track:

@@ -167,6 +167,30 @@ def runs(flags: np.ndarray) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
+def ground_of(mechanism: Mechanism, clip: TargetClip) -> float | None:
+    """Return the height of the ground on which a clip's feet stand.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets, with the feet's contact phases.
+
+    Returns:
+        Height of the lowest sole that stands [m]; None if no foot ever does.
+    """
+    wanted = {
+        n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n))[..., 2].min(axis=1)
+        for n in _standing_feet(mechanism, clip)
+    }
+    return min((float(heights[clip.tracks[n].contact].min()) for n, heights in wanted.items()), default=None)
+
+
+def _standing_feet(mechanism: Mechanism, clip: TargetClip) -> list[str]:
+    """Return the feet of a clip that stand at some time."""
+    known = {frame.name for frame in mechanism.frames if frame.is_foot}
+    tracks = {n: t for n, t in clip.tracks.items() if n in known and t.position is not None}
+    return [n for n, t in tracks.items() if t.contact is not None and t.contact.any()]
+
+
 def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.ndarray:
     """Return how far a motion's lowest sole is below the ground on which the clip's feet stand.
 
@@ -180,16 +204,9 @@ def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.n
     Returns:
         (T,) [m], zero above the ground, and everywhere if no foot ever stands.
     """
-    known = {frame.name for frame in mechanism.frames if frame.is_foot}
-    tracks = {n: t for n, t in clip.tracks.items() if n in known and t.position is not None}
-    standing_feet = [n for n, t in tracks.items() if t.contact is not None and t.contact.any()]
-    if not standing_feet:
+    ground, standing_feet = ground_of(mechanism, clip), _standing_feet(mechanism, clip)
+    if ground is None:
         return np.zeros(len(clip.times))
-    wanted = {
-        n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n))[..., 2].min(axis=1)
-        for n in standing_feet
-    }
-    ground = min(float(heights[clip.tracks[n].contact].min()) for n, heights in wanted.items())
     lowest = np.min([standing_points(mechanism, motion, n)[..., 2].min(axis=1) for n in standing_feet], axis=0)
     return np.maximum(ground - lowest, 0.0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ from .contacts import feet, foot_poses, runs, with_contacts
 from .support import placed, sole_axes, sole_length
 
 STEP = 0.3  # of a sole's length: a foot that stands this much higher than the lowest does so on a step
+_Hold = tuple[int, int, np.ndarray, Rotation]  # a phase's first sample and the one after it; sole's centre, orientation
 FADE = 0.5  # before the first phase, and after the last, corrections come and go within this [s]
 
 
@@ -45,9 +47,39 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
     for name in names:
         step = STEP * sole_length(mechanism.frame(name))
         heights = [ground + (level - lowest if level - lowest > step else 0.0) for level in levels[name]]
-        position, quaternion = _pinned(mechanism, clip, name, ground, heights)
+        holds = _holds(mechanism, clip, name, heights)
+        position, quaternion = _led(mechanism, clip, name, ground, holds)
         tracks[name] = replace(clip.tracks[name], position=position, quaternion=quaternion)
     return replace(clip, tracks=tracks)
+
+
+def held_elsewhere(
+    mechanism: Mechanism, clip: TargetClip, name: str, moves: Mapping[int, tuple[np.ndarray, float]]
+) -> TargetClip:
+    """Return a pinned clip with some of a foot's holds moved over the ground; its swings are led there.
+
+    Args:
+        mechanism: The robot.
+        clip: With pinned feet.
+        name: Of the foot's frame.
+        moves: By the first sample of a phase, how far its hold is moved (2,) [m] and turned about the vertical through
+            the sole's centre [rad].
+
+    Returns:
+        The clip.
+    """
+    track = clip.tracks[name]
+    assert track.contact is not None  # `pin_feet` has filled it in
+    position, quaternion = foot_poses(mechanism, clip, name)
+    centre, holds = np.mean(mechanism.frame(name).sole, axis=0), []
+    for start, stop in runs(track.contact):
+        shift, turn = moves.get(start, (np.zeros(2), 0.0))
+        orientation = Rotation.from_quat(quaternion[start, [1, 2, 3, 0]])
+        point = position[start] + orientation.apply(centre) + [*shift, 0.0]
+        holds.append((start, stop, point, Rotation.from_rotvec([0.0, 0.0, turn]) * orientation))
+    ground = float(placed(np.array(mechanism.frame(name).sole), position, quaternion)[..., 2].min())
+    position, quaternion = _led(mechanism, clip, name, ground, holds)
+    return replace(clip, tracks={**clip.tracks, name: replace(track, position=position, quaternion=quaternion)})
 
 
 def ground_height(mechanism: Mechanism) -> float:
@@ -76,25 +108,32 @@ def _levels(mechanism: Mechanism, clip: TargetClip, name: str) -> list[float]:
     return [float(np.median(sole[start:stop, 2])) for start, stop in runs(contact)]
 
 
-def _pinned(
-    mechanism: Mechanism, clip: TargetClip, name: str, ground: float, heights: list[float]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return a foot's track, held at these heights phase by phase, and nowhere below the ground."""
+def _holds(mechanism: Mechanism, clip: TargetClip, name: str, heights: list[float]) -> list[_Hold]:
+    """Return where a foot is held phase by phase, with its sole's centre at these heights."""
     frame, contact = mechanism.frame(name), clip.tracks[name].contact
     assert contact is not None  # `pin_feet` has filled it in
     position, quaternion = foot_poses(mechanism, clip, name)
     orientations = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
-    sole, up = np.array(frame.sole), _up(mechanism, name)
+    path, up = position + orientations.apply(np.mean(frame.sole, axis=0)), _up(mechanism, name)
+    return [
+        (start, stop, *_hold(path[start:stop], orientations[start:stop], up, height))
+        for (start, stop), height in zip(runs(contact), heights, strict=True)
+    ]
+
+
+def _led(
+    mechanism: Mechanism, clip: TargetClip, name: str, ground: float, holds: list[_Hold]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a foot's track, led from hold to hold, and nowhere below the ground."""
+    frame = mechanism.frame(name)
+    position, quaternion = foot_poses(mechanism, clip, name)
+    orientations = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
+    sole = np.array(frame.sole)
     centre = sole.mean(axis=0)
     # The sole's centre is what moves: a correction of the orientation then does not swing the sole about the frame's
     # origin.
     path = position + orientations.apply(centre)
     new_path, new_orientations = path.copy(), orientations.as_quat()
-    phases = zip(runs(contact), heights, strict=True)
-    holds = [
-        (start, stop, *_hold(path[start:stop], orientations[start:stop], up, height))
-        for (start, stop), height in phases
-    ]
     for start, stop, point, orientation in holds:
         new_path[start:stop], new_orientations[start:stop] = point, orientation.as_quat()
     ends = [None, *holds, None]

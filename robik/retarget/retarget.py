@@ -264,6 +264,7 @@ class Retargeting:
             objectives=tuple(ObjectiveError(key=key, unit=error.unit, values=error.values) for key, error in errors),
             quality=measure_quality(self.mechanism, self.clip, found),
             rounding=straightened(self.mechanism).rounding,
+            moved=self.clip.moved,
         )
 
     def _rates(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -310,7 +311,7 @@ class Retargeting:
             if error.values[k] > (met if error.unit == "m" else ORIENTATION_MET):
                 amount = millimetres(error.values[k]) if error.unit == "m" else f"{np.degrees(error.values[k]):.1f}°"
                 found.append(error.text.format(amount))
-        if found and (at_limit := self._at_limit(k)):
+        if found and (at_limit := self.at_limit(k)):
             found.append(f"at its limit: {', '.join(at_limit)}")
         if found and (slow := self._held_back(k)):
             found.append(f"held back by the speed of {', '.join(slow)}")
@@ -318,8 +319,15 @@ class Retargeting:
             found.append("the solver stopped before the optimum")
         return "; ".join(found)
 
-    def _at_limit(self, k: int) -> list[str]:
-        """Return the coordinates, passive ones too, that are on a limit in frame k."""
+    def at_limit(self, k: int) -> list[str]:
+        """Return the coordinates, passive ones too, that are on a limit in a frame.
+
+        Args:
+            k: The frame's index.
+
+        Returns:
+            Their names.
+        """
         topology, q = self.solver.topology, self._output.q[k]
         if not self.settings.joint_limits:
             return []

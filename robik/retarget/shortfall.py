@@ -8,9 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..mechanism.model import Mechanism
+from ..motions import Motion
 
 POSITION_MET = 1 / 500  # of the robot's extent: 1 mm for one of half a metre
 ORIENTATION_MET = 1e-2  # rad
+FAR = 0.1  # of the robot's extent: a clip that is missed by more is beyond the robot
 NAMED = 6  # frames, where there are more
 OPEN = 1e-3  # of what counts as met: loops further open make a motion that no robot can play
 
@@ -57,6 +59,31 @@ def unassembled(mechanism: Mechanism, residual: np.ndarray) -> str:
     return (
         f"{len(frames)} of {len(residual)} frames cannot be assembled with these actuator values: {named}{more}; "
         f"the loops stay open by up to {millimetres(residual[worst])}, in frame {worst}"
+    )
+
+
+def beyond_the_robot(mechanism: Mechanism, motion: Motion) -> str:
+    """Return in a sentence that a robot cannot do a clip as asked, and where it misses it most; empty if it can.
+
+    Args:
+        mechanism: The robot.
+        motion: What came out, with its report.
+
+    Returns:
+        The sentence.
+    """
+    report = motion.report
+    assert report is not None  # a solved motion has one
+    names = [*report.targets, "the centre of mass"]
+    off = np.nan_to_num(np.column_stack([report.position_error, report.com_error]))
+    k, worst = np.unravel_index(int(off.argmax()), off.shape)
+    if off[k, worst] <= FAR * mechanism.extent:
+        return ""
+    told = dict(report.short).get(int(k), "").split("; ")
+    why = next((f"; {part}" for part in told if part.startswith("at its limit")), "")
+    return (
+        f"robot {mechanism.name!r} cannot do this clip as asked: at {motion.times[k]:.2f} s {names[worst]} is"
+        f" {millimetres(off[k, worst])} off, {100 * off[k, worst] / mechanism.extent:.0f} % of the robot's size{why}"
     )
 
 

@@ -22,17 +22,22 @@ from ..motions import Motion
 from ..objectives.settings import Settings
 from .balance import MOVING, BalancePlan
 from .clip import TargetClip
+from .reach import Reached, thinned
 from .retarget import Retargeting
 from .support import zero_moment_margins
 
 PASSES = 4  # at most
-RATE = 30.0  # [Hz] of samples that a pass solves: the zero-moment point is known up to 6 Hz
 KEPT = 0.02  # of the margin: a plan that falls short of it by less, in the mean, is done
 LIMBS = 0.1  # of the centre of mass's height: limbs that swing move the zero-moment point by no more
 
 
 def passes(
-    plan: BalancePlan, mechanism: Mechanism, settings: Settings, margin: float, first: TargetClip
+    plan: BalancePlan,
+    mechanism: Mechanism,
+    settings: Settings,
+    margin: float,
+    first: TargetClip,
+    known: Reached | None = None,
 ) -> Iterator[tuple[float, TargetClip]]:
     """Yield the share that is done and the best clip so far; nothing where the plan is slow.
 
@@ -42,34 +47,32 @@ def passes(
         settings: with which it will be solved.
         margin: that the zero-moment point shall keep [m].
         first: the clip as the plan has it for one mass.
+        known: what came of it, where it has been solved; its footholds are the plan's.
 
     Yields:
         Share that is done, and the best clip so far.
     """
+    if plan.pace != MOVING or not mechanism.mass > 0:
+        return
     clip, best, least = first, first, np.inf
     quick = replace(settings, look_ahead=False, cyclic=False)
     for done in range(PASSES):
-        if plan.pace != MOVING or not mechanism.mass > 0:
-            return
-        part = _thinned(clip)
-        solving = Retargeting(mechanism, part, quick)
-        for frames in solving.steps():
-            yield (done + frames / len(part.times)) / PASSES, best
-        motion = solving.motion()
-        short = _shortfall(mechanism, part, motion, margin) + _missed(part, motion)
-        if short >= least:
+        if known is not None and clip is first:
+            part, motion = known.part, known.motion
+        else:
+            solving = Retargeting(mechanism, thinned(clip), quick)
+            for frames in solving.steps():
+                yield (done + frames / len(solving.clip.times)) / PASSES, best
+            part, motion = solving.clip, solving.motion()
+        short = _shortfall(mechanism, part, motion, margin)
+        cost = short + _missed(part, motion)
+        if cost >= least:
             break
-        best, least = clip, short
+        best, least = clip, cost
         if short <= KEPT * margin:
             break
         clip = plan.clip(_at_all(first.times, part.times, _by_limbs(mechanism, part, motion, plan.ground)))
     yield 1.0, best
-
-
-def _thinned(clip: TargetClip) -> TargetClip:
-    """Return about `RATE` samples a second of a clip."""
-    seconds = float(clip.times[-1] - clip.times[0])
-    return clip.part(0, len(clip.times), max(1, int((len(clip.times) - 1) / max(seconds * RATE, 1.0))))
 
 
 def _shortfall(mechanism: Mechanism, clip: TargetClip, motion: Motion, margin: float) -> float:

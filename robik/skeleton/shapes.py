@@ -42,15 +42,23 @@ def shapes_of(mechanism: Mechanism, robot_file: str | Path | None) -> Shapes:
 def _shapes(visuals: Iterable[Visual], robot_file: str | Path | None) -> Iterable[Shape]:
     for visual in visuals:
         points = (
-            _mesh_points(visual, robot_file) if visual.shape == "mesh" else primitive_points(visual.shape, visual.size)
+            mesh_points(visual, robot_file) if visual.shape == "mesh" else primitive_points(visual.shape, visual.size)
         )
         if points is not None and len(points):
             size = visual.size if visual.shape == "mesh" else (1.0, 1.0, 1.0)
             yield Shape(points=points, size=size, pose=visual.pose)  # type: ignore[arg-type]
 
 
-def _mesh_points(visual: Visual, robot_file: str | Path | None) -> np.ndarray | None:
-    """Return the vertices of a mesh (N, 3) in single precision; None for one that cannot be read."""
+def mesh_points(visual: Visual, robot_file: str | Path | None) -> np.ndarray | None:
+    """Return the vertices of a mesh in single precision, before it is scaled.
+
+    Args:
+        visual: The mesh.
+        robot_file: That it is named from; None for a robot that comes from no file.
+
+    Returns:
+        Points (N, 3); None for a mesh that cannot be read.
+    """
     file, inner = split_inner(visual.file)
     path = Path(file) if robot_file is None else Path(robot_file).parent / file
     if inner or not path.is_file():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from bpy.types import Object, Scene
 
 from ...robik.errors import RobikError
 from ...robik.kinematics.forward import ForwardKinematics, body_poses
+from ...robik.kinematics.frames import robot_com
 from ...robik.mechanism import Mechanism
 from ...robik.mechanism.topology import build_topology
 from ...robik.motions import BaseTrack, Motion
@@ -139,6 +142,15 @@ def read_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, scene: S
         values=values,
         base=base_track(root, mechanism, frames),
     )
+
+
+def with_poses(root: Object, mechanism: Mechanism, motion: Motion, frames: np.ndarray) -> Motion:
+    """Return a motion with the poses that the bodies' curves have at these frames of the scene."""
+    poses = np.stack([actions.read_curves(body, POSE_CHANNELS, frames) for body in bodies(root)], axis=1)
+    position, quaternion = poses[..., :3], poses[..., 3:] / np.linalg.norm(poses[..., 3:], axis=2, keepdims=True)
+    names = tuple(body.name for body in mechanism.bodies)
+    com = robot_com(mechanism, position, quaternion)
+    return replace(motion, bodies=names, position=position, quaternion=quaternion, com=com)
 
 
 def rebuild_bodies(root: Object, scene: Scene) -> list[float]:

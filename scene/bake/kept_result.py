@@ -43,6 +43,15 @@ class RobikShort(PropertyGroup):
     last: IntProperty(name="Last", description="The last frame that falls short")
 
 
+class RobikPenetration(PropertyGroup):
+    """`name` is what the robot goes into: itself, or the ground."""
+
+    where: StringProperty(name="Where", description="Which bodies go deepest")
+    depth: FloatProperty(name="Depth", description="How deep they go", unit="LENGTH", precision=4)
+    frame: IntProperty(name="Frame", description="Where they go deepest")
+    share: FloatProperty(name="Share", description="Of the samples, with more than a millimetre", subtype="FACTOR")
+
+
 class RobikResult(PropertyGroup):
     """Result of a bake, as it is kept in the robot's root."""
 
@@ -139,6 +148,14 @@ class RobikResult(PropertyGroup):
         precision=4,
     )
     contact_frame: IntProperty(name="Frame", description="Where something in contact is furthest off")
+    moved: IntProperty(name="Footholds Moved", description="Footholds that were out of reach and are elsewhere")
+    moved_most: FloatProperty(
+        name="Moved By", description="How far a foothold is from where the character stands", unit="LENGTH", precision=4
+    )
+    moved_frame: IntProperty(name="Frame", description="Where the robot first stands on what was moved furthest")
+    moved_why: StringProperty(name="Moved", description="Which footholds were moved, how far and why")
+    penetration: CollectionProperty(type=RobikPenetration)
+    beyond_robot: StringProperty(name="Beyond", description="What the robot cannot do, empty where it follows the clip")
     sunk: FloatProperty(
         name="Below Ground", description="How far a sole goes below the ground, at worst", unit="LENGTH", precision=4
     )
@@ -186,4 +203,7 @@ class RobikMarker(PropertyGroup):
     root: PointerProperty(name="Robot", description="The root of the robot that it is for", type=Object)
 
 
-CLASSES = (RobikTargetResult, RobikActuatorResult, RobikShort, RobikResult, RobikBakePart, RobikKeptBake, RobikMarker)
+CLASSES = (
+    RobikTargetResult, RobikActuatorResult, RobikShort, RobikPenetration, RobikResult, RobikBakePart, RobikKeptBake,
+    RobikMarker,
+)  # fmt: skip

@@ -12,7 +12,7 @@ from ...robik.motions import Motion, Report, SpeedCost
 from ...robik.motions.report import Quality
 from ...robik.retarget.clip import TargetClip
 from ...robik.retarget.contacts import below_ground, runs
-from ...robik.retarget.shortfall import ORIENTATION_MET, millimetres, position_met
+from ...robik.retarget.shortfall import ORIENTATION_MET, beyond_the_robot, millimetres, position_met
 from ...robik.retarget.support import zero_moment_margins
 
 
@@ -43,8 +43,11 @@ def store_result(
     _store_actuators(result.actuators, mechanism, motion, report, frames)
     _store_margin(result, mechanism, clip, motion, frames)
     _store_contacts(result, report.quality, frames)
+    _store_moved(result, clip, frames)
+    result.beyond_robot = beyond_the_robot(mechanism, motion)
     result.met = position_met(mechanism)
     result.physics = result.physics_more = ""
+    result.penetration.clear()
     _store_short(result, motion, report, frames)
     _store_look_ahead(result, report)
 
@@ -91,6 +94,15 @@ def _store_contacts(result: PropertyGroup, quality: Quality, frames: np.ndarray)
     result.has_contacts = quality.slide_mm_s is not None
     result.slide, result.contact_off = quality.slide_mm_s or 0.0, 1e-3 * (quality.contact_off_mm or 0.0)
     result.contact_frame = round(float(frames[quality.contact_sample or 0]))
+
+
+def _store_moved(result: PropertyGroup, clip: TargetClip, frames: np.ndarray) -> None:
+    """Store which footholds were out of reach, at the frame where the furthest of them begins."""
+    result.moved, result.moved_why = len(clip.moved), ". ".join(map(str, clip.moved))
+    if clip.moved:
+        furthest = max(clip.moved, key=lambda item: item.moved)
+        result.moved_most = furthest.moved
+        result.moved_frame = round(float(frames[np.searchsorted(clip.times, furthest.start)]))
 
 
 def _store_targets(rows: PropertyGroup, report: Report, frames: np.ndarray) -> None:

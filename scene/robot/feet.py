@@ -137,6 +137,22 @@ def _sole(body: Object, parts_shown: Iterable[Object]) -> np.ndarray:
     return sole
 
 
+def body_shapes(root: Object) -> dict[str, list[Shape]]:
+    """Return the shapes of a robot's bodies, as they are shown, by the body's name.
+
+    Args:
+        root: Of the robot.
+
+    Returns:
+        Shapes of those bodies that show any.
+    """
+    shown = {
+        body.robik.label: [c for c in body.children if c.robik.kind == "VISUAL" and c.type == "MESH"]
+        for body in bodies(root)
+    }
+    return {name: [_shape(child) for child in children] for name, children in shown.items() if children}
+
+
 def _shape(shown: Object) -> Shape:
     """Return the shape of a mesh object, where nobody edited it as exact as the robot's file has it."""
     group, pose = shown.robik.visual, exact.pose(shown, local_pose(shown))

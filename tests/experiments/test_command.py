@@ -15,7 +15,7 @@ CASE_KEYS = {
     "position_error_mean_m",
     "orientation_error_max_rad", "com_error_max_m", "constraint_residual_max", "rounding_m", "peak_velocity",
     "peak_acceleration", "peak_jerk", "look_ahead", "frames_too_fast", "frames_jumping", "speed_cost",
-    "frames_short", "objectives", "quality", "target_speed", "target_extent",
+    "frames_short", "objectives", "quality", "moved_footholds", "penetration", "target_speed", "target_extent",
 }  # fmt: skip
 ROWS = {
     "cases": (["--fps", "30"], "cases", CASE_KEYS),

@@ -1,0 +1,95 @@
+"""Depths to which a robot's bodies go into each other, by MuJoCo: exact between convex shapes.
+
+MuJoCo finds which shapes touch in a pose, and the distance of each such pair. The bodies are loose ones that are put
+where the robot's are, so loops need not be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..extras import extra
+from ..mechanism import Mechanism
+from .shapes import HULL, CollisionShape
+
+Pair = tuple[int, int]  # numbers of two bodies, the smaller one first
+MEMORY = 1 << 26  # bytes for contacts: many touch in a random pose
+
+
+class Judge:
+    """Judge of which bodies go into each other.
+
+    Args:
+        mechanism: the robot.
+        shapes: of its bodies.
+        pairs: of bodies that are judged; all with shapes if left out.
+
+    Raises:
+        MissingExtraError: MuJoCo is not installed.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, shapes: Sequence[CollisionShape], pairs: Sequence[Pair] | None = None
+    ) -> None:
+        with extra("physics"):
+            import mujoco
+        self._mujoco = mujoco
+        spec = mujoco.MjSpec()
+        spec.memory = MEMORY
+        self._numbers = sorted({mechanism.body_index[shape.body] for shape in shapes})
+        names = [body.name for body in mechanism.bodies]
+        bodies = {names[number]: self._add_body(spec, names[number]) for number in self._numbers}
+        for k, shape in enumerate(shapes):
+            self._add_shape(spec, bodies[shape.body], shape, k)
+        for a, b in combinations(self._numbers, 2):
+            if pairs is not None and (a, b) not in set(pairs):
+                spec.add_exclude(bodyname1=names[a], bodyname2=names[b])
+        self._model = spec.compile()
+        self._data = mujoco.MjData(self._model)
+        self._of = np.array([self._numbers[body - 1] for body in self._model.geom_bodyid], dtype=int)
+
+    def _add_body(self, spec: Any, name: str) -> Any:
+        body = spec.worldbody.add_body(name=name, explicitinertial=True, mass=1.0, inertia=[1.0, 1.0, 1.0])
+        body.add_freejoint()
+        return body
+
+    def _add_shape(self, spec: Any, body: Any, shape: CollisionShape, number: int) -> None:
+        """Add a shape to a body of the model."""
+        kind = "MESH" if shape.kind == HULL else shape.kind.upper()
+        geom = body.add_geom(type=getattr(self._mujoco.mjtGeom, f"mjGEOM_{kind}"))
+        geom.pos, geom.quat = shape.pose.position, shape.pose.quaternion
+        if shape.kind == HULL:
+            mesh = spec.add_mesh(name=f"hull {number}", inertia=self._mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX)
+            mesh.uservert = shape.points.ravel().tolist()
+            geom.meshname = mesh.name
+        else:
+            geom.size[: len(shape.size)] = shape.size
+
+    def depths(self, position: np.ndarray, quaternion: np.ndarray) -> dict[Pair, np.ndarray]:
+        """Return how deep bodies go into each other.
+
+        Args:
+            position: Positions of all bodies of the robot (T, n, 3) [m].
+            quaternion: Their orientations (T, n, 4) wxyz.
+
+        Returns:
+            Depths (T,) [m] by pair of those that touch at some time, 0 where they do not.
+        """
+        mujoco, model, data = self._mujoco, self._model, self._data
+        found: dict[Pair, np.ndarray] = {}
+        poses = np.concatenate([position, quaternion], axis=2)[:, self._numbers].reshape(len(position), -1)
+        for k, pose in enumerate(poses):
+            data.qpos[:] = pose
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_comPos(model, data)
+            mujoco.mj_collision(model, data)
+            for i, j in {tuple(pair) for pair in np.sort(data.contact.geom, axis=1).tolist()}:
+                depth = -mujoco.mj_geomDistance(model, data, i, j, 0.0, None)
+                a, b = sorted((int(self._of[i]), int(self._of[j])))
+                row = found.setdefault((a, b), np.zeros(len(poses)))
+                row[k] = max(row[k], depth)
+        return found

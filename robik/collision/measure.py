@@ -1,0 +1,124 @@
+"""Measurement of penetration: of a motion by its robot's collision shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..errors import ClipError
+from ..mechanism import Mechanism
+from ..motions import Motion
+from ..motions.penetration import Penetration
+from ..retarget.clip import TargetClip
+from ..retarget.contacts import ground_of
+from ..retarget.support import standing_points
+from .files import told_collisions
+from .judge import Judge, Pair
+from .pairs import pairs_that_can_touch
+from .shapes import CollisionShape
+
+TOUCH = 1e-6  # m: bodies that are no deeper in each other touch
+
+
+def can_judge() -> bool:
+    """Return whether penetration can be judged: MuJoCo is installed, the extra `physics`."""
+    return find_spec("mujoco") is not None
+
+
+def with_penetration(
+    mechanism: Mechanism, motion: Motion, clip: TargetClip, robot_file: str | Path | None = None
+) -> Motion:
+    """Return a solved motion whose report says how deep the robot goes into itself and into the ground.
+
+    Args:
+        mechanism: The robot.
+        motion: With its report and body poses.
+        clip: That was followed; where its feet stand says where the ground is.
+        robot_file: That the robot was read from, for its collision shapes and meshes.
+
+    Returns:
+        The motion; as it was where nothing is known of the robot's shape.
+
+    Raises:
+        ClipError: The motion has no report, or no body poses.
+        MissingExtraError: MuJoCo is not installed.
+    """
+    if motion.report is None:
+        raise ClipError("this motion has no report; only a solved one has")
+    told = told_collisions(mechanism, robot_file)
+    if not told.shapes:
+        return motion
+    found = measure_penetration(mechanism, told.shapes, motion, ground_of(mechanism, clip), told.apart)
+    return replace(motion, report=replace(motion.report, penetration=found))
+
+
+def measure_penetration(
+    mechanism: Mechanism,
+    shapes: Sequence[CollisionShape],
+    motion: Motion,
+    ground: float | None = None,
+    apart: Collection[tuple[str, str]] = (),
+) -> Penetration:
+    """Return how deep a robot goes into itself, and into level ground.
+
+    Args:
+        mechanism: The robot.
+        shapes: Of its bodies.
+        motion: With body poses.
+        ground: Its height [m]; None where there is none.
+        apart: Names of two bodies that may go into each other.
+
+    Returns:
+        The depths.
+
+    Raises:
+        ClipError: The motion has no body poses.
+        MissingExtraError: MuJoCo is not installed.
+    """
+    if motion.position is None or motion.quaternion is None:
+        raise ClipError("this motion has no body poses; only a solved one, or one put through forward kinematics, has")
+    judged = pairs_that_can_touch(mechanism, shapes, apart)
+    depths: dict[Pair, np.ndarray] = {}
+    if judged:
+        depths = Judge(mechanism, shapes, judged).depths(motion.position, motion.quaternion)
+    sunk = {} if ground is None else _sunk(mechanism, shapes, motion, ground)
+    names = [body.name for body in mechanism.bodies]
+    order = sorted((pair for pair in depths if depths[pair].max() > TOUCH), key=lambda pair: -depths[pair].max())
+    low = sorted((name for name in sunk if sunk[name].max() > TOUCH), key=lambda name: -sunk[name].max())
+    none = np.zeros((len(motion.times), 0))
+    return Penetration(
+        pairs=tuple((names[a], names[b]) for a, b in order),
+        depths=np.column_stack([none, *(depths[pair] for pair in order)]),
+        ground_bodies=tuple(low),
+        ground_depths=np.column_stack([none, *(sunk[name] for name in low)]),
+    )
+
+
+def _sunk(
+    mechanism: Mechanism, shapes: Sequence[CollisionShape], motion: Motion, ground: float
+) -> dict[str, np.ndarray]:
+    """Return how deep bodies are in the ground (T,) [m], by name, of those that ever are.
+
+    A foot is as deep as its sole: that is what stands, whatever is seen of the foot.
+    """
+    assert motion.position is not None and motion.quaternion is not None
+    feet = [frame for frame in mechanism.frames if frame.is_foot]
+    found: dict[str, np.ndarray] = {}
+    for foot in feet:
+        depth = np.maximum(ground - standing_points(mechanism, motion, foot.name)[..., 2].min(axis=1), 0.0)
+        if depth.any():
+            found[foot.body] = np.maximum(found.get(foot.body, 0.0), depth)
+    soled = {foot.body for foot in feet}
+    for shape in (shape for shape in shapes if shape.body not in soled):
+        body = mechanism.body_index[shape.body]
+        turn = Rotation.from_quat(motion.quaternion[:, body, [1, 2, 3, 0]]).as_matrix()
+        place = motion.position[:, body] + turn @ np.array(shape.pose.position)
+        depth = np.maximum(ground - shape.lowest(place, turn @ shape.pose.matrix), 0.0)
+        if depth.any():
+            found[shape.body] = np.maximum(found.get(shape.body, 0.0), depth)
+    return found

@@ -1,0 +1,184 @@
+"""Collision shapes of a robot's bodies: primitives, convex hulls, and capsules around what has no volume."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from ..mechanism import Mechanism, Pose, Visual
+from ..mechanism.pose import IDENTITY
+from ..skeleton.feet import Shapes
+from ..skeleton.shapes import mesh_points
+
+HULL = "hull"
+KINDS = ("sphere", "capsule", "cylinder", "box", HULL)
+FLAT = 1e-4  # m: a mesh that is thinner has no volume, and is a capsule
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CollisionShape:
+    """A convex shape that is fixed to a body.
+
+    Attributes:
+        body: name of the body.
+        kind: one of `KINDS`.
+        size: sphere: radius; capsule and cylinder: radius and half of the length along z; box: half of each side [m].
+        points: corners of a hull (N, 3) [m].
+        pose: in the body's frame.
+    """
+
+    body: str
+    kind: str
+    size: tuple[float, ...] = ()
+    points: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    pose: Pose = IDENTITY
+
+    @property
+    def radius(self) -> float:
+        """Distance of the outermost point from the shape's origin [m]."""
+        match self.kind:
+            case "sphere":
+                return self.size[0]
+            case "capsule":
+                return self.size[0] + self.size[1]
+            case "hull":
+                return float(np.linalg.norm(self.points, axis=1).max())
+            case _:
+                return float(np.linalg.norm(self.size))
+
+    def lowest(self, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """Return the height of the shape's lowest point.
+
+        Args:
+            position: Positions of the shape (T, 3) [m].
+            rotation: Its orientations (T, 3, 3).
+
+        Returns:
+            Heights (T,) [m].
+        """
+        up = rotation[:, 2]  # of each axis of the shape
+        match self.kind:
+            case "sphere":
+                below = np.full(len(up), self.size[0])
+            case "capsule":
+                below = self.size[0] + self.size[1] * np.abs(up[:, 2])
+            case "cylinder":
+                below = self.size[0] * np.hypot(up[:, 0], up[:, 1]) + self.size[1] * np.abs(up[:, 2])
+            case "box":
+                below = np.abs(up) @ np.array(self.size)
+            case _:
+                below = -(up @ self.points.T).min(axis=1)
+        return position[:, 2] - below
+
+
+def primitive(body: str, visual: Visual) -> CollisionShape:
+    """Return the collision shape of a box, sphere, capsule or cylinder that is seen.
+
+    Args:
+        body: Name of its body.
+        visual: What is seen.
+
+    Returns:
+        The shape.
+    """
+    match visual.shape:
+        case "box":
+            size = tuple(0.5 * side for side in visual.size)
+        case "sphere":
+            size = visual.size
+        case _:
+            size = visual.size[0], 0.5 * visual.size[1]
+    return CollisionShape(body=body, kind=visual.shape, size=size, pose=visual.pose)
+
+
+def hull_or_capsule(body: str, points: np.ndarray, pose: Pose = IDENTITY) -> CollisionShape | None:
+    """Return the convex hull of points; of points in a plane or on a line, the capsule around them.
+
+    Args:
+        body: Name of the body that they are on.
+        points: Points (N, 3) [m].
+        pose: In which they are given.
+
+    Returns:
+        The shape; None for fewer than two points.
+    """
+    points = np.unique(np.asarray(points, dtype=float), axis=0)
+    if len(points) < 2:
+        return None
+    middle = points.mean(axis=0)
+    _, spread, axes = np.linalg.svd(points - middle, full_matrices=False)
+    thin = np.abs((points - middle) @ axes[-1]).max() if len(axes) == 3 else 0.0
+    if thin > FLAT and spread[-1] > 0:
+        return CollisionShape(body=body, kind=HULL, points=points[ConvexHull(points).vertices], pose=pose)
+    return capsule(body, points, pose)
+
+
+def capsule(body: str, points: np.ndarray, pose: Pose = IDENTITY) -> CollisionShape:
+    """Return the capsule around points, along the way they reach furthest.
+
+    Args:
+        body: Name of the body that they are on.
+        points: Points (N, 3) [m].
+        pose: In which they are given.
+
+    Returns:
+        The capsule, which holds all points.
+    """
+    middle = points.mean(axis=0)
+    axes = np.linalg.svd(points - middle, full_matrices=True)[2]
+    if np.linalg.det(axes) < 0:
+        axes[1] *= -1.0
+    own = (points - middle) @ axes.T
+    aside = np.linalg.norm(own[:, 1:], axis=1)
+    radius = max(float(aside.max()), FLAT)
+    ends = own[:, 0]
+    reach = np.sqrt(np.maximum(radius**2 - aside**2, 0.0))  # how far a cap goes beyond its centre there
+    low, high = float((ends + reach).min()), float((ends - reach).max())
+    if low > high:
+        low = high = 0.5 * (low + high)
+    turned = Pose.of(np.column_stack([axes[1], axes[2], axes[0]]), middle + axes[0] * 0.5 * (low + high))
+    return CollisionShape(body=body, kind="capsule", size=(radius, 0.5 * (high - low)), pose=pose @ turned)
+
+
+def seen_shapes(mechanism: Mechanism, robot_file: str | Path | None) -> tuple[CollisionShape, ...]:
+    """Return primitives as they are seen, and the convex hulls of meshes.
+
+    Args:
+        mechanism: The robot.
+        robot_file: That its meshes are named from; None for a robot that comes from no file.
+
+    Returns:
+        The shapes; meshes that cannot be read as triangles are left out.
+    """
+    found: list[CollisionShape] = []
+    for body in mechanism.bodies:
+        for visual in body.visuals:
+            if visual.shape != "mesh":
+                found.append(primitive(body.name, visual))
+                continue
+            points = mesh_points(visual, robot_file)
+            shape = None if points is None else hull_or_capsule(body.name, points * np.array(visual.size), visual.pose)
+            if shape is not None:
+                found.append(shape)
+    return tuple(found)
+
+
+def hulls(mechanism: Mechanism, shapes: Shapes) -> tuple[CollisionShape, ...]:
+    """Return the convex hulls of a robot's surface.
+
+    Args:
+        mechanism: The robot.
+        shapes: Of its bodies.
+
+    Returns:
+        The hulls.
+    """
+    made = (
+        hull_or_capsule(body.name, shape.points * np.array(shape.size), shape.pose)
+        for body in mechanism.bodies
+        for shape in shapes(body.name)
+    )
+    return tuple(shape for shape in made if shape is not None)

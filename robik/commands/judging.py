@@ -1,0 +1,35 @@
+"""Judgement of solved motions for the commands that write reports."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+    from ..motions import Motion
+    from ..retarget.clip import TargetClip
+
+
+def judged(mechanism: Mechanism, motion: Motion, clip: TargetClip, robot_file: str | Path) -> Motion:
+    """Return a motion whose report says how deep the robot goes into itself and the ground, and print that.
+
+    Args:
+        mechanism: The robot.
+        motion: With its report.
+        clip: That was followed.
+        robot_file: That the robot was read from.
+
+    Returns:
+        The motion; as it was, with a note on stderr, where MuJoCo is not installed.
+    """
+    from ..collision.measure import can_judge, with_penetration
+
+    if not can_judge():
+        print("note: penetration is not judged; that needs the extra 'physics'", file=sys.stderr)
+        return motion
+    motion = with_penetration(mechanism, motion, clip, robot_file)
+    if motion.report and motion.report.penetration:
+        print(motion.report.penetration)
+    return motion
