@@ -254,6 +254,12 @@ def test_a_motion_too_long_for_a_board(tmp_path):
         export_motion(motion, tmp_path / "m.ino", chain=CHAIN)
 
 
+def test_a_motion_too_long_for_ros_2(tmp_path):
+    motion = replace(MOTION, times=np.linspace(0.0, 1e12, 50))
+    with pytest.raises(ClipError, match=r"m\.yaml: .* counts seconds up to 2,147,483,647, the motion takes 1e\+12 s"):
+        export_motion(motion, tmp_path / "m.yaml", chain=CHAIN)
+
+
 AVR = Path("/usr/share/arduino/hardware/arduino/avr")  # as Debian has it, in arduino-core-avr
 MEGA = ["-mmcu=atmega2560", "-DF_CPU=16000000L", "-DARDUINO=10819", "-DARDUINO_ARCH_AVR", "-Os"]
 
