@@ -387,6 +387,7 @@ class Session:
             message=message,
             sent=schedule.sent,
             dropped=schedule.dropped,
+            dropped_at=schedule.dropped_at,
             lateness_p99=late.percentile(99),
             lateness_p999=late.percentile(99.9),
             lateness_worst=late.worst,
