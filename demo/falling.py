@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
 
 import bpy
 from bl_ext.user_default.robik.robik.dynamics.inverse import InverseDynamics
@@ -13,9 +12,10 @@ from bl_ext.user_default.robik.robik.motions import Motion
 from bl_ext.user_default.robik.robik.physics import draws, planned, run
 from bl_ext.user_default.robik.robik.physics.motors import Motors
 from bl_ext.user_default.robik.robik.physics.remedies import Source
-from bl_ext.user_default.robik.robik.physics.standing import Search, standing_steps
+from bl_ext.user_default.robik.robik.physics.standing import Search, make_it_stand
 from bl_ext.user_default.robik.robik.retarget import baking
 from bl_ext.user_default.robik.robik.servo.chain import ServoChain
+from bl_ext.user_default.robik.robik.steps import finish
 from bpy.types import Object
 
 from tools.installed import add_on
@@ -40,8 +40,7 @@ def made_to_stand(root: Object, motion: Motion, chain: ServoChain, said: Callabl
         said: called with what is being tried.
     """
     request = add_on("scene.bake.request").read_request(root, bpy.context.scene)
-    steps = add_on("scene.bake.target_clip").sample_unbalanced(bpy.context, request)
-    clip = add_on("scene.long_work.steps").finish(steps)
+    clip = finish(add_on("scene.bake.target_clip").sample_unbalanced(bpy.context, request))
     balance = {field.name: getattr(request.balance, field.name) for field in fields(baking.Balance)}
     source = Source(
         mechanism=request.mechanism,
@@ -50,21 +49,8 @@ def made_to_stand(root: Object, motion: Motion, chain: ServoChain, said: Callabl
         settings=request.settings,
         balance=baking.Balance(**balance),
     )
-    return _finished(standing_steps(source, Motors(room=InverseDynamics(request.mechanism), chain=chain), DRAWS), said)
-
-
-def _finished(steps: Any, said: Callable[[str], None]) -> Search:
-    """Return what a search comes to."""
-    last = ""
-    while True:
-        try:
-            _, trying = next(steps)
-        except StopIteration as done:
-            search: Search = done.value
-            return search
-        if trying != last:
-            said(f"  {trying}")
-        last = trying
+    motors = Motors(room=InverseDynamics(request.mechanism), chain=chain)
+    return make_it_stand(source, motors, DRAWS, lambda trying: said(f"  {trying}"))
 
 
 def own_pace(search: Search) -> str:

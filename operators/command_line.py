@@ -13,11 +13,11 @@ from bpy.types import Object
 from ..robik.errors import RobikError
 from ..robik.formats import READERS
 from ..robik.motions import Motion, save_motion, save_report
+from ..robik.steps import finish
 from ..scene.bake.baking import bake_steps
 from ..scene.bake.result import status
 from ..scene.importing.options import BASES
 from ..scene.importing.robot_file import import_steps
-from ..scene.long_work.steps import finish
 from ..scene.migration import bring_up_to_date
 from ..scene.robot.inventory import inventory
 from ..scene.robot.parts import chosen_robot, robots

@@ -10,8 +10,9 @@ from typing import Any
 from bpy.types import ID, Context, Event
 
 from ..robik.errors import RobikError
+from ..robik.steps import finish
 from ..scene.long_work import heartbeat
-from ..scene.long_work.steps import Progress, finish
+from ..scene.long_work.steps import Progress
 from .reporting import Reporting
 
 SLICE = 0.1  # work between two looks at the keyboard [s]

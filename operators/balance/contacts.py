@@ -6,12 +6,12 @@ from bpy.types import Context, Event, Object, PropertyGroup
 
 from ...robik.errors import RobikError
 from ...robik.retarget.contacts import find_contacts
+from ...robik.steps import finish
 from ...scene.bake.target_clip import sample_tracks
 from ...scene.balance.centre_of_mass import read_balance
 from ...scene.balance.contacts import phases_in, put_phase, set_rows
 from ...scene.character.mapping import read_mapping
 from ...scene.character.sampling import frame_range
-from ...scene.long_work.steps import finish
 from ...scene.overlay import contact_strips, editors
 from ...scene.overlay.contact_strips import Grip, Place, grip_at, lanes, moved, place_in
 from ...scene.robot.parts import changeable_robot, chosen_robot

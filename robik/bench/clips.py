@@ -84,7 +84,7 @@ def driven_clip(mechanism: Mechanism, frame: str, times: np.ndarray, values: np.
 
 def _rest(mechanism: Mechanism) -> np.ndarray:
     """Return the actuators' values at rest (A,) [rad or m]."""
-    return np.array([value for joint in mechanism.actuated for value in joint.rest])
+    return mechanism.actuator_rest
 
 
 def dance_clip(dancer: Mechanism, fps: float, seconds: float = 8.0) -> TargetClip:

@@ -54,12 +54,8 @@ def row(case: Case, motions: Sequence[Motion]) -> dict:
         A row of the table by the keys of `COLUMNS`, and the case's name.
     """
     best = min((report_summary(motion) for motion in motions), key=lambda found: found["ms_per_frame_median"])
-    turning = [
-        n
-        for j in case.mechanism.actuated
-        for n, unit in zip(j.coordinate_names, j.coordinate_units, strict=True)
-        if unit == "rad"
-    ]
+    units = zip(case.mechanism.actuators, case.mechanism.actuator_units, strict=True)
+    turning = [name for name, unit in units if unit == "rad"]
     speed, extent = demand(case)
     return {
         "case": case.name,

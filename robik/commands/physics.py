@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .arguments import add_robot, command, load, naming, robot_file
@@ -46,7 +47,7 @@ def add_physics(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("-o", "--output", metavar="SCENE.xml", help="also write the scene for MuJoCo's viewer")
 
 
-def _physics(options: argparse.Namespace) -> None:
+def _physics(options: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from ..motions import load_motion, save_motion
@@ -61,8 +62,7 @@ def _physics(options: argparse.Namespace) -> None:
     mechanism = on_its_feet(mechanism, shapes_of(mechanism, robot_file(options)))
     motors = motors_of(options.servos, mechanism, options.stiffness)
     if options.make_it_stand:
-        _make_it_stand(options, mechanism, motion, motors)
-        return
+        return _make_it_stand(options, mechanism, motion, motors)
     with naming(options.motion):
         plan = planned(
             mechanism,
@@ -79,37 +79,32 @@ def _physics(options: argparse.Namespace) -> None:
         save_motion(replace(plan.reference, values=plan.goals), options.goals, "csv")
     verdict = run(plan, (*SINGLE, *draws(options.trials)) if options.trials else ())
     print(json.dumps(verdict.as_data(), indent=2) if options.json else "\n".join(verdict.lines()))
+    return 0
 
 
-def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Motion, motors: Motors) -> None:
-    """Search for the least change that stands, and write what was chosen."""
+def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Motion, motors: Motors) -> int:
+    """Search for the least change that stands, write what was chosen, and return the exit code."""
     from dataclasses import replace
 
     from ..files import check_writable
     from ..motions import save_motion
     from ..physics.export import save_scene
     from ..physics.remedies import source_of
-    from ..physics.standing import standing_steps
+    from ..physics.standing import make_it_stand
 
     check_writable(options.make_it_stand, options.goals, options.output)
     with naming(options.motion):
         source = source_of(mechanism, motion, options.motion)
-    steps = standing_steps(source, motors, options.trials, p_gain=options.p_gain, rate=options.rate)
-    said = ""
-    while True:
-        try:
-            _, trying = next(steps)
-        except StopIteration as done:
-            search = done.value
-            break
-        if trying != said and sys.stderr.isatty():
-            print(f"trying: {trying}", file=sys.stderr, flush=True)
-        said = trying
-    best = search.best
-    if best.motion is not None:
-        save_motion(best.motion, options.make_it_stand)
-    if best.plan is not None and options.output:
-        save_scene(best.plan, options.output)
-    if best.plan is not None and options.goals:
-        save_motion(replace(best.plan.reference, values=best.plan.goals), options.goals, "csv")
+    tell = partial(print, "trying:", file=sys.stderr, flush=True) if sys.stderr.isatty() else None
+    search = make_it_stand(source, motors, options.trials, tell, p_gain=options.p_gain, rate=options.rate)
     print(json.dumps(search.as_data(), indent=2) if options.json else "\n".join(search.lines()))
+    best = search.best
+    if not best.stands or best.motion is None or best.plan is None:
+        print(f"robik physics: nothing makes it stand; {options.make_it_stand} was not written", file=sys.stderr)
+        return 1
+    save_motion(best.motion, options.make_it_stand)
+    if options.output:
+        save_scene(best.plan, options.output)
+    if options.goals:
+        save_motion(replace(best.plan.reference, values=best.plan.goals), options.goals, "csv")
+    return 0

@@ -164,6 +164,22 @@ class InverseDynamics:
             missing=found.missing,
         )
 
+    def forces(
+        self, times: np.ndarray, q: np.ndarray, contacts: ContactPoints | None = None, cutoff: float | None = CUTOFF
+    ) -> Dynamics:
+        """Return the forces of a motion whose velocities and accelerations are those of its coordinates.
+
+        Args:
+            times: Times (T,) [s].
+            q: Coordinates (T, nq) of the tree, with closed loops.
+            contacts: Where and when the ground can push; nowhere if left out.
+            cutoff: Of the low-pass filter before accelerations are taken [Hz]; None for none.
+
+        Returns:
+            Torques, ground forces and zero-moment points.
+        """
+        return self.solve(times, q, *derivatives(self.flat, times, q, cutoff), contacts)
+
     def torques_of_moments(self, body: str) -> np.ndarray:
         """Return the motors' torques against a moment of 1 N m on a body in the rest pose, about x, y and z.
 
@@ -253,8 +269,7 @@ def inverse_dynamics(
         ClipError: Names the actuators that the motion lacks.
     """
     room = InverseDynamics(mechanism, gravity)
-    q = room.coordinates(motion)
-    return room.solve(motion.times, q, *derivatives(room.flat, motion.times, q, cutoff), contacts)
+    return room.forces(motion.times, room.coordinates(motion), contacts, cutoff)
 
 
 def _motors(topology: Topology) -> tuple[np.ndarray, np.ndarray]:

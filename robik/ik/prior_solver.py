@@ -54,7 +54,7 @@ class PriorSolver(StandingSolver):
         self._drawn = [mechanism.body_index[name] for name in drawn]
         weights = {**settings.targets, **dict.fromkeys(drawn, self._attraction.pull)}
         super().__init__(mechanism, (*names, *drawn), replace(settings, targets=weights), has_com, objectives)
-        self._rest = np.array([v for joint in mechanism.actuated for v in joint.rest])
+        self._rest = mechanism.actuator_rest
 
     def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
         """Return the compiled targets, with room for those that the prior draws, frame by frame.

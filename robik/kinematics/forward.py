@@ -67,7 +67,7 @@ class ForwardKinematics:
         for joint in (*mechanism.actuated, *([self.topology.base] if self.topology.base else [])):
             b = self.topology.joint_at[joint.name]
             self._elimination.free[self.flat.at_v[self.flat.first[b]] : self.flat.tip[b] + 1] = False
-        self._rest_values = np.array([v for joint in mechanism.actuated for v in joint.rest])
+        self._rest_values = mechanism.actuator_rest
         self.reset()
 
     def reset(self) -> None:

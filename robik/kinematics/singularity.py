@@ -192,7 +192,7 @@ class _Poses:
 
     def near_rest(self) -> np.ndarray:
         """Actuator values (SAMPLES + 1, A) at the rest pose and near it."""
-        rest = np.array([value for joint in self.topology.mechanism.actuated for value in joint.rest])
+        rest = self.topology.mechanism.actuator_rest
         away = np.random.default_rng(0).uniform(-AWAY, AWAY, (SAMPLES + 1, len(rest)))
         away[0] = 0.0
         return rest + away

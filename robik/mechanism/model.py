@@ -117,6 +117,26 @@ class Mechanism:
         return tuple(n for j in self.actuated for n in j.coordinate_names)
 
     @cached_property
+    def actuator_units(self) -> tuple[str, ...]:
+        """The actuators' units, "rad" or "m", in order."""
+        return tuple(unit for j in self.actuated for unit in j.coordinate_units)
+
+    @cached_property
+    def actuator_limits(self) -> np.ndarray:
+        """The actuators' lowest and highest values (A, 2) [rad or m], in order."""
+        return _constant([pair for j in self.actuated for pair in j.limits]).reshape(-1, 2)
+
+    @cached_property
+    def actuator_velocity_limits(self) -> np.ndarray:
+        """The actuators' highest speeds (A,) [rad/s or m/s], in order; infinite where none is known."""
+        return _constant([j.velocity_limit for j in self.actuated for _ in j.motions])
+
+    @cached_property
+    def actuator_rest(self) -> np.ndarray:
+        """The actuators' values (A,) in the rest pose [rad or m], in order."""
+        return _constant([value for j in self.actuated for value in j.rest])
+
+    @cached_property
     def extent(self) -> float:
         """The diagonal of the box around centres of mass and joints in the rest pose [m].
 
@@ -176,6 +196,13 @@ class Mechanism:
     def with_changes(self, **fields: object) -> Mechanism:
         """Return a checked copy with some fields replaced."""
         return replace(self, **fields)  # type: ignore[arg-type]
+
+
+def _constant(values: Iterable[Iterable[float] | float]) -> np.ndarray:
+    """Return values as an array that nobody can change, since it is kept."""
+    array = np.array(list(values), dtype=float)
+    array.flags.writeable = False
+    return array
 
 
 def _unique(names: list[str], kind: str) -> None:

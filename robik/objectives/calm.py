@@ -48,12 +48,8 @@ def table(topology: Topology) -> Calm:
         Arrays for the kernels, with weights of zero.
     """
     drawable = set(drawable_coordinates(topology.mechanism))
-    rest = {
-        n: v
-        for joint in topology.mechanism.actuated
-        for n, v in zip(joint.coordinate_names, joint.rest, strict=True)
-        if n in drawable
-    }
+    values = zip(topology.mechanism.actuators, topology.mechanism.actuator_rest, strict=True)
+    rest = {name: value for name, value in values if name in drawable}
     postures = new_postures(topology, tuple(rest), np.array(list(rest.values())))
     k = len(topology.flat.cluster_on)
     return by_reference(Calm(postures, np.ones(len(rest)), np.zeros(4), np.full(1, np.inf), np.zeros(k), np.ones(k)))

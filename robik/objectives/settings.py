@@ -226,12 +226,8 @@ def motor_limits(mechanism: Mechanism, limit: float | Mapping[str, float] | None
         return {}
     if isinstance(limit, Mapping):
         return dict(limit)
-    units = {
-        name: unit
-        for joint in mechanism.actuated
-        for name, unit in zip(joint.coordinate_names, joint.coordinate_units, strict=True)
-    }
-    return {name: limit * (mechanism.extent if unit == "m" else 1.0) for name, unit in units.items()}
+    units = zip(mechanism.actuators, mechanism.actuator_units, strict=True)
+    return {name: limit * (mechanism.extent if unit == "m" else 1.0) for name, unit in units}
 
 
 def load_settings(path: str | Path) -> Settings:

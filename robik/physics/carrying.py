@@ -12,17 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from ..dynamics import InverseDynamics
-from ..dynamics.contact_points import sole_contacts
-from ..dynamics.derivatives import derivatives
 from ..dynamics.drives import Drive, carry_weight
-from ..errors import ClipError, ServoError
+from ..errors import ServoError
 from ..mechanism import Mechanism
 from ..motions import Motion
-from ..retarget.posing import posed
 from ..servo.chain import ServoChain
 from ..servo.softening import soften
+from .motion_forces import motion_forces
 from .motors import chain_drives, slowed
-from .plan import standing_phases
 
 NOTICEABLE = 1e-3  # [rad or m] of difference that softening makes
 
@@ -84,17 +81,8 @@ def springs(mechanism: Mechanism, motion: Motion, drives: Mapping[str, Drive], s
         ClipError: A motion without base of a robot that floats, or one that lacks an actuator.
         MechanismError: A robot without mass.
     """
-    room = InverseDynamics(mechanism)
-    if room.topology.base is not None and motion.base is None:
-        raise ClipError(
-            f"{source} has no base columns, but robot {mechanism.name!r} floats; bake or solve it with RobIK"
-        )
-    states = posed(mechanism, motion, source)[0]
-    q = room.coordinates(states, source)
-    stands = standing_phases(mechanism, states) if room.topology.base is not None else {}
-    contacts = sole_contacts(mechanism, stands, len(q))
-    forces = room.solve(states.times, q, *derivatives(room.flat, states.times, q), contacts)
-    return replace(states, values=carry_weight(states.values, forces, drives))
+    found = motion_forces(InverseDynamics(mechanism), motion, source)
+    return replace(found.motion, values=carry_weight(found.motion.values, found.dynamics, drives))
 
 
 def _limits(mechanism: Mechanism, chain: ServoChain) -> tuple[np.ndarray, np.ndarray]:
@@ -103,11 +91,10 @@ def _limits(mechanism: Mechanism, chain: ServoChain) -> tuple[np.ndarray, np.nda
     Raises:
         ServoError: there are none.
     """
-    limits = {n: pair for j in mechanism.actuated for n, pair in zip(j.coordinate_names, j.limits, strict=True)}
-    for servo in chain.servos:
-        low, high = limits.get(servo.actuator, (-np.inf, np.inf))
-        limits[servo.actuator] = max(low, servo.position_limits[0]), min(high, servo.position_limits[1])
-    lows, highs = np.array([limits[name] for name in mechanism.actuators]).T
+    servos = {servo.actuator: servo.position_limits for servo in chain.servos}
+    own = np.array([servos.get(name, (-np.inf, np.inf)) for name in mechanism.actuators]).reshape(-1, 2)
+    limits = mechanism.actuator_limits
+    lows, highs = np.maximum(limits[:, 0], own[:, 0]), np.minimum(limits[:, 1], own[:, 1])
     if (lows > highs).any():
         name = mechanism.actuators[int(np.argmax(lows > highs))]
         raise ServoError(f"the limits of {name} and those of its servo have nothing in common")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import isfinite
 
 import numpy as np
 
 from ..dynamics import Dynamics, InverseDynamics
-from ..dynamics.contact_points import FRICTION, sole_contacts
-from ..dynamics.derivatives import derivatives
+from ..dynamics.contact_points import FRICTION
 from ..dynamics.drives import Drive, carry_weight, standing_drives, standing_share
-from ..errors import ClipError, MechanismError
+from ..errors import MechanismError
 from ..formats.export_tree import Branch
 from ..formats.mjcf.positions import positions
 from ..formats.mjcf.stage import PositionDrive, Stage
@@ -23,12 +21,10 @@ from ..mechanism import Mechanism
 from ..mechanism.topology import build_topology
 from ..motions import Motion
 from ..motions.resampling import resampled
-from ..retarget.contacts import standing
-from ..retarget.posing import posed
-from ..retarget.support import placed, signed_distance, sole_length, standing_points, support_polygons
+from ..retarget.support import placed, signed_distance, standing_points, support_polygons
+from .motion_forces import motion_forces
 
 RATE = 100.0  # [Hz] of goals, as `robik play` sends them
-HIGH = 0.15  # sole lengths: a foot that never comes this near to the lowest one's ground never stands
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,14 +115,12 @@ def planned(
     """
     room = InverseDynamics(mechanism)
     _check_robot(mechanism, room)
-    states = _states(room, motion, source)
-    q = room.coordinates(states, source)
-    stands = standing_phases(mechanism, states) if room.topology.base is not None else {}
-    forces = _forces(room, states, q, stands)
+    found = motion_forces(room, motion, source)
+    states, stands = found.motion, found.standing
     known = standing_drives(room) | dict(drives or {})
     stage = _stage(known, floor_height(mechanism, states, stands))
     text, branches = staged_text(mechanism, stage)
-    values = carry_weight(states.values, forces, known) if carry else states.values
+    values = carry_weight(states.values, found.dynamics, known) if carry else states.values
     bare = replace(states, passive=None, report=None)
     return Plan(
         mechanism=mechanism,
@@ -135,61 +129,20 @@ def planned(
         stage=stage,
         branches=branches,
         text=text,
-        positions=_positions(room, branches, states, q),
+        positions=_positions(room, branches, states, found.q),
         rate=rate,
-        goals=_limited(mechanism, resampled(replace(bare, values=values), rate).values),
+        goals=np.clip(resampled(replace(bare, values=values), rate).values, *mechanism.actuator_limits.T),
         reference=resampled(bare, rate),
         delay=delay,
         standing=stands,
-        dynamics=forces,
+        dynamics=found.dynamics,
         shares=standing_share(room, known) if stands else {},
     )
-
-
-def _states(room: InverseDynamics, motion: Motion, source: str) -> Motion:
-    """Return the motion with all bodies' poses.
-
-    Raises:
-        ClipError: a floating robot's motion without base.
-    """
-    if room.topology.base is not None and motion.base is None:
-        raise ClipError(
-            f"{source} has no base columns, but robot {room.mechanism.name!r} floats; bake or solve it with RobIK"
-        )
-    return posed(room.mechanism, motion, source)[0]
-
-
-def _forces(room: InverseDynamics, states: Motion, q: np.ndarray, stands: Mapping[str, np.ndarray]) -> Dynamics:
-    """Return the motion's forces, on the soles that stand."""
-    contacts = sole_contacts(room.mechanism, stands, len(q))
-    return room.solve(states.times, q, *derivatives(room.flat, states.times, q), contacts)
 
 
 def _stage(drives: Mapping[str, Drive], height: float) -> Stage:
     motors = {n: PositionDrive(d.stiffness, d.damping, d.effort, d.armature) for n, d in drives.items()}
     return Stage(drives=motors, friction=FRICTION, height=height)
-
-
-def standing_phases(mechanism: Mechanism, motion: Motion) -> dict[str, np.ndarray]:
-    """Return when each foot of a motion stands.
-
-    Args:
-        mechanism: The robot.
-        motion: The motion, with bodies' poses.
-
-    Returns:
-        Whether it stands (T,) by foot.
-    """
-    feet = [frame for frame in mechanism.frames if frame.is_foot]
-    soles = {frame.name: standing_points(mechanism, motion, frame.name).mean(axis=1) for frame in feet}
-    levels = {name: float(np.percentile(sole[:, 2], 10)) for name, sole in soles.items()}
-    ground = min(levels.values(), default=0.0)
-    found = {}
-    for frame in feet:
-        length, level = sole_length(frame), levels[frame.name]
-        level = level if level - ground < HIGH * length else ground
-        found[frame.name] = standing(motion.times, soles[frame.name], level, length)
-    return found
 
 
 def _check_robot(mechanism: Mechanism, room: InverseDynamics) -> None:
@@ -283,9 +236,3 @@ def _coordinates(room: InverseDynamics, motion: Motion, q: np.ndarray) -> dict[s
         if joint.motions and joint.type != "free":
             found |= dict(zip(joint.coordinate_names, joint_values(topology, joint, q, com, quaternion).T, strict=True))
     return found
-
-
-def _limited(mechanism: Mechanism, goals: np.ndarray) -> np.ndarray:
-    """Return goals (N, A) within the actuators' ranges."""
-    limits = np.array([pair for joint in mechanism.actuated for pair in joint.limits]).reshape(-1, 2)
-    return np.clip(goals, limits[:, 0], limits[:, 1]) if isfinite(goals.sum()) else goals

@@ -17,6 +17,7 @@ from .. import program
 from ..errors import RobikError
 from ..extras import missing
 from ..formats.mjcf.stage import floor_text
+from ..steps import finish
 from .plan import Plan
 from .trials import NOMINAL, Trial
 from .verdict import Verdict, judged
@@ -42,13 +43,7 @@ def run(plan: Plan, trials: Sequence[Trial] = ()) -> Verdict:
         PhysicsError: The process ended by itself, or the simulation left the numbers.
         MissingExtraError: MuJoCo is not installed.
     """
-    steps = simulate(plan, trials)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            verdict: Verdict = done.value
-            return verdict
+    return finish(simulate(plan, trials))
 
 
 def simulate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.ndimage import convolve1d, maximum_filter1d
 from scipy.spatial.transform import Rotation
 
 from ..kinematics.frames import frame_poses
@@ -20,7 +21,7 @@ from ..retarget.retarget import retarget
 from ..retarget.swings import landing_softly, narrowed
 from ..skeleton.hips import pelvis
 from ..skeleton.placement import quaternions
-from .plan import standing_phases
+from .motion_forces import standing_phases
 
 FIRM = Weights((10.0, 10.0, 10.0), (10.0, 10.0, 10.0))  # of feet
 HIPS = Weights((0.0, 0.0, 1.0), (1.0, 1.0, 1.0))  # whose level place is left to balance
@@ -82,10 +83,9 @@ def _gentle(slow: np.ndarray, times: np.ndarray, seconds: float = 0.4) -> np.nda
         return slow
     step = float(np.diff(times).mean())
     reach = max(1, round(seconds / step))
-    wide = np.array([slow[max(0, k - reach) : k + reach + 1].max() for k in range(len(slow))])
-    kernel = np.hanning(2 * reach + 1)[1:-1] if reach > 1 else np.ones(1)
-    padded = np.pad(wide, len(kernel) // 2, mode="edge")
-    return np.convolve(padded, kernel / kernel.sum(), mode="valid")[: len(slow)]
+    wide = maximum_filter1d(slow, 2 * reach + 1, mode="nearest")
+    kernel = np.hanning(2 * reach + 1)[1:-1]
+    return np.asarray(convolve1d(wide, kernel / kernel.sum(), mode="nearest"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -7,7 +7,7 @@ swings, softer landings.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from math import ceil, inf
 from typing import Any
@@ -18,6 +18,7 @@ from ..errors import ClipError
 from ..motions import Motion
 from ..retarget.clip import TargetClip
 from ..retarget.giving import motors_give
+from ..steps import finish, relay
 from .motors import MOST_GAIN, Motors
 from .obstacles import RAISED, obstacles, soft_legs
 from .plan import RATE, Plan, planned
@@ -137,25 +138,30 @@ class Search:
         return {"attempts": attempts, "chosen": self.chosen, "stands": self.best.stands, "needs": list(self.needs)}
 
 
-def make_it_stand(source: Source, motors: Motors, trials: int = 20, **options: Any) -> Search:
+def make_it_stand(
+    source: Source, motors: Motors, trials: int = 20, tell: Callable[[str], object] | None = None, **options: Any
+) -> Search:
     """Return what makes a motion stand; arguments as for `standing_steps`.
 
     Args:
         source: The motion, and what it was made from.
         motors: Of the robot.
         trials: Disturbed ones.
+        tell: Called once with each thing that is tried, in words.
         options: As for `standing_steps`.
 
     Returns:
         What was tried and chosen.
     """
-    steps = standing_steps(source, motors, trials, **options)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            search: Search = done.value
-            return search
+    said = ""
+
+    def told(step: tuple[float, str]) -> None:
+        nonlocal said
+        if tell is not None and step[1] != said:
+            tell(step[1])
+        said = step[1]
+
+    return finish(standing_steps(source, motors, trials, **options), told)
 
 
 def standing_steps(
@@ -201,6 +207,7 @@ class _Bench:
         self.source, self.motors, self.trials, self.rate = source, motors, trials, rate
         self.attempts: list[Attempt] = []
         self.share = 0.0
+        self._made: dict[Remedy, tuple[Motion, TargetClip | None]] = {}
 
     @property
     def best(self) -> Attempt:
@@ -214,7 +221,7 @@ class _Bench:
             return
         yield self.share, name
         try:
-            motion, clip = self.source.made(remedy)
+            motion, clip = self._motion(remedy)
             plan = planned(
                 self.source.mechanism,
                 motion,
@@ -227,15 +234,15 @@ class _Bench:
             self.attempts.append(Attempt(name=name, remedy=remedy, problem=str(error)))
             return
         allowed = int((1.0 - ENOUGH) * len(self.trials) + 1e-9)
-        steps = simulate(plan, self.trials, most_falls=allowed)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as done:
-                verdict: Verdict = done.value
-                break
-            yield self.share, name
+        verdict = yield from relay(simulate(plan, self.trials, allowed), lambda _: (self.share, name))
         self.attempts.append(Attempt(name=name, remedy=remedy, motion=motion, clip=clip, plan=plan, verdict=verdict))
+
+    def _motion(self, remedy: Remedy) -> tuple[Motion, TargetClip | None]:
+        """Return the motion with a remedy, made once for all settings of the motors."""
+        change = replace(remedy, carry=False, p_gain=None)
+        if change not in self._made:
+            self._made[change] = self.source.made(remedy)
+        return self._made[change]
 
 
 def _carried(bench: _Bench) -> Iterator[tuple[str, Remedy]]:

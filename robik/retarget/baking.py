@@ -13,6 +13,7 @@ from ..objectives.settings import Settings
 from ..objectives.weights import Weights
 from ..skeleton.hips import hips_of
 from ..skeleton.single import single
+from ..steps import finish
 from .balance import BalancePlan
 from .clip import TargetClip
 from .giving import sole_share
@@ -182,12 +183,7 @@ def balanced(clip: TargetClip, mechanism: Mechanism, balance: Balance, settings:
     Returns:
         The clip to be baked.
     """
-    steps = balancing(clip, mechanism, balance, settings)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            return done.value
+    return finish(balancing(clip, mechanism, balance, settings))
 
 
 def balancing(

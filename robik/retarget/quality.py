@@ -43,7 +43,7 @@ def measure_quality(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Q
         distance, angle = contact_gaps(mechanism, name, track, motion)
         off = np.fmax(off, distance)
         turned.append(float(np.nanmax(angle)))
-    turning = [unit == "rad" for joint in mechanism.actuated for unit in joint.coordinate_units]
+    turning = [unit == "rad" for unit in mechanism.actuator_units]
     speeds = np.abs(np.diff(motion.values[:, turning], axis=0)) / np.diff(clip.times)[:, None]
     if not held:
         return Quality(jump_rad=float(speeds.max(initial=0.0) * JUMP_TIME))

@@ -229,11 +229,10 @@ def _speeds(motion: Motion) -> np.ndarray:
 
 def _limits(mechanism: Mechanism) -> dict[str, tuple[float, float, float, str]]:
     """Lower and upper limit, speed limit and unit by actuator."""
-    return {
-        name: (*limit, joint.velocity_limit, unit)
-        for joint in mechanism.actuated
-        for name, limit, unit in zip(joint.coordinate_names, joint.limits, joint.coordinate_units, strict=True)
-    }
+    limits = mechanism.actuator_limits.tolist()
+    speeds = mechanism.actuator_velocity_limits.tolist()
+    rows = zip(mechanism.actuators, limits, speeds, mechanism.actuator_units, strict=True)
+    return {name: (*limit, speed, unit) for name, limit, speed, unit in rows}
 
 
 def _target_table(plots: Sequence[Plot]) -> str:

@@ -258,7 +258,7 @@ class Retargeting:
             jerk=jerk,
             look_ahead=self._ahead,
             jump_speed=self._jump_speed(),
-            velocity_limit=np.array([joint.velocity_limit for joint in self.mechanism.actuated for _ in joint.motions]),
+            velocity_limit=self.mechanism.actuator_velocity_limits,
             milliseconds=self._milliseconds.copy(),
             short=short,
             objectives=tuple(ObjectiveError(key=key, unit=error.unit, values=error.values) for key, error in errors),
@@ -283,7 +283,7 @@ class Retargeting:
 
     def _jump_speed(self) -> np.ndarray:
         """Return the speed of each actuator above which a step is called a jump (A,) [rad/s or m/s]."""
-        units = [unit for joint in self.mechanism.actuated for unit in joint.coordinate_units]
+        units = self.mechanism.actuator_units
         return np.array([JUMP_SPEED * (self.mechanism.extent if unit == "m" else 1.0) for unit in units])
 
     def _why(

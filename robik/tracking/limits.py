@@ -72,11 +72,10 @@ class MotionLimits:
         """
         if not (isfinite(rise) and rise > 0):
             raise ClipError(f"the time to full speed must be a positive number of seconds, not {rise}")
-        limits = np.array([limit for joint in mechanism.actuated for limit in joint.limits], dtype=float).reshape(-1, 2)
-        speed = np.array(
-            [j.velocity_limit if isfinite(j.velocity_limit) else SPEED for j in mechanism.actuated for _ in j.motions]
-        )
-        return cls(limits[:, 0], limits[:, 1], speed, speed / rise)
+        known = mechanism.actuator_velocity_limits
+        speed = np.where(np.isfinite(known), known, SPEED)
+        low, high = mechanism.actuator_limits.T
+        return cls(low, high, speed, speed / rise)
 
 
 @inlined

@@ -49,7 +49,7 @@ class Tracker(ABC):
         self.flat: Any = prepared(self.topology)
         self.now: Any = new_placement(self.flat, self.topology.rest)
         self.residual = 0.0
-        self._rest_values = np.array([v for joint in mechanism.actuated for v in joint.rest])
+        self._rest_values = mechanism.actuator_rest
         found = [self.topology.dofs.get(name) for name in mechanism.actuators]
         self._scalar = all(f is not None for f in found)
         held = [f for f in found if f is not None]

@@ -52,7 +52,7 @@ def reduce_motors(root: Object, angle: float, length: float) -> Reduction:
     mechanism = read_robot(root)
     frames = baked_frames(root, mechanism)
     values, base = read_motion_at(root, mechanism, frames), base_curve(root, mechanism, frames)
-    units = [unit for joint in mechanism.actuated for unit in joint.coordinate_units]
+    units = mechanism.actuator_units
     keys = [reduce_keys(frames, values[:, k], angle if unit == "rad" else length) for k, unit in enumerate(units)]
     reduced = np.column_stack([k.at(frames) for k in keys])
     there, _, _ = body_poses(mechanism, values, base)

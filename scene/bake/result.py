@@ -123,16 +123,14 @@ def _store_asked(rows: PropertyGroup, report: Report, frames: np.ndarray) -> Non
 def _store_actuators(
     rows: PropertyGroup, mechanism: Mechanism, motion: Motion, report: Report, frames: np.ndarray
 ) -> None:
-    units = [unit for j in mechanism.actuated for unit in j.coordinate_units]
-    limits = [limit for j in mechanism.actuated for limit in j.limits]
     rows.clear()
     for k, name in enumerate(motion.actuators):
         added = rows.add()
-        added.name, added.unit = name, units[k]
+        added.name, added.unit = name, mechanism.actuator_units[k]
         speed, where = _largest(np.abs(report.velocity[:, k]))
         added.peak_velocity, added.frame = speed, round(float(frames[where]))
         added.velocity_limit = report.velocity_limit[k] if np.isfinite(report.velocity_limit[k]) else 0.0
-        lower, upper = limits[k]
+        lower, upper = mechanism.actuator_limits[k].tolist()
         added.has_limits = isfinite(lower) or isfinite(upper)
         if added.has_limits:
             room = np.minimum(motion.values[:, k] - lower, upper - motion.values[:, k])

@@ -145,26 +145,24 @@ def choose(root: Object, scene: Scene, index: int) -> None:
         own = {(marker.name, marker.frame) for marker in scene.robik.markers}
         for marker in scene.timeline_markers:
             if (marker.name, marker.frame) not in own:
-                marker.frame = round(_along(row.frames, _back(physics.warped, marker.frame)))
-        scene.frame_end = round(_along(row.frames, _back(physics.warped, scene.frame_end)))
+                marker.frame = round(_moved(marker.frame, physics.warped, row.frames))
+        scene.frame_end = round(_moved(scene.frame_end, physics.warped, row.frames))
         physics.warped = row.frames
     mark_short(root, scene)
     scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
 
 
-def _along(way: str, frame: float) -> float:
-    """Return where a frame goes."""
-    before, after = json.loads(way) if way else ([0.0], [0.0])
-    return _mapped(before, after, frame)
-
-
-def _back(way: str, frame: float) -> float:
-    """Return where a frame came from."""
-    before, after = json.loads(way) if way else ([0.0], [0.0])
-    return _mapped(after, before, frame)
+def _moved(frame: float, old: str, new: str) -> float:
+    """Return where a frame goes that one attempt's way has moved, when another's takes its place."""
+    for way, back in ((old, True), (new, False)):
+        if way:
+            before, after = json.loads(way)
+            frame = _mapped(*((after, before) if back else (before, after)), frame)
+    return frame
 
 
 def _mapped(before: list[float], after: list[float], frame: float) -> float:
+    """Return a frame's place after a change of pace; outside it goes along with the nearer end."""
     if frame <= before[0]:
         return frame + after[0] - before[0]
     if frame >= before[-1]:

@@ -11,6 +11,7 @@ from ...robik.mechanism import Mechanism
 from ...robik.retarget.baking import balancing
 from ...robik.retarget.clip import TargetClip
 from ...robik.skeleton.placement import rotation
+from ...robik.steps import relay
 from ..balance.centre_of_mass import Balance
 from ..balance.contacts import with_hand_contacts
 from ..character.asked import asked_for
@@ -63,14 +64,10 @@ def sample_tracks(
     led = [target for target in mapping.asked if target.source is not None]
     points = [check_object(balance.target, "the centre of mass", context.scene)] if balance.source == "OBJECT" else []
     with posing.paused():
-        sampling = sample_sources(context, [*mapping.targets, *led], points, frames)
-        while True:
-            try:
-                done = next(sampling)
-            except StopIteration as finished:
-                positions, turns = finished.value
-                break
-            yield Progress(SAMPLING * done / len(frames), f"Sampling frame {frames[done - 1]:g}")
+        positions, turns = yield from relay(
+            sample_sources(context, [*mapping.targets, *led], points, frames),
+            lambda done: Progress(SAMPLING * done / len(frames), f"Sampling frame {frames[done - 1]:g}"),
+        )
     tracks = {t.frame: track(t, positions[:, i], turns[:, i], mapping.placement) for i, t in enumerate(mapping.targets)}
     places = {target.frame: (positions[:, i], turns[:, i]) for i, target in enumerate(mapping.targets)}
     number = len(mapping.targets)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import bpy
 
@@ -48,15 +48,6 @@ def compiling_problem() -> str:
     """Return why the solver could not be compiled ahead, in one line; empty if nothing went wrong."""
     ahead = status()
     return f"Compiling ahead failed: {ahead.line}" if ahead.state == "failed" else ""
-
-
-def finish(steps: Generator[Any, None, Result]) -> Result:
-    """Return all steps at once; what they return."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            return done.value
 
 
 def in_thread(steps: Iterator[Result], wait: float = 0.01) -> Iterator[Result | None]:

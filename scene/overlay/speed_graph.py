@@ -72,7 +72,7 @@ def motor_speeds(root: Object, scene: Scene) -> Speeds | None:
         RobikError: the robot is incomplete.
     """
     mechanism = read_moving_parts(root)
-    limits = np.array([joint.velocity_limit for joint in mechanism.actuated for _ in joint.motions])
+    limits = mechanism.actuator_velocity_limits
     known = np.flatnonzero(np.isfinite(limits))
     if not len(known) or not _is_keyed(root, mechanism):
         return None
@@ -83,7 +83,7 @@ def motor_speeds(root: Object, scene: Scene) -> Speeds | None:
     values = read_curves(root, [(data_path(mechanism.actuators[k]), 0) for k in known], frames)
     speeds = np.zeros_like(values)
     speeds[1:] = np.abs(np.diff(values, axis=0)) / np.diff(times_of(scene, frames))[:, None]
-    units = [unit for joint in mechanism.actuated for unit in joint.coordinate_units]
+    units = mechanism.actuator_units
     return Speeds(
         frames,
         names=tuple(mechanism.actuators[k] for k in known),

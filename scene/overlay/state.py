@@ -238,9 +238,9 @@ def _speeds(root: Object, scene: Scene, mechanism: Mechanism, kept: KeptClip | N
     step = kept.frames[1] - kept.frames[0] if kept is not None and len(kept.frames) > 1 else 1.0
     seconds = step * scene.render.fps_base / scene.render.fps
     curves, frame = curves_of(root), scene.frame_current_final
-    limits = [(joint.velocity_limit, unit) for joint in mechanism.actuated for unit in joint.coordinate_units]
+    limits = mechanism.actuator_velocity_limits.tolist()
     loads = []
-    for name, (limit, unit) in zip(mechanism.actuators, limits, strict=True):
+    for name, limit, unit in zip(mechanism.actuators, limits, mechanism.actuator_units, strict=True):
         curve = curves.get((data_path(name), 0))
         speed = 0.0 if curve is None else abs(curve.evaluate(frame) - curve.evaluate(frame - step)) / seconds
         loads.append((speed / limit, f"{name} {speed:.1f} of {limit:.1f} {unit}/s"))

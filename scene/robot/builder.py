@@ -12,8 +12,9 @@ from bpy.types import Collection, Mesh, Object
 from ...robik.errors import RobikError
 from ...robik.formats.mesh_files import split_inner
 from ...robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
+from ...robik.steps import finish, relay
 from ..animation.actions import assigned
-from ..long_work.steps import Progress, finish
+from ..long_work.steps import Progress
 from . import exact, posing, sliders, visuals
 from .diagnosis import forget_diagnosis
 from .mesh_import import LARGE, MeshImport, discard
@@ -191,13 +192,8 @@ class Builder:
         return (Path(self.source).parent / file if self.source else Path(file)), inner
 
     def _load(self, path: Path, inner: str, told: Progress) -> Generator[Progress, None, Mesh]:
-        loading = self._files.load_steps(path, inner)
         try:
-            while True:
-                next(loading)
-                yield told
-        except StopIteration as done:
-            return done.value
+            return (yield from relay(self._files.load_steps(path, inner), lambda _: told))
         except RobikError as error:
             self.warnings.append(f"{error}; a small cube stands in for it")
             return visuals.placeholder(path.stem)

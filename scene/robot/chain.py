@@ -64,8 +64,8 @@ def known_chain(root: Object, scene: Scene) -> ServoChain | None:
 
 def one_per_motor(mechanism: Mechanism, model: str = Servo.model, brand: str = Servo.brand) -> ServoChain:
     """Return a servo for each motor, with ids 1, 2, … and the motors' limits."""
-    limits = {n: limit for j in mechanism.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
-    speeds = {n: j.velocity_limit for j in mechanism.actuated for n in j.coordinate_names}
+    limits = dict(zip(mechanism.actuators, map(tuple, mechanism.actuator_limits.tolist()), strict=True))
+    speeds = dict(zip(mechanism.actuators, mechanism.actuator_velocity_limits.tolist(), strict=True))
     return default_chain(mechanism.actuators, limits, speeds, model, robot=mechanism.name, brand=brand)
 
 

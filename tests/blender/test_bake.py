@@ -17,9 +17,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def bake(root: bpy.types.Object) -> object:
-    return installed.module("scene.long_work.steps").finish(
-        installed.module("scene.bake.baking").bake_steps(bpy.context, root)
-    )
+    return installed.module("robik.steps").finish(installed.module("scene.bake.baking").bake_steps(bpy.context, root))
 
 
 def frames() -> np.ndarray:

@@ -114,7 +114,7 @@ def test_both_feet_stand_level_where_the_character_stands() -> None:
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
     request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
     sampling = installed.module("scene.bake.target_clip").sample_clip(bpy.context, request)
-    clip = installed.module("scene.long_work.steps").finish(sampling)
+    clip = installed.module("robik.steps").finish(sampling)
     for foot in ("foot_l", "foot_r"):
         x, y = clip.tracks[foot].quaternion[:, 1:3].T
         stands = clip.tracks[foot].position[:, 2] < 1e-4

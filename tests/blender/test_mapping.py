@@ -20,12 +20,12 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 def sample(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     targets = bpy.context.scene.robik.robot.robik.robot.character.targets
     sampling = installed.module("scene.character.sampling")
-    return installed.module("scene.long_work.steps").finish(sampling.sample_sources(bpy.context, targets, [], frames))
+    return installed.module("robik.steps").finish(sampling.sample_sources(bpy.context, targets, [], frames))
 
 
 def clip(root: bpy.types.Object) -> object:
     request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
-    return installed.module("scene.long_work.steps").finish(
+    return installed.module("robik.steps").finish(
         installed.module("scene.bake.target_clip").sample_clip(bpy.context, request)
     )
 

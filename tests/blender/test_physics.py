@@ -12,9 +12,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 def test_a_bake_is_tested_in_physics_and_the_verdict_is_kept() -> None:
     root = scenes.squats()
-    installed.module("scene.long_work.steps").finish(
-        installed.module("scene.bake.baking").bake_steps(bpy.context, root)
-    )
+    installed.module("robik.steps").finish(installed.module("scene.bake.baking").bake_steps(bpy.context, root))
     result = root.robik.robot.result
     assert result.physics == ""
     assert bpy.ops.robik.test_in_physics(trials=1) == {"FINISHED"}
@@ -25,9 +23,7 @@ def test_a_bake_is_tested_in_physics_and_the_verdict_is_kept() -> None:
 
 def test_progress_is_told_and_a_test_that_is_stopped_changes_nothing() -> None:
     root = scenes.squats()
-    installed.module("scene.long_work.steps").finish(
-        installed.module("scene.bake.baking").bake_steps(bpy.context, root)
-    )
+    installed.module("robik.steps").finish(installed.module("scene.bake.baking").bake_steps(bpy.context, root))
     motors = installed.module("scene.robot.chain").robot_motors(root, bpy.context.scene)
     steps = installed.module("scene.bake.physics").physics_steps(bpy.context, root, motors, True, 20)
     for progress in steps:
@@ -46,9 +42,7 @@ def test_a_robot_without_curves_is_told() -> None:
 
 def baked_squats() -> bpy.types.Object:
     root = scenes.squats()
-    installed.module("scene.long_work.steps").finish(
-        installed.module("scene.bake.baking").bake_steps(bpy.context, root)
-    )
+    installed.module("robik.steps").finish(installed.module("scene.bake.baking").bake_steps(bpy.context, root))
     return root
 
 

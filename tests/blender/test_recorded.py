@@ -23,7 +23,7 @@ def character(root: bpy.types.Object) -> object:
 def baked(root: bpy.types.Object) -> object:
     """Return the motion that a bake writes."""
     steps = installed.module("scene.bake.baking").bake_steps(bpy.context, root)
-    return installed.module("scene.long_work.steps").finish(steps)
+    return installed.module("robik.steps").finish(steps)
 
 
 @pytest.mark.parametrize(("balance", "pinned"), [("off", False), ("still", False), ("moving", True)])

@@ -12,9 +12,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def bake(root: bpy.types.Object) -> object:
-    return installed.module("scene.long_work.steps").finish(
-        installed.module("scene.bake.baking").bake_steps(bpy.context, root)
-    )
+    return installed.module("robik.steps").finish(installed.module("scene.bake.baking").bake_steps(bpy.context, root))
 
 
 def raised(frames: range, by: float = 0.3) -> bpy.types.Object:
@@ -120,7 +118,7 @@ def test_what_was_followed_is_kept_with_the_action(tmp_path: object) -> None:
     robot.balance.source, robot.balance.pin_feet, robot.bake.samples = "FEET", True, 2
     robot.character.targets[0].position_weight = (0.0, 0.0, 1.0)
     bake(root)
-    target_clip, steps = installed.module("scene.bake.target_clip"), installed.module("scene.long_work.steps")
+    target_clip, steps = installed.module("scene.bake.target_clip"), installed.module("robik.steps")
     request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
     frames, clip = request.frames, steps.finish(target_clip.sample_clip(bpy.context, request))
     name = root.name

@@ -22,7 +22,7 @@ def sample(*sources: tuple[bpy.types.Object, str]) -> np.ndarray:
         scenes.follow(source, frame, bone)
     targets = bpy.context.scene.robik.robot.robik.robot.character.targets
     module = installed.module("scene.character.sampling")
-    return installed.module("scene.long_work.steps").finish(module.sample_sources(bpy.context, targets, [], FRAMES))[0]
+    return installed.module("robik.steps").finish(module.sample_sources(bpy.context, targets, [], FRAMES))[0]
 
 
 def evaluated(source: bpy.types.Object, bone: str = "") -> np.ndarray:

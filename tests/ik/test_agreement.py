@@ -1,7 +1,7 @@
 """`retarget` solves the paper's problem: its states are the reference's, on our robots and on random ones.
 
 `ROBIK_EXAMPLES=1000` draws that many random robots near their targets and as many far from them, anew each time; else
-170 and 30.
+40 and 8, and 170 and 30 in the long tests.
 """
 
 from __future__ import annotations
@@ -28,12 +28,6 @@ from tests.ik.compromise import compromise
 from tests.ik.random_mechanisms import Problem, problems, rotation
 
 EXAMPLES = int(os.environ.get("ROBIK_EXAMPLES", "0"))
-RANDOM = settings(
-    max_examples=EXAMPLES or 170,
-    derandomize=not EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 CLOSED, SAME = 1e-9, 1e-6  # m; of the state
 SINGULAR = 1e-4  # flexibility below which multipliers mean little
 STOPPED = "the solver stopped before the optimum"
@@ -123,7 +117,10 @@ def test_weakly_held_directions_are_followed_to_the_optimum() -> None:
     np.testing.assert_allclose(second, wanted.state, atol=SAME)
 
 
-@pytest.mark.parametrize("case", CASES)
+LONG = ("walker, slow bodies", "walker regularized", "boxer beyond reach")
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.long) if c in LONG else c for c in CASES])
 def test_our_robots_follow_the_reference(case: str) -> None:
     robot, names, size, turn, fields, com = CASES[case]
     mechanism, chosen = robots.load(robot), Settings(joint_limits=False, **fields)
@@ -212,28 +209,34 @@ def same(state: np.ndarray, result: ReferenceResult) -> bool:
     return bool(np.abs(state - result.state).max() < SAME) or not sharp
 
 
-def test_random_robots_near_their_targets() -> None:
+def compare_random(examples: int, far: bool) -> Counter:
+    """Compare so many random problems; what became of their frames."""
     tally: Counter = Counter()
 
-    @RANDOM
-    @given(problems(far=False, length=2, every_type=True))
+    @settings(
+        max_examples=EXAMPLES or examples,
+        derandomize=not EXAMPLES,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    @given(problems(far=far, length=2, every_type=True))
     def compared(problem: Problem) -> None:
         compare(problem, tally)
 
     compared()
+    return tally
+
+
+@pytest.mark.parametrize("examples", [40, pytest.param(170, marks=pytest.mark.long)])
+def test_random_robots_near_their_targets(examples: int) -> None:
+    tally = compare_random(examples, far=False)
     assert tally["worse"] <= 0.01 * tally["frames"], tally
     assert tally["stopped"] <= 0.02 * tally["frames"], tally
 
 
-def test_random_robots_far_from_their_targets() -> None:
-    tally: Counter = Counter()
-
-    @settings(RANDOM, max_examples=EXAMPLES or 30)  # which take thrice as long
-    @given(problems(far=True, length=2, every_type=True))
-    def compared(problem: Problem) -> None:
-        compare(problem, tally)
-
-    compared()
+@pytest.mark.parametrize("examples", [8, pytest.param(30, marks=pytest.mark.long)])
+def test_random_robots_far_from_their_targets(examples: int) -> None:
+    tally = compare_random(examples, far=True)
     assert tally["worse"] <= 0.1 * tally["frames"], tally
     assert tally["stopped"] <= 0.5 * tally["frames"], tally
 

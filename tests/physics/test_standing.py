@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from robik.cli import main
+from robik.formats import save_robot
 from robik.motions import load_motion, save_motion
 from robik.physics.motors import motors_of
 from robik.physics.remedies import Remedy, source_of
@@ -35,18 +36,26 @@ def test_servos_too_soft_to_stand_get_twice_the_gain_that_standing_needs() -> No
     assert found.as_data()["attempts"][found.chosen]["p_gain"] == best.remedy.p_gain
 
 
-def test_what_cannot_stand_says_what_would_have_to_change() -> None:
+def test_what_cannot_stand_says_what_would_have_to_change_and_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     robot = tower()
     weak = replace(robot, joints=tuple(replace(j, effort_limit=1.5) if j.actuated else j for j in robot.joints))
-    found = make_it_stand(source_of(weak, lean(0.5, 1.0)), motors_of(None, weak), 1)
-    assert not found.best.stands
-    assert any("more torque than motors have: ankle 5" in need for need in found.needs), found.needs
-    assert found.lines()[0].lstrip("→ ").startswith("as it is")
-    assert found.lines()[-1].startswith("does not stand like that; ")
-    tried = [attempt.name for attempt in found.attempts]
-    assert tried[:2] == ["as it is", "carry weight"]
-    assert any(name.startswith("balance Moving") for name in tried)
-    assert tried[-1] == "feet land softly"
+    save_robot(weak, tmp_path / "weak.robik.json")
+    save_motion(lean(0.5, 1.0), tmp_path / "lean.csv")
+    stood = tmp_path / "stood.csv"
+    arguments = ["physics", str(tmp_path / "weak.robik.json"), str(tmp_path / "lean.csv"), "--trials", "1"]
+    assert main([*arguments, "--make-it-stand", str(stood)]) == 1
+    printed = capsys.readouterr()
+    said = [line.lstrip("→ ") for line in printed.out.splitlines()]
+    needs = [line for line in said if line.startswith("does not stand like that; ")]
+    assert any("more torque than motors have: ankle 5" in need for need in needs), needs
+    tried = said[: -len(needs)]
+    assert [line.split("  ")[0] for line in tried[:2]] == ["as it is", "carry weight"]
+    assert any(line.startswith("balance Moving") for line in tried)
+    assert tried[-1].startswith("feet land softly")
+    assert f"{stood} was not written" in printed.err
+    assert not stood.exists()
 
 
 def test_a_pace_that_is_slower_somewhere_never_goes_backwards_and_keeps_the_rest() -> None:

@@ -1,0 +1,52 @@
+"""Long work as generators of steps: whoever runs them can show progress, or stop between two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+Step = TypeVar("Step")
+Told = TypeVar("Told")
+Result = TypeVar("Result")
+
+
+def finish(steps: Generator[Step, None, Result], tell: Callable[[Step], Any] | None = None) -> Result:
+    """Run steps to their end.
+
+    Args:
+        steps: The work.
+        tell: Called with what each step yields.
+
+    Returns:
+        What the work returns.
+    """
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+        if tell is not None:
+            tell(step)
+
+
+def relay(steps: Generator[Step, None, Result], tell: Callable[[Step], Told]) -> Generator[Told, None, Result]:
+    """Run steps as a part of other work, and tell of each in the other work's own terms.
+
+    Args:
+        steps: The part. It is closed where this generator is closed.
+        tell: From what a step yields to what is yielded here.
+
+    Yields:
+        What `tell` makes of each step. The generator returns what the part returns.
+    """
+    try:
+        while True:
+            try:
+                step = next(steps)
+            except StopIteration as done:
+                result: Result = done.value
+                return result
+            yield tell(step)
+    finally:
+        steps.close()
