@@ -179,14 +179,14 @@ class Session:
         """Reboot the servos that have a hardware error, and look at all again."""
         asleep = [servo for servo in self._asked.servos if self._has_error(servo)]
         for servo in asleep:
-            self._bus.reboot(servo)
+            self._bus.line_of(servo).reboot(servo)
         if asleep:
             self._bus.emergency.pause(self._bus.waking)
         self.connect()
 
     def _has_error(self, servo: Servo) -> bool:
         try:
-            return self._bus.has_error(servo)
+            return self._bus.line_of(servo).has_error(servo)
         except ServoSilent:
             return False
 
