@@ -37,7 +37,7 @@ STALL = 5.0  # [s] of Blender that are borne here: others use the machine, too
 PATIENT = {"watchdog": 1.5, "silence": 1.5}  # [s]: and a pseudo-terminal comes late where cores are wanted by others
 FRAMES = 300  # of a bake
 SETTLING = 20.0  # [s] that the bare clock goes on after the player
-TOGETHER = 0.1  # [s] between a dropped goal and a late tick of a bare clock, for one cause to be behind both
+TOGETHER = 0.02  # [s] between a dropped goal and a late tick of a bare clock, for one cause to be behind both
 SYNC_WRITE = 0x83
 STATUS = ("sent", "dropped", "looks", "lateness_p99", "lateness_p999", "lateness_worst")
 
