@@ -20,9 +20,8 @@ from ..ik.hessian import matrix
 from ..jit import by_reference, kernel
 from ..kinematics.assembly import project
 from ..kinematics.elimination import eliminate
-from ..kinematics.kernels import Placement, close, forward_kinematics, integrate, new_placement
+from ..kinematics.kernels import Placement, close, forward_kinematics, integrate, new_placement, read_state
 from ..kinematics.null_space import extend, multipliers, reduce_gradient, reduce_matrix
-from ..kinematics.rotations import matrix_to_quaternion
 from ..mechanism.topology import Flat
 from ..objectives import calm, change_of_state, velocity
 from ..objectives.change_of_state import ChangeOfState
@@ -360,9 +359,7 @@ def state_frames(flat, beside, q, position, quaternion, residual):
     """
     for k in range(q.shape[0]):
         residual[k] = stand(flat, beside.now, q[k])
-        for b in range(1, flat.bodies + 1):
-            for i in range(3):
-                position[k, b - 1, i] = beside.now.c[b, i]
+        for b in range(flat.bodies):
             for i in range(4):
-                quaternion[k, b - 1, i] = quaternion[k - 1, b - 1, i] if k > 0 else 1.0 - min(i, 1)
-            matrix_to_quaternion(beside.now.R[b], quaternion[k, b - 1])
+                quaternion[k, b, i] = quaternion[k - 1, b, i] if k > 0 else 1.0 - min(i, 1)
+        read_state(flat, beside.now, position[k], quaternion[k])

@@ -14,8 +14,8 @@ from ..kinematics.kernels import (
     forward_kinematics,
     integrate,
     largest_motion,
+    read_state,
 )
-from ..kinematics.rotations import matrix_to_quaternion
 from ..objectives import calm
 from ..objectives.registry import missed, missed_by_cluster, objective
 from .program import HELD
@@ -332,10 +332,7 @@ def solve_frames(flat, tables, work, memory, output, first, start, stop, clip_ta
             status,
             residual,
         )
-        for b in range(1, flat.bodies + 1):
-            for i in range(3):
-                output.position[row, b - 1, i] = now.c[b, i]
-            to = output.quaternion[row, b - 1]
+        for b in range(flat.bodies):
             for i in range(4):
-                to[i] = output.quaternion[row - 1, b - 1, i] if row > 0 else 1.0 - min(i, 1)
-            matrix_to_quaternion(now.R[b], to)
+                output.quaternion[row, b, i] = output.quaternion[row - 1, b, i] if row > 0 else 1.0 - min(i, 1)
+        read_state(flat, now, output.position[row], output.quaternion[row])

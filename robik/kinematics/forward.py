@@ -16,9 +16,16 @@ from ..mechanism.pose import Pose, matrix_quaternion
 from ..mechanism.topology import build_topology
 from .assembly import closed, prepared, project
 from .elimination import eliminate, new_elimination
-from .frames import own_frames, robot_com
-from .kernels import close, closure_jacobian, forward_kinematics, integrate, new_placement
-from .rotations import matrix_to_quaternion
+from .frames import become_own_frames, own_frames, robot_com
+from .kernels import (
+    close,
+    closure_jacobian,
+    forward_kinematics,
+    integrate,
+    new_placement,
+    read_state,
+    state_of,
+)
 from .straightening import straightened
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
@@ -67,6 +74,11 @@ class ForwardKinematics:
         for joint in (*mechanism.actuated, *([self.topology.base] if self.topology.base else [])):
             b = self.topology.joint_at[joint.name]
             self._elimination.free[self.flat.at_v[self.flat.first[b]] : self.flat.tip[b] + 1] = False
+        dofs = {k: self.topology.dofs[n] for k, n in enumerate(mechanism.actuators) if n in self.topology.dofs}
+        self._driven_values = np.array(list(dofs), dtype=np.int64)
+        self._driven_q = self.flat.dof_q[np.array([dof for dof, _ in dofs.values()], dtype=np.int64)]
+        self._driven_sign = np.array([float(sign) for _, sign in dofs.values()])
+        self._driven_balls = [joint for joint in mechanism.actuated if joint.is_ball]
         self._rest_values = mechanism.actuator_rest
         self.reset()
 
@@ -129,16 +141,10 @@ class ForwardKinematics:
         return residual
 
     def _drive(self, values: np.ndarray) -> None:
-        at = 0
-        for joint in self.mechanism.actuated:
-            own = values[at : at + len(joint.motions)]
-            at += len(joint.motions)
-            for name, value in zip(joint.coordinate_names, own, strict=True):
-                if name in self.topology.dofs:
-                    dof, sign = self.topology.dofs[name]
-                    self.now.q[self.flat.dof_q[dof]] = sign * value
-            if joint.is_ball:
-                self._turn_ball(joint, own)
+        self.now.q[self._driven_q] = self._driven_sign * values[self._driven_values]
+        for joint in self._driven_balls:
+            at = self.mechanism.actuators.index(joint.coordinate_names[0])
+            self._turn_ball(joint, values[at : at + len(joint.motions)])
 
     def _turn_ball(self, joint: Joint, values: np.ndarray) -> None:
         b = self.topology.joint_at[joint.name]
@@ -211,11 +217,7 @@ class ForwardKinematics:
         at(found.x)
 
     def _assembly(self, residual: float) -> Assembly:
-        quaternion = np.zeros((1, self.flat.bodies, 4))
-        quaternion[..., 0] = 1.0
-        for b in range(quaternion.shape[1]):
-            matrix_to_quaternion(self.now.R[b + 1], quaternion[0, b])
-        position, turned = own_frames(self.topology, self.now.c[None, 1 : quaternion.shape[1] + 1], quaternion)
+        position, turned = own_frames(self.topology, *state_of(self.flat, self.now))
         com = robot_com(self.mechanism, position, turned)[0]
         return Assembly(
             position=position[0],
@@ -248,11 +250,11 @@ def body_poses(
         Positions (T, n, 3) [m], quaternions (T, n, 4) without sign flips, and closure residuals (T,) [m].
     """
     fk = ForwardKinematics(mechanism)
-    n = len(mechanism.bodies)
-    position, quaternion, residual = np.zeros((len(values), n, 3)), np.zeros((len(values), n, 4)), np.zeros(len(values))
+    n, residual = len(mechanism.bodies), np.zeros(len(values))
+    position, quaternion = np.zeros((len(values), n, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (len(values), n, 1))
     for k, row in enumerate(values):
-        found = fk.solve(row, None if base is None else Pose(tuple(base[0][k]), tuple(base[1][k])))
-        position[k], quaternion[k], residual[k] = found.position, found.quaternion, found.residual
-    flips = np.cumprod(np.where(np.einsum("tni,tni->tn", quaternion[1:], quaternion[:-1]) < 0, -1.0, 1.0), axis=0)
-    quaternion[1:] *= flips[..., None]
+        residual[k] = fk.move(row, None if base is None else Pose(tuple(base[0][k]), tuple(base[1][k])))
+        quaternion[k] = quaternion[max(k - 1, 0)]
+        read_state(fk.flat, fk.now, position[k], quaternion[k])
+    become_own_frames(fk.topology, position, quaternion)
     return BodyPoses(position, quaternion, residual)

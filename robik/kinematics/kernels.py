@@ -14,7 +14,7 @@ import numpy as np
 from ..jit import by_reference, inlined, kernel
 from ..mechanism.constraints import BALL, HINGE, OFFSET, SLIDE
 from ..mechanism.topology import Flat
-from .rotations import between, cross, multiply, turned
+from .rotations import between, cross, matrix_to_quaternion, multiply, turned
 
 
 class Placement(NamedTuple):
@@ -149,6 +149,22 @@ def forward_kinematics(flat, now):
         now.c[b, 0] = px + M[0, 0] * u[0] + M[0, 1] * u[1] + M[0, 2] * u[2]
         now.c[b, 1] = py + M[1, 0] * u[0] + M[1, 1] * u[1] + M[1, 2] * u[2]
         now.c[b, 2] = pz + M[2, 0] * u[0] + M[2, 1] * u[1] + M[2, 2] * u[2]
+
+
+@kernel
+def read_state(flat, now, position, quaternion):
+    """Read the state: places and orientations of all bodies' state frames.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement that `forward_kinematics` has filled.
+        position: Filled with the bodies' centres of mass (n, 3) [m].
+        quaternion: Filled with quaternions (n, 4) wxyz; of both signs, those nearer to what it held.
+    """
+    for b in range(flat.bodies):
+        for i in range(3):
+            position[b, i] = now.c[b + 1, i]
+        matrix_to_quaternion(now.R[b + 1], quaternion[b])
 
 
 @inlined
@@ -332,6 +348,21 @@ def largest_motion(flat, step):
         else:
             turn = max(turn, max(abs(step[i]), max(abs(step[i + 1]), abs(step[i + 2]))))
     return turn, max(turn, slide)
+
+
+def state_of(flat: Flat, now: Placement) -> tuple[np.ndarray, np.ndarray]:
+    """Return the state frames at a placement, as a motion of one sample.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement that `forward_kinematics` has filled.
+
+    Returns:
+        Centres of mass (1, n, 3) [m] and quaternions (1, n, 4) wxyz.
+    """
+    position, quaternion = np.zeros((1, flat.bodies, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (1, flat.bodies, 1))
+    read_state(flat, now, position[0], quaternion[0])
+    return position, quaternion
 
 
 def closure_jacobian(flat: Flat, now: Placement) -> np.ndarray:

@@ -19,8 +19,7 @@ from ..kinematics.actuation import joint_values
 from ..kinematics.assembly import prepared
 from ..kinematics.forward import ForwardKinematics
 from ..kinematics.frames import anchor, own_frames
-from ..kinematics.kernels import close, forward_kinematics, new_placement, rotate
-from ..kinematics.rotations import matrix_to_quaternion
+from ..kinematics.kernels import close, forward_kinematics, new_placement, rotate, state_of
 from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import UNIT_TOLERANCE, Pose
@@ -152,11 +151,7 @@ class Tracker(ABC):
 
     def _state(self) -> tuple[np.ndarray, np.ndarray]:
         """State frames: (1, n, 3) and (1, n, 4)."""
-        quaternion = np.zeros((1, self.flat.bodies, 4))
-        quaternion[..., 0] = 1.0
-        for b in range(quaternion.shape[1]):
-            matrix_to_quaternion(self.now.R[b + 1], quaternion[0, b])
-        return self.now.c[None, 1 : self.flat.bodies + 1], quaternion
+        return state_of(self.flat, self.now)
 
     def _read_values(self) -> np.ndarray:
         """Actuator values (A,) at `now`, without jumps from `values`."""

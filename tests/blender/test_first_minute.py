@@ -94,10 +94,9 @@ def test_a_result_stays_up_to_date_in_a_saved_file(tmp_path: Path) -> None:
 def test_the_playhead_goes_along_with_what_servos_play(monkeypatch: pytest.MonkeyPatch) -> None:
     """At twice the speed, 0.2 s after frame 5 at 60 frames a second it is at frame 29."""
     play = installed.module("scene.servos.play")
-    state, scene = installed.module("robik.servo.status").PlayState.PLAYING, bpy.context.scene
-    playing = SimpleNamespace(
-        is_open=True, heartbeat=lambda: None, status=SimpleNamespace(state=state, time=0.2, servos=(), present=())
-    )
+    status, scene = installed.module("robik.servo.status"), bpy.context.scene
+    now = status.Status(state=status.PlayState.PLAYING, time=0.2, duration=1.0)
+    playing = SimpleNamespace(is_open=True, heartbeat=lambda: None, status=now)
     monkeypatch.setattr(play, "_player", playing)
     scene.robik.playing.speed = 2.0
     play.play_from(5.0)
