@@ -1,13 +1,16 @@
 """The servos: connect, hold, play, stop."""
 
+from math import isfinite
+
 import bpy
 from bpy.types import Context, PropertyGroup, UILayout
 
-from ...robik.servo.status import PlayState, Status, torque_words
+from ...robik.servo.status import PlayState, ServoReading, Status, torque_words
 from ...scene.robot.sliders import shown
 from ...scene.servos import play
 from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
 
+INDENT = 0.1  # share of the width, of what stands below a name
 ICONS = {PlayState.FAULT: "ERROR", PlayState.CLOSED: "UNLINKED"}
 
 
@@ -138,25 +141,28 @@ class ROBIK_PT_servos_state(FoldedPanel):
             line(layout, "Connect to see their state", "INFO")
             return
         column = layout.column(align=True)
-        load = "/".join(sorted({"%" if s.current is None else "A" for s in status.servos}, reverse=True))
-        rows = [
-            (
-                f"{s.id} {s.actuator}",
-                s.error,
-                "ERROR" if s.error else "LOCKED" if s.torque else "UNLOCKED",
-                shown(root, s.actuator, at),
-                f"{100 * s.load:.0f} %" if s.current is None else f"{s.current:.2f}",
-                f"{s.celsius:.0f}",
-                f"{s.volts:.1f}",
-            )
-            for s, at in zip(status.servos, status.present, strict=True)
-        ]
-        for name, error, icon, *numbers in [("Servo", "", "NONE", "At", load, "°C", "V"), *rows]:
-            row = column.split(factor=0.46)
-            row.label(text=name, icon=icon)  # locked: it has torque
-            cells = row.row()
-            for text in [error] if error else numbers:
-                cells.label(text=text)
+        for servo, at in zip(status.servos, status.present, strict=True):
+            icon = "ERROR" if servo.error else "LOCKED" if servo.torque else "UNLOCKED"  # locked: it has torque
+            column.label(text=f"{servo.id} {servo.actuator}", icon=icon)
+            if servo.error:
+                _draw_below(column, [servo.error])
+            if isfinite(servo.celsius):  # it answers
+                _draw_below(column, _numbers(servo, shown(root, servo.actuator, at)))
+
+
+def _draw_below(column: UILayout, cells: list[str]) -> None:
+    """Write below a name, which leaves no room for numbers in its own row."""
+    below = column.split(factor=INDENT)
+    below.label()
+    row = below.row()
+    for cell in cells:
+        row.label(text=cell)
+
+
+def _numbers(servo: ServoReading, at: str) -> list[str]:
+    """Return what a servo reports, each with its unit: position, load, temperature, voltage."""
+    load = f"{100 * servo.load:.0f} %" if servo.current is None else f"{servo.current:.2f} A"
+    return [at, load, f"{servo.celsius:.0f} °C", f"{servo.volts:.1f} V"]
 
 
 CLASSES = (ROBIK_PT_servos, ROBIK_PT_servos_playing, ROBIK_PT_servos_state)

@@ -15,6 +15,7 @@ from .layout import motion_by_names
 from .motion import Motion
 from .rates import derivatives
 
+LONGEST = 2**31 - 1  # [s] that a duration of ROS 2 can say
 HEAD = 4096  # bytes in which the joints' names must begin
 
 
@@ -28,7 +29,12 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 
     Returns:
         The file's bytes.
+
+    Raises:
+        ClipError: It takes longer than the format can say.
     """
+    if (seconds := motion.times[-1] - motion.times[0]) > LONGEST:
+        raise ClipError(f"a ROS 2 trajectory counts seconds up to {LONGEST:,}, the motion takes {seconds:.4g} s")
     lines = ["header: {stamp: {sec: 0, nanosec: 0}, frame_id: ''}", "joint_names:"]
     lines += [f"- {json.dumps(name)}" for name in motion.actuators]
     lines.append("points:")

@@ -16,7 +16,7 @@ from .driver import driver_of
 from .emergency import Emergency
 from .line import Line, PortGone
 from .servo import Servo
-from .telemetry import Found, Telemetry
+from .telemetry import Telemetry
 
 UNHURRIED = 0.5  # [s] of asking who does not answer, where nobody says
 
@@ -83,21 +83,6 @@ class Bus:
         for line in self._lines:
             line.forget()
         self._speak_to(self._asked, ())
-
-    def inquire(self, servo: Servo) -> Found:
-        """Read what a servo is and how it is set up.
-
-        Args:
-            servo: The servo.
-
-        Returns:
-            What it says of itself.
-
-        Raises:
-            ServoSilent: It does not answer.
-            ServoError: It is not what the chain says.
-        """
-        return self._line(servo).inquire(servo)
 
     def leave_out(self, missing: Sequence[Servo]) -> None:
         """Speak to the others from here on, who were all inquired; torque-off still goes to everybody.
@@ -175,7 +160,7 @@ class Bus:
             ServoSilent: It does not answer.
         """
         servo = self.chain.servos[k]
-        return self._line(servo).look_at(servo, hastily)
+        return self.line_of(servo).look_at(servo, hastily)
 
     def look_at_each(self) -> list[Telemetry]:
         """Look at all servos, one after the other where it must be.
@@ -187,7 +172,7 @@ class Bus:
 
     def glance(self) -> list[Telemetry | None]:
         """Look at every servo, asking once; None for each that does not answer."""
-        return [self._line(servo).glance(servo) for servo in self.chain.servos]
+        return [self.line_of(servo).glance(servo) for servo in self.chain.servos]
 
     def p_gains(self) -> list[int]:
         """Return the position P gains of all servos, each in its own unit.
@@ -196,20 +181,6 @@ class Bus:
             ServoSilent: Names the one that does not answer.
         """
         return self._gathered([line.p_gains() for line, _ in self._parts()])
-
-    def has_error(self, servo: Servo) -> bool:
-        """Return whether a servo has a hardware error.
-
-        Args:
-            servo: The servo.
-
-        Returns:
-            The error's state.
-
-        Raises:
-            ServoSilent: It does not answer.
-        """
-        return self._line(servo).has_error(servo)
 
     def are_stopped(self) -> list[bool]:
         """Return which servos were stopped by their watchdog.
@@ -319,14 +290,6 @@ class Bus:
                 gone.append(error)
         return done, gone
 
-    def reboot(self, servo: Servo) -> None:
-        """Reboot a servo: its torque goes off, and it answers again after `waking`.
-
-        Args:
-            servo: The servo.
-        """
-        self._line(servo).reboot(servo)
-
     @property
     def waking(self) -> float:
         """Return what the slowest servo takes to answer again after a reboot [s]."""
@@ -334,7 +297,15 @@ class Bus:
 
     # lines
 
-    def _line(self, servo: Servo) -> Line:
+    def line_of(self, servo: Servo) -> Line:
+        """Return the line that a servo is on, for what is asked of it alone.
+
+        Args:
+            servo: A servo of the chain, missing or not.
+
+        Returns:
+            The line.
+        """
         return self._line_of[servo.id]
 
     def _parts(self) -> list[tuple[Line, np.ndarray]]:

@@ -249,7 +249,7 @@ def _say(text: str, to: IO[str] | None = None, end: str = "\n") -> None:
 
 def _show(status: Status) -> None:
     try:
-        if not sys.stderr.isatty():
+        if sys.stderr is None or not sys.stderr.isatty():
             return
     except ValueError:  # closed
         return

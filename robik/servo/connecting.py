@@ -40,7 +40,7 @@ def find(bus: Bus, without: Collection[int] = ()) -> tuple[Found, ...]:
         if servo in left_out:
             continue
         try:
-            found.append(bus.inquire(servo))
+            found.append(bus.line_of(servo).inquire(servo))
             problems += found[-1].obstacles
         except PortGone:
             raise

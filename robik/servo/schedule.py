@@ -111,7 +111,10 @@ class Lateness:
 
 
 class Schedule:
-    """Deadlines k / rate from `start` on. A goal that is late by a whole period is dropped, never queued.
+    """Deadlines k / rate from `start` on.
+
+    A goal goes out late if it must. Where a deadline and the one after it have both passed before anybody waits for
+    the first, its goal is dropped: the newest goes out at once, and nothing is queued.
 
     Args:
         rate: of goals [Hz].
@@ -119,12 +122,14 @@ class Schedule:
 
     Attributes:
         sent, dropped: goals so far.
+        dropped_at: when the last one was found to be dropped, by the clock [s]; 0 before.
         lateness: of those that were sent.
     """
 
     def __init__(self, rate: float, check: Callable[[], None] = lambda: None) -> None:
         self.period, self._check = 1.0 / rate, check
         self.sent = self.dropped = 0
+        self.dropped_at = 0.0
         self.lateness = Lateness()
         self._origin = 0.0
         self._next = 0
@@ -147,7 +152,7 @@ class Schedule:
         """
         due = int(min((time.perf_counter() - self._origin - DROPPED_SLACK) / self.period, last))
         if due > self._next:
-            self.dropped += due - self._next
+            self._drop(due - self._next)
             self._next = due
         self._deadline = self._origin + self._next * self.period
         while (left := self._deadline - time.perf_counter()) > 0:
@@ -159,9 +164,13 @@ class Schedule:
     def restart(self) -> None:
         """Let the last deadline be now: those that passed since are dropped, and the next one is a period away."""
         now = time.perf_counter()
-        self.dropped += int((now - self._deadline) / self.period)
+        self._drop(int((now - self._deadline) / self.period))
         self._deadline = now
         self._origin = now - (self._next - 1) * self.period
+
+    def _drop(self, count: int) -> None:
+        self.dropped += count
+        self.dropped_at = time.perf_counter() if count else self.dropped_at
 
     def done(self) -> None:
         """Count the goal of the last deadline as sent."""

@@ -13,8 +13,7 @@ from .brands import DEFAULT, brand_of, model_of
 from .checks import positive, span
 
 FULL_TURN = tau * (1 + 1e-6)  # [rad] between the limits of a servo that is not to turn more than once
-
-
+FASTER = 1.5  # times a model's speed without load: one at a higher voltage turns faster than its data sheet says
 FARTHEST = 2 * tau  # [rad or m] of a limit behind a gear, from which it must be asked for: degrees are beyond it
 
 
@@ -32,7 +31,7 @@ class Servo:
         zero: counts where the actuator is at 0.
         gear_ratio: turns of the servo per turn of the actuator; [rad/m] where the actuator slides.
         position_limits: lowest and highest value of the actuator [rad or m].
-        velocity_limit: of the actuator [rad/s or m/s]; not above what the model can be set to.
+        velocity_limit: of the actuator [rad/s or m/s]; not above what the model can turn at and can be set to.
         acceleration_limit: of the actuator [rad/s² or m/s²].
         current_limit: that the servo may draw for longer [A], below its own; None for its own.
         multi_turn: whether it may turn more than once, in the extended position mode.
@@ -86,13 +85,8 @@ class Servo:
     def _misfit(self) -> str:
         """Return why the limits cannot be those of this model, in words; empty if they can."""
         low, high = self.position_limits
-        top = max(self.datasheet.highest_velocity, self.datasheet.max_speed)
-        if self.velocity_limit * self.gear_ratio > top:
-            horn = f"{self.velocity_limit * self.gear_ratio:g} rad/s at its horn"
-            fits = f"at most {top / self.gear_ratio:.4g} fits"
-            return (
-                f"its velocity_limit {self.velocity_limit:g} is {horn}, more than an {self.model} can be set to; {fits}"
-            )
+        if too_fast := self._too_fast():
+            return too_fast
         edges = [abs(self.zero + self.counts_per_unit * edge) for edge in (low, high)]
         if max(edges) > self.datasheet.farthest:
             turns = self.datasheet.farthest / self.datasheet.counts_per_turn
@@ -111,6 +105,19 @@ class Servo:
         if self.current_limit > most * (1 + 1e-6):
             return f"its current_limit {self.current_limit:g} is in amperes, of which an {self.model} takes {most:.3g}"
         return ""
+
+    def _too_fast(self) -> str:
+        """Return why its model cannot keep the velocity limit, in words; empty if it can."""
+        horn, sheet = self.velocity_limit * self.gear_ratio, self.datasheet
+        what = f"its velocity_limit {self.velocity_limit:g} is {horn:g} rad/s at its horn"
+        fastest = max(FASTER * sheet.max_speed, sheet.factory_velocity)
+        if sheet.max_speed and horn > fastest:
+            why, top = f"an {self.model} makes {sheet.max_speed:.4g} rad/s without load", fastest
+        elif horn > max(sheet.highest_velocity, sheet.max_speed):
+            why, top = f"more than an {self.model} can be set to", max(sheet.highest_velocity, sheet.max_speed)
+        else:
+            return ""
+        return f"{what}, {why}; at most {top / self.gear_ratio:.4g} fits"
 
     @property
     def datasheet(self) -> ServoModel:

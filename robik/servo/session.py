@@ -179,14 +179,14 @@ class Session:
         """Reboot the servos that have a hardware error, and look at all again."""
         asleep = [servo for servo in self._asked.servos if self._has_error(servo)]
         for servo in asleep:
-            self._bus.reboot(servo)
+            self._bus.line_of(servo).reboot(servo)
         if asleep:
             self._bus.emergency.pause(self._bus.waking)
         self.connect()
 
     def _has_error(self, servo: Servo) -> bool:
         try:
-            return self._bus.has_error(servo)
+            return self._bus.line_of(servo).has_error(servo)
         except ServoSilent:
             return False
 
@@ -387,6 +387,7 @@ class Session:
             message=message,
             sent=schedule.sent,
             dropped=schedule.dropped,
+            dropped_at=schedule.dropped_at,
             lateness_p99=late.percentile(99),
             lateness_p999=late.percentile(99.9),
             lateness_worst=late.worst,

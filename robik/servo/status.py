@@ -124,7 +124,8 @@ class Status:
         state, message: where it stands, and in words for the user.
         time, duration: of what is being played [s]; over and over, the time goes on.
         round: what a round takes with the way back, over and over [s]; 0 where it is played once.
-        sent, dropped: goals.
+        sent, dropped: goals; those that went out, late or not, and those that did not, since the next was due already.
+        dropped_at: when that happened last, by `time.perf_counter` [s]; 0 before.
         lateness_p99, lateness_p999, lateness_worst: [s].
         present: actuator values [rad or m] as last read, in the chain's order; empty before.
         hottest: [°C]; 0 before.
@@ -146,6 +147,7 @@ class Status:
     round: float = 0.0
     sent: int = 0
     dropped: int = 0
+    dropped_at: float = 0.0
     lateness_p99: float = 0.0
     lateness_p999: float = 0.0
     lateness_worst: float = 0.0

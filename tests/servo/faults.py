@@ -43,6 +43,7 @@ ASLEEP = 0.6  # [s] longer than the watchdog waits
 STAGES = ("connecting", "approaching", "playing", "live", "stopping")
 WORKERS = 4
 WAYS_ON = ("turn torque on", "connect again", "reboot")  # one of which each fault that stopped them names
+AT_ONCE = 0.1  # [s] from pressing torque off to the last move: 0.05 until it is sent, and looks at horns
 FTDI = 0.016  # [s] that such an adapter holds answers back by default
 
 Act = Callable[[Machine], object]
@@ -74,8 +75,12 @@ HOST_KILLED, SUSPENDED, OUTSIDE = (
     "somebody stops it from outside",
 )
 UNPLUGGED, LATE = "the adapter is unplugged", "answers are 16 ms late"
+PRESSED = "torque off is pressed while answers are 16 ms late"
+ENDED = "the process that plays is asked to end"
+REFUSES = "a servo does not take torque"
 VANISHES, OVERLOADED = "a servo vanishes", "a servo is overloaded"
 OLD = {"firmware_version": 37}
+TORQUE_BY_GOAL = 0x08  # a bit of the drive mode
 FAULTS: dict[str, tuple[Act, Act]] = {  # what happens, and how its cause is removed
     "answers lose bytes, servos miss 2 % of packets": (lambda one: _noise(one, loss=0.05), _mended),
     "answers are corrupted, servos miss 2 % of packets": (lambda one: _noise(one, corrupt=0.05), _mended),
@@ -89,16 +94,27 @@ FAULTS: dict[str, tuple[Act, Act]] = {  # what happens, and how its cause is rem
         lambda one: _restart(one, startup_configuration=1),
         lambda one: one.struck.change(one.victim, startup_configuration=0),
     ),
+    "a servo whose torque a goal turns on restarts": (
+        lambda one: _restart(one, drive_mode=TORQUE_BY_GOAL),
+        lambda one: one.struck.change(one.victim, drive_mode=0),
+    ),
+    REFUSES: (lambda one: one.struck.faults(one.victim, swallow=["torque_enable"]), _mended),
     OVERLOADED: (lambda one: one.struck.fail(one.victim, 0x20), _nothing),
     "a servo with old firmware takes its place": (
         lambda one: _restart(one, **OLD),
         lambda one: one.struck.change(one.victim, firmware_version=46),
     ),
     "another program clears a servo's watchdog": (lambda one: one.struck.change(one.victim, bus_watchdog=0), _nothing),
+    "another program clears a servo's speed limit": (
+        lambda one: one.struck.change(one.victim, profile_velocity=0),
+        _nothing,
+    ),
+    PRESSED: (lambda one: one.struck.line(latency=FTDI), _mended),
     UNPLUGGED: (lambda one: one.struck.unplug(), lambda one: one.struck.plug()),
     HANGS: (_nothing, _nothing),
     KILLED: (_nothing, _nothing),
     HOST_KILLED: (lambda one: _signal(one, signal.SIGKILL), _nothing),
+    ENDED: (lambda one: _signal(one, signal.SIGTERM), _nothing),
     SUSPENDED: (lambda one: threading.Thread(target=_suspend, args=(one,)).start(), _nothing),
     OUTSIDE: (lambda one: threading.Thread(target=_stop_outside, args=(one.struck.port,)).start(), _nothing),
 }
@@ -176,7 +192,9 @@ class Cell:
         where = f"{self.fault} × {self.stage} × {self.ports}: {self}"
         if self.fault == HOST_KILLED:
             assert self.seconds <= settings.watchdog, where
-        elif self.fault in (KILLED, OUTSIDE):
+        elif self.fault == PRESSED:
+            assert self.torque == 0 and self.seconds <= AT_ONCE, where
+        elif self.fault in (KILLED, ENDED, OUTSIDE):
             assert self.seconds <= settings.stop_time + 0.4, where
         else:
             assert self.seconds <= PATIENCE + settings.heartbeat + settings.stop_time + 0.4, where
@@ -261,16 +279,22 @@ def run(fault: str, stage: str, settings: PlaySettings, ports: int = 1) -> Cell:
 
 def _run(machine: Machine, owner: Owner, fault: str, stage: str, settings: PlaySettings) -> Cell:
     player, watcher, happen = owner.player, Watcher(machine), FAULTS[fault][0]
-    early = stage == "connecting" and fault not in (HANGS, HOST_KILLED, SUSPENDED, OUTSIDE)
+    early = stage == "connecting" and fault not in (HANGS, HOST_KILLED, ENDED, SUSPENDED, OUTSIDE, PRESSED)
     if early:
         happen(machine)
     reach(owner, stage)
     if stage == "connecting" and not early and fault != HANGS:
         owner.until(PlayState.READY)
+    if fault == REFUSES and stage == "connecting":
+        owner.until(PlayState.READY)
+        player.torque(True)
+        owner.until(PlayState.FAULT, PlayState.HOLDING)
     watcher.look()
     before = time.monotonic()
     if not early:
         happen(machine)
+    if fault == PRESSED:
+        player.emergency_stop()
     owner.hangs = fault == HANGS
     happened, went_on = before, False
     watcher.moved = happened
@@ -301,8 +325,8 @@ def _mend(machine: Machine, fault: str, owner: Owner) -> str:
     FAULTS[fault][1](machine)
     owner.hangs = False
     deadline = time.monotonic() + LONGEST
-    is_gone = "is gone" in player.status.message or "has ended" in player.status.message
-    while player.status.state is PlayState.FAULT and is_gone and player.is_open and time.monotonic() < deadline:
+    is_gone = fault == ENDED or "is gone" in player.status.message or "has ended" in player.status.message
+    while is_gone and player.is_open and time.monotonic() < deadline:
         time.sleep(BEAT)
     try:
         if not player.is_open:

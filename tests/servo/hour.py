@@ -18,6 +18,7 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,7 @@ STALL = 5.0  # [s] of Blender that are borne here: others use the machine, too
 PATIENT = {"watchdog": 1.5, "silence": 1.5}  # [s]: and a pseudo-terminal comes late where cores are wanted by others
 FRAMES = 300  # of a bake
 SETTLING = 20.0  # [s] that the bare clock goes on after the player
-TOGETHER = 0.1  # [s] between a lost goal and a late tick of a bare clock, for one cause to be behind both
-STARTING = 8.0  # [s] that a start takes at most: the approach, and settling there
+TOGETHER = 0.02  # [s] between a dropped goal and a late tick of a bare clock, for one cause to be behind both
 SYNC_WRITE = 0x83
 STATUS = ("sent", "dropped", "looks", "lateness_p99", "lateness_p999", "lateness_worst")
 
@@ -99,10 +99,17 @@ def blend(port: str, seconds: float) -> None:
         player = play.player()
         motion = play.motion_to_play(root, scenes.read(root), scene, player.chain)[0]
         began, bakes, totals = time.monotonic(), 0, dict.fromkeys(STATUS, 0)
-        starts: list[float] = []
         stops: list[tuple[float, str]] = []
         drops: list[tuple[float, int]] = []
+        publish = player._board.publish
 
+        def noted(**said: object) -> None:  # by the thread that listens to the player: no message is lost to a stall
+            before = player.status.dropped
+            publish(**said)
+            if player.status.dropped > before:
+                drops.append((player.status.dropped_at, player.status.dropped - before))
+
+        player._board.publish = noted
         gap = [0.0, time.monotonic()]  # the longest between two beats [s], and when the last one was
 
         def beat() -> None:
@@ -115,9 +122,6 @@ def blend(port: str, seconds: float) -> None:
         def turn() -> None:
             beat()
             play.tick(scene)
-            dropped = player.status.dropped - (drops[-1][1] if drops else 0)
-            if dropped:
-                drops.append((time.monotonic(), player.status.dropped))
 
         print(json.dumps({"began": began}), flush=True)
         while time.monotonic() - began < seconds:
@@ -128,7 +132,6 @@ def blend(port: str, seconds: float) -> None:
                     _add(totals, status)
                 if status.state is not state.HOLDING:
                     bpy.ops.robik.torque_servos(on=True)
-                starts.append(time.monotonic())
                 player.play(motion, loop=True, from_afar=True)
             for _ in bake_steps(bpy.context, root):  # as a window does it: a beat after each step
                 turn()
@@ -141,7 +144,7 @@ def blend(port: str, seconds: float) -> None:
         player.wait(state.HOLDING)
         bpy.ops.robik.disconnect_servos()
         told: dict[str, Any] = {"began": began, "ended": ended, "bakes": bakes}
-        told |= {"starts": starts, "stops": stops, "drops": drops}
+        told |= {"stops": stops, "drops": drops}
         told["beats_apart"] = gap[0]
         print(json.dumps(told | totals), flush=True)
         sys.stdout.flush()
@@ -166,41 +169,56 @@ def measure(seconds: float) -> dict[str, Any]:
         cores = sorted(os.sched_getaffinity(0))
         clocks += [_role("clock", str(seconds + SETTLING), str(CORE_RATE), str(core)) for core in cores]
         told = json.loads(next(line for line in lines if line.startswith('{"began"')))
-        bare, *on_cores = [np.array(json.loads(clock.communicate()[0])).reshape(-1, 3) for clock in clocks]
+        bare, *others = [np.array(json.loads(clock.communicate()[0])).reshape(-1, 3) for clock in clocks]
+        on_cores = [
+            np.column_stack([ticks, np.full(len(ticks), core)]) for ticks, core in zip(others, cores, strict=True)
+        ]
         blender.wait()
         sent = np.array([one.arrived for one in servos.log.packets(told["began"]) if one.instruction == SYNC_WRITE])
     if len(sent) < 2:
         raise RuntimeError(f"nothing was played: {told}")
-    return _judged(told, bare, np.concatenate(on_cores)[:, 0], sent)
+    return _judged(told, bare, np.concatenate(on_cores), sent)
 
 
 def _judged(told: dict[str, Any], bare: np.ndarray, on_cores: np.ndarray, sent: np.ndarray) -> dict[str, Any]:
-    """Hold what Blender `told` and when goals were `sent` [s] (K,) against the ticks of the `bare` clock (M, 3), and
-    when one that stays `on` a core was late [s] (L,)."""
+    """Hold what Blender `told` against the bare clocks.
+
+    Args:
+        told: of the player: its figures, and when [s] it dropped how many goals.
+        bare: ticks (M, 3) of the bare clock.
+        on_cores: late ticks (L, 4) of those that stay on a core each: as those, and on which.
+        sent: when goals arrived at the servos (K,) [s].
+    """
     began, ended = told["began"], told["ended"]
     bare = bare[(bare[:, 0] >= began) & (bare[:, 0] <= ended)]
-    disturbed = np.concatenate([on_cores, bare[bare[:, 1] > LATE, 0]])
-    sent = sent[sent <= ended]
-    lost = sent[1:][np.diff(sent) > 2.0 / RATE]
-    for start in told["starts"] + [when for when, _ in told["stops"]]:  # between approach and motion nothing is sent
-        lost = lost[np.abs(lost - start) > STARTING]
-    alone = [when for when in lost if not len(disturbed) or np.abs(disturbed - when).min() > TOGETHER]
+    on_cores = on_cores[(on_cores[:, 0] >= began) & (on_cores[:, 0] <= ended)]
+    disturbed = np.concatenate([on_cores[:, 0], bare[bare[:, 1] > LATE, 0]])
+    drops = [(when, many, nearest(disturbed, when)) for when, many in told["drops"]]
+    gaps = np.diff(sent[sent <= ended])
     return {
         "seconds": ended - began,
         "bakes": told["bakes"],
         "stops": told["stops"],
         "beats_apart_at_most": told["beats_apart"],
         **{f"player_{name}": told[name] for name in STATUS},
-        "player_drops": [(round(when - began, 2), many) for when, many in told["drops"]],
+        "player_drops_with_the_nearest_late_tick": [(round(when - began, 2), many, away) for when, many, away in drops],
+        "dropped_while_every_bare_clock_was_in_time": sum(many for _, many, away in drops if away > TOGETHER),
         "bare_ticks": len(bare),
         "bare_dropped": int(bare[:, 2].sum()),
-        "bare_dropped_at": [(round(when - began, 2), int(many)) for when, _, many in bare[bare[:, 2] > 0]],
         "bare_late_p99_p999_worst": [*np.percentile(bare[:, 1], (99, 99.9)), bare[:, 1].max()],
         "bare_late_by_half_a_period": int((bare[:, 1] > LATE).sum()),
-        "late_by_that_on_a_core": int(((on_cores > began) & (on_cores < ended)).sum()),
-        "gaps_of_two_periods_at_the_servos": len(lost),
-        "of_these_while_every_bare_clock_was_in_time": [round(when - began, 3) for when in alone],
+        "late_by_that_on_a_core": len(on_cores),
+        "dropped_at_this_rate_on_the_cores": [
+            int((on_cores[on_cores[:, 3] == core, 1] * RATE).astype(int).sum())
+            for core in sorted(set(on_cores[:, 3].tolist()))
+        ],
+        "gaps_of_two_periods_at_the_servos": int((gaps > 2.0 / RATE).sum()),
     }
+
+
+def nearest(times: np.ndarray, when: float) -> float:
+    """Return how far [s] the nearest of some times (K,) is; infinite where there is none."""
+    return round(float(np.abs(times - when).min()), 3) if len(times) else inf
 
 
 def _role(*words: str) -> subprocess.Popen[str]:

@@ -32,6 +32,9 @@ again.
 - **stood after**: from the fault, or from *Stop*, to the last move of any servo.
 - **to go on**: what the user pressed once the cause was gone.
 
+Where a servo does not take torque, *Torque On* was pressed while connecting: torque that is on already it cannot
+refuse.
+
 Servos stand at once when nobody speaks to them any more, since each goal is only one step away from the last; their
 watchdog then makes sure that a goal which comes late does nothing.
 """
@@ -91,7 +94,7 @@ def _parts() -> dict[int, str]:
 
 def _deeds(cell: Cell) -> str:
     if cell.stage == "connecting" and cell.fastest == 0.0:
-        return "did not move"
+        return "did not move" + (f"; {cell.torque} of {COUNT[cell.ports]} have torque" if cell.torque else "")
     yielding = COUNT[cell.ports] - cell.torque
     end = f"{cell.torque} hold, {yielding} yields" if yielding else "all hold"
     return f"went on; {end}" if cell.went_on else f"stopped; {end}"

@@ -21,7 +21,8 @@ ANGLES = st.floats(-1.5, 1.5)
 @given(st.lists(ANGLES, min_size=3, max_size=3), st.sampled_from([1, -1]), st.floats(0.5, 4), st.integers(1000, 3000))
 def test_counts_are_nearest_and_come_back(values, direction, ratio, zero):
     servos = tuple(
-        Servo(f"m{k}", k, direction=direction, gear_ratio=ratio, zero=zero, position_limits=(-2, 2)) for k in range(3)
+        Servo(f"m{k}", k, "XH430-W350", direction, zero, ratio, position_limits=(-2, 2), velocity_limit=1.0)
+        for k in range(3)
     )
     chain = ServoChain(servos)
     counts = chain.counts(np.array(values))
@@ -49,7 +50,7 @@ def test_a_current_limit_needs_a_servo_that_measures_its_current(tmp_path):
 
 
 def test_speeds_are_rounded_up_and_never_to_unlimited():
-    servo = Servo("m", 1, gear_ratio=2.0)
+    servo = Servo("m", 1, gear_ratio=2.0, velocity_limit=1.0)
     assert servo.velocity_units(1e-9) == 1
     assert servo.velocity_units(10 * VELOCITY_UNIT) == 20
     assert servo.speed(20) == pytest.approx(10 * VELOCITY_UNIT)
@@ -112,7 +113,8 @@ def _file(tmp_path, **changes):
         ({"servo": {"position_limits": [-1e308, 1e308]}}, ["knee", "position_limits", "1e+308"]),
         ({"servo": {"position_limits": [10**400, 10**401]}}, ["knee", "position_limits"]),
         ({"servo": {"position_limits": [True, 2]}}, ["knee", "position_limits"]),
-        ({"servo": {"velocity_limit": 1000}}, ["knee", "velocity_limit 1000", "at most 24.53 fits"]),
+        ({"servo": {"velocity_limit": 1000}}, ["knee", "velocity_limit 1000", "at most 4.712 fits"]),
+        ({"servo": {"velocity_limit": 20}}, ["knee", "velocity_limit 20", "XH430-W350 makes 3.142 rad/s without load"]),
         ({"servo": {"velocity_limit": 3.0, "gear_ratio": 300.0}}, ["knee", "velocity_limit 3", "900 rad/s"]),
         ({"servo": {"gear_ratio": 1e300}}, ["knee", "gear_ratio", "1e+300"]),
         ({"servo": {"gear_ratio": 10**400}}, ["knee", "gear_ratio"]),
@@ -148,7 +150,7 @@ def test_mistakes_are_named_in_one_line(tmp_path, changes, words):
     [
         {"position_limits": [-100.0, 100.0], "multi_turn": True},
         {"position_limits": [0.0, 2 * np.pi]},
-        {"gear_ratio": 300.0, "position_limits": [0.0, 0.2], "velocity_limit": 0.05},  # a spindle
+        {"gear_ratio": 300.0, "position_limits": [0.0, 0.2], "velocity_limit": 0.015},  # a spindle
         {"gear_ratio": 3.0, "velocity_limit": 1.0, "zero": 5000},
     ],
 )

@@ -302,7 +302,7 @@ def test_a_motion_that_must_not_be_played(player):
 def test_late_answers_are_not_taken_for_others(chain, simulator, monkeypatch):
     """An answer that comes after its time must not become the answer to the next question."""
     # far beyond what makes them late here, whatever this machine does meanwhile
-    monkeypatch.setattr("robik.servo.dynamixel.wire.LATE", 0.5)
+    monkeypatch.setattr("robik.servo.dynamixel.reading.LATE", 0.5)
     with closing(Wire(chain.servos, simulator.port, 1_000_000, silence=0.0)) as wire:
         assert [wire.ping(id) for id in chain.ids] == [1010] * 12
         simulator.command("place 3 1234")

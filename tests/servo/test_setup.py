@@ -197,7 +197,7 @@ def test_a_second_servo_comes_in_mirror_and_shares_the_limits():
     chain = default_chain(("a", "b"))
     pair = with_another(chain, replace(chain.servos[0], direction=-1))
     assert [(s.actuator, s.id, s.direction) for s in pair.servos] == [("a", 1, 1), ("a", 3, -1), ("b", 2, 1)]
-    narrow = edited(pair, 3, position_limits=(-0.5, 0.5), gear_ratio=2.0)
+    narrow = edited(pair, 3, position_limits=(-0.5, 0.5), velocity_limit=2.0, gear_ratio=2.0)
     assert [s.position_limits for s in narrow.servos] == [(-0.5, 0.5), (-0.5, 0.5), chain.servos[1].position_limits]
     assert [s.gear_ratio for s in narrow.servos] == [1.0, 2.0, 1.0]
     assert with_another(without(chain, 1), chain.servos[0]).ids == (2, 1)

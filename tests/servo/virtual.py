@@ -18,7 +18,7 @@ from robik.servo import emergency, looks, schedule, stream
 from robik.servo.board import Board
 from robik.servo.bus import Bus
 from robik.servo.chain import BITS_PER_BYTE, ServoChain
-from robik.servo.dynamixel import port, question, wire
+from robik.servo.dynamixel import port, question, reading
 from robik.servo.dynamixel.simulator.chain import GoalRecord, SimulatedChain
 from robik.servo.session import Session
 from robik.servo.status import PlaySettings, Status
@@ -107,7 +107,7 @@ class Stage:
     """
 
     def __init__(self, time: Time, chain: ServoChain, settings: PlaySettings, monkeypatch: pytest.MonkeyPatch) -> None:
-        for module in (emergency, looks, port, question, schedule, stream, wire):
+        for module in (emergency, looks, port, question, reading, schedule, stream):
             monkeypatch.setattr(module, "time", time)
         self.time, self.chain, self.board = time, chain, Board()
         self.goals, self.horns, self.profiles = list[GoalRecord](), list[float](), list[int]()

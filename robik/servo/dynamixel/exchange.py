@@ -16,7 +16,8 @@ from ..telemetry import Telemetry
 from .look import AskedLook
 from .models import MODELS, describe_hardware_error
 from .port import LATENCY
-from .wire import TABLE, Addressed, Wire, as_bytes
+from .reading import TABLE, Addressed
+from .wire import Wire, as_bytes
 
 COMMANDED = ("profile_velocity", "goal_position")  # in this order, so that the speed is in force when the goal arrives
 LOAD = "present_current"  # or present_load, at the same address

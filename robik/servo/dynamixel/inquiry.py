@@ -9,7 +9,8 @@ from ..line import ServoSilent
 from ..servo import Servo
 from ..telemetry import Found
 from .models import MODEL_NAMES, MODELS, POSITION_MODES, SINGLE_TURN_MODE, describe_hardware_error
-from .wire import TRIES, Wire
+from .reading import TRIES
+from .wire import Wire
 
 TIMED_PROFILE, TORQUE_BY_GOAL = 0x04, 0x08  # bits of the drive mode
 STARTUP_TORQUE = 0x01  # a bit of the startup configuration

@@ -15,7 +15,8 @@ from ..telemetry import Found, Telemetry
 from .exchange import TRIPPED, Exchange
 from .inquiry import Settings, read_settings
 from .models import CURRENT_POSITION_MODE, FAST_READ_FIRMWARE, WATCHDOG_UNIT
-from .wire import TABLE, Wire
+from .reading import TABLE
+from .wire import Wire
 
 LONGEST_WATCHDOG = 127  # units
 

@@ -1,264 +1,39 @@
-"""The wire: with its port, the only place that talks through the vendor's SDK. One thread at a time owns a `Wire`."""
+"""The wire: servos behind a port, read and written through the vendor's SDK. One thread at a time owns a `Wire`."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from math import inf
-from typing import Any, Protocol
-
-import numpy as np
+from collections.abc import Sequence
 
 from ...errors import ServoError
 from ...extras import extra
-from ..emergency import Emergency, EmergencyStopped
 from ..line import PortGone, ServoSilent
-from ..servo import Servo
-from .models import MODELS, SHAPE, torque_places
-from .port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
-from .question import REFUSED, TRIPS, Question
+from .models import MODELS, torque_places
+from .port import LATENCY
+from .question import REFUSED
+from .reading import TABLE, TRIES, Addressed, Reader
 
 with extra("servo"):
-    from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, Protocol2PacketHandler
+    from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncWrite
 
-SHORTEST_LATENCY = 0.008  # [s]: the allowance between goals, where time is short, is at least this,
-PATIENCE = 4.0  # and so many times the slowest ping
-DRAIN = 0.01  # [s] that a late answer gets to arrive and be thrown away, so that it is not taken for the next one
-LATE = 0.06  # [s] that one may be late at worst
-UNHURRIED = 0.5  # [s] of asking who does not answer, where nobody says
-TRIES = 3  # at what must not fail because of a lost packet
 BROADCAST = 0xFE  # the id that every servo hears
-TABLE = MODELS[SHAPE].table  # the entries used here have one address in all models that are played
 
 
-class Addressed(Protocol):
-    """Addressee of a packet: a servo of a chain, or one that is being set up."""
-
-    @property
-    def id(self) -> int:
-        """Id on the bus."""
-
-    @property
-    def actuator(self) -> str:
-        """Name of the actuator that the servo turns."""
-
-    @property
-    def model(self) -> str:
-        """Name of the model."""
-
-
-class Wire:
-    """An open port with servos behind it.
-
-    Args:
-        servos: who should be there.
-        port: a device path, or a URL that pyserial opens, such as `socket://host:port`.
-        baud_rate: at which to open it [bit/s].
-        silence: how long a servo is asked again, unless goals are waiting, before it counts as gone [s].
-        emergency: the owner's emergency stop.
-
-    Attributes:
-        servos: whom `set` and its like write to.
-        emergency: see above; every read and write leaves with `EmergencyStopped` when it is pressed.
-        missing: who is left out, but hears when torque is turned off.
-        has_fast_read: whether all servos answer fast sync reads; found out at connecting.
-        round_trip, quickest: of the slowest and of the quickest ping so far [s].
-
-    Raises:
-        ServoError: the port does not exist or cannot be opened; says what to do.
-    """
-
-    def __init__(
-        self,
-        servos: Sequence[Servo],
-        port: str,
-        baud_rate: int,
-        silence: float = UNHURRIED,
-        emergency: Emergency | None = None,
-    ) -> None:
-        self.servos, self.emergency = tuple(servos), emergency or Emergency()
-        self.name = port
-        self.missing: tuple[Servo, ...] = ()
-        self._silence = silence
-        self.has_fast_read = False
-        self.round_trip, self.quickest = 0.0, inf
-        self._is_hasty = self._owes = False
-        self._question: Question | None = None  # whose answers nobody waits for
-        self._packets = Protocol2PacketHandler()
-        self._port = SerialPort(port, self.emergency)
-        self.open_at(baud_rate)
-
-    @property
-    def ids(self) -> tuple[int, ...]:
-        """The servos' ids, in order."""
-        return tuple(servo.id for servo in self.servos)
-
-    def open_at(self, baud_rate: int) -> None:
-        """Open the port, or open it again, at a baud rate.
-
-        Raises:
-            ServoError: it cannot be.
-        """
-        try:
-            self._port.setBaudRate(baud_rate)
-        except OPEN_ERRORS as error:
-            raise ServoError(f"port {self.name} cannot be opened ({reason(error)}); {ports_there()}") from None
-
-    def close(self) -> None:
-        """Close the port; whatever the servos do, they go on doing."""
-        if self._port.is_open:
-            try:
-                self._port.closePort()
-            except PORT_ERRORS:
-                return  # it is gone already
-
-    # reading
-
-    def ping(self, id: int) -> int | None:
-        """Return the model number of the servo with this id; None if none answers."""
-        for _ in self._attempts():
-            self._settle()
-            started = time.perf_counter()
-            number, result, error = self._read_guarded(
-                lambda: self._packets.ping(self._port, id), (0, COMM_RX_CORRUPT, 0)
-            )
-            if result == COMM_SUCCESS and not error & REFUSED:
-                took = time.perf_counter() - started
-                self.round_trip, self.quickest = max(self.round_trip, took), min(self.quickest, took)
-                return int(number)
-            self.drain()
-        return None
-
-    def ping_all(self) -> dict[int, tuple[int, int]]:
-        """Model number and firmware of all that answer at this baud rate, by id."""
-        self._settle()
-        found, _ = self._read_guarded(lambda: self._packets.broadcastPing(self._port), ({}, COMM_RX_CORRUPT))
-        return {int(id): (int(number), int(firmware)) for id, (number, firmware) in found.items()}
-
-    def read(self, servo: Addressed, entry: str) -> int:
-        """Return an entry of a servo's table.
-
-        Raises:
-            ServoSilent: it does not answer.
-        """
-        item = MODELS[servo.model].table[entry]
-        return int.from_bytes(self.read_block(servo, item.address, item.size), "little", signed=item.is_signed)
-
-    def read_block(self, servo: Addressed, address: int, size: int) -> bytes:
-        """Bytes of a servo's table.
-
-        Raises:
-            ServoSilent: it does not answer.
-        """
-        for _ in self._attempts():
-            self._settle()
-            data, result, error = self._read_guarded(
-                lambda: self._packets.readTxRx(self._port, servo.id, address, size), ([], COMM_RX_CORRUPT, 0)
-            )
-            # of an answer that is a refusal, to a question that arrived broken, the SDK gives the checksum as data
-            if result == COMM_SUCCESS and len(data) == size and not error & REFUSED:
-                return bytes(data)
-            self.drain()
-        raise ServoSilent(f"servo {servo.id} ({servo.actuator}) stopped answering on {self.name}")
-
-    def read_blocks(self, address: int, size: int, ids: Sequence[int] = ()) -> list[bytes] | None:
-        """Return the same bytes of servos' tables, the chain's unless others are named, in one go.
-
-        None if some are lost.
-        """
-        group = GroupSyncRead(self._port, self._packets, address, size)
-        ids = ids or self.ids
-        for id in ids:
-            group.addParam(id)
-        self._settle()
-        result = self._read_guarded(group.fastSyncRead if self.has_fast_read else group.txRxPacket, COMM_RX_CORRUPT)
-        blocks = [bytes(group.data_dict[id]) for id in ids]
-        if result == COMM_SUCCESS and all(len(block) == size for block in blocks):
-            return blocks
-        self.drain()
-        return None
-
-    def read_each(self, entry: str) -> np.ndarray:
-        """Return an entry of all servos (n,).
-
-        Raises:
-            ServoSilent: names the one that did not answer.
-        """
-        item = TABLE[entry]
-        blocks = self.read_blocks(item.address, item.size)
-        if blocks is None:
-            blocks = [self.read_block(servo, item.address, item.size) for servo in self.servos]
-        return np.array([int.from_bytes(block, "little", signed=item.is_signed) for block in blocks], dtype=np.int64)
-
-    @contextmanager
-    def in_haste(self, latency: float = 0.0) -> Iterator[None]:
-        """Ask only once within this context, and wait for an answer no longer than goals can.
-
-        That is PATIENCE times what the slowest ping took, or at least a latency [s].
-        """
-        self._port.latency = min(LATENCY, max(SHORTEST_LATENCY, latency, PATIENCE * self.round_trip))
-        self._is_hasty = True
-        try:
-            yield
-        finally:
-            self._port.latency = LATENCY
-            self._is_hasty = False
-
-    def _attempts(self) -> Iterator[None]:
-        """Of asking a servo: one in haste.
-
-        Else some, and on until it was silent for long, as where this computer stalls.
-        """
-        until, tries = time.perf_counter() + self._silence, 0
-        while tries == 0 or (not self._is_hasty and (tries < TRIES or time.perf_counter() < until)):
-            tries += 1
-            yield
-
-    def drain(self) -> None:
-        """After an answer that did not come: it may come late, and must not become the answer to another question.
-
-        In haste the questions are all the same, and so are the answers.
-        """
-        self.emergency.pause(DRAIN if self._is_hasty and not self._question else LATE)
-        self._question = None
-        self._port.drop()
-        self._guard(self._port.clearPort)
-        self._owes = self._is_hasty
-
-    def _settle(self) -> None:
-        """Wait for what haste left behind, and for answers that nobody waited for."""
-        if self._question or (self._owes and not self._is_hasty):
-            self.drain()
-
-    # reading, while goals go out
-
-    @property
-    def seconds_per_byte(self) -> float:
-        """Time of a byte on the wire [s]."""
-        return self._port.seconds_per_byte
-
-    def ask(self, ids: Sequence[int], address: int, size: int) -> None:
-        """Ask servos for the same bytes, and go on: `answers` has what they say."""
-        self._settle()
-        question = Question(self._port, self._packets, ids, address, size, self.has_fast_read)
-        self._guard(question.send)
-        self._question = question
-
-    def answers(self) -> dict[int, bytes] | None:
-        """Return the bytes of each servo that has answered what was asked, by id; None while answers may still come."""
-        found = self._guard(self._question.answers) if self._question else {}
-        if found is not None:
-            self._question = None
-            self._port.drop()
-        return found
-
-    # writing
+class Wire(Reader):
+    """An open port with servos behind it, of which it reads and which it writes: see `Reader`."""
 
     def write_blocks(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int] = ()) -> None:
-        """Bytes of the servos' tables, the chain's unless others are named, in one Sync Write, which nobody answers.
+        """Write bytes of the servos' tables in one Sync Write, which nobody answers.
 
         Who needs to know reads them back.
+
+        Args:
+            address: Of the first byte.
+            size: Number of bytes.
+            blocks: The bytes of each servo.
+            ids: Ids of the servos; the chain's if left out.
+
+        Raises:
+            PortGone: The port takes no bytes.
         """
         group = GroupSyncWrite(self._port, self._packets, address, size)
         for id, block in zip(ids or self.ids, blocks, strict=True):
@@ -267,15 +42,24 @@ class Wire:
             raise PortGone(f"port {self.name} does not take what is written; check the adapter and its cable")
 
     def send(self, entry: str, values: Sequence[int]) -> None:
-        """Send an entry of all servos in one Sync Write."""
+        """Send an entry of all servos in one Sync Write.
+
+        Args:
+            entry: Name of the entry.
+            values: One per servo.
+        """
         item = TABLE[entry]
         self.write_blocks(item.address, item.size, [as_bytes(value, item.size) for value in values])
 
     def set(self, entry: str, values: list[int]) -> None:
-        """Write an entry of all servos and makes sure of it, trying again where a packet was lost.
+        """Write an entry of all servos and make sure of it, trying again where a packet was lost.
+
+        Args:
+            entry: Name of the entry.
+            values: One per servo.
 
         Raises:
-            ServoError: names the servo that would not take it.
+            ServoError: Names the servo that would not take it.
         """
         for _ in range(TRIES):
             self.send(entry, values)
@@ -292,8 +76,13 @@ class Wire:
     def set_one(self, servo: Addressed, entry: str, value: int) -> None:
         """Write an entry of one servo, whether it is in the chain or not, and make sure of it.
 
+        Args:
+            servo: The servo.
+            entry: Name of the entry.
+            value: Its new value.
+
         Raises:
-            ServoError: it does not take it.
+            ServoError: It does not take it.
         """
         item = MODELS[servo.model].table[entry]
         data = list(as_bytes(value, item.size))
@@ -312,7 +101,11 @@ class Wire:
         )
 
     def reboot(self, servo: Addressed) -> None:
-        """Reboot a servo: its torque goes off; it answers again after half a second or so."""
+        """Reboot a servo: its torque goes off; it answers again after half a second or so.
+
+        Args:
+            servo: The servo.
+        """
         self._read_guarded(lambda: self._packets.reboot(self._port, servo.id), None)
 
     def send_torque_off(self) -> None:
@@ -337,7 +130,14 @@ class Wire:
             self.drain()  # the last packet has to be on the wire before anybody changes the baud rate
 
     def cut_torque_of(self, servo: Addressed) -> bool | None:
-        """Turn the torque of a servo off, if it is not; returns it as read back, None if the servo does not answer."""
+        """Turn the torque of a servo off, if it is not.
+
+        Args:
+            servo: The servo.
+
+        Returns:
+            Its torque as read back; None if it does not answer.
+        """
         item, powered = MODELS[servo.model].table["torque_enable"], None
         for _ in range(TRIES):
             powered = self._torque_of(servo)
@@ -353,30 +153,15 @@ class Wire:
             except ServoSilent:
                 return None
 
-    # the SDK
-
-    def _read_guarded(self, call: Callable[[], Any], failed: Any) -> Any:
-        """As `_guard`; and what the SDK makes of garbage, which it trips over in its own ways, is `failed`."""
-        try:
-            return self._guard(call)
-        except TRIPS:
-            self._port.is_using = False
-            return failed
-
-    def _guard(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Call the SDK; a failing port becomes our error, and the SDK is left able to go on."""
-        try:
-            return call(*arguments)
-        except EmergencyStopped:
-            self._port.is_using = False
-            raise
-        except PORT_ERRORS as error:
-            self._port.is_using = False
-            raise PortGone(
-                f"port {self.name} is gone ({reason(error)}); check the adapter and its cable, then connect again"
-            ) from None
-
 
 def as_bytes(value: int, size: int) -> bytes:
-    """Return a number as the table holds it, two's complement where it is negative."""
+    """Return a number as the table holds it, two's complement where it is negative.
+
+    Args:
+        value: The number.
+        size: Number of bytes.
+
+    Returns:
+        The bytes.
+    """
     return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")

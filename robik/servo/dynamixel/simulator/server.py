@@ -97,6 +97,10 @@ class Server:
         machine does: motion, profiles, watchdogs, reboots, overloads, and the silence after which half a packet is
         forgotten; `pass SECONDS` lets exactly that much of it pass. What bytes take on the bus stays real. `renew` puts
         new servos there, empties the record, and lets time go again.
+
+        Args:
+            commands: A line each.
+            replies: Gets a line of JSON for each.
         """
         for line in commands:
             with self._lock:
@@ -277,14 +281,32 @@ class SimulatorProcess:
 
     @classmethod
     def of(cls, chain: ServoChain, record: str | Path | None = None) -> SimulatorProcess:
-        """Return a simulated chain from memory."""
+        """Return a simulated chain, from memory.
+
+        Args:
+            chain: The chain of servos.
+            record: File for the goals that servos take, or None.
+
+        Returns:
+            The simulator, which runs.
+        """
         with TemporaryDirectory() as folder:
             path = Path(folder) / "chain.servos.json"
             save_chain(chain, path)
             return cls(path, record)
 
     def command(self, line: str) -> Any:
-        """Do what `Server.obey` lists and gives the reply."""
+        """Let the server do something.
+
+        Args:
+            line: A command that `Server.obey` lists.
+
+        Returns:
+            Its reply.
+
+        Raises:
+            ServoError: It cannot be done.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(line + "\n")
@@ -307,7 +329,11 @@ class SimulatorProcess:
         self.command("hold")
 
     def let_pass(self, seconds: float) -> None:
-        """Let exactly this much of the servos' time pass [s], which is held."""
+        """Let some of the servos' time pass, which is held.
+
+        Args:
+            seconds: How much [s].
+        """
         self.command(f"pass {seconds!r}")
 
     def state(self) -> dict[int, dict[str, float]]:
@@ -349,9 +375,13 @@ def _close(pipe: IO[str]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Return the child: FILE [--record FILE] [--socket].
+    """Serve a chain: its port in the first line, commands on standard input until that ends.
 
-    Its port in the first line, commands on its standard input, and ends with that.
+    Args:
+        arguments: FILE [--record FILE] [--socket].
+
+    Returns:
+        The exit code.
     """
     record = arguments[arguments.index("--record") + 1] if "--record" in arguments else None
     try:

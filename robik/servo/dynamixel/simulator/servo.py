@@ -12,7 +12,6 @@ from ..models import (
     ACCELERATION_UNIT,
     CURRENT_POSITION_MODE,
     EXTENDED_MODE,
-    MAX_TURNS_COUNTS,
     POSITION_MODES,
     SINGLE_TURN_MODE,
     VELOCITY_UNIT,
@@ -21,12 +20,11 @@ from ..models import (
     Model,
 )
 from .backup import Backup, copy_settings
+from .memory import GOALS, TRIPPED, Memory
 from .motor import Motor
 from .packet import PacketError, TableError
 
 CURRENT_MODE, VELOCITY_MODE, PWM_MODE = 0, 1, 16
-GOALS = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")
-TRIPPED = -1  # of the bus watchdog
 LOAD_TOP = 1000  # of models without a current sensor [0.1 %]
 OVERLOAD, OVERHEATING, VOLTAGE = 0x20, 0x04, 0x01
 WAKING = 0.1  # [s] that a servo is deaf after a reboot
@@ -35,7 +33,7 @@ TORQUE_AT_START, RAM_RESTORE = 0x01, 0x02  # bits of the startup configuration
 STARTUP_FIRMWARE = 45  # from which there are these bits and backups
 
 
-class SimulatedServo:
+class SimulatedServo(Memory):
     """One servo on the simulated bus.
 
     Attributes:
@@ -48,113 +46,51 @@ class SimulatedServo:
     """
 
     def __init__(self, model: Model, id: int, position: int, now: float) -> None:
-        self.model = model
+        super().__init__(model)
         self.silent = False
         self.registered: tuple[int, bytes] | None = None
         self.motor = Motor(float(position), model.max_speed / tau * model.counts_per_turn)
-        self._memory = bytearray(max(item.address + item.size for item in model.items))
         self._started = self._now = self._awake = self.heard = self.moved = now
         self._is_waking = False
         self._backup = Backup()
-        for item in model.items:
-            self.set(item.name, item.initial)
         self.set("id", id)
         self.set("goal_position", position)
 
-    # what the table holds
-
-    def get(self, name: str) -> int:
-        """Return an entry's value."""
-        item = self.model.table[name]
-        return int.from_bytes(self._memory[item.address : item.address + item.size], "little", signed=item.is_signed)
-
-    def set(self, name: str, value: int) -> None:
-        """Change an entry from within, without the rules for writing."""
-        item = self.model.table[name]
-        wrapped = value & ((1 << 8 * item.size) - 1)
-        self._memory[item.address : item.address + item.size] = wrapped.to_bytes(item.size, "little")
+    # what is read and written
 
     def read(self, address: int, size: int) -> bytes:
-        """Bytes of the table.
+        """Return bytes of the table, with what the servo reports now.
+
+        Args:
+            address: Of the first byte.
+            size: Number of bytes.
+
+        Returns:
+            The bytes.
 
         Raises:
-            TableError: an address without an entry, or no bytes at all.
+            TableError: An address without an entry, or no bytes at all.
         """
-        if size <= 0:
-            raise TableError(PacketError.DATA_LENGTH)
         self._report()
-        return bytes(self._memory[self._real(a)] for a in range(address, address + size))
+        return super().read(address, size)
 
     def write(self, address: int, data: bytes) -> list[tuple[Item, int]]:
-        """Write whole entries, all or none, and gives what it wrote.
+        """Write whole entries, all or none.
+
+        Args:
+            address: Of the first byte.
+            data: The bytes.
+
+        Returns:
+            Each entry with the value that was written.
 
         Raises:
-            TableError: why the servo refuses.
+            TableError: Why the servo refuses.
         """
         changes = self.checked(address, data)
         for item, value in changes:
             self._change(item, value)
         return changes
-
-    def checked(self, address: int, data: bytes) -> list[tuple[Item, int]]:
-        """Return the entries and values that a write means.
-
-        Raises:
-            TableError: an address without an entry, one only for reading or locked, part of an entry, a value out of
-                range.
-        """
-        if not data:
-            raise TableError(PacketError.DATA_LENGTH)
-        addresses = [self._real(address + k) for k in range(len(data))]
-        changes: list[tuple[Item, int]] = []
-        k = 0
-        while k < len(data):
-            item = self.model.item_at[addresses[k]]
-            if not item.writable or (item.is_eeprom and self.get("torque_enable")):
-                raise TableError(PacketError.ACCESS)
-            if addresses[k : k + item.size] != list(range(item.address, item.address + item.size)):
-                raise TableError(PacketError.DATA_LENGTH)
-            value = int.from_bytes(data[k : k + item.size], "little", signed=item.is_signed)
-            self._check_value(item, value)
-            changes.append((item, value))
-            k += item.size
-        return changes
-
-    def _real(self, address: int) -> int:
-        """Return the address itself, or what an indirect data entry stands for."""
-        item = self.model.item_at.get(address)
-        if item is None:
-            raise TableError(PacketError.ACCESS)
-        if not item.name.startswith("indirect_data_"):
-            return address
-        target = self.get("indirect_address_" + item.name.removeprefix("indirect_data_"))
-        if target not in self.model.item_at:
-            raise TableError(PacketError.ACCESS)
-        return target
-
-    def _check_value(self, item: Item, value: int) -> None:
-        if not item.low <= value <= item.high:
-            raise TableError(PacketError.DATA_RANGE)
-        if item.name == "bus_watchdog" and value == TRIPPED:
-            raise TableError(PacketError.DATA_RANGE)
-        if item.name == "torque_enable" and value and self.is_shut_down:
-            raise TableError(PacketError.RESULT_FAIL)
-        if item.name in GOALS and self.get("bus_watchdog") == TRIPPED:
-            raise TableError(PacketError.DATA_RANGE)
-        low, high = self._goal_limits(item.name)
-        if not low <= value <= high:
-            raise TableError(PacketError.DATA_LIMIT)
-
-    def _goal_limits(self, name: str) -> tuple[int, int]:
-        limit = {"goal_pwm": "pwm_limit", "goal_current": "current_limit", "goal_velocity": "velocity_limit"}.get(name)
-        if limit:
-            return -self.get(limit), self.get(limit)
-        if name == "goal_position":
-            if self.get("operating_mode") == SINGLE_TURN_MODE:
-                return self.get("min_position_limit"), self.get("max_position_limit")
-            return -MAX_TURNS_COUNTS, MAX_TURNS_COUNTS
-        item = self.model.table[name]
-        return item.low, item.high
 
     # what writing does
 
@@ -233,12 +169,20 @@ class SimulatedServo:
     # time
 
     def hear(self, now: float) -> None:
-        """Hear an instruction packet on the bus, for whichever servo: it feeds the watchdog."""
+        """Hear an instruction packet on the bus, for whichever servo: it feeds the watchdog.
+
+        Args:
+            now: Time by the servos' clock [s].
+        """
         self.advance(now)
         self.heard = now
 
     def advance(self, now: float) -> None:
-        """Let time pass: start, motion, watchdog, overload."""
+        """Let time pass: start, motion, watchdog, overload.
+
+        Args:
+            now: Time by the servos' clock [s].
+        """
         if self._is_waking and now >= self._awake:
             self._move(self._awake)
             self._wake()
@@ -274,20 +218,24 @@ class SimulatedServo:
 
     # faults
 
-    @property
-    def is_shut_down(self) -> bool:
-        """Return whether a hardware error holds torque off until a reboot."""
-        return bool(self.get("hardware_error_status") & self.get("shutdown"))
-
     def raise_error(self, bits: int) -> None:
-        """Raise a hardware error; torque goes off where the shutdown entry says so."""
+        """Raise a hardware error; torque goes off where the shutdown entry says so.
+
+        Args:
+            bits: Of the hardware error status.
+        """
         self.set("hardware_error_status", self.get("hardware_error_status") | bits)
         if self.is_shut_down and self.motor.powered:
             self.set("torque_enable", 0)
             self._switch_torque(False)
 
     def sense(self, volts: float | None = None, celsius: float | None = None) -> None:
-        """Supply voltage [V] and temperature [°C] as its sensors find them."""
+        """Set what its sensors find.
+
+        Args:
+            volts: Supply voltage [V]; None leaves it as it is.
+            celsius: Temperature [°C]; None leaves it as it is.
+        """
         if volts is not None:
             self.set("present_input_voltage", round(volts * 10))
             if not self.get("min_voltage_limit") <= round(volts * 10) <= self.get("max_voltage_limit"):
@@ -298,11 +246,22 @@ class SimulatedServo:
                 self.raise_error(OVERHEATING)
 
     def is_deaf(self, now: float) -> bool:
-        """Return whether packets pass it unheard: it is not there, or still wakes up."""
+        """Return whether packets pass it unheard: it is not there, or still wakes up.
+
+        Args:
+            now: Time by the servos' clock [s].
+
+        Returns:
+            True where it hears nothing.
+        """
         return self.silent or now < self._awake
 
     def reboot(self, now: float) -> None:
-        """As if the power had been off: the EEPROM stays, the rest is new, the position is within one turn."""
+        """Reboot, as if the power had been off: the EEPROM stays, the rest is new, the position is within one turn.
+
+        Args:
+            now: Time by the servos' clock [s].
+        """
         self._awake, self._is_waking = now + WAKING, True
         keep = ("present_input_voltage", "present_temperature", "backup_ready")
         for item in self.model.items:
@@ -338,6 +297,9 @@ class SimulatedServo:
     def restore_backup(self, now: float) -> None:
         """Take the EEPROM from the backup; then a reboot.
 
+        Args:
+            now: Time by the servos' clock [s].
+
         Raises:
             TableError: torque is on, there is no backup, or the firmware is too old.
         """
@@ -356,7 +318,11 @@ class SimulatedServo:
             self.set(name, value)
 
     def factory_reset(self, option: int, now: float) -> None:
-        """Reset the EEPROM: all of it (0xFF), all but the id (1), all but id and baud rate (2); then reboot.
+        """Reset the EEPROM, then reboot.
+
+        Args:
+            option: All of it (0xFF), all but the id (1), all but id and baud rate (2).
+            now: Time by the servos' clock [s].
 
         Raises:
             TableError: another option.
