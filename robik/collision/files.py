@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element
 
-from ..extras import extra
+import numpy as np
+
+from .. import program
+from ..extras import missing
 from ..formats.imported import Notes
 from ..formats.urdf.loops import read_beside
 from ..formats.urdf.reader import from_xml
@@ -14,7 +22,7 @@ from ..formats.xml_file import read_xml
 from ..mechanism import Mechanism, Pose
 from .shapes import CollisionShape, hull_or_capsule, seen_shapes
 
-WIDTHS = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3}  # numbers of a size
+LONGEST = 60.0  # s that reading a file may take
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,31 +75,28 @@ def _of_urdf(mechanism: Mechanism, root: Element, file: Path) -> tuple[Collision
 
 def _of_mjcf(mechanism: Mechanism, file: Path) -> ToldCollisions:
     """Return the geoms that can touch others, as MuJoCo reads them; none where it cannot read the file."""
-    with extra("physics"):
-        import mujoco
+    if find_spec("mujoco") is None:
+        raise missing("physics")
     try:
-        model = mujoco.MjModel.from_xml_path(str(file))
-    except ValueError:  # RobIK reads more than MuJoCo does: meshes that are not there, for one
+        read = subprocess.run(
+            program.command("collision", str(file)), env=program.environment(), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, errors="replace", timeout=LONGEST,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
         return ToldCollisions()
-    kinds = {int(getattr(mujoco.mjtGeom, f"mjGEOM_{kind.upper()}")): kind for kind in (*WIDTHS, "mesh")}
-    names = [model.body(k).name for k in range(model.nbody)]
-    found = []
-    for geom in range(model.ngeom):
-        body, kind = names[model.geom_bodyid[geom]], kinds.get(int(model.geom_type[geom]))
-        touches = model.geom_contype[geom] or model.geom_conaffinity[geom]
-        if kind is None or not touches or body not in mechanism.body_index:
-            continue
-        place = Pose(tuple(model.geom_pos[geom].tolist()), tuple(model.geom_quat[geom].tolist()))
-        if kind == "mesh":
-            mesh = model.geom_dataid[geom]
-            first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
-            shape = hull_or_capsule(body, model.mesh_vert[first : first + count], place)
-        else:
-            size = model.geom_size[geom, : WIDTHS[kind]].tolist()
-            shape = CollisionShape(body=body, kind=kind, size=tuple(size), pose=place)
-        if shape is not None:
-            found.append(shape)
-    signatures = [divmod(int(signature), 1 << 16) for signature in model.exclude_signature]
-    apart = [(names[a], names[b]) for a, b in signatures]
-    known = mechanism.body_index
-    return ToldCollisions(shapes=tuple(found), apart=tuple((a, b) for a, b in apart if a in known and b in known))
+    if read.returncode != 0:  # RobIK reads more than MuJoCo does, such as files whose meshes are not there
+        return ToldCollisions()
+    told, known = json.loads(read.stdout), mechanism.body_index
+    shapes = (_shape(geom) for geom in told["geoms"] if geom["body"] in known)
+    return ToldCollisions(
+        shapes=tuple(shape for shape in shapes if shape is not None),
+        apart=tuple((a, b) for a, b in told["apart"] if a in known and b in known),
+    )
+
+
+def _shape(geom: Mapping[str, Any]) -> CollisionShape | None:
+    """Return the shape of a geom; None for a mesh without extent."""
+    place = Pose(tuple(geom["position"]), tuple(geom["quaternion"]))
+    if geom["kind"] == "mesh":
+        return hull_or_capsule(geom["body"], np.array(geom["points"]), place)
+    return CollisionShape(body=geom["body"], kind=geom["kind"], size=tuple(geom["size"]), pose=place)

@@ -137,6 +137,18 @@ def test_pairs_that_are_joined_or_touch_in_rest_are_left_out() -> None:
     assert pairs_that_can_touch(robot, shapes[:1]) == ()
 
 
+def test_a_file_that_ends_its_reader_ends_nothing_else(tmp_path: Path) -> None:
+    """MuJoCo's reader goes down with its process over a file that attaches itself."""
+    file = tmp_path / "self.xml"
+    file.write_text(
+        """<mujoco><asset><model name="me" file="self.xml"/></asset><worldbody>
+        <body name="a"><geom size="0.1" mass="1"/><attach model="me" body="a" prefix="x_"/></body>
+        </worldbody></mujoco>"""
+    )
+    robot = Mechanism("seen", (Body("a", 1.0, visuals=(Visual("sphere", (0.1,)),)),), ())
+    assert [shape.kind for shape in told_collisions(robot, file).shapes] == ["sphere"]
+
+
 def test_geoms_of_mjcf_and_its_exclusions(tmp_path: Path) -> None:
     file = tmp_path / "r.xml"
     file.write_text(
