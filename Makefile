@@ -21,8 +21,8 @@ test: environment ## All tests, on one Blender
 test-library: environment ## The library's tests, but for servos
 	$(PYTHON) -m pytest -q --durations=30 --durations-min=2 tests --ignore tests/servo
 
-test-servo: environment ## The tests of servos, three at a time: they wait for servos most of the time
-	$(PYTHON) -m pytest -q --durations=10 --durations-min=2 -n 3 --dist loadfile tests/servo
+test-servo: environment ## The tests of servos, two at a time: they wait for servos most of the time
+	$(PYTHON) -m pytest -q --durations=10 --durations-min=2 -n 2 --dist loadfile tests/servo
 
 test-long: environment ## The longest tests, which no other target runs: agreement with the reference over many robots and clips
 	$(PYTHON) -m pytest -q tests -m long
