@@ -339,8 +339,9 @@ def test_it_shares_no_code_with_what_it_judges():
 
 def test_the_player_plays_on_it():
     robot = default_chain(NAMES, dict.fromkeys(NAMES, (-2.5, 2.5)), model="XH430-W350", robot="test")
-    times = np.arange(0.0, 1.5, 1 / 60)
-    motion = Motion(times=times, actuators=NAMES, values=0.4 * np.sin(2 * times[:, None] + np.arange(4)))
+    times = np.arange(0.0, 2.5, 1 / 60)
+    moving = np.maximum(times - 1.0, 0.0)  # a second to look at how fast the approach was
+    motion = Motion(times=times, actuators=NAMES, values=0.4 * np.sin(2 * moving[:, None] + np.arange(4)))
     with IndependentChain(ids=robot.ids) as servos:
         player = Player(robot, servos.port, PlaySettings(approach_speed=1.5, heartbeat=30.0, watchdog=2.0, silence=2.0))
         try:
@@ -352,11 +353,12 @@ def test_the_player_plays_on_it():
             assert {change.id for change in servos.log.torque(on=True)} == set(robot.ids) == servos.powered
             servos.mark()
             player.play(motion)
+            player.wait(PlayState.PLAYING)
+            assert 0.7 * 1.5 < max(servos.fastest().values()) * math.tau / 4096 < 1.05 * 1.5
             player.wait(PlayState.HOLDING, timeout=DEADLINE)
             until(lambda: not any(servo["velocity"] for servo in servos.state().values()))
             horns = [servo["horn"] for servo in servos.state().values()]
             assert horns == pytest.approx(2048 + motion.values[-1] * 4096 / math.tau, abs=1.5)
-            assert 0.7 * 1.5 < max(servos.fastest().values()) * math.tau / 4096 < 1.05 * 1.5
             assert {goal.id for goal in servos.log.goals()} == set(robot.ids)
         finally:
             player.close()
