@@ -16,6 +16,7 @@ from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion, report_summary
 from bl_ext.user_default.robik.robik.objectives.settings import Settings
 from bl_ext.user_default.robik.robik.retarget.clip import TargetClip
+from bl_ext.user_default.robik.robik.retarget.contacts import above_ground
 from bl_ext.user_default.robik.robik.retarget.retarget import Retargeting
 from bl_ext.user_default.robik.robik.retarget.support import margins, zero_moment_margins
 from bl_ext.user_default.robik.robik.steps import finish
@@ -105,8 +106,8 @@ def bake(root: Object, balanced: bool) -> Bake:
     bpy.ops.robik.bake()
     mechanism = add_on("scene.robot.reading").read_robot(root)
     request, clip = sampled(root)
-    walls = read_walls(root, mechanism)()
-    clip, motion = finish(solved_apart(clip, lambda asked: _solved(mechanism, asked, request.settings), walls))
+    walls, asked = read_walls(root, mechanism)(), above_ground(mechanism, clip)
+    _, motion = finish(solved_apart(asked, lambda walled: _solved(mechanism, walled, request.settings), walls))
     pelvis.position_weight = weight
     keyed = add_on("scene.bake.curves").read_motion(root, mechanism, request.frames, scene)
     if (off := np.abs(keyed.values - motion.values).max()) > SAME:

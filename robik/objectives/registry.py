@@ -16,6 +16,7 @@ from ..jit import by_reference, compiled_for_record, kernel
 from ..kinematics.kernels import Placement, carved
 from ..mechanism.topology import Topology
 from . import (
+    above,
     calm,
     centre_of_mass,
     change_of_state,
@@ -27,6 +28,7 @@ from . import (
     velocity,
     walls,
 )
+from .above import Above, Aboves
 from .calm import Calm
 from .centre_of_mass import CentreOfMass
 from .change_of_state import ChangeOfState
@@ -52,6 +54,7 @@ class Asked(NamedTuple):
     distance: Distances  # distances between frames
     posture: Postures  # coordinates drawn to values
     clearance: Clearances  # bodies kept apart
+    above: Aboves  # points kept above a height
 
 
 class NothingAsked(Asked):
@@ -82,6 +85,7 @@ ASKED: tuple[type[Objective], ...] = (
     Distance,
     Posture,
     Clearance,
+    Above,
 )  # what a clip asks for one by one
 ROWS: tuple[RowKind, ...] = (
     frame_pose.ROW,
@@ -235,7 +239,8 @@ def _asked_value(flat, now, asked):
     total = look_at.add_value(flat, now, asked.look_at, total)
     total = distance.add_value(now, asked.distance, total)
     total = posture.add_value(flat, now, asked.posture, total)
-    return walls.add_value(now, asked.clearance, total)
+    total = walls.add_value(now, asked.clearance, total)
+    return above.add_value(now, asked.above, total)
 
 
 @compiled_for_record(Asked)
@@ -246,6 +251,7 @@ def _add_asked_terms(flat, now, terms, share, asked):
     distance.add_terms(flat, now, asked.distance, terms, share)
     posture.add_terms(flat, now, asked.posture, terms, share)
     walls.add_terms(flat, now, asked.clearance, terms, share)
+    above.add_terms(now, asked.above, terms, share)
 
 
 @compiled_for_record(Asked)

@@ -10,6 +10,7 @@ from scipy.ndimage import gaussian_filter1d, label
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..motions import Motion
+from ..objectives.above import Above
 from .clip import TargetClip
 from .support import placed, sole_length, standing_points
 
@@ -182,6 +183,25 @@ def ground_of(mechanism: Mechanism, clip: TargetClip) -> float | None:
         for n in _standing_feet(mechanism, clip)
     }
     return min((float(heights[clip.tracks[n].contact].min()) for n, heights in wanted.items()), default=None)
+
+
+def above_ground(mechanism: Mechanism, clip: TargetClip, is_wanted: bool = True) -> TargetClip:
+    """Return a clip that also asks the soles of its feet to stay above the ground on which they stand.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets, with the feet's contact phases.
+        is_wanted: Whether that is asked for.
+
+    Returns:
+        The clip; as it was where no foot ever stands.
+    """
+    ground = ground_of(mechanism, clip) if is_wanted else None
+    if ground is None:
+        return clip
+    feet = [frame for frame in mechanism.frames if frame.is_foot and frame.name in clip.tracks]
+    held = [Above(foot.name, np.full(len(clip.times), ground), np.array(foot.sole)) for foot in feet]
+    return replace(clip, objectives=(*clip.objectives, *held))
 
 
 def _standing_feet(mechanism: Mechanism, clip: TargetClip) -> list[str]:

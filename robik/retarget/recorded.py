@@ -27,6 +27,7 @@ from ..skeleton.skeleton import SkeletonMotion
 from ..steps import finish
 from .baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from .clip import TargetClip
+from .contacts import above_ground
 from .pinning import ground_height
 from .retarget import Retargeting
 
@@ -140,7 +141,8 @@ def follow(
     following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism, mapped))
     moving = without_first(motion, following.left_out)
     solver = solver_settings(mechanism, following.weights, balance, settings)
-    clip = balanced(character_clip(moving, following.followers, following.placement), mechanism, balance, solver)
+    clip = character_clip(moving, following.followers, following.placement)
+    clip = above_ground(mechanism, balanced(clip, mechanism, balance, solver), settings.keep_apart)
 
     def solved(clip: TargetClip) -> Generator[int, None, Motion]:
         solving = Retargeting(mechanism, clip, solver, speed_cost=speed_cost)

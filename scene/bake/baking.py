@@ -16,6 +16,7 @@ from ...robik.kinematics.forward import ForwardKinematics
 from ...robik.motions import Motion
 from ...robik.retarget.blend import blended, blended_base, within_speeds
 from ...robik.retarget.clip import TargetClip
+from ...robik.retarget.contacts import above_ground
 from ...robik.retarget.retarget import Retargeting
 from ...robik.warm_up import help_compiling
 from ..long_work import heartbeat
@@ -77,6 +78,7 @@ def _solved(
     """Return the motion, blended where that is asked for, and the time until the solver was ready [s]."""
     began, preparing = perf_counter(), 0.0
     help_compiling()
+    clip = above_ground(request.mechanism, clip, walls is not None)
     tries: list[Retargeting] = [_retargeting(request, clip)]
     found: list[Motion] = []
 
