@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ import numpy as np
 
 Found = dict[str, Any]
 _began = time.monotonic()
+QUIET = 8.0  # s
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +55,35 @@ def together(*parts: Experiment) -> Experiment:
     )
 
 
+class _Said:
+    """The last line of progress, and when it was printed."""
+
+    line = "start"
+    at = _began
+    since = _began
+
+
 def tell(progress: str) -> None:
     """Print a line of progress to stderr, after the seconds since the start."""
-    print(f"[{time.monotonic() - _began:5.0f} s] {progress}", file=sys.stderr, flush=True)
+    _Said.line, _Said.since = progress, time.monotonic()
+    _print(progress)
+
+
+def tell_that_it_goes_on() -> None:
+    """Print the last line of progress again whenever nothing was printed for `QUIET` seconds, in the background."""
+
+    def watch() -> None:
+        while True:
+            time.sleep(max(0.1, _Said.at + QUIET - time.monotonic()))
+            if time.monotonic() >= _Said.at + QUIET:
+                _print(f"… for {time.monotonic() - _Said.since:.0f} s: {_Said.line}")
+
+    threading.Thread(target=watch, name="progress", daemon=True).start()
+
+
+def _print(line: str) -> None:
+    _Said.at = time.monotonic()
+    print(f"[{_Said.at - _began:5.0f} s] {line}", file=sys.stderr, flush=True)
 
 
 def plain(value: Any) -> Any:
