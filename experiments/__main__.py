@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from experiments.catalogue import CATALOGUE, load
-from experiments.experiment import Experiment, plain, tell, tell_that_it_goes_on
+from experiments.experiment import Experiment, plain, tell, telling
 
 COMMAND = "python -m experiments"
 BAD_INPUT = 2
@@ -37,9 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(f"{name} needs the Python package {error.name!r}, which is not installed in {sys.prefix}")
     options = _parser(name, experiment).parse_args(rest)
     values = experiment.values(vars(options), options.full)
-    tell_that_it_goes_on()
     tell(" ".join([name, *(f"--{key} {value}" for key, value in values.items())]))
-    found = plain(experiment.run(**values))
+    with telling():
+        found = plain(experiment.run(**values))
     tell(f"{name}: done")
     if options.json:
         print(json.dumps(found, indent=2))

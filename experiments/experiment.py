@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,16 +70,23 @@ def tell(progress: str) -> None:
     _print(progress)
 
 
-def tell_that_it_goes_on() -> None:
-    """Print the last line of progress again whenever nothing was printed for `QUIET` seconds, in the background."""
+@contextmanager
+def telling() -> Iterator[None]:
+    """Tell the last line of progress again whenever nothing was told for `QUIET` seconds."""
+    done = threading.Event()
 
     def watch() -> None:
-        while True:
-            time.sleep(max(0.1, _Said.at + QUIET - time.monotonic()))
+        while not done.wait(max(0.1, _Said.at + QUIET - time.monotonic())):
             if time.monotonic() >= _Said.at + QUIET:
                 _print(f"… for {time.monotonic() - _Said.since:.0f} s: {_Said.line}")
 
-    threading.Thread(target=watch, name="progress", daemon=True).start()
+    watching = threading.Thread(target=watch, name="progress", daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watching.join()
 
 
 def _print(line: str) -> None:
