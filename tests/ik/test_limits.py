@@ -57,3 +57,47 @@ def test_limits_that_hold_press_and_the_rest_balances(bodies: int, target: tuple
     assert motion.position is not None
     assert motion.report is not None
     assert abs(motion.report.position_error[-1, 0] - np.linalg.norm(tip - place[-1, :2])) < 1e-9
+
+
+@pytest.mark.parametrize("bodies", [6, SMALL + 8])
+@pytest.mark.parametrize("target", [(0.9, 0.45), (1.2, 0.3), (1.4, 0.2)])
+def test_limits_that_nothing_comes_to_change_nothing(bodies: int, target: tuple[float, float]) -> None:
+    """No frame is tried from elsewhere, whatever it misses: the same poses after as many iterations."""
+    robot, share = curl(bodies, 50.0), np.linspace(0.0, 1.0, 12)[:, None]
+    place = (1.0 - share) * np.array([1.0, 0.0, 0.0]) + share * np.array([*target, 0.0])
+    clip = TargetClip(np.arange(len(place)) / 60.0, {"tip": Track(place)})
+    free, limited = (retarget(robot, clip, Settings(joint_limits=limits)) for limits in (False, True))
+    assert free.report is not None
+    assert limited.report is not None
+    assert np.abs(free.values - limited.values).max() < 1e-9
+    assert np.abs(free.report.iterations - limited.report.iterations).max() <= 1
+
+
+def test_a_limb_pulled_straight_bends_back_off_its_limit() -> None:
+    """Released again, it could as well bend against the limit; there it would stay."""
+    robot = knee()
+    out, back = np.linspace(0.95, 1.3, 20), np.linspace(1.3, 0.6, 40)
+    reach = np.concatenate([out, back])
+    place = np.stack([np.zeros(len(reach)), np.zeros(len(reach)), -reach], axis=1)
+    motion = retarget(robot, TargetClip(np.arange(len(reach)) / 60.0, {"foot": Track(place)}))
+    assert motion.report is not None
+    met = reach <= 0.99
+    assert motion.report.position_error[met, 0].max() < 1e-6
+    assert motion.values[-1, 1] == pytest.approx(np.pi - 2.0 * np.arcsin(0.6), abs=1e-4)  # both links are 0.5 m
+
+
+def knee() -> Mechanism:
+    """A leg that hangs, of two links of 0.5 m, whose knee bends one way only."""
+    bodies = (
+        Body("thigh", 1.0, com=(0.0, 0.0, -0.25)),
+        Body("shin", 1.0, com=(0.0, 0.0, -0.25), pose=Pose((0.0, 0.0, -0.5))),
+    )
+    axis = (0.0, 1.0, 0.0)
+    joints = (
+        Joint("hip", "revolute", WORLD, "thigh", axis=axis, actuated=True, limits=((-2.0, 2.0),)),
+        Joint(
+            "knee", "revolute", "thigh", "shin", position=(0.0, 0.0, -0.5), axis=axis, actuated=True,
+            limits=((-0.02, 2.5),),
+        ),
+    )  # fmt: skip
+    return Mechanism("leg", bodies, joints, frames=(Frame("foot", "shin", Pose((0.0, 0.0, -0.5))),))
