@@ -91,3 +91,32 @@ def tilts(turns: Rotation) -> np.ndarray:
     """Angles (T,) between the x axes of both sides [rad]."""
     x = turns.apply([1.0, 0.0, 0.0])
     return np.arctan2(np.hypot(x[:, 1], x[:, 2]), x[:, 0])
+
+
+def biped(cone: float = inf, speed: float = inf) -> Mechanism:
+    """A floating body on two telescopic legs with driven balls for hips and ankles."""
+    bodies, joints, frames = [Body("pelvis", 4.0, pose=Pose((0.0, 0.0, 0.6)))], [], []
+    down, limits = (0.0, 0.0, -1.0), {"cone": cone, "velocity_limit": speed}
+    for side, y in (("l", 0.1), ("r", -0.1)):
+        bodies += [
+            Body(f"thigh_{side}", 0.5, com=(0.0, 0.0, -0.1), pose=Pose((0.0, y, 0.6))),
+            Body(f"shin_{side}", 0.5, com=(0.0, 0.0, 0.1), pose=Pose((0.0, y, 0.05))),
+            Body(f"sole_{side}", 0.2, pose=Pose((0.0, y, 0.05))),
+        ]
+        joints += [
+            Joint(
+                f"hip_{side}", "spherical", "pelvis", f"thigh_{side}", position=(0.0, y, 0.6), axis=down,
+                actuated=True, **limits,
+            ),
+            Joint(
+                f"leg_{side}", "prismatic", f"thigh_{side}", f"shin_{side}", position=(0.0, y, 0.3), axis=down,
+                actuated=True, limits=((-0.3, 0.1),), velocity_limit=speed,
+            ),
+            Joint(
+                f"ankle_{side}", "spherical", f"shin_{side}", f"sole_{side}", position=(0.0, y, 0.05), axis=down,
+                actuated=True, **limits,
+            ),
+        ]  # fmt: skip
+        corners = tuple((x, z, 0.0) for x, z in ((0.1, 0.04), (-0.1, 0.04), (-0.1, -0.04), (0.1, -0.04)))
+        frames.append(Frame(f"foot_{side}", f"sole_{side}", Pose((0.0, 0.0, -0.05)), sole=corners))
+    return Mechanism("ball biped", tuple(bodies), tuple(joints), frames=(*frames, Frame("head", "pelvis")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import pi
+from math import inf, pi
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from robik.tracking.state_based import StateBasedTracker
 from robik.tracking.targets import Target, Targets
-from tests.ik.balls import arm, hostile, relative_turns, tilts, tripod
+from tests.ik.balls import arm, biped, hostile, relative_turns, tilts, tripod
 
 KEPT = 1e-9  # rad
 CLOSED = 1e-10  # m
@@ -169,3 +169,26 @@ def test_files_keep_the_limits_of_balls(tmp_path: Path) -> None:
 
 def joint_of(robot: Mechanism, name: str) -> Joint:
     return next(joint for joint in robot.joints if joint.name == name)
+
+
+@pytest.mark.parametrize("speed", [inf, 2.0])
+def test_balls_of_a_robot_that_stands_and_steps_are_held_too(speed: float) -> None:
+    """Its tree is another one for each set of contacts; the head sways far, and one foot steps meanwhile."""
+    robot, frames = biped(cone=0.3, speed=speed), 120
+    time = np.arange(frames) / 60.0
+    head = np.array(robot.rest_pose("head").position) + 0.5 * np.sin(4.0 * time)[:, None] * [0.8, 0.5, 0.0]
+    upright = np.tile([1.0, 0.0, 0.0, 0.0], (frames, 1))
+    lifted = 0.1 * np.clip(np.sin(np.pi * (time - 0.7) / 0.6), 0.0, None) * ((time > 0.7) & (time < 1.3))
+    tracks = {"head": Track(head, upright)}
+    for name, height in (("foot_l", 0.0 * time), ("foot_r", lifted)):
+        place = np.array(robot.rest_pose(name).position) + height[:, None] * [1.0, 0.0, 1.0]
+        tracks[name] = Track(place, upright, contact=height == 0.0)
+    motion = retarget(robot, TargetClip(time, tracks), Settings(enforce_velocity=speed < inf))
+    assert motion.report is not None
+    assert motion.report.residual.max() <= CLOSED
+    for name in ("hip_l", "hip_r", "ankle_l", "ankle_r"):
+        turns = relative_turns(robot, motion, name)
+        assert tilts(turns).max() <= 0.3 + KEPT, name
+        assert (turns[:-1].inv() * turns[1:]).magnitude().max() * 60.0 <= 1.0005 * speed, name
+    assert max(tilts(relative_turns(robot, motion, name)).max() for name in ("hip_l", "ankle_r")) > 0.3 - 1e-6
+    assert motion.report.quality.contact_off_mm is not None
