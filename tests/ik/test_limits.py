@@ -86,7 +86,24 @@ def test_a_limb_pulled_straight_bends_back_off_its_limit() -> None:
     assert motion.values[-1, 1] == pytest.approx(np.pi - 2.0 * np.arcsin(0.6), abs=1e-4)  # both links are 0.5 m
 
 
-def knee() -> Mechanism:
+@pytest.mark.parametrize(
+    ("way", "height", "iterations"),
+    [(1.0, 0.95, 9), (1.0, 0.8, 8), (1.0, 0.5, 8), (-1.0, 0.95, 5), (-1.0, 0.8, 8), (-1.0, 0.5, 8)],
+)
+def test_a_leg_that_is_straight_at_rest_bends_the_way_it_can_from_the_first_frame_on(
+    way: float, height: float, iterations: int
+) -> None:
+    place = np.tile([0.0, 0.0, -height], (10, 1))
+    motion = retarget(knee(way), TargetClip(np.arange(10) / 60.0, {"foot": Track(place)}))
+    assert motion.report is not None
+    assert motion.report.position_error.max() < 1e-6
+    expected = way * (np.pi - 2.0 * np.arcsin(height))
+    assert np.abs(motion.values - [-0.5 * expected, expected]).max() < 1e-3
+    assert abs(motion.report.iterations[0] - iterations) <= 1  # of all starts together
+    assert motion.report.iterations[1:].max() <= 3
+
+
+def knee(way: float = 1.0) -> Mechanism:
     """A leg that hangs, of two links of 0.5 m, whose knee bends one way only."""
     bodies = (
         Body("thigh", 1.0, com=(0.0, 0.0, -0.25)),
@@ -97,7 +114,7 @@ def knee() -> Mechanism:
         Joint("hip", "revolute", WORLD, "thigh", axis=axis, actuated=True, limits=((-2.0, 2.0),)),
         Joint(
             "knee", "revolute", "thigh", "shin", position=(0.0, 0.0, -0.5), axis=axis, actuated=True,
-            limits=((-0.02, 2.5),),
+            limits=((-0.02, 2.5),) if way > 0 else ((-2.5, 0.02),),
         ),
     )  # fmt: skip
     return Mechanism("leg", bodies, joints, frames=(Frame("foot", "shin", Pose((0.0, 0.0, -0.5))),))
