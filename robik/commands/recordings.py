@@ -45,6 +45,12 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
         help="hold standing feet flat, without sliding (the default)",
     )
     parser.add_argument(
+        "--keep-apart",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="keep the robot's bodies out of each other (the default; needs the extra 'physics')",
+    )
+    parser.add_argument(
         "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
     )
     parser.add_argument("--start", type=float, metavar="S", help="first second of the recording")
@@ -66,7 +72,7 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..motions.format import Companions
     from ..motions.registry import format_to_write, save_motion
     from ..motions.resampling import resampled
-    from ..retarget.baking import balance_by_name
+    from ..retarget.baking import BakeSettings, balance_by_name
     from ..retarget.recorded import retarget_recording
     from ..skeleton.mapping_file import save_rows
     from ..warm_up import help_compiling
@@ -87,6 +93,7 @@ def _retarget(options: argparse.Namespace) -> None:
         end=options.end,
         body_model=options.body_model,
         robot_file=robot_file(options),
+        settings=BakeSettings(keep_apart=options.keep_apart),
         speed_cost=options.report is not None,
         progress=_progress() if sys.stderr.isatty() else None,
     )
