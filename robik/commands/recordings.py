@@ -97,9 +97,7 @@ def _retarget(options: argparse.Namespace) -> None:
         speed_cost=options.report is not None,
         progress=_progress() if sys.stderr.isatty() else None,
     )
-    if not any(frame.is_foot for frame in mechanism.frames):  # they were found meanwhile
-        _tell_thin_feet(found.mechanism, balance)
-    _tell_missing_feet(found, balance)
+    _tell_feet(mechanism, found, balance)
     motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
     save_motion(motion, options.output, chosen.name, Companions(robot=found.mechanism, order=options.order))
     if options.save_mapping:
@@ -129,10 +127,12 @@ def _tell_thin_feet(mechanism: Mechanism, balance: Balance) -> None:
         print(f"note: {thin}", file=sys.stderr)
 
 
-def _tell_missing_feet(found: Retargeted, balance: Balance) -> None:
-    """Say on stderr why no foot stands, where the robot floats and feet are to stand."""
+def _tell_feet(mechanism: Mechanism, found: Retargeted, balance: Balance) -> None:
+    """Say on stderr why no foot stands, where the robot floats and feet are to stand; and which are thin, if found."""
     from ..skeleton.feet import missing_feet
 
+    if not any(frame.is_foot for frame in mechanism.frames):  # of the robot's file
+        _tell_thin_feet(found.mechanism, balance)
     missing = missing_feet(found.mechanism, found.rows)
     if missing and balance.needs_contacts and not found.mechanism.is_grounded:
         print(f"note: {missing}", file=sys.stderr)
