@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from experiments.catalogue import CATALOGUE, load
-from experiments.experiment import Experiment, plain, tell
+from experiments.experiment import Experiment, plain, tell, telling
 
 COMMAND = "python -m experiments"
 BAD_INPUT = 2
@@ -38,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser(name, experiment).parse_args(rest)
     values = experiment.values(vars(options), options.full)
     tell(" ".join([name, *(f"--{key} {value}" for key, value in values.items())]))
-    found = plain(experiment.run(**values))
+    with telling():
+        found = plain(experiment.run(**values))
     tell(f"{name}: done")
     if options.json:
         print(json.dumps(found, indent=2))

@@ -29,6 +29,10 @@ CATALOGUE = {
         "experiments.baking.compiling",
         "seconds to compile the solver with an empty and with a filled cache",
     ),
+    "generic-code": (
+        "experiments.baking.generic_code",
+        "time per frame of compiled code for any CPU, as zips bring it, against code for this CPU, in pairs",
+    ),
     "memory": ("experiments.baking.memory", "peak memory of a bake of 12,000 frames"),
     "look-ahead": (
         "experiments.baking.looking_ahead",

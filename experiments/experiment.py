@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 
 Found = dict[str, Any]
 _began = time.monotonic()
+QUIET = 8.0  # s
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +56,42 @@ def together(*parts: Experiment) -> Experiment:
     )
 
 
+class _Said:
+    """The last line of progress, and when it was printed."""
+
+    line = "start"
+    at = _began
+    since = _began
+
+
 def tell(progress: str) -> None:
     """Print a line of progress to stderr, after the seconds since the start."""
-    print(f"[{time.monotonic() - _began:5.0f} s] {progress}", file=sys.stderr, flush=True)
+    _Said.line, _Said.since = progress, time.monotonic()
+    _print(progress)
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """Tell the last line of progress again whenever nothing was told for `QUIET` seconds."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(max(0.1, _Said.at + QUIET - time.monotonic())):
+            if time.monotonic() >= _Said.at + QUIET:
+                _print(f"… for {time.monotonic() - _Said.since:.0f} s: {_Said.line}")
+
+    watching = threading.Thread(target=watch, name="progress", daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watching.join()
+
+
+def _print(line: str) -> None:
+    _Said.at = time.monotonic()
+    print(f"[{_Said.at - _began:5.0f} s] {line}", file=sys.stderr, flush=True)
 
 
 def plain(value: Any) -> Any:

@@ -135,7 +135,7 @@ def _tested(room: Room, mutation: Mutation) -> str:
 def _by_nearness(tests: Sequence[str], file: str) -> list[str]:
     """Return the files of tests, those first that import the module, which notice most."""
     module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    imports = re.compile(rf"^(from|import) {re.escape(module)}\\b", re.MULTILINE)
+    imports = re.compile(rf"^(from|import) {re.escape(module)}\b", re.MULTILINE)
     files = dict.fromkeys(found for test in tests for found in _test_files(test))
     return sorted(files, key=lambda test: not imports.search((CHECKOUT / test).read_text(encoding="utf-8")))
 

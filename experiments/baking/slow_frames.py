@@ -94,10 +94,11 @@ class Poses:
     Args:
         robot: that walks.
         names: of the bodies whose places are told.
+        seconds: of processor time that it may walk for; then it stays where it is.
     """
 
-    def __init__(self, robot: Mechanism, names: tuple[str, ...]):
-        self.robot, self.names, self.fk = robot, names, ForwardKinematics(robot)
+    def __init__(self, robot: Mechanism, names: tuple[str, ...], seconds: float):
+        self.robot, self.names, self.fk, self.left = robot, names, ForwardKinematics(robot), 1e9 * seconds
         bounds = [limit for joint in robot.actuated for limit in joint.limits]
         self.lower, self.upper = np.array(bounds).reshape(-1, 2).T
         units = [unit for joint in robot.actuated for unit in joint.coordinate_units]
@@ -109,14 +110,18 @@ class Poses:
         self.fk.reset()
         values, way = self.rest, rng.uniform(-1.0, 1.0, len(self.rest))
         for _ in range(steps):
+            began = process_time_ns()
             way = rng.uniform(-1.0, 1.0, len(self.rest)) if share == 1.0 else way
             there = np.clip(values + share * self.step * way, self.lower, self.upper)
-            if self.fk.solve(there).assembled:
+            if self.left <= 0.0:
+                pass
+            elif self.fk.solve(there).assembled:
                 values = there
             else:
                 self.fk.reset()
                 self.fk.solve(values)
                 way = -way
+            self.left -= process_time_ns() - began
             yield values
 
     def frames(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -162,10 +167,10 @@ def _turned(turn: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
     return whole.as_quat()[:, [3, 0, 1, 2]]
 
 
-def slowness(name: str, robot: Mechanism, frames: int, seed: int) -> Slowness:
+def slowness(name: str, robot: Mechanism, frames: int, seed: int, seconds: float) -> Slowness:
     """Measure a robot: each kind of targets as poses, as positions, and as poses with balance; and looks alone."""
     names = followed(robot)
-    poses = Poses(robot, names)
+    poses = Poses(robot, names, seconds)
     took, iterations, stopped, missed, reachable = [], [], 0, 0, 0
     for kind in KINDS:
         rng = np.random.default_rng([seed, KINDS.index(kind)])
@@ -218,12 +223,12 @@ def _place(solver: Solver, name: str, output: Output) -> np.ndarray:
     return output.position[:, b - 1] + R.apply(np.array(body.pose.position) - topology.rest_com[b])
 
 
-def run(frames: int, seed: int, folder: str) -> Found:
+def run(frames: int, seed: int, folder: str, seconds: float) -> Found:
     """Measure every robot."""
     found = []
     for name, robot in all_robots(Path(folder)):
         tell(f"slow-frames: {name}")
-        found.append(asdict(slowness(name, robot, frames, seed)))
+        found.append(asdict(slowness(name, robot, frames, seed, seconds)))
     return {"slow_frames": found}
 
 
@@ -238,5 +243,6 @@ def show(found: Found) -> None:
 
 
 EXPERIMENT = Experiment(
-    run=run, show=show, parameters={"frames": (20, 100), "seed": (1, 1), "folder": (str(FOLDER), str(FOLDER))}
-)
+    run=run, show=show,
+    parameters={"frames": (20, 100), "seed": (1, 1), "folder": (str(FOLDER), str(FOLDER)), "seconds": (3.0, 600.0)},
+)  # fmt: skip

@@ -1,21 +1,18 @@
 """Solvers of small quadratic programs on those of a differential step; docs/tracking.md has the outcome.
 
-It needs a Python that has daqp, piqp, proxsuite, clarabel, osqp and quadprog. The programs are random, of a step's
-size: a cost of low rank and a little damping, bounds on all unknowns, redundant rows among the rest.
+Of daqp, piqp, proxsuite, clarabel, osqp and quadprog, those are measured that this Python has. The programs are random,
+of a step's size: a cost of low rank and a little damping, bounds on all unknowns, redundant rows among the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from time import perf_counter
+from typing import Any
 
-import clarabel
-import daqp
 import numpy as np
-import osqp
-import piqp
-import proxsuite
-import quadprog
 from scipy.sparse import csc_matrix
 
 from experiments.experiment import Experiment, Found, tell
@@ -24,6 +21,16 @@ Program = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]  # P, q, 
 Answer = tuple[np.ndarray | None, bool]
 SIZES = ((6, 0, 0), (7, 0, 4), (24, 0, 30), (42, 24, 0))  # unknowns, equalities, rows
 PROGRAMS = 200
+
+
+def installed(name: str) -> Any:
+    """Return a module; None where this Python does not have it."""
+    return import_module(name) if find_spec(name) else None
+
+
+clarabel, daqp, osqp, piqp, proxsuite, quadprog = map(
+    installed, ("clarabel", "daqp", "osqp", "piqp", "proxsuite", "quadprog")
+)
 
 
 def program(rng: np.random.Generator, n: int, equalities: int, rows: int) -> Program:
@@ -96,19 +103,22 @@ def by_osqp(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound: f
     return found.x, found.info.status == "solved"
 
 
-SOLVERS: dict[str, Callable[..., Answer]] = {
-    "DAQP": by_daqp, "quadprog": by_quadprog, "PIQP": by_piqp, "ProxQP": by_proxqp, "Clarabel": by_clarabel,
-    "OSQP": by_osqp,
+SOLVERS: dict[str, tuple[Any, Callable[..., Answer]]] = {
+    "DAQP": (daqp, by_daqp), "quadprog": (quadprog, by_quadprog), "PIQP": (piqp, by_piqp),
+    "ProxQP": (proxsuite, by_proxqp), "Clarabel": (clarabel, by_clarabel), "OSQP": (osqp, by_osqp),
 }  # fmt: skip
 
 
 def run(programs: int = PROGRAMS) -> Found:
     """Solve random programs of each size; return median microseconds and the number of solved ones by solver."""
     rows = []
+    if missing := [name for name, (module, _) in SOLVERS.items() if module is None]:
+        tell(f"quadratic-programs: without {', '.join(missing)}, which are not installed")
+    solvers = {name: solve for name, (module, solve) in SOLVERS.items() if module is not None}
     for size in SIZES:
         rng = np.random.default_rng(0)
         drawn = [program(rng, *size) for _ in range(programs)]
-        for name, solve in SOLVERS.items():
+        for name, solve in solvers.items():
             tell(f"quadratic-programs: {size}, {name}")
             times, solved = [], 0
             for each in drawn:

@@ -4,7 +4,7 @@ from bpy.types import Context, Menu
 
 from ...robik import robots as bundled
 from ...robik.mechanism import JOINT_TYPES
-from ...robik.mechanism.joints import SLIDES
+from ...robik.mechanism.joints import SLIDES, TURNS
 from ...scene.overlay.views import open_loops
 from ...scene.robot import posing
 from ...scene.robot.exact import LARGEST
@@ -148,6 +148,11 @@ class ROBIK_PT_joint(TabPanel):
                     column.prop(group, name, index=k, text=text)
                 else:
                     column.label(text=f"{text}: no limit")
+        for name, text in (("cone", "Cone"), ("turn_limit", "Largest Turn")) if motions == TURNS else ():
+            if getattr(group, name) < LARGEST:
+                layout.prop(group, name)
+            else:
+                layout.label(text=f"{text}: no limit")
         if group.actuated:
             if group.velocity_limit < LARGEST and motions and motions[0] in SLIDES:
                 layout.prop(group, "velocity_limit", text="Speed [m/s]")

@@ -7,14 +7,15 @@ are the same in every footing, so their coordinates carry over by name.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..mechanism.ball_limits import measure_balls
 from ..mechanism.constraints import closure_rows, joint_matrices
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Joint
-from ..mechanism.spanning_tree import rerooted, spanning_tree
+from ..mechanism.spanning_tree import rerooted
 from ..mechanism.topology import Topology, lay_out
 from .contact import Hold
 
@@ -52,24 +53,26 @@ class Footing:
             flat.row_u[row] = u
 
 
-def build_footing(mechanism: Mechanism, holds: Sequence[Hold]) -> Footing:
+def build_footing(mechanism: Mechanism, holds: Sequence[Hold], held: Sequence[str] = ()) -> Footing:
     """Return the footing of a robot on contacts.
 
     Args:
         mechanism: The robot.
         holds: What each contact holds, at least one; a floating robot's tree is rooted in the first.
+        held: Names of the balls whose turn from frame to frame is measured.
 
     Returns:
         Tree and cuts on these contacts.
     """
-    tree, cuts = spanning_tree(mechanism)
+    measured = measure_balls(mechanism, held)
+    tree, cuts = measured.tree, measured.cuts
     joints = [hold.joint for hold in holds]
     base = _floating_base(mechanism, tree, joints[0])
     if base is not None:
         tree, rest = rerooted(tree, len(mechanism.bodies), joints[0], base), joints[1:]
     else:
         rest = joints
-    topology = lay_out(mechanism, tree, [*cuts, *rest])
+    topology = lay_out(mechanism, replace(measured, tree=tree, cuts=[*cuts, *rest]))
     places = [(-1, len(cuts) + i) for i in range(len(rest))]
     if base is not None:
         places.insert(0, (topology.joint_at[joints[0].name], -1))

@@ -29,7 +29,7 @@ class Motion:
         axis: (3,) along which, or about which, the coordinate grows as the tree runs.
         anchor: (3,) a point on the axis [m].
         rest: the coordinate in the rest pose [rad or m]; a ball's is 0 here.
-        limits: of the coordinate.
+        limits: of the coordinate; of a ball, of the angle of its whole rotation.
     """
 
     name: str
@@ -205,7 +205,7 @@ def _motions(joint: Joint, body: str) -> Iterator[Motion]:
             coordinate, rest, limits = values[name]
             motions.append(Motion(coordinate, "slide", sign * parent_R[:, k], anchor, rest, limits))
     if joint.is_ball:
-        motions.append(Motion(joint.name, BALL, child_R[:, 0], anchor, 0.0, (-np.inf, np.inf)))
+        motions.append(Motion(joint.name, BALL, child_R[:, 0], anchor, 0.0, (0.0, joint.turn_limit)))
     else:
         for k in turns:
             coordinate, rest, limits = values[TURNS[k]]

@@ -199,6 +199,8 @@ _FIELDS: dict[type, dict[str, Reader]] = {
         "effort_limit": _bound(inf),
         "rest": _list(_number),
         "motions": _list(_text),
+        "cone": _bound(inf),
+        "turn_limit": _bound(inf),
     },
     Frame: {"name": _text, "body": _text, "pose": _record(Pose), "sole": _list(_VECTOR)},
     Coupling: {

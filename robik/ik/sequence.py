@@ -17,6 +17,7 @@ from ..kinematics.kernels import (
 )
 from ..objectives import calm
 from ..objectives.registry import missed_by_cluster, objective
+from .ball_steps import begin_step
 from .sqp import CONVERGED, UNREACHED, hold, minimise, settle
 from .starts import bend_back, beyond, bound, is_time_to_look, stand, start_afresh, start_bent
 from .way_out import is_stuck, lead_out
@@ -145,7 +146,7 @@ def solve_frame(flat, tables, work, memory, limits, most, afresh):
 
 
 @kernel(nogil=True)
-def solve_frames(flat, tables, work, memory, output, first, start, stop, clip_targets, speed, limits, most):
+def solve_frames(flat, tables, work, memory, output, first, start, stop, clip_targets, speed, steps, limits, most):
     """Solve frames `start` to `stop` into `output`.
 
     Args:
@@ -159,10 +160,11 @@ def solve_frames(flat, tables, work, memory, output, first, start, stop, clip_ta
         stop: Frame after the last.
         clip_targets: The compiled targets of the clip.
         speed: Speed (d,) that no coordinate may exceed [rad/s or m/s]; inf for none.
+        steps: The balls whose turn from frame to frame is bounded.
         limits: Whether joint limits hold.
         most: Largest number of iterations.
     """
-    afresh = True
+    afresh = steps.speed.shape[0] == 0
     for i in range(speed.shape[0]):
         afresh = afresh and speed[i] == np.inf  # else from one frame to the next it could not get there
     for k in range(start, stop):
@@ -171,6 +173,7 @@ def solve_frames(flat, tables, work, memory, output, first, start, stop, clip_ta
         for i in range(speed.shape[0]):
             tables.reach[i] = speed[i] * clip_targets.dt[k] if speed[i] < np.inf else np.inf
         tables.calm.dt[0] = clip_targets.dt[k]
+        begin_step(flat, tables, work, memory, steps, clip_targets.dt[k])
         value, iterations, status, residual = solve_frame(flat, tables, work, memory, limits, most, afresh)
         now, row = memory.last, k - first
         for i in range(now.q.shape[0]):

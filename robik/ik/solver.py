@@ -16,10 +16,11 @@ from ..kinematics.passive import passive_values
 from ..kinematics.rotations import quaternion_matrices
 from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
-from ..mechanism.topology import build_topology
+from ..mechanism.topology import limited_topology
 from ..objectives.objective import Objective
 from ..objectives.registry import ObjectiveTables, fill, hold, new_tables, over_time
 from ..objectives.settings import Settings, speed_limit
+from .ball_steps import held_balls, new_ball_steps
 from .memory import Output, forget, new_memory, new_output
 from .sequence import solve_frames
 from .work import new_work
@@ -69,7 +70,8 @@ class Solver:
             settings,
             tuple(objectives),
         )
-        self.topology = footing.topology if footing else build_topology(straightened(mechanism))
+        known = straightened(mechanism)
+        self.topology = footing.topology if footing else limited_topology(known, held_balls(known, settings))
         self.flat = prepared(self.topology)
         if has_com and mechanism.mass <= 0:
             raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
@@ -83,6 +85,7 @@ class Solver:
         self._tables.velocity.weight[:] = settings.velocity_weight
         self._work = new_work(self.flat, self.topology.rest, self._tables.tied if self.objectives else None)
         self.speed = self._speeds()
+        self._ball_steps = new_ball_steps(self.topology, settings, self._extent)
 
     @property
     def tables(self) -> ObjectiveTables:
@@ -139,6 +142,21 @@ class Solver:
                     )
         return speed
 
+    def balls_at_full_speed(self, q: np.ndarray, dt: float) -> list[str]:
+        """Return the balls that go into a frame as fast as they may, where they are kept to it.
+
+        Args:
+            q: Coordinates (nq,) of the frame.
+            dt: Time since the frame before [s].
+
+        Returns:
+            Joints' names.
+        """
+        steps, flat = self._ball_steps, self.flat
+        turned = 3.0 * steps.tip - q[flat.dof_q[steps.dof[:, 3]]]  # 4 L sin²(θ/2)
+        fast = turned > 4.0 * steps.tip * np.sin(0.5 * np.minimum(steps.speed * dt, np.pi)) ** 2 * (1.0 - 1e-5)
+        return [name for name, is_fast in zip(self.topology.steps, fast, strict=True) if is_fast]
+
     def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
         """Solve frames `start` to `stop` into `output`.
 
@@ -162,7 +180,7 @@ class Solver:
         """
         solve_frames(
             self.flat, self._tables, self._work, self._memory, output, first, start, stop, clip_targets, self.speed,
-            self.settings.joint_limits,
+            self._ball_steps, self.settings.joint_limits,
             MOST_ITERATIONS,
         )  # fmt: skip
 

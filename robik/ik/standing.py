@@ -134,7 +134,8 @@ class StandingSolver(Solver):
     def _standing(self, names: tuple[str, ...]) -> _Standing:
         """Return the robot on these contacts, made where they have not stood together before."""
         if names not in self._standings:
-            footing = build_footing(self.topology.mechanism, [self._holds[name] for name in names])
+            holds = [self._holds[name] for name in names]
+            footing = build_footing(self.topology.mechanism, holds, tuple(self.topology.steps))
             first = tuple(item.part(slice(0, 1)) for item in self.objectives)
             solver = Solver(self.mechanism, self.names, self.settings, self.has_com, first, footing)
             solver.flat.accepted[0] = self.flat.accepted[0]

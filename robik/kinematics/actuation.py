@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from math import hypot, tau
+from math import dist, hypot, inf, tau
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..mechanism.constraints import joint_matrices
 from ..mechanism.joints import SLIDES, TURNS
+from ..mechanism.model import Mechanism
 from ..mechanism.parts import Joint
 from ..mechanism.topology import Topology
 from .blocks import blocks
 from .rotations import quaternion_matrices
 
-NEAR_WHOLE = 0.01  # rad: of what is left of a rotation after whole turns, when its direction is looked at
+NEAR_WHOLE = 0.5  # rad: of what is left of a rotation after whole turns, when its direction is looked at
 UNSEEN = 1e-5  # rad: less than any servo resolves
+BESIDE = 0.02  # rad: how far the coordinates of a ball may be from its rotation beside a whole turn
+SWING = 2.0  # times the ball's own turn: a longer step of the coordinates is one of their axis alone
+BISECTIONS = 40
 
 
 def actuator_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
@@ -86,6 +90,27 @@ def values_between(
     return np.concatenate([*slides, _turns(joint, orientation, start[[m in TURNS for m in joint.motions]])], axis=1)
 
 
+def speeds(mechanism: Mechanism, values: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Return how fast the actuators go into each sample of a motion.
+
+    Args:
+        mechanism: The robot.
+        values: Values (T, A) of its actuators [rad or m].
+        times: Times (T,) [s].
+
+    Returns:
+        Speeds (T - 1, A) [rad/s or m/s]; of a ball, its angular velocity about the axes of its child side.
+    """
+    steps, at = np.diff(values, axis=0), 0
+    for joint in mechanism.actuated:
+        end = at + len(joint.motions)
+        if joint.is_ball:
+            turns = Rotation.from_rotvec(values[:, end - 3 : end])
+            steps[:, end - 3 : end] = (turns[:-1].inv() * turns[1:]).as_rotvec()
+        at = end
+    return steps / np.diff(times)[:, None]
+
+
 def _relative(
     topology: Topology, joint: Joint, com: np.ndarray, quaternion: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -135,22 +160,55 @@ def _turns(joint: Joint, R: np.ndarray, last: np.ndarray) -> np.ndarray:
 def _rotation_vectors(R: np.ndarray, last: np.ndarray) -> np.ndarray:
     """Return rotation vectors (T, 3), each the one nearest to the one before, the first to `last`.
 
-    They may go beyond π: all vectors v (1 + 2π k / |v|) with a whole number k are the same rotation. After whole turns
-    what is left of the rotation is so small that its direction may be rounding: there the axis of the turns before is
-    kept where it differs by no more than `UNSEEN`.
+    They may go beyond π: all vectors v (1 + 2π k / |v|) with a whole number k are the same rotation. Beside a whole
+    turn, a small wobble gives what is left of the rotation any direction, and the nearest vector swings by many times
+    as much. There the axis turns by steps of up to `SWING` times the ball's own turn, and by longer ones only where the
+    rotation would be off by more than `BESIDE`.
     """
     vectors, before = Rotation.from_matrix(R).as_rotvec().tolist(), last.tolist()
     for k, v in enumerate(vectors):
         angle, past = hypot(*v), hypot(*before)
-        whole = round(past / tau)
-        if whole and angle < NEAR_WHOLE:
-            axis = [x / past for x in before]
-            along = sum(a * b for a, b in zip(axis, v, strict=True))
-            if hypot(*(b - along * a for a, b in zip(axis, v, strict=True))) <= UNSEEN:
-                vectors[k] = before = [x * (whole * tau + along) for x in axis]
-                continue
         if angle > 0.0:
             turns = round((sum(a * b for a, b in zip(before, v, strict=True)) / angle - angle) / tau)
             vectors[k] = [x * (1 + tau * turns / angle) for x in v]
+        most = SWING * _turned(R[k - 1 : k + 1]) if angle < NEAR_WHOLE and past > 0.5 * tau else inf
+        if dist(before, vectors[k]) > most:
+            vectors[k] = _swung(R[k], np.array(before), np.array(vectors[k]), most)
         before = vectors[k]
     return np.array(vectors)
+
+
+def _turned(pair: np.ndarray) -> float:
+    """Return the angle between two rotations (2, 3, 3) [rad]; zero where there is but one."""
+    return float(Rotation.from_matrix(pair[0].T @ pair[1]).magnitude()) if len(pair) == 2 else 0.0
+
+
+def _swung(R: np.ndarray, before: np.ndarray, exact: np.ndarray, most: float) -> list[float]:
+    """Return the rotation vector for R (3, 3) on the way from `before` to the `exact` one.
+
+    As far as a step of `most` [rad] leads, and at least so far that its rotation is within `BESIDE` of R. Where
+    `before` has the right axis to within `UNSEEN`, that stays.
+    """
+    w, *xyz = Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]]
+    start, end = before / np.linalg.norm(before), exact / max(float(np.linalg.norm(exact)), 1e-300)
+    if not start @ end > 0.0:
+        end = -end if exact.any() else start
+
+    def at(share: float) -> tuple[np.ndarray, float]:
+        axis = start + share * (end - start)
+        axis /= np.linalg.norm(axis)
+        angle = 2.0 * float(np.arctan2(axis @ xyz, w))
+        off = 2.0 * float(np.linalg.norm(xyz - (axis @ xyz) * axis))
+        return (angle + tau * round((float(axis @ before) - angle) / tau)) * axis, off
+
+    def is_enough(share: float) -> bool:
+        vector, off = at(share)
+        return off <= UNSEEN or (off <= BESIDE and dist(vector, before) >= most)
+
+    low, high = 0.0, 1.0
+    if is_enough(low):
+        return at(low)[0].tolist()
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return at(high)[0].tolist()

@@ -13,7 +13,7 @@ from ..mechanism.constraints import BALL, turn_matrix
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Joint
 from ..mechanism.pose import Pose, matrix_quaternion
-from ..mechanism.topology import build_topology
+from ..mechanism.topology import Topology, build_topology
 from .assembly import closed, prepared, project
 from .elimination import eliminate, new_elimination
 from .frames import become_own_frames, own_frames, robot_com
@@ -61,9 +61,9 @@ class ForwardKinematics:
         flat, now: the topology's arrays, and where it stands.
     """
 
-    def __init__(self, mechanism: Mechanism):
+    def __init__(self, mechanism: Mechanism, topology: Topology | None = None):
         self.mechanism = mechanism
-        self.topology = build_topology(straightened(mechanism))
+        self.topology = topology or build_topology(straightened(mechanism))
         self.root = self.topology.root
         self.flat = prepared(self.topology)
         self._elimination = new_elimination(self.flat)

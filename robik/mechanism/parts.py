@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from math import inf, isnan
+from math import asin, inf, isnan, pi, sin
 
 import numpy as np
 
@@ -102,6 +102,8 @@ class Joint:
         velocity_limit, effort_limit: of the motor, per motion alike [rad/s or m/s; N m or N]; inf where unknown.
         rest: the coordinates' values in the rest pose, per motion [rad or m]; a ball's are a rotation vector.
         motions: the free motions, for the type "general" only (subset of `MOTIONS`).
+        cone: of a ball: the largest angle between its axis on both sides [rad]; inf for none. Turns about it are free.
+        turn_limit: of a ball: the largest angle of its whole rotation [rad]; inf for none.
     """
 
     name: str
@@ -118,6 +120,8 @@ class Joint:
     effort_limit: float = inf
     rest: tuple[float, ...] = ()
     motions: tuple[str, ...] = ()
+    cone: float = inf
+    turn_limit: float = inf
 
     def __post_init__(self) -> None:
         where = f"joint {self.name!r}"
@@ -181,6 +185,20 @@ class Joint:
             object.__setattr__(self, what, float(getattr(self, what)))
         object.__setattr__(self, "rest", rest)
         object.__setattr__(self, "limits", limits)
+        self._check_ball(where)
+
+    def _check_ball(self, where: str) -> None:
+        """Check cone and turn limit, which only a ball without slides has."""
+        tilt, turn = ball_angles(self.rest) if self.turns_freely else (0.0, 0.0)
+        for what, now in (("cone", tilt), ("turn_limit", turn)):
+            most = float(getattr(self, what))
+            if not most > 0:
+                raise MechanismError(f"{where}: its {what} must be a positive angle, not {getattr(self, what)}")
+            if most < inf and not self.turns_freely:
+                raise MechanismError(f"{where}: only a ball without slides has a {what}")
+            if now > most + 1e-9:
+                raise MechanismError(f"{where}: it rests at {now:g} rad, outside its {what} of {most:g} rad")
+            object.__setattr__(self, what, most)
 
     @property
     def is_limited(self) -> bool:
@@ -191,6 +209,11 @@ class Joint:
     def is_ball(self) -> bool:
         """Return whether all three turns are free, so that they are one ball and not three hinges."""
         return set(TURNS) <= set(self.motions)
+
+    @property
+    def turns_freely(self) -> bool:
+        """Return whether it is a ball without slides, whose centre stays where it is."""
+        return self.motions == TURNS
 
     @property
     def matrix(self) -> np.ndarray:
@@ -208,6 +231,22 @@ class Joint:
     def coordinate_units(self) -> tuple[str, ...]:
         """Per motion: m or rad."""
         return tuple("m" if m in SLIDES else "rad" for m in self.motions)
+
+
+def ball_angles(values: Sequence[float]) -> tuple[float, float]:
+    """Return the angle between a ball's axis on both sides, and that of its whole rotation.
+
+    Args:
+        values: Rotation vector (3,) [rad].
+
+    Returns:
+        Both angles [rad], from 0 to π.
+    """
+    length = float(np.linalg.norm(values))
+    if length == 0.0:
+        return 0.0, 0.0
+    across = float(np.hypot(values[1], values[2])) / length
+    return 2.0 * asin(min(1.0, abs(sin(0.5 * length)) * across)), abs((length + pi) % (2 * pi) - pi)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ the rest pose (paper, III-A and III-B).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
@@ -17,10 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import MechanismError
+from .ball_limits import Measured, measure_balls
 from .clusters import coupled_dofs, find_clusters, path_to_root
 from .constraints import BALL, chain, closure_rows, joint_matrices
 from .model import Mechanism
 from .parts import WORLD, Joint
+from .size import mean_link
 from .spanning_tree import spanning_tree
 
 CLOSED = 1e-10  # of the robot's size: a loop with a residual up to this is closed
@@ -112,6 +115,8 @@ class Topology:
         rest_com: (n + 1, 3) the bodies' centres of mass in the rest pose [m].
         base: the joint with all six motions that a floating robot hangs on the world by; None where the robot is
             grounded.
+        steps: of each ball whose turn from frame to frame is measured, the names of the coordinates that do so: three
+            terms and their sum. The cuts of the terms have the same names.
     """
 
     mechanism: Mechanism
@@ -124,6 +129,7 @@ class Topology:
     rest: np.ndarray
     rest_com: np.ndarray
     base: Joint | None
+    steps: dict[str, tuple[str, ...]]
 
     @property
     def root(self) -> str | None:
@@ -138,23 +144,35 @@ def build_topology(mechanism: Mechanism) -> Topology:
         mechanism: The robot.
 
     Returns:
-        Tree, cuts and arrays.
+        Tree, cuts and arrays, without the limits of balls.
     """
-    return lay_out(mechanism, *spanning_tree(mechanism))
+    return lay_out(mechanism, Measured(*spanning_tree(mechanism)))
 
 
-def lay_out(mechanism: Mechanism, tree: list[tuple[str, Joint]], cuts: list[Joint]) -> Topology:
-    """Lay a mechanism out flat on a given tree; arguments as `spanning_tree` returns them.
+def limited_topology(mechanism: Mechanism, held: Sequence[str] = ()) -> Topology:
+    """Return the topology of a mechanism whose balls' limits are limits of coordinates (`ball_limits.py`).
 
     Args:
         mechanism: The robot.
-        tree: Pairs of body and joint, parents first.
-        cuts: Joints that are cut.
+        held: Names of the balls whose turn from frame to frame is measured, too.
+
+    Returns:
+        Tree, cuts and arrays; `build_topology`'s where no ball is limited.
+    """
+    return lay_out(mechanism, measure_balls(mechanism, held))
+
+
+def lay_out(mechanism: Mechanism, measured: Measured) -> Topology:
+    """Lay a mechanism out flat on a given tree.
+
+    Args:
+        mechanism: The robot.
+        measured: Its tree and cuts, with what measures its balls.
 
     Returns:
         Tree, cuts and arrays.
     """
-    return _Layout(mechanism, tree, cuts).topology()
+    return _Layout(mechanism, measured).topology()
 
 
 def loop_groups(flat: Flat) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -176,38 +194,19 @@ def loop_groups(flat: Flat) -> list[tuple[np.ndarray, np.ndarray]]:
 class _Layout:
     """Fills the flat arrays of one mechanism."""
 
-    def __init__(self, mechanism: Mechanism, tree: list[tuple[str, Joint]], cuts: list[Joint]):
-        self.mechanism, self.tree, self.cuts = mechanism, tree, cuts
+    def __init__(self, mechanism: Mechanism, measured: Measured):
+        tree, cuts, steps = measured.tree, measured.cuts, measured.steps
+        self.mechanism, self.tree, self.cuts, self.steps = mechanism, tree, cuts, steps
+        self.couplings = (*mechanism.couplings, *measured.couplings)
         self.body_at = {WORLD: 0} | {body: i + 1 for i, (body, _) in enumerate(tree)}
         self.rest_com = np.zeros((len(tree) + 1, 3))
         for body, joint in tree[len(mechanism.bodies) :]:
             self.rest_com[self.body_at[body]] = joint.position
         for each in mechanism.bodies:
             self.rest_com[self.body_at[each.name]] = each.rest_com
-        self.size = self._size()
+        self.size = mean_link(mechanism)
         self.dofs: dict[str, tuple[int, int]] = {}
         self.rest: list[float] = []
-
-    def _size(self) -> float:
-        """Return the mean distance between neighbouring joint anchors [m].
-
-        It brings rotational rows to the size of the others (paper, III-C).
-        """
-        anchors: dict[str, list[np.ndarray]] = {}
-        for joint in self.mechanism.joints:
-            for end in (joint.parent, joint.child):
-                if end != WORLD:
-                    anchors.setdefault(end, []).append(np.array(joint.position))
-        spans = [
-            float(np.linalg.norm(p - q))
-            for points in anchors.values()
-            for i, p in enumerate(points)
-            for q in points[:i]
-        ]
-        spans = [s for s in spans if s > 0]
-        if not spans:
-            spans = [s for s in (float(np.linalg.norm(c)) for c in self.rest_com) if s > 0]
-        return float(np.mean(spans)) if spans else 1.0
 
     def topology(self) -> Topology:
         bodies = self._bodies()
@@ -228,6 +227,7 @@ class _Layout:
             dofs=self.dofs,
             rest=np.array(self.rest),
             rest_com=self.rest_com,
+            steps=self.steps,
             base=next((joint for _, joint in self.tree[:n] if joint.type == "free" and joint.parent == WORLD), None),
         )
 
@@ -311,11 +311,11 @@ class _Layout:
         }  # fmt: skip
 
     def _couplings(self) -> dict[str, np.ndarray]:
-        degree = max((len(c.coefficients) for c in self.mechanism.couplings), default=1)
-        coefficients = np.zeros((len(self.mechanism.couplings), degree))
+        degree = max((len(c.coefficients) for c in self.couplings), default=1)
+        coefficients = np.zeros((len(self.couplings), degree))
         follower, leader = [], []
         other, slope, at = [], [], [0]
-        for g, coupling in enumerate(self.mechanism.couplings):
+        for g, coupling in enumerate(self.couplings):
             for end in coupling.ends:
                 if end not in self.dofs:
                     raise MechanismError(

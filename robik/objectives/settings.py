@@ -44,11 +44,11 @@ class Settings:
         velocity_limit: angular velocity of any body above which the regularizer acts [rad/s].
         linear_velocity_limit: velocity of any body's centre of mass above which it acts [m/s].
         length: that counts as much as a radian [m]; None for the robot's own (`Mechanism.extent`).
-        joint_limits: whether the joints' limits hold, those of passive joints and of joints in loops too; a ball's do
-            not.
+        joint_limits: whether the joints' limits hold, those of passive joints and of joints in loops too; of a
+            ball, its cone and its largest turn.
         enforce_velocity: whether every actuator keeps its own velocity limit from frame to frame, whatever that costs
-            in tracking; the regularizer bends the motion smoothly before, if it is on. Actuated balls are not held;
-            `Report.too_fast` tells where they would have to be.
+            in tracking; the regularizer bends the motion smoothly before, if it is on. An actuated
+            ball is held to it as a whole, but where all frames are solved at once; a joint with slides beside is not.
         objectives: weights of what a clip asks for beside frames and centre of mass, by its key, as `hand.in.pelvis`.
         contacts: "hold" keeps a frame in contact where it stands, as a closure; "ignore" only follows its target.
         velocity_share: how much of each actuator's velocity limit may be used where it is enforced, above 0 to 1.

@@ -15,9 +15,11 @@ from ..ik.prior_solver import PriorSolver
 from ..ik.solver import ClipTargets, Solver
 from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
+from ..kinematics.actuation import speeds
 from ..kinematics.forward import body_poses
 from ..kinematics.frames import become_own_frames, com_of_states, robot_com
 from ..kinematics.straightening import straightened
+from ..mechanism.ball_limits import limit_names
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, LookAhead, Motion, Report
 from ..motions.report import ObjectiveError
@@ -270,7 +272,8 @@ class Retargeting:
     def _rates(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return velocities, accelerations and jerks (T, A) of actuator values (T, A); 0 where a frame has none."""
         velocity, acceleration, jerk = (np.zeros_like(values) for _ in range(3))
-        into, at, change = (order.of(values) for order in differences(self.clip.times))
+        _, at, change = (order.of(values) for order in differences(self.clip.times))
+        into = speeds(self.mechanism, values, self.clip.times)
         velocity[1:], acceleration[1:-1], jerk[2:-1] = into, at, change
         return velocity, acceleration, jerk
 
@@ -328,16 +331,16 @@ class Retargeting:
         Returns:
             Their names.
         """
-        topology, q = self.solver.topology, self._output.q[k]
+        topology, q, flat = self.solver.topology, self._output.q[k], self.solver.topology.flat
         if not self.settings.joint_limits:
             return []
         return [
             name
             for joint in self.mechanism.joints
-            for name, (lower, upper) in zip(joint.coordinate_names, joint.limits, strict=True)
+            for name in (*joint.coordinate_names, *limit_names(joint))
             if name in topology.dofs
-            for dof, sign in [topology.dofs[name]]
-            if not lower + 1e-9 < sign * q[topology.flat.dof_q[dof]] < upper - 1e-9
+            for dof, _ in [topology.dofs[name]]
+            if not flat.lower[dof] + 1e-9 < q[flat.dof_q[dof]] < flat.upper[dof] - 1e-9
         ]
 
     def _held_back(self, k: int) -> list[str]:
@@ -345,8 +348,9 @@ class Retargeting:
         if k == 0:
             return []
         topology, q = self.solver.topology, self._output.q
-        reach = self.solver.speed * (self.clip.times[k] - self.clip.times[k - 1])
-        return [
+        dt = self.clip.times[k] - self.clip.times[k - 1]
+        reach = self.solver.speed * dt
+        return self.solver.balls_at_full_speed(q[k], dt) + [
             name
             for name in self.mechanism.actuators
             if name in topology.dofs

@@ -23,7 +23,7 @@ from ..kinematics.kernels import close, forward_kinematics, new_placement, rotat
 from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import UNIT_TOLERANCE, Pose
-from ..mechanism.topology import build_topology
+from ..mechanism.topology import limited_topology
 from ..objectives.registry import ObjectiveTables, new_tables
 from .targets import FARTHEST, Targets
 
@@ -44,7 +44,7 @@ class Tracker(ABC):
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
-        self.topology = build_topology(straightened(mechanism))
+        self.topology = limited_topology(straightened(mechanism))
         self.flat: Any = prepared(self.topology)
         self.now: Any = new_placement(self.flat, self.topology.rest)
         self.residual = 0.0
@@ -73,7 +73,7 @@ class Tracker(ABC):
         if values is None and base is None:
             self.put(self.topology.rest)
         else:
-            fk = ForwardKinematics(self.mechanism)
+            fk = ForwardKinematics(self.mechanism, self.topology)
             fk.solve(self._rest_values if values is None else values, base)
             self.put(fk.coordinates)
 

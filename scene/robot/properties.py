@@ -129,6 +129,20 @@ class RobikJoint(PropertyGroup):
         name="Velocity Limit", description="Of the motor [rad/s or m/s]", min=0.0, default=LARGEST
     )
     effort_limit: FloatProperty(name="Effort Limit", description="Of the motor [N m or N]", min=0.0, default=LARGEST)
+    cone: FloatProperty(
+        name="Cone",
+        description="Of a ball: the largest angle between its axis on both sides",
+        unit="ROTATION",
+        min=1e-6,
+        default=LARGEST,
+    )
+    turn_limit: FloatProperty(
+        name="Largest Turn",
+        description="Of a ball: the largest angle of its whole rotation",
+        unit="ROTATION",
+        min=1e-6,
+        default=LARGEST,
+    )
 
 
 class RobikCoupling(PropertyGroup):

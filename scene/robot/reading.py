@@ -186,6 +186,8 @@ def _joint(joint: Object, rest: dict[Object, Pose]) -> Joint:
         velocity_limit=exact.number(joint, "velocity_limit", group.velocity_limit),
         effort_limit=exact.number(joint, "effort_limit", group.effort_limit),
         rest=exact.row(joint, "rest", group.rest[:n]),
+        cone=exact.number(joint, "cone", group.cone),
+        turn_limit=exact.number(joint, "turn_limit", group.turn_limit),
         motions=motions if JOINT_TYPES[group.type].motions is None else (),
     )
 

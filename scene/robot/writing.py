@@ -49,11 +49,10 @@ def write_limits(made: Object, joint: Joint) -> None:
     lower, upper = [lo for lo, _ in joint.limits], [hi for _, hi in joint.limits]
     for name, values in (("lower", lower), ("upper", upper), ("rest", joint.rest)):
         getattr(group, name)[: len(values)] = values
-    group.velocity_limit, group.effort_limit = joint.velocity_limit, joint.effort_limit
-    exact.keep(
-        made, lower=lower, upper=upper, rest=joint.rest, velocity_limit=joint.velocity_limit,
-        effort_limit=joint.effort_limit
-    )  # fmt: skip
+    single = {name: getattr(joint, name) for name in ("velocity_limit", "effort_limit", "cone", "turn_limit")}
+    for name, value in single.items():
+        setattr(group, name, value)
+    exact.keep(made, lower=lower, upper=upper, rest=joint.rest, **single)
 
 
 def write_frame(made: Object, frame: Frame) -> None:

@@ -69,6 +69,8 @@ def awkward() -> Mechanism:
                     ()),
                 velocity_limit=1 / 7 if type_ == "revolute" else np.inf,
                 motions=("tx", "rz") if type_ == "general" else (),
+                cone=5 / 7 if type_ == "spherical" else np.inf,
+                turn_limit=8 / 7 if type_ == "spherical" else np.inf,
                 rest={"revolute": (-1 / 3,), "spherical": (0.1 / 3, 0.2, 0.3)}.get(type_, ()),
             )
         )  # fmt: skip

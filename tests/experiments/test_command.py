@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import time
 
 import pytest
 
+from experiments import experiment
 from experiments.__main__ import main
 from experiments.catalogue import CATALOGUE, load
+from experiments.experiment import tell, telling
 
 CASE_KEYS = {
     "case", "fps", "paper_ms", "frames", "ms_per_frame_median", "iterations_mean", "position_error_max_m",
@@ -68,6 +71,19 @@ def found_by(capsys: pytest.CaptureFixture[str], name: str, *arguments: str) -> 
     said = capsys.readouterr()
     assert f"{name}: done" in said.err
     return json.loads(said.out)
+
+
+def test_what_is_silent_for_long_is_said_to_go_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(experiment, "QUIET", 0.05)
+    tell("a long part")
+    with telling():
+        time.sleep(0.5)
+    said = capsys.readouterr().err
+    assert said.count("s: a long part") >= 3
+    time.sleep(0.3)
+    assert not capsys.readouterr().err
 
 
 def test_the_list_has_a_line_for_each(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...mechanism import Joint, Mechanism, Pose
+from ...mechanism.joints import TURNS
+from ...mechanism.parts import ball_angles
 from ...mechanism.topology import CLOSED
 from ..imported import Imported, Notes, listed
 from .budget import current
@@ -91,7 +93,9 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
             if joint.limits
             else ()
         )
-        if any(
+        tilt, turn = ball_angles(rest) if set(TURNS) == set(joint.motions) else (0.0, 0.0)
+        cone, turn_limit = max(joint.cone, tilt), max(joint.turn_limit, turn)
+        if tilt > joint.cone + 1e-9 or turn > joint.turn_limit + 1e-9 or any(
             abs(a - b) > 1e-9
             for old, new in zip(joint.limits, limits, strict=True)
             for a, b in zip(old, new, strict=True)
@@ -104,6 +108,7 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
                 axis2=None if joint.type in AXIS_ALONE else tuple(Rb[:, 1]),
                 actuated=joint.actuated, limits=limits,
                 velocity_limit=joint.velocity_limit, effort_limit=joint.effort_limit, rest=rest, motions=joint.free,
+                cone=cone, turn_limit=turn_limit,
             )
         )  # fmt: skip
     bodies = tuple(replace(body, pose=poses[body.name]) for body in robot.bodies)

@@ -27,6 +27,7 @@ class OpenJoint:
         free: the motions of a joint of type "general", in the order of `MOTIONS`; empty for the other types, which have
             their own.
         is_passive: it gets no motor where the file names none at all.
+        cone, turn_limit: of a ball [rad].
         lever: distance of the points that its axis was read off [m]; its turns are as rounded as these points over it.
     """
 
@@ -45,6 +46,8 @@ class OpenJoint:
     free: tuple[str, ...] = ()
     is_passive: bool = False
     lever: float = np.inf
+    cone: float = np.inf
+    turn_limit: float = np.inf
 
     @property
     def motions(self) -> tuple[str, ...]:

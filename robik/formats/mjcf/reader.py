@@ -301,10 +301,9 @@ class _Reader:
         at = offset @ Pose(vector(attributes, "pos", "0 0 0", where))
         bounds = is_limited(attributes, "limited", "range", self.file, where)
         if kind == "ball":
-            if bounds is not None:
-                self.notes.add("the limit of a ball is a cone, which is not read", name)
             here = Pose(at.position)
-            return OpenJoint(name, "spherical", parent, child, near=pose @ here, far=here)
+            most = inf if bounds is None or bounds[1] <= 0.0 else self.file.angle(bounds[1])
+            return OpenJoint(name, "spherical", parent, child, near=pose @ here, far=here, turn_limit=most)
         return self._driven_joint(OpenJoint(name, TYPES[kind], parent, child), attributes, pose, offset, at, bounds)
 
     def _driven_joint(

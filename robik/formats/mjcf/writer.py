@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -117,6 +117,9 @@ class _Writer:
         for frame in self.mechanism.frames:
             if frame.sole and not self.stage:
                 self.notes.add("MJCF has no place for its sole", frame.name)
+        for joint in self.mechanism.joints:
+            if isfinite(joint.cone):
+                self.notes.add("MJCF has no cone for a ball", joint.name)
         if any(isfinite(joint.velocity_limit) for joint in self.mechanism.joints):
             self.notes.add("MJCF has no place for velocity limits")
         return xml.text
@@ -198,7 +201,9 @@ class _Writer:
     def joint(self, motion: Motion, pose: Pose) -> None:
         anchor = pose.inverse().point(motion.anchor)
         if motion.kind == "ball":
-            self.xml.put("joint", name=motion.name, type="ball", pos=anchor)
+            most = motion.limits[1]
+            bounds = (0.0, most) if most < inf else None
+            self.xml.put("joint", name=motion.name, type="ball", pos=anchor, range=bounds)
             return
         low, high = (min(max(bound, -BEYOND), BEYOND) for bound in motion.limits)
         bounds = None if low == -BEYOND and high == BEYOND else (low, high)

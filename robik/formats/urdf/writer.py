@@ -199,6 +199,8 @@ class _Writer:
         if motion.kind == "ball":
             self.balls[motion.name] = "spherical"
             self.notes.add("URDF has no ball, so it is a floating joint that the side file makes one", motion.name)
+            if joint is not None and min(joint.cone, joint.turn_limit) < inf:
+                self.notes.add("URDF has no limits for a ball", motion.name)
             self.joint(motion.name, "floating", parent, link, at_rest)
             return
         back = -motion.rest * axis

@@ -134,9 +134,7 @@ class Joints:
             raise FormatError(f"joint {name!r}: its axis must be X, Y or Z, not {axis!r}")
         joint = with_frame(joint, np.roll(np.eye(3), AXES[axis], axis=0))
         if kind == "spherical":
-            if max(number(prim, f"physics:coneAngle{i}Limit", -1.0) for i in (0, 1)) >= 0:
-                self.notes.add("a ball's limits are not kept", name)
-            return joint
+            return replace(joint, cone=self._cone(prim, name))
         motion = joint.motions[0]
         low, high = self._bounds(
             motion, number(prim, "physics:lowerLimit", -inf), number(prim, "physics:upperLimit", inf)
@@ -146,6 +144,14 @@ class Joints:
             return replace(joint, type="fixed")
         joint = replace(joint, limits=() if (low, high) == (-inf, inf) else ((low, high),))
         return self._with_motor(prim, joint, {DRIVES[prim.GetTypeName()]: motion})
+
+    def _cone(self, prim: Usd.Prim, name: str) -> float:
+        """Return how far a ball's axis may swing [rad]; infinite for no limit."""
+        angles = [number(prim, f"physics:coneAngle{i}Limit", -1.0) for i in (0, 1)]
+        given = [radians(angle) for angle in angles if angle >= 0.0]
+        if len(given) == 1 or (given and given[0] != given[1]):
+            self.notes.add("its cone is not a round one, so it was read as one of the smaller angle", name)
+        return max(min(given), 1e-6) if given else inf
 
     def _six(self, prim: Usd.Prim, name: str, parent: str, child: str, near: Pose, far: Pose) -> OpenJoint:
         """Return a joint by its limits, or by the name of its type in the custom data `dofs`."""
