@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import tau
 
+from ...simulator.motor import Motor
 from ..models import (
     ACCELERATION_UNIT,
     CURRENT_POSITION_MODE,
@@ -21,7 +22,6 @@ from ..models import (
 )
 from .backup import Backup, copy_settings
 from .memory import GOALS, TRIPPED, Memory
-from .motor import Motor
 from .packet import PacketError, TableError
 
 CURRENT_MODE, VELOCITY_MODE, PWM_MODE = 0, 1, 16
@@ -55,6 +55,19 @@ class SimulatedServo(Memory):
         self._backup = Backup()
         self.set("id", id)
         self.set("goal_position", position)
+
+    @property
+    def id(self) -> int:
+        """Id on the bus, as it is now."""
+        return self.get("id")
+
+    def state(self) -> dict[str, float]:
+        """Return position [counts], velocity [counts/s], `moved` and `heard` [s], and entries worth a look."""
+        names = ["torque_enable", "goal_position", "bus_watchdog", "hardware_error_status"]
+        names += ["profile_velocity", "profile_acceleration"]
+        names += ["goal_current"] if "goal_current" in self.model.table else []
+        motion = {"position": self.motor.position, "velocity": self.motor.velocity}
+        return motion | {"heard": self.heard, "moved": self.moved} | {name: self.get(name) for name in names}
 
     # what is read and written
 
