@@ -141,19 +141,20 @@ class Workshop(Protocol):
         """
         ...
 
-    def standing(self, servos: Sequence[Servo]) -> list[int]:
-        """Return the positions of servos of a chain, as they will be once torque is on.
+    def calibrate(self, servos: Sequence[Servo]) -> list[int]:
+        """Let servos that can be told so count from where they stand, in the middle of their turn.
 
-        Raises ServoSilent where one is silent.
+        Others stay as they are. Nothing moves.
 
         Args:
             servos: The servos.
 
         Returns:
-            Positions [counts].
+            Positions [counts], as they will be once torque is on.
 
         Raises:
             ServoSilent: One does not answer.
+            ServoError: One has its torque on, or does not take it.
         """
         ...
 

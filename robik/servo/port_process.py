@@ -21,6 +21,7 @@ from .chain import ServoChain
 from .chain_file import chain_text
 from .messages import along_data, pack, settings_data, status_from, unpack
 from .port_thread import SIMULATED, PortThread
+from .remedies import halt
 from .simulator.simulation import Simulation
 from .status import PlaySettings, PlayState, Status
 from .trajectory import Along
@@ -296,7 +297,7 @@ class PortProcess:
 
     @property
     def _guard_words(self) -> str:
-        return f"the servos stop by their watchdog within {self._settings.watchdog:g} s and hold; connect again"
+        return f"{halt(self._chain, self._settings.watchdog)}; connect again"
 
     def _fail(self, message: str) -> None:
         unknown = tuple(replace(servo, torque=None) for servo in self._board.status.servos)

@@ -17,7 +17,7 @@ from .chain import ServoChain
 from .connecting import Unfit
 from .emergency import Emergency, EmergencyStopped
 from .line import PortGone, ServoSilent
-from .remedies import way_on
+from .remedies import halt, way_on
 from .schedule import take_precedence
 from .session import Session
 from .simulator.simulation import Simulation
@@ -143,7 +143,8 @@ class PortThread:
             self._board.publish(state=PlayState.FAULT, message=str(error), servos=unknown)
         except Exception as error:  # a mistake of ours must not leave an owner waiting for a thread that is gone
             self._board.publish(
-                state=PlayState.FAULT, message=f"the player broke down ({error!r}); the servos stop by their watchdog"
+                state=PlayState.FAULT,
+                message=f"the player broke down ({error!r}); {halt(self._chain, self._settings.watchdog)}",
             )
             raise
         finally:

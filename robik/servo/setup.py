@@ -96,6 +96,8 @@ class Dragging:
 def zeroed(chain: ServoChain, port: str, values: dict[str, float] | None = None) -> ServoChain:
     """Return the chain with zeros by which the robot, as it stands now, is in a pose: put there by hand, torque off.
 
+    Servos of brands that keep the middle of their turn themselves get it here.
+
     Args:
         chain: Whose zeros.
         port: That its servos are on, but for those that name another.
@@ -111,7 +113,7 @@ def zeroed(chain: ServoChain, port: str, values: dict[str, float] | None = None)
     for part in chain.parts:
         with closing(open_workshop(part.port or port, chain.baud_rate, part.brand.name)) as workshop:
             try:
-                counts |= dict(zip(part.ids, workshop.standing(part.servos), strict=True))
+                counts |= dict(zip(part.ids, workshop.calibrate(part.servos), strict=True))
             except ServoSilent as silent:
                 raise ServoError(f"the pose cannot be taken: {silent}") from None
     return with_zeros(chain, counts, values)
