@@ -36,6 +36,7 @@ class Motor:
         load: torque from outside.
         blocked: something holds the horn.
         pushing_for: how long it has pushed in vain with nearly all it has [s].
+        overload_after, overload_share: how long it may [s], and with which share of the greatest torque that begins.
     """
 
     position: float
@@ -53,6 +54,8 @@ class Motor:
     load: float = 0.0
     blocked: bool = False
     pushing_for: float = 0.0
+    overload_after: float = OVERLOAD_AFTER
+    overload_share: float = FULL
 
     def __post_init__(self) -> None:
         self.goal = self.position
@@ -98,7 +101,8 @@ class Motor:
     @property
     def endures(self) -> float:
         """Return how long it may go on like this before it is overloaded [s]."""
-        return max(0.0, OVERLOAD_AFTER - self.pushing_for) if self.is_pushing and self._most >= FULL else inf
+        is_heavy = self.is_pushing and self._most >= self.overload_share
+        return max(0.0, self.overload_after - self.pushing_for) if is_heavy else inf
 
     @property
     def _wanted(self) -> float:
