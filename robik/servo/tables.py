@@ -24,7 +24,6 @@ KEYS = {
 }
 OF_AN_ENTRY = {"address", "size", "access", "initial", "low", "high", "sign_bit"}
 DEEPEST = 8  # files that are like one another
-VENDORS_NAMES = {"secondary_shadow_id": "secondary_id"}
 
 
 class TableError(Exception):
@@ -266,8 +265,8 @@ def _vendors(path: Path) -> Table:
     for row in rows:
         if row is None or row[3].startswith("Indirect"):
             continue
-        name = re.sub(r"[^a-z0-9]+", "_", row[3].lower()).strip("_")
-        entries.setdefault(VENDORS_NAMES.get(name, name), {"address": int(row[1]), "size": int(row[2]), "access": "RW"})
+        name = re.sub(r"[^a-z0-9]+", "_", row[3].lower()).strip("_").replace("_shadow_", "_")  # as its pages say it
+        entries.setdefault(name, {"address": int(row[1]), "size": int(row[2]), "access": "RW"})
     if not entries:
         raise TableError(path, "it lists no control table")
     return Table(path, "-".join(path.stem.upper().split("_")), numbers[path.name], entries=entries)

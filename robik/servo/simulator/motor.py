@@ -31,7 +31,7 @@ class Motor:
         drive_is_voltage: whether the turning motor's own voltage (back-EMF) takes its share of the drive.
         strength: of what the controller may push with, 0 to 1.
         top_speed: what the motor can do without a load [counts/s].
-        profile_velocity, profile_acceleration: [counts/s, counts/s²]; 0 for none.
+        travel_speed, travel_acceleration: [counts/s, counts/s²]; 0 for none.
         powered: whether torque is on; without it the gear's friction holds the horn, up to `BACK_DRIVING`.
         load: torque from outside.
         blocked: something holds the horn.
@@ -48,8 +48,8 @@ class Motor:
     drive: float | None = None
     drive_is_voltage: bool = False
     strength: float = 1.0
-    profile_velocity: float = 0.0
-    profile_acceleration: float = 0.0
+    travel_speed: float = 0.0
+    travel_acceleration: float = 0.0
     powered: bool = False
     load: float = 0.0
     blocked: bool = False
@@ -160,7 +160,7 @@ class Motor:
             self._push(self.drive, FRICTION, seconds)
         elif self._gives_way:
             self._push(-copysign(self.strength, self.load), FRICTION, seconds)
-        elif self.profile_acceleration == 0.0:
+        elif self.travel_acceleration == 0.0:
             self._slide(seconds)
         else:
             self._follow(seconds)
@@ -186,7 +186,7 @@ class Motor:
             self.position += self.velocity * seconds
             return
         distance = self.goal - self.position
-        speed = min(speed, self.profile_velocity or inf)
+        speed = min(speed, self.travel_speed or inf)
         if abs(distance) <= speed * seconds:
             self.position, self.velocity = self.goal, 0.0
         else:
@@ -202,7 +202,7 @@ class Motor:
             self.acceleration = 0.0
 
     def _accelerate(self, dt: float) -> None:
-        change = self.profile_acceleration * dt
+        change = self.travel_acceleration * dt
         fastest = self._fastest(self._wanted)
         if self.target_velocity is not None:
             wanted = max(-fastest, min(fastest, self.target_velocity))
@@ -211,8 +211,8 @@ class Motor:
             if abs(distance) <= change * dt and abs(self.velocity) <= 2 * change:
                 self.position, self.velocity = self.goal, 0.0
                 return
-            braking = sqrt(2 * self.profile_acceleration * abs(distance))
-            wanted = copysign(min(fastest, self.profile_velocity or inf, braking, abs(distance) / dt), distance)
+            braking = sqrt(2 * self.travel_acceleration * abs(distance))
+            wanted = copysign(min(fastest, self.travel_speed or inf, braking, abs(distance) / dt), distance)
         self.acceleration = max(-change, min(change, wanted - self.velocity)) / dt
         self.velocity += self.acceleration * dt
         self.position += self.velocity * dt

@@ -132,9 +132,9 @@ class SimulatedServo(Memory):
         return VELOCITY_UNIT / tau * self.model.counts_per_turn
 
     def _apply_goal(self) -> None:
-        self.motor.profile_velocity = self.get("profile_velocity") * self._velocity_unit
+        self.motor.travel_speed = self.get("profile_velocity") * self._velocity_unit
         unit = ACCELERATION_UNIT / tau * self.model.counts_per_turn
-        self.motor.profile_acceleration = self.get("profile_acceleration") * unit
+        self.motor.travel_acceleration = self.get("profile_acceleration") * unit
         if self.get("operating_mode") in POSITION_MODES:
             self.motor.goal = float(self.get("goal_position") - self.get("homing_offset"))
 

@@ -14,6 +14,7 @@ from ..models import (
     CALIBRATE,
     COARSE,
     COUNTS_PER_TURN,
+    CURRENT,
     FINE_SPEEDS,
     HEAT,
     MIDDLE,
@@ -177,8 +178,9 @@ class SimulatedServo:
             self._kept = bytes(self._memory)
 
     def _aim(self) -> None:
-        """Go to the goal, which turns torque on and ends an overload."""
-        if self.get("operating_mode") != POSITION_MODE:
+        """Go to the goal, which turns torque on and ends an overload, unless another protection keeps it off."""
+        is_kept_off = self.get("error_status") & self.get("unloading_condition") & ~OVERLOAD
+        if self.get("operating_mode") != POSITION_MODE or is_kept_off:
             return
         self._recover()
         low, high = self.get("min_position_limit"), self.get("max_position_limit")
@@ -190,14 +192,14 @@ class SimulatedServo:
         self.motor.goal = self._sensed(self.get("goal_position"))
 
     def _recover(self) -> None:
-        self.set("error_status", self.get("error_status") & ~OVERLOAD)
+        self.set("error_status", self.get("error_status") & ~(OVERLOAD | CURRENT))
         self.motor.pushing_for = 0.0
         self._apply_limits()
 
     def _apply_limits(self) -> None:
         unit = 1 if self.get("phase_bits") & FINE_SPEEDS else COARSE
-        self.motor.profile_velocity = float(abs(self.get("goal_speed")) * unit)
-        self.motor.profile_acceleration = float(self.get("goal_acceleration") * ACCELERATION_UNIT)
+        self.motor.travel_speed = float(abs(self.get("goal_speed")) * unit)
+        self.motor.travel_acceleration = float(self.get("goal_acceleration") * ACCELERATION_UNIT)
         most = self.get("goal_torque_limit") / LOAD_TOP
         is_overloaded = self.get("error_status") & OVERLOAD
         self.motor.strength = most * (self.get("protective_torque") * PERCENT if is_overloaded else 1.0)
