@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from ..collision.apart import Walls, solved_apart, walls_of
+from ..errors import ClipError
 from ..mechanism import WORLD, Mechanism, Pose
 from ..motions import Motion
 from ..objectives.settings import Settings
@@ -14,14 +17,15 @@ from ..robots import load as load_robot
 from ..robots import names as robot_names
 from ..robots import path as robot_path
 from ..skeleton.anatomy import read_anatomy
-from ..skeleton.feet import FEET, Shapes, check_feet, on_feet
+from ..skeleton.feet import FEET, Shapes, missing_feet, on_feet
 from ..skeleton.following import FEW, Following, character_clip, checked, fit_rows, glances
 from ..skeleton.mapping import Row, auto_map
 from ..skeleton.mapping_file import load_rows
 from ..skeleton.shapes import shapes_of
 from ..skeleton.single import single
 from ..skeleton.skeleton import SkeletonMotion
-from .baking import BakeSettings, Balance, balance_by_name, balanced, solver_settings
+from ..steps import finish
+from .baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from .clip import TargetClip
 from .pinning import ground_height
 from .retarget import Retargeting
@@ -54,8 +58,8 @@ def retarget_recording(
     robot: Mechanism | str | Path,
     recording: SkeletonMotion | str | Path,
     *,
-    balance: str = "off",
-    pin_feet: bool = False,
+    balance: str = "auto",
+    pin_feet: bool = True,
     mapping: Sequence[Row] | str | Path | None = None,
     start: float | None = None,
     end: float | None = None,
@@ -70,8 +74,9 @@ def retarget_recording(
     Args:
         robot: A mechanism, a robot's file, or the name of one that comes with RobIK.
         recording: A character's motion, or a file of one (`load_recording`).
-        balance: "off", or the pace of a centre of mass over the feet: "still", "moving", "auto".
-        pin_feet: Whether standing feet are held flat and without sliding.
+        balance: "off", or the pace of a centre of mass over the feet: "still", "moving", "auto"; by "auto" a robot of
+            which no foot follows is not balanced.
+        pin_feet: Whether standing feet are held flat and without sliding, where feet follow.
         mapping: Which bone each frame follows, as rows or as their file; found by names and shapes if left out.
         start: First time of the recording [s]; its own if left out.
         end: Last time of the recording [s]; its own if left out.
@@ -92,7 +97,8 @@ def retarget_recording(
     motion = part_of_time(motion, start, end)
     planned = balance_by_name(balance, pin_feet)
     rows = load_rows(mapping) if isinstance(mapping, str | Path) else mapping
-    return follow(mechanism, motion, shapes_of(mechanism, file), rows, planned, settings, speed_cost, progress)
+    shapes, walls = shapes_of(mechanism, file), partial(walls_of, robot_file=file)
+    return follow(mechanism, motion, shapes, rows, planned, settings, walls, speed_cost, progress)
 
 
 def follow(
@@ -102,6 +108,7 @@ def follow(
     rows: Iterable[Row] | None,
     balance: Balance,
     settings: BakeSettings = DEFAULT,
+    walls: Callable[[Mechanism], Walls | None] | None = None,
     speed_cost: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Retargeted:
@@ -114,6 +121,7 @@ def follow(
         rows: Which bone each frame follows; None for Auto-Map.
         balance: Balance, as Blender's panel has it.
         settings: Settings of the bake, as Blender's panel has them.
+        walls: Returns what keeps the robot's bodies out of each other; left out, nothing does.
         speed_cost: Whether to solve a second time, to report what keeping motors' speeds costs.
         progress: Called with how many frames are solved, of how many.
 
@@ -126,23 +134,30 @@ def follow(
     stood = mechanism
     asked = [row for row in (proposed(mechanism, motion) if rows is None else told(rows, motion)) if row.bone]
     mechanism, mapped = on_feet(mechanism, checked(mechanism, motion, asked), shapes)
-    if balance.needs_contacts:
-        check_feet(mechanism, mapped)
+    if balance.mode in (STILL, MOVING) and (missing := missing_feet(mechanism, mapped)):
+        raise ClipError(missing)
+    balance = balance.as_far_as(mechanism, (row.frame for row in mapped))
     following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism, mapped))
     moving = without_first(motion, following.left_out)
     solver = solver_settings(mechanism, following.weights, balance, settings)
     clip = balanced(character_clip(moving, following.followers, following.placement), mechanism, balance, solver)
-    solving = Retargeting(mechanism, clip, solver, speed_cost=speed_cost)
-    for done in solving.steps():
-        if progress is not None:
-            progress(done, len(clip.times))
+
+    def solved(clip: TargetClip) -> Generator[int, None, Motion]:
+        solving = Retargeting(mechanism, clip, solver, speed_cost=speed_cost)
+        yield from solving.steps()
+        return solving.motion()
+
+    clip, made = finish(
+        solved_apart(clip, solved, walls(mechanism) if walls and settings.keep_apart else None),
+        None if progress is None else lambda done: progress(done, len(clip.times)),
+    )
     return Retargeted(
         mechanism=mechanism,
         rows=tuple(asked),
         following=following,
         clip=clip,
         settings=solver,
-        motion=solving.motion(),
+        motion=made,
     )
 
 

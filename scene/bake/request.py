@@ -73,7 +73,8 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
     """
     mechanism, bake = read_robot(root), root.robik.robot.bake
     frames, prior = frame_range(scene, bake), example_prior(bake.example, mechanism)
-    mapping, balance = read_mapping(root, mechanism), with_give(read_balance(root), root, mechanism, scene)
+    mapping = read_mapping(root, mechanism)
+    balance = with_give(read_balance(root, mechanism, mapping), root, mechanism, scene)
     keeps_other_keys = bool(bake.use_range) and has_keys(root, mechanism)
     return BakeRequest(
         mechanism=mechanism,
@@ -133,6 +134,7 @@ def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:
         still=float(bake.still),
         posture=float(bake.posture),
         joint_limits=bool(bake.joint_limits),
+        keep_apart=bool(bake.keep_apart),
         look_ahead=bool(bake.look_ahead),
         acceleration=float(bake.acceleration),
         jerk=float(bake.jerk),
