@@ -54,7 +54,7 @@ the computer is gone. Instead:
 
 - A goal is never farther ahead than one period's step. It is also never farther from where the servo was last seen
   than the servo gets there at its speed limit in the watchdog's time ({SETTINGS.watchdog:g} s here), and 9° more for
-  what a loaded servo gives way. A servo that was held, and is let go after the computer died, turns no farther than that.
+  what a loaded servo gives way. A servo that was held, and is let go after the computer died, turns no farther.
 - Each goal carries its speed, so that a servo that restarted, or whose speed limit somebody took, is never without one
   for longer than a period.
 - The process that plays stops softly when Blender dies or hangs. A servo that is silent for

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from math import ceil, inf, isfinite
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,15 @@ from .wire import Wire
 
 GOAL = TABLE["goal_position"].address, 6  # position, time and speed, in this order
 SAG = 100  # [counts], 9°, that a loaded servo may stand from its goal, beyond what it lags behind
+LONGEST_GAP = 0.25  # [s] between looks at a servo that are worth counting on
+
+
+class Sighting(NamedTuple):
+    """A look at a servo: when [s], where it was [counts], and how long after the look before [s]."""
+
+    when: float
+    position: int
+    gap: float
 
 
 class FeetechLine:
@@ -57,7 +67,7 @@ class FeetechLine:
         self._settings: dict[int, Settings] = {}
         self._speeds: dict[int, int] = {}  # limits by id [counts/s]
         self._reach = 0.0  # [s] in which a goal must be reached; 0 before anything is played
-        self._seen: dict[int, tuple[float, int]] = {}  # when [s] and where [counts] each servo was last seen
+        self._seen: dict[int, Sighting] = {}  # of each servo the last one
 
     @property
     def servos(self) -> tuple[Servo, ...]:
@@ -132,7 +142,9 @@ class FeetechLine:
 
     def _see(self, positions: dict[int, int]) -> None:
         when = now()
-        self._seen |= {id: (when, position) for id, position in positions.items()}
+        for id, position in positions.items():
+            gap = when - self._seen[id].when if id in self._seen else LONGEST_GAP
+            self._seen[id] = Sighting(when, position, min(gap, LONGEST_GAP))
 
     def begin_look(self, ids: Sequence[int]) -> FeetechLook:
         """Return a look at servos of one group, of which nothing has been asked yet.
@@ -270,12 +282,16 @@ class FeetechLine:
         self._write_goals(goals, {id: min(asked.get(id, limit), limit) for id, limit in self._speeds.items()})
 
     def _near(self, id: int, goal: int, when: float) -> int:
-        """Return a goal no farther from where the servo was last seen than it gets there in time."""
+        """Return a goal no farther from where the servo was last seen than it gets there in time.
+
+        It may have moved on since then; but where looks have ended, as during a stop, that is not counted on for long.
+        """
         if not self._reach or id not in self._seen:
             return goal
-        seen, position = self._seen[id]
-        reach = round(self._speeds[id] * (self._reach + when - seen)) + SAG
-        return max(position - reach, min(position + reach, goal))
+        seen = self._seen[id]
+        age = min(when - seen.when, 2.0 * seen.gap)
+        reach = round(self._speeds[id] * (self._reach + age)) + SAG
+        return max(seen.position - reach, min(seen.position + reach, goal))
 
     def _write_goals(self, goals: dict[int, int], speeds: dict[int, int]) -> None:
         position, speed = TABLE["goal_position"], TABLE["goal_speed"]

@@ -78,7 +78,7 @@ temperature 63 1 R 30
 waiting 64 1 R 0
 status 65 1 R 0
 moving 66 1 R 0
-current 69 2 R 0
+current 69 2 R 0 15
 """
 _ROWS = [line.split() for line in _TEXT.split("\n") if line]
 ENTRIES = {row[0]: Entry(row[0], int(row[1]), int(row[2]), row[3], *map(int, row[4:])) for row in _ROWS}
