@@ -167,7 +167,9 @@ class FeetechLine:
         """Look at all in one go; None where not all answers arrived."""
         with self._wire.in_haste():
             blocks = self._wire.read_blocks(*GLANCED)
-        return blocks and [self._telemetry(id, block) for id, block in zip(self._wire.ids, blocks, strict=True)]
+        if blocks is None:
+            return None
+        return [self._telemetry(id, block) for id, block in zip(self._wire.ids, blocks, strict=True)]
 
     def look_at(self, servo: Servo, hastily: bool) -> Telemetry:
         """Look at one servo.

@@ -67,10 +67,9 @@ class SimulatedChain:
                 self._perform(servo, packet, now)
             is_ping = packet.code == Instruction.PING
             return [_status(there[id], id, b"") for id in sorted(there)] if is_ping else []
-        servo = there.get(packet.id)
-        if servo is None:
+        if packet.id not in there:
             return []
-        id = servo.id  # as it was when the packet came
+        servo, id = there[packet.id], packet.id  # as it was when the packet came
         data = self._perform(servo, packet, now)
         is_read = packet.code in (Instruction.PING, Instruction.READ)
         return [_status(servo, id, data)] if is_read or servo.get("response_level") >= ANSWERS_ALL else []
