@@ -159,6 +159,8 @@ def turned_round(chain: ServoChain, id: int) -> ServoChain:
 def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
     """Return the chain with other entries of this servo. The actuator's limits become those of all servos on it.
 
+    Another brand becomes that of all servos on its port, with the same model.
+
     Args:
         chain: The chain of servos.
         id: Id of the servo.
@@ -172,7 +174,9 @@ def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
     """
     servo = _servo(chain, id)
     limits = {name: value for name, value in entries.items() if name in LIMITS}
+    make = {name: entries[name] for name in ("brand", "model") if entries.get("brand", servo.brand) != servo.brand}
     servos = [replace(one, **limits) if one.actuator == servo.actuator else one for one in chain.servos]
+    servos = [replace(one, **make) if one.port == servo.port else one for one in servos]
     servos[chain.servos.index(servo)] = replace(servo, **entries)
     return replace(chain, servos=tuple(servos))
 
@@ -236,10 +240,11 @@ def assigned(chain: ServoChain, actuator: str, seen: Seen) -> ServoChain:
     Raises:
         ServoError: The model is not known, or nobody would be left.
     """
-    mine = next((servo for servo in chain.servos if servo.actuator == actuator), Servo(actuator, seen.id))
+    mine = next((servo for servo in chain.servos if servo.actuator == actuator), None)
     others = [servo for servo in chain.servos if servo.actuator != actuator and servo.id != seen.id]
     if seen.model is None:
         raise ServoError(f"servo {seen.id} is of an unknown model, number {seen.number}, and cannot be played")
+    mine = mine or Servo(actuator, seen.id, seen.model, brand=chain.brand.name)
     made = replace(mine, id=seen.id, model=seen.model)
     order = {servo.actuator: k for k, servo in enumerate(chain.servos)}
     servos = sorted([*others, made], key=lambda servo: order.get(servo.actuator, len(order)))

@@ -21,7 +21,7 @@ LONGEST = 250  # bytes of a packet: the vendor's SDK takes no longer one
 
 
 class Instruction(IntEnum):
-    """What a packet asks for."""
+    """Requests that a packet may make."""
 
     PING = 0x01
     READ = 0x02

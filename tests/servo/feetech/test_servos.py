@@ -14,16 +14,18 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion, save_motion
+from robik.robots import load
 from robik.servo.chain import ServoChain, default_chain
 from robik.servo.chain_file import load_chain, save_chain
 from robik.servo.command import play
 from robik.servo.driver import driver_of
 from robik.servo.player import Player
 from robik.servo.servo import Servo
-from robik.servo.setup import open_workshop
+from robik.servo.setup import assigned, edited, open_workshop
 from robik.servo.setup_command import prepare, scan, torque_off, zero
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
+from robik.servo.telemetry import Seen
 from tests.servo.independent import IndependentChain
 
 from .conftest import OK, opened
@@ -218,6 +220,13 @@ def test_what_cannot_be_played_is_said(servos: FeetechChain) -> None:
         servos.change(2, **before)
 
 
+def test_another_brand_is_that_of_all_on_the_port() -> None:
+    chain = edited(default_chain(NAMES), 2, brand="feetech", model="STS3215")
+    assert {(one.brand, one.model) for one in chain.servos} == {("feetech", "STS3215")}
+    seen = Seen(7, "STS3250", 2825, 306, 1_000_000)
+    assert assigned(chain, "new", seen).servos[-1].brand == "feetech"
+
+
 # playing
 
 
@@ -328,3 +337,28 @@ def test_a_mixed_chain_is_simulated_on_a_port_per_brand(tmp_path: Path) -> None:
     player.play(wave(chain.actuators, 0.3), from_afar=True)
     assert "to the end" in player.wait(PlayState.HOLDING).message
     player.close()
+
+
+@pytest.mark.parametrize("where", ["independent", "simulated"])
+def test_an_so100_is_played_and_recorded_back_within_two_counts(where: str, shared_data: Path, tmp_path: Path) -> None:
+    robot = load(shared_data / "example-robot-data/robots/so_arm_description/urdf/so100.urdf")
+    names = robot.actuators
+    limits = dict(zip(names, map(tuple, robot.actuator_limits.tolist()), strict=True))
+    chain = default_chain(names, limits, dict.fromkeys(names, 3.0), "STS3215", robot="so100", brand="feetech")
+    middle, room = chain.limits.mean(axis=1), np.ptp(chain.limits, axis=1) / 2
+    times = np.linspace(0.0, 4.0, 241)
+    sway = np.minimum(0.5, 0.6 * room) * np.sin(np.pi * times[:, None] / 2 + np.arange(len(names)))
+    motion = Motion(times=times, actuators=names, values=middle + sway)
+    with FeetechChain(ids=tuple(range(1, len(names) + 1))) as servos:
+        record = tmp_path / "telemetry.csv"
+        port = servos.port if where == "independent" else "sim"
+        player = holding(chain, port, replace(PATIENT, record=str(record)))
+        player.play(motion, from_afar=True)
+        player.wait(PlayState.HOLDING)
+        time.sleep(0.3)
+        end = np.array(player.status.present)
+        player.close()
+    goals, positions = recorded(record, names)
+    assert np.abs(end - motion.values[-1]).max() * COUNTS_PER_RAD <= 2
+    behind = np.abs(positions[1:] - goals[:-1])  # where a look finds a servo: at the goal before the one just sent
+    assert np.nanpercentile(behind, 95) * COUNTS_PER_RAD <= 2  # a computer that stalls is late now and then
