@@ -35,11 +35,11 @@ LONGEST_GAP = 0.25  # [s] between looks at a servo that are worth counting on
 
 
 class Sighting(NamedTuple):
-    """A look at a servo: when [s], where it was [counts], and how long after the look before [s]."""
+    """A look at a servo."""
 
-    when: float
-    position: int
-    gap: float
+    when: float  # [s]
+    position: int  # [counts]
+    gap: float  # since the look before, at most LONGEST_GAP [s]
 
 
 class FeetechLine:
