@@ -67,7 +67,7 @@ Where they stay weaker:
   anybody has looked. It then goes on from where it fell to, at the goal's speed, until the mark is missed; from then on
   it gets no goals, and holds. In the same way torque that *another program* turns off is back with the next goal. Stop
   with RobIK's own stop: `robik servos torque-off` asks the program that plays.
-- **A goal ends the overload protection.** In mid play it begins anew with each goal, so that it never cuts in. RobIK
+- **A goal ends the overload protection.** In mid play it starts over with each goal, so that it never cuts in. RobIK
   watches the same load, and stops all before the servo would have cut its torque.
 - **The check of a packet is one byte.** One garbled packet in 256 passes. Settings and positions that matter are read
   twice; a garbled goal that passes is replaced by the next one, a period later.

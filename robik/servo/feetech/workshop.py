@@ -285,7 +285,7 @@ class FeetechWorkshop:
     def calibrate(self, servos: Sequence[Servo]) -> list[int]:
         """Make the place where each servo stands the middle of its turn, kept in its EEPROM: nothing moves.
 
-        Its range then reaches half a turn either way, instead of ending where its sensor begins anew.
+        Its range then reaches half a turn either way, instead of ending where its sensor starts over.
 
         Args:
             servos: The servos.

@@ -62,7 +62,7 @@ class Simulated(Protocol):
         ...
 
     def reboot(self, now: float) -> None:
-        """Start anew, as if the power had been off.
+        """Start again, as if the power had been off.
 
         Args:
             now: Time by the servos' clock [s].
