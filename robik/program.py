@@ -23,7 +23,7 @@ def command(module: str, *arguments: str) -> list[str]:
     """Return the command that runs a module of the library.
 
     Args:
-        module: The name inside the library, such as `servo.dynamixel.simulator.server`; of a package its `__main__`
+        module: The name inside the library, such as `servo.simulator.server`; of a package its `__main__`
             runs.
         *arguments: What the program is given.
 

@@ -75,7 +75,7 @@ class ROBIK_OT_scan_servos(Waiting):
 
     def run(self, context: Context) -> set[str]:
         """Scan."""
-        return self.wait_for(context, servo_setup.scan(context.scene.robik.port))
+        return self.wait_for(context, servo_setup.scan(context.scene.robik.port, servo_setup.brand(context.scene)))
 
 
 class ROBIK_OT_prepare_servos(Waiting):

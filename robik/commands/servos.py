@@ -18,7 +18,7 @@ def add_play(commands: argparse._SubParsersAction) -> None:
     Args:
         commands: Where the command is added.
     """
-    parser = command(commands, "play", _play, "play a motion on Dynamixel servos; ESC stops, T turns torque off")
+    parser = command(commands, "play", _play, "play a motion on servos; ESC stops, T turns torque off")
     parser.add_argument("motion", metavar="MOTION.csv")
     parser.add_argument("--servos", metavar="SERVOS.json", required=True, help="which servo turns which actuator")
     parser.add_argument(
@@ -105,7 +105,7 @@ def _add_stop_and_report(verbs: argparse._SubParsersAction) -> None:
 
 
 def _add_brand(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--brand", default="dynamixel", help="of the servos (default dynamixel)")
+    verb.add_argument("--brand", default="dynamixel", help="of the servos: dynamixel or feetech (default dynamixel)")
 
 
 def add_simulate(commands: argparse._SubParsersAction) -> None:

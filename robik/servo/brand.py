@@ -56,6 +56,7 @@ class Brand:
         speed_bytes: more per servo where goals carry speeds.
         look_bytes: of a question to one servo, and of its answer, while it plays.
         waking: what a servo takes to answer again after a reboot [s].
+        has_watchdog: whether its servos stop by themselves when no packet comes; others go on to their last goal.
         folder: in which a user adds data files of models; None where that is not possible.
         problems: what is wrong with data files there, in words.
     """
@@ -70,6 +71,7 @@ class Brand:
     speed_bytes: int
     look_bytes: int
     waking: float
+    has_watchdog: bool = True
     folder: Path | None = None
     problems: tuple[str, ...] = ()
 

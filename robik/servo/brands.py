@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..errors import ServoError
 from .brand import Brand, ServoModel
 from .dynamixel.brand import DYNAMIXEL
+from .feetech.brand import FEETECH
 
-BRANDS: dict[str, Brand] = {brand.name: brand for brand in (DYNAMIXEL,)}
+BRANDS: dict[str, Brand] = {brand.name: brand for brand in (DYNAMIXEL, FEETECH)}
 DEFAULT = DYNAMIXEL
 
 

@@ -67,8 +67,23 @@ class ServoChain:
         return self.brands[0]
 
     def on_one_port(self) -> ServoChain:
-        """Return the chain with all servos on the port that is played on, as where it is simulated."""
-        return replace(self, servos=tuple(replace(servo, port="") for servo in self.servos)) if self.ports else self
+        """Return the chain with as few ports as can be, as where it is simulated.
+
+        The servos of the first brand are on the port that is played on, those of each other on one named after it.
+        """
+        port_of = {brand.name: brand.name if k else "" for k, brand in enumerate(self.brands)}
+        return replace(self, servos=tuple(replace(servo, port=port_of[servo.brand]) for servo in self.servos))
+
+    def on_ports(self, ports: Mapping[str, str]) -> ServoChain:
+        """Return the chain with its servos on other ports.
+
+        Args:
+            ports: Name of the port by the one that they are on now.
+
+        Returns:
+            The chain.
+        """
+        return replace(self, servos=tuple(replace(servo, port=ports[servo.port]) for servo in self.servos))
 
     @cached_property
     def ports(self) -> tuple[str, ...]:

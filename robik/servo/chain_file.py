@@ -102,4 +102,5 @@ def _servo(k: int, entry: object, brand: Brand) -> Servo:
         raise ServoError(
             f"servo of {entry['actuator']!r}: unknown entry {sorted(unknown)[0]!r}; there are {', '.join(known)}"
         )
-    return Servo(**({"brand": brand.name, "model": brand.default_model} | entry))  # type: ignore[arg-type]
+    made = brand_of(entry.get("brand", brand.name))
+    return Servo(**({"brand": made.name, "model": made.default_model} | entry))  # type: ignore[arg-type]

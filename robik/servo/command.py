@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -16,10 +17,11 @@ from ..errors import ServoError
 from ..motions import Motion, load_motion
 from .chain_file import load_chain
 from .controls import Controls, controls, on_endings
-from .driver import driver_of
 from .outside import STOP, TORQUE_OFF, Notice, ports_of
 from .player import Player
 from .port_thread import SIMULATED
+from .simulator.port import PseudoTerminal, Socket
+from .simulator.server import Server
 from .softening import soften
 from .status import PlaySettings, PlayState, Status, torque_words
 from .trajectory import part
@@ -76,7 +78,7 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     checked.check()
     for warning in checked.warnings:
         _say(f"warning: {warning}", sys.stderr)
-    with controls() as pressed, Notice(ports_of(chain.on_one_port() if port == SIMULATED else chain, port)) as notice:
+    with controls() as pressed, Notice([port] if port == SIMULATED else ports_of(chain, port)) as notice:
         player.connect()
         try:
             return _Play(player, pressed, notice).run(whole, motion, how)
@@ -260,21 +262,36 @@ def _show(status: Status) -> None:
 
 
 def simulate(servos_path: str | Path, record: str | Path | None = None, over_socket: bool = False) -> None:
-    """Serve a simulated chain, its port in the first line of the output, until it is ended.
+    """Serve a simulated chain until it is ended, its port in the first line of the output.
+
+    Servos of several brands are on a port each, a line per port.
 
     Args:
         servos_path: a `*.servos.json`.
-        record: a file that gets a line `time,id,counts` per goal position that a servo takes.
+        record: a file that gets a line `time,id,counts` per goal position that a servo of the first brand takes.
         over_socket: on a TCP socket instead of a pseudo-terminal.
 
     Raises:
         RobikError: a bad chain, or no pseudo-terminals on this system.
     """
-    chain = load_chain(servos_path)
-    server = driver_of(chain.brand.name).serve(chain, over_socket, record)
-    print(server.name, flush=True)
-    with on_endings(server.end):
-        server.run()
+    parts = load_chain(servos_path).on_one_port().parts
+    servers = [
+        Server(part, Socket() if over_socket else PseudoTerminal(), None if k else record)
+        for k, part in enumerate(parts)
+    ]
+    for server in servers:
+        print(server.name, flush=True)
+    first, *others = servers
+    threads = [threading.Thread(target=server.run, daemon=True) for server in others]
+    for thread in threads:
+        thread.start()
+
+    def end() -> None:
+        for server in servers:
+            server.end()
+
+    with on_endings(end):
+        first.run()
 
 
 __all__ = ["SIMULATED", "play", "simulate"]

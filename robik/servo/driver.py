@@ -1,4 +1,4 @@
-"""Interface of a servo brand's driver: a line of servos behind a port, a workshop that sets servos up, a simulator.
+"""Interface of a servo brand's driver: lines of servos behind ports, workshops that set servos up, simulated servos.
 
 The package of a brand has a module `driver` with a `DRIVER` of the type below. Only the bus, setting up and the
 simulator's commands ask for it, so that a chain can be read where nothing is installed that talks to servos.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Protocol, cast
 
 from .brands import brand_of
@@ -16,6 +15,7 @@ from .chain import ServoChain
 from .emergency import Emergency
 from .line import Line
 from .servo import Servo
+from .simulator.simulated import OnGoal, SimulatedBus
 from .telemetry import Change, Seen
 
 
@@ -141,56 +141,26 @@ class Workshop(Protocol):
         """
         ...
 
-    def standing(self, servos: Sequence[Servo]) -> list[int]:
-        """Return the positions of servos of a chain, as they will be once torque is on.
+    def calibrate(self, servos: Sequence[Servo]) -> list[int]:
+        """Let servos that can be told so count from where they stand, in the middle of their turn.
 
-        Raises ServoSilent where one is silent.
+        Others stay as they are. Nothing moves.
 
         Args:
             servos: The servos.
 
         Returns:
-            Positions [counts].
+            Positions [counts], as they will be once torque is on.
 
         Raises:
             ServoSilent: One does not answer.
+            ServoError: One has its torque on, or does not take it.
         """
         ...
 
 
-class Simulator(Protocol):
-    """Simulated servos in a process of their own, which ends with this one.
-
-    Attributes:
-        port: behind which they are.
-    """
-
-    port: str
-
-    def end(self) -> None:
-        """End it and wait until it is gone."""
-        ...
-
-
-class Server(Protocol):
-    """Simulated servos that this process serves."""
-
-    @property
-    def name(self) -> str:
-        """The port behind which they are."""
-        ...
-
-    def run(self) -> None:
-        """Serve until `end`."""
-        ...
-
-    def end(self) -> None:
-        """Make `run` return; any thread may."""
-        ...
-
-
 class Driver(Protocol):
-    """Factory of lines, workshops and simulators of a brand."""
+    """Factory of lines, workshops and simulated servos of a brand."""
 
     def open_line(self, chain: ServoChain, port: str, silence: float, emergency: Emergency) -> Line:
         """Open a port with a chain behind it.
@@ -226,33 +196,16 @@ class Driver(Protocol):
         """
         ...
 
-    def start_simulator(self, chain: ServoChain) -> Simulator:
-        """Start simulated servos in a process of their own.
+    def simulate(self, chain: ServoChain, now: float, on_goal: OnGoal | None = None) -> SimulatedBus:
+        """Return simulated servos, set up for streaming at the chain's baud rate.
 
         Args:
-            chain: The chain of servos.
+            chain: The servos, all of this brand.
+            now: Time by the servos' clock [s].
+            on_goal: Called with each goal position that a servo takes.
 
         Returns:
-            The simulator, which runs.
-
-        Raises:
-            ServoError: It did not start.
-        """
-        ...
-
-    def serve(self, chain: ServoChain, over_socket: bool, record: str | Path | None) -> Server:
-        """Return simulated servos of this process, on a TCP socket or behind a pseudo-terminal.
-
-        Args:
-            chain: What to simulate.
-            over_socket: Which.
-            record: A file that gets a line `time,id,counts` per goal that a servo takes; None for none.
-
-        Returns:
-            The server.
-
-        Raises:
-            ServoError: There are no pseudo-terminals on this system.
+            The servos on their bus.
         """
         ...
 

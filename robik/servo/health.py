@@ -9,6 +9,7 @@ from math import exp, inf
 
 import numpy as np
 
+from .brands import brand_of
 from .chain import ServoChain
 from .telemetry import Found, Telemetry
 
@@ -95,7 +96,8 @@ class Health:
         if seen.complaint:
             return f"{where} {seen.complaint}"
         if is_streaming and not seen.is_guarded:
-            return f"{where} lost its watchdog or its speed limit: it restarted, or another program changed it"
+            guard = "watchdog or its speed" if brand_of(servo.brand).has_watchdog else "torque limit or its speed"
+            return f"{where} lost its {guard} limit: it restarted, or another program changed it"
         if seen.celsius >= limit - HOT:
             return f"{heat}; let it cool"
         if self._loads[k] >= OVERSTRAINED:

@@ -170,7 +170,7 @@ class Line(Protocol):
         ...
 
     def are_stopped(self) -> list[bool]:
-        """Return which servos were stopped by their watchdog.
+        """Return which servos were stopped by their watchdog; where the brand has none, which stand.
 
         Raises:
             ServoSilent: one does not answer.
@@ -182,7 +182,8 @@ class Line(Protocol):
     def set_watchdog(self, seconds: float) -> None:
         """Let the servos stop when no packet has come for this long [s].
 
-        0 turns that off and clears one that has stopped them.
+        0 turns that off and clears one that has stopped them. Where the brand has no watchdog, this is the time in
+        which a servo must reach each of its goals, which are held that near to it.
 
         Args:
             seconds: Longest time without a packet [s]; 0 turns the watchdog off.

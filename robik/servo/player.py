@@ -22,11 +22,11 @@ from ..errors import ServoError
 from ..motions import Motion
 from .board import Board
 from .chain import ServoChain
-from .driver import Simulator
 from .port_process import PortOwner, PortProcess
 from .port_thread import PortThread
 from .preflight import Preflight, preflight
 from .recording import check_writable
+from .simulator.server import SimulatorProcess
 from .status import PlaySettings, PlayState, Status
 from .trajectory import Along, part
 
@@ -80,9 +80,9 @@ class Player:
         return self._thread.is_alive
 
     @property
-    def simulator(self) -> Simulator | None:
-        """The simulated chain that it plays on, if it does, while it runs."""
-        return self._thread.simulator
+    def simulator(self) -> SimulatorProcess | None:
+        """The simulated servos that it plays on, if it does, while they run; of several brands the first one's."""
+        return self._thread.simulation.processes[0] if self._thread.simulation else None
 
     def heartbeat(self) -> None:
         """Whoever started the player is alive; without this, servos that move stop by their watchdog."""

@@ -19,9 +19,10 @@ from ..errors import ServoError
 from .board import Board
 from .chain import ServoChain
 from .chain_file import chain_text
-from .driver import Simulator, driver_of
 from .messages import along_data, pack, settings_data, status_from, unpack
 from .port_thread import SIMULATED, PortThread
+from .remedies import halt
+from .simulator.simulation import Simulation
 from .status import PlaySettings, PlayState, Status
 from .trajectory import Along
 
@@ -36,7 +37,7 @@ class PortOwner(Protocol):
     """Owner of a player's port: `PortThread` or `PortProcess`."""
 
     wishes: Any
-    simulator: Simulator | None
+    simulation: Simulation | None
 
     @property
     def is_alive(self) -> bool:
@@ -88,7 +89,7 @@ class PortProcess:
 
     Attributes:
         wishes: the owner's.
-        simulator: the simulated chain, while it runs.
+        simulation: the simulated chain, while it runs.
     """
 
     def __init__(
@@ -100,7 +101,7 @@ class PortProcess:
         on_connected: Callable[[ServoChain, np.ndarray], None],
     ) -> None:
         self.wishes = SentWishes(self._send)
-        self.simulator: Simulator | None = None
+        self.simulation: Simulation | None = None
         self._chain, self._port, self._settings = chain, port, settings
         self._board, self._on_connected = board, on_connected
         self._lock = threading.RLock()
@@ -214,9 +215,8 @@ class PortProcess:
     def _open(self, process: subprocess.Popen[bytes]) -> None:
         port = self._port
         if port == SIMULATED:
-            self._chain = self._chain.on_one_port()
-            self.simulator = driver_of(self._chain.brand.name).start_simulator(self._chain)
-            port = self.simulator.port
+            self.simulation = Simulation(self._chain)
+            self._chain, port = self.simulation.chain, self.simulation.port
         how = {"chain": json.loads(chain_text(self._chain)), "port": port, "settings": settings_data(self._settings)}
         assert process.stdout is not None
         if not process.stdout.readline():  # until then, an emergency stop is answered from here
@@ -285,9 +285,9 @@ class PortProcess:
         state = self._board.status.state
         if said or not self._is_told_over or state is PlayState.CONNECTING or state.is_moving:
             self._fail(said or f"the process that plays has ended ({process.returncode}); {self._guard_words}")
-        if self.simulator is not None:
-            self.simulator.end()
-            self.simulator = None
+        if self.simulation is not None:
+            self.simulation.end()
+            self.simulation = None
             self._board.forget_simulated()
         with self._lock:
             is_unserved = self.is_cutting
@@ -297,7 +297,7 @@ class PortProcess:
 
     @property
     def _guard_words(self) -> str:
-        return f"the servos stop by their watchdog within {self._settings.watchdog:g} s and hold; connect again"
+        return f"{halt(self._chain, self._settings.watchdog)}; connect again"
 
     def _fail(self, message: str) -> None:
         unknown = tuple(replace(servo, torque=None) for servo in self._board.status.servos)

@@ -15,12 +15,12 @@ from .board import Board
 from .bus import Bus
 from .chain import ServoChain
 from .connecting import Unfit
-from .driver import Simulator, driver_of
 from .emergency import Emergency, EmergencyStopped
 from .line import PortGone, ServoSilent
-from .remedies import way_on
+from .remedies import halt, way_on
 from .schedule import take_precedence
 from .session import Session
+from .simulator.simulation import Simulation
 from .status import OFF, PlaySettings, PlayState, torque_words
 from .stream import Wishes
 
@@ -45,7 +45,7 @@ class PortThread:
     Attributes:
         wishes, port: see above.
         emergency: the owner's emergency stop.
-        simulator: the simulated chain, while it runs.
+        simulation: the simulated chain, while it runs.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class PortThread:
         wishes: Wishes | None = None,
     ) -> None:
         self.emergency, self.wishes, self.port = Emergency(), wishes or Wishes(settings.heartbeat), port
-        self.simulator: Simulator | None = None
+        self.simulation: Simulation | None = None
         self._chain, self._settings = chain, settings
         self._board, self._on_connected = board, on_connected
         self._commands: queue.SimpleQueue[tuple[int, Callable[[Session], None]]] = queue.SimpleQueue()
@@ -134,7 +134,7 @@ class PortThread:
         before()
         try:
             if self.port == SIMULATED:
-                self.simulator = driver_of(self._chain.brand.name).start_simulator(self._chain)
+                self.simulation = Simulation(self._chain)
             with closing(self._open()) as bus:
                 take_precedence()
                 self._serve(self._session(bus))
@@ -143,19 +143,20 @@ class PortThread:
             self._board.publish(state=PlayState.FAULT, message=str(error), servos=unknown)
         except Exception as error:  # a mistake of ours must not leave an owner waiting for a thread that is gone
             self._board.publish(
-                state=PlayState.FAULT, message=f"the player broke down ({error!r}); the servos stop by their watchdog"
+                state=PlayState.FAULT,
+                message=f"the player broke down ({error!r}); {halt(self._chain, self._settings.watchdog)}",
             )
             raise
         finally:
-            if self.simulator is not None:
-                self.simulator.end()
-                self.simulator = None
+            if self.simulation is not None:
+                self.simulation.end()
+                self.simulation = None
                 self._board.forget_simulated()
             self._leave()
 
     def _open(self, needs_all: bool = True) -> Bus:
-        if self.simulator:
-            return Bus(self._chain.on_one_port(), self.simulator.port, self._settings.silence, self.emergency)
+        if self.simulation:
+            return Bus(self.simulation.chain, self.simulation.port, self._settings.silence, self.emergency)
         return Bus(self._chain, self.port, self._settings.silence, self.emergency, needs_all)
 
     def _session(self, bus: Bus) -> Session:

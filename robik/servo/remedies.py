@@ -1,7 +1,8 @@
-"""Sentences that say how to go on after a fault."""
+"""Sentences that say what servos do when nobody speaks to them any more, and how to go on after a fault."""
 
 from __future__ import annotations
 
+from .chain import ServoChain
 from .telemetry import Telemetry
 
 
@@ -31,3 +32,38 @@ def way_on(trouble: str) -> str:
         if "hardware error" in trouble
         else "see to it, then turn torque on to go on"
     )
+
+
+def halt(chain: ServoChain, seconds: float) -> str:
+    """Return what servos do when no packet comes any more.
+
+    Args:
+        chain: The servos.
+        seconds: Time of their watchdog [s].
+
+    Returns:
+        A part of a sentence.
+    """
+    by_watchdog = f"stop by their watchdog within {seconds:g} s"
+    to_goal = "go to their last goal, a step away,"
+    if len({brand.has_watchdog for brand in chain.brands}) > 1:
+        names = " and ".join(brand.name.capitalize() for brand in chain.brands if not brand.has_watchdog)
+        return f"the servos {by_watchdog}, those of {names} {to_goal} and hold"
+    return f"the servos {by_watchdog} and hold" if chain.brand.has_watchdog else f"the servos {to_goal} and hold"
+
+
+def stopped(chain: ServoChain, count: int) -> str:
+    """Return how many servos stand after no packet has come for long.
+
+    Args:
+        chain: The servos.
+        count: How many of them stand.
+
+    Returns:
+        A part of a sentence.
+    """
+    all_guarded = all(brand.has_watchdog for brand in chain.brands)
+    how = "were stopped by their watchdog" if all_guarded else "stand at their last goal or where their watchdog bit"
+    if not any(brand.has_watchdog for brand in chain.brands):
+        how = "stand at their last goal"
+    return f"{count} of {len(chain.servos)} servos {how} and hold"

@@ -19,7 +19,7 @@ from .guide import Guide, Journey, Pursuit
 from .health import Health
 from .line import PortGone, ServoSilent
 from .recording import recorded
-from .remedies import remedy, way_on
+from .remedies import halt, remedy, stopped, way_on
 from .schedule import undisturbed
 from .servo import Servo
 from .status import PlaySettings, PlayState, ServoReading, torque_words
@@ -282,9 +282,7 @@ class Session:
                 self._report(stream)
             self._finish(stream, outcome)
         except PortGone as gone:
-            raise PortGone(
-                f"{gone}; the servos stop by their watchdog within {settings.watchdog:g} s and hold"
-            ) from None
+            raise PortGone(f"{gone}; {halt(self._asked, settings.watchdog)}") from None
 
     def _travel(self, stream: Stream, way: Trajectory, begin: float) -> Outcome:
         start = way.at(np.array([begin]))[0]
@@ -354,13 +352,11 @@ class Session:
 
     def _let_watchdog_bite(self, why: str) -> NoReturn:
         """Send nothing until the servos have stopped by themselves; raises ServoError, which says so."""
-        self._board.publish(state=PlayState.STOPPING, message=f"{why}: the servos stop by their watchdog")
-        self._bus.emergency.pause(1.5 * self._settings.watchdog)
-        stopped = sum(self._bus.are_stopped())
-        raise ServoError(
-            f"{why}: {stopped} of {len(self.chain.servos)} servos were stopped by their watchdog and hold; turn torque"
-            " on again to go on"
-        )
+        watchdog = self._settings.watchdog
+        self._board.publish(state=PlayState.STOPPING, message=f"{why}: {halt(self.chain, watchdog)}")
+        self._bus.emergency.pause(1.5 * watchdog)
+        said = stopped(self.chain, sum(self._bus.are_stopped()))
+        raise ServoError(f"{why}: {said}; turn torque on again to go on")
 
     # what is so
 

@@ -96,6 +96,8 @@ class Dragging:
 def zeroed(chain: ServoChain, port: str, values: dict[str, float] | None = None) -> ServoChain:
     """Return the chain with zeros by which the robot, as it stands now, is in a pose: put there by hand, torque off.
 
+    Servos of brands that keep the middle of their turn themselves get it here.
+
     Args:
         chain: Whose zeros.
         port: That its servos are on, but for those that name another.
@@ -111,7 +113,7 @@ def zeroed(chain: ServoChain, port: str, values: dict[str, float] | None = None)
     for part in chain.parts:
         with closing(open_workshop(part.port or port, chain.baud_rate, part.brand.name)) as workshop:
             try:
-                counts |= dict(zip(part.ids, workshop.standing(part.servos), strict=True))
+                counts |= dict(zip(part.ids, workshop.calibrate(part.servos), strict=True))
             except ServoSilent as silent:
                 raise ServoError(f"the pose cannot be taken: {silent}") from None
     return with_zeros(chain, counts, values)
@@ -157,6 +159,8 @@ def turned_round(chain: ServoChain, id: int) -> ServoChain:
 def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
     """Return the chain with other entries of this servo. The actuator's limits become those of all servos on it.
 
+    Another brand becomes that of all servos on its port, with the same model.
+
     Args:
         chain: The chain of servos.
         id: Id of the servo.
@@ -170,7 +174,9 @@ def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
     """
     servo = _servo(chain, id)
     limits = {name: value for name, value in entries.items() if name in LIMITS}
+    make = {name: entries[name] for name in ("brand", "model") if entries.get("brand", servo.brand) != servo.brand}
     servos = [replace(one, **limits) if one.actuator == servo.actuator else one for one in chain.servos]
+    servos = [replace(one, **make) if one.port == servo.port else one for one in servos]
     servos[chain.servos.index(servo)] = replace(servo, **entries)
     return replace(chain, servos=tuple(servos))
 
@@ -234,10 +240,11 @@ def assigned(chain: ServoChain, actuator: str, seen: Seen) -> ServoChain:
     Raises:
         ServoError: The model is not known, or nobody would be left.
     """
-    mine = next((servo for servo in chain.servos if servo.actuator == actuator), Servo(actuator, seen.id))
+    mine = next((servo for servo in chain.servos if servo.actuator == actuator), None)
     others = [servo for servo in chain.servos if servo.actuator != actuator and servo.id != seen.id]
     if seen.model is None:
         raise ServoError(f"servo {seen.id} is of an unknown model, number {seen.number}, and cannot be played")
+    mine = mine or Servo(actuator, seen.id, seen.model, brand=chain.brand.name)
     made = replace(mine, id=seen.id, model=seen.model)
     order = {servo.actuator: k for k, servo in enumerate(chain.servos)}
     servos = sorted([*others, made], key=lambda servo: order.get(servo.actuator, len(order)))

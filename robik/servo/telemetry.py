@@ -39,7 +39,8 @@ class Telemetry:
 
     Attributes:
         torque: whether it is powered.
-        is_guarded: whether the watchdog that was set, and a speed limit of its own, are in force.
+        is_guarded: whether what was set to guard it is in force: a speed limit of its own, and the watchdog, or where
+            the brand has none a mark that a restart takes away.
         is_stopped: whether its watchdog has stopped it.
         errors: hardware error bits, as the brand has them.
         error: the same in words; empty where there is none.

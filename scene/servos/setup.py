@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from bpy.types import Object, Scene
 
-from ...robik.errors import ServoError
+from ...robik.errors import RobikError, ServoError
 from ...robik.motions import Motion
 from ...robik.servo import setup
 from ...robik.servo.brands import DEFAULT, brand_of
@@ -25,8 +25,8 @@ from ...robik.servo.port_thread import SIMULATED
 from ...robik.servo.setup import Dragging
 from ...robik.servo.setup_task import Task
 from ...robik.servo.telemetry import Change, Seen
-from ..robot.chain import one_per_motor, servo_chain
-from ..robot.parts import parts
+from ..robot.chain import known_chain, one_per_motor, servo_chain
+from ..robot.parts import chosen_robot, parts
 from ..robot.reading import read_robot
 from . import play
 
@@ -142,6 +142,15 @@ def find_dragged(port: str, actuator: str) -> Task:
         raise ServoError(f"nobody moved {actuator}; turn torque off and move it by more than 5°")
 
     return _start(port, work, rates.pop())
+
+
+def brand(scene: Scene) -> str:
+    """Return the brand that a scan asks for: that of the chosen robot's servos on the port that is played on."""
+    try:
+        chain = known_chain(chosen_robot(scene), scene)
+    except RobikError:
+        return DEFAULT.name
+    return chain.brand.name if chain else DEFAULT.name
 
 
 # the chain

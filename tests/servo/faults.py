@@ -33,7 +33,10 @@ SETTINGS = PlaySettings(stop_time=0.6, watchdog=0.4, heartbeat=1.0)
 PATIENT = replace(SETTINGS, watchdog=1.5, heartbeat=3.0, silence=1.2)
 COUNTS_PER_RAD = 4096 / (2 * np.pi)
 UNIT = 0.229 / 60 * 4096  # [counts/s], to which servos round their limit
-LIMIT = float(robot_on([""]).chain.speed_limits[0]) * COUNTS_PER_RAD + UNIT  # [counts/s]
+LIMITS = {  # [counts/s], by brand
+    "dynamixel": float(robot_on([""]).chain.speed_limits[0]) * COUNTS_PER_RAD + UNIT,
+    "feetech": float(robot_on([""], "STS3215", "feetech").chain.speed_limits[0]) * COUNTS_PER_RAD + 1.0,
+}
 WATCHDOG_UNIT = 0.02  # [s]
 BEAT = 0.02  # [s] between heartbeats, wishes and looks at the servos
 PATIENCE = 1.0  # [s] beyond the heartbeat's that one waits for a fault to stop it, before pressing Stop
@@ -161,6 +164,7 @@ class Cell:
         torque: how many servos are powered then.
         saw: the player's state and message.
         mended: what it took to hold again; empty if it could not be had without starting anew.
+        brand: of the servos.
     """
 
     fault: str
@@ -174,6 +178,7 @@ class Cell:
     torque: int
     saw: str
     mended: str
+    brand: str = "dynamixel"
 
     def check(self, settings: PlaySettings) -> None:
         """What must be so in every cell, however busy the machine is."""
@@ -185,7 +190,7 @@ class Cell:
         assert (
             self.stage == "connecting" or not self.saw.startswith("fault") or any(way in self.saw for way in WAYS_ON)
         ), where
-        assert self.fastest <= LIMIT * 1.02, where
+        assert self.fastest <= LIMITS[self.brand] * 1.02, where
 
     def check_times(self, settings: PlaySettings) -> None:
         """What must be so on a machine that does not stall."""
@@ -264,21 +269,30 @@ def reach(owner: Owner, stage: str) -> None:
         owner.idle(0.1)
 
 
-def run(fault: str, stage: str, settings: PlaySettings, ports: int = 1) -> Cell:
+def run(
+    fault: str,
+    stage: str,
+    settings: PlaySettings,
+    ports: int = 1,
+    kind: type[Machine] = Machine,
+    faults: dict[str, tuple[Act, Act]] = FAULTS,
+) -> Cell:
     """One cell."""
-    with Machine(ports) as machine:
+    with kind(ports) as machine:
         machine.place(stage)
         if fault == KILLED:
             return _run_killed(machine, stage, settings)
         player = Player(machine.robot.chain, machine.port, settings, is_apart=True)
         try:
-            return _run(machine, Owner(player, machine.robot), fault, stage, settings)
+            return _run(machine, Owner(player, machine.robot), fault, stage, settings, faults)
         finally:
             player.close()
 
 
-def _run(machine: Machine, owner: Owner, fault: str, stage: str, settings: PlaySettings) -> Cell:
-    player, watcher, happen = owner.player, Watcher(machine), FAULTS[fault][0]
+def _run(
+    machine: Machine, owner: Owner, fault: str, stage: str, settings: PlaySettings, faults: dict[str, tuple[Act, Act]]
+) -> Cell:
+    player, watcher, happen = owner.player, Watcher(machine), faults[fault][0]
     early = stage == "connecting" and fault not in (HANGS, HOST_KILLED, ENDED, SUSPENDED, OUTSIDE, PRESSED)
     if early:
         happen(machine)
@@ -315,14 +329,15 @@ def _run(machine: Machine, owner: Owner, fault: str, stage: str, settings: PlayS
         time.sleep(BEAT)
     outlasted, fastest, later = watcher.outlasted, watcher.fastest, watcher.moved > stood
     saw, ports = machine.named(f"{status.state.value}: {status.message}"), len(machine.chains)
-    mended = _mend(machine, fault, owner)
-    return Cell(fault, stage, ports, went_on, max(0.0, seconds), outlasted, fastest, later, torque, saw, mended)
+    mended = _mend(machine, fault, owner, faults)
+    end = (max(0.0, seconds), outlasted, fastest, later, torque, saw, mended, machine.brand)
+    return Cell(fault, stage, ports, went_on, *end)
 
 
-def _mend(machine: Machine, fault: str, owner: Owner) -> str:
+def _mend(machine: Machine, fault: str, owner: Owner, faults: dict[str, tuple[Act, Act]] = FAULTS) -> str:
     """Removes the cause, and does what a user would to go on."""
     player, steps = owner.player, []
-    FAULTS[fault][1](machine)
+    faults[fault][1](machine)
     owner.hangs = False
     deadline = time.monotonic() + LONGEST
     is_gone = fault == ENDED or "is gone" in player.status.message or "has ended" in player.status.message
@@ -373,7 +388,7 @@ def _run_killed(machine: Machine, stage: str, settings: PlaySettings) -> Cell:
     """The owner in a process of its own, killed without a word."""
     how = [str(settings.watchdog), str(settings.heartbeat)]
     ports = [one.port for one in machine.chains]
-    command = [sys.executable, "-m", "tests.servo.faults", "owner", stage, *how, *ports]
+    command = [sys.executable, "-m", "tests.servo.faults", "owner", stage, *how, machine.model, machine.brand, *ports]
     root = Path(__file__).resolve().parents[2]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as owner:
         assert owner.stdout is not None
@@ -398,14 +413,14 @@ def _run_killed(machine: Machine, stage: str, settings: PlaySettings) -> Cell:
         mended = _mend(machine, KILLED, Owner(player, machine.robot))
     finally:
         player.close()
-    end = (outlasted, fastest, later, torque, "nothing any more", mended)
+    end = (outlasted, fastest, later, torque, "nothing any more", mended, machine.brand)
     return Cell(KILLED, stage, len(ports), False, max(0.0, seconds), *end)
 
 
-def own(stage: str, watchdog: str, heartbeat: str, *ports: str) -> None:
+def own(stage: str, watchdog: str, heartbeat: str, model: str, brand: str, *ports: str) -> None:
     """The process that is killed."""
     settings = replace(SETTINGS, watchdog=float(watchdog), heartbeat=float(heartbeat))
-    robot = robot_on(ports)
+    robot = robot_on(ports, model, brand)
     owner = Owner(Player(robot.chain, ports[0], settings, is_apart=True), robot)
     reach(owner, stage)
     print(stage, flush=True)
@@ -413,14 +428,18 @@ def own(stage: str, watchdog: str, heartbeat: str, *ports: str) -> None:
 
 
 def run_all(
-    cells: list[tuple[str, str, int]], settings: PlaySettings, said: Callable[[str], None] = lambda _: None
+    cells: list[tuple[str, str, int]],
+    settings: PlaySettings,
+    said: Callable[[str], None] = lambda _: None,
+    kind: type[Machine] = Machine,
+    faults: dict[str, tuple[Act, Act]] = FAULTS,
 ) -> list[Cell]:
     """Cells, some at a time, in the order asked for."""
 
     def one(cell: tuple[str, str, int]) -> Cell:
         fault, stage, ports = cell
         try:
-            found = run(fault, stage, settings, ports)
+            found = run(fault, stage, settings, ports, kind, faults)
         except Exception as error:
             found = Cell(*cell, False, LONGEST, 0.0, 0.0, True, 0, f"{error!r}", "")
         said(f"{cell}: {found}")
@@ -434,20 +453,27 @@ ALL = {1: [(fault, stage, 1) for fault in FAULTS for stage in STAGES]}
 ALL[4] = [(fault, stage, 4) for fault in SEVERAL for stage in STAGES]
 
 
-def main(ports: int) -> None:
-    """Run all cells of robots with so many ports, and write them into docs/safety.md."""
-    from tests.servo.safety_page import write_page
-
+def run_well(
+    cells: list[tuple[str, str, int]], kind: type[Machine] = Machine, faults: dict[str, tuple[Act, Act]] = FAULTS
+) -> list[Cell]:
+    """Run cells until all is as it must be: a machine that stalls is another fault."""
     found: dict[tuple[str, str, int], Cell] = {}
-    for _ in range(TRIES):  # a machine that stalls is another fault
-        left = [cell for cell in ALL[ports] if cell not in found or not found[cell].is_well(SETTINGS)]
+    for _ in range(TRIES):
+        left = [cell for cell in cells if cell not in found or not found[cell].is_well(SETTINGS)]
         if left:
-            again = run_all(left, SETTINGS, lambda line: print(line, flush=True))
+            again = run_all(left, SETTINGS, lambda line: print(line, flush=True), kind, faults)
             found |= dict(zip(left, again, strict=True))
     for cell in found.values():
         cell.check(SETTINGS)
         cell.check_times(SETTINGS)
-    write_page(list(found.values()), ports)
+    return list(found.values())
+
+
+def main(ports: int) -> None:
+    """Run all cells of robots with so many ports, and write them into docs/safety.md."""
+    from tests.servo.safety_page import write_page
+
+    write_page(run_well(ALL[ports]), ports)
 
 
 if __name__ == "__main__":

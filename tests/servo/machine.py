@@ -37,11 +37,11 @@ class Robot:
         return self.motion.actuators
 
 
-def robot_on(ports: Sequence[str]) -> Robot:
+def robot_on(ports: Sequence[str], model: str = MODEL, brand: str = "dynamixel") -> Robot:
     """Return a robot with servos on these ports, of which the first is the player's."""
     port_of = {id: port for ids, port in zip(IDS[len(ports)], ports, strict=True) for id in ids}
     names = tuple(f"motor_{k}" for k in range(len(port_of)))
-    chain = default_chain(names, dict.fromkeys(names, (-2.0, 2.0)), model=MODEL)
+    chain = default_chain(names, dict.fromkeys(names, (-2.0, 2.0)), model=model, brand=brand)
     placed = [replace(one, port="" if port_of[one.id] == ports[0] else port_of[one.id]) for one in chain.servos]
     values = 0.8 * np.sin(1.5 * TIMES[:, None] + 1.0 + np.arange(len(names)))
     return Robot(replace(chain, servos=tuple(placed)), Motion(times=TIMES, actuators=names, values=values))
@@ -60,12 +60,14 @@ class Machine:
         victim: the id of the servo on it that one befalls.
     """
 
+    model, brand, number, chain = MODEL, "dynamixel", NUMBER, IndependentChain
+
     def __init__(self, ports: int) -> None:
         with ExitStack() as opened:
-            made = [IndependentChain(ids=tuple(ids), model=NUMBER) for ids in IDS[ports]]
+            made = [self.chain(ids=tuple(ids), model=self.number) for ids in IDS[ports]]
             self.chains = [opened.enter_context(one) for one in made]
             self._opened = opened.pop_all()
-        self.robot = robot_on([one.port for one in self.chains])
+        self.robot = robot_on([one.port for one in self.chains], self.model, self.brand)
         self.struck = self.chains[2 if ports > 1 else 0]
         self.victim = IDS[ports][2 if ports > 1 else 0][1]
 

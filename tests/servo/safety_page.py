@@ -43,7 +43,41 @@ SEVERAL = f"""# One of four ports
 {COUNT[4]} servos on four ports, each an independent chain of its own. The fault befalls the third port, which has
 five of them. Written by `python -m tests.servo.faults 4`; one clock sends to all, and what stops one port stops all.
 """
-PARTS = {1: HEAD, 4: SEVERAL}
+FEETECH = f"""# Feetech servos
+
+The same faults, and some of their own, with {COUNT[1]} servos of an independent Feetech chain
+(`tests/servo/feetech/independent`). Written by `python -m tests.servo.feetech.faults`.
+
+**They are guarded less than Dynamixel servos.** They have no bus watchdog: when nobody speaks to them any more, they go
+on to their last goal and hold there, with torque on, for as long as they have power. Nothing in a servo notices that
+the computer is gone. Instead:
+
+- A goal is never farther ahead than one period's step. It is also never farther from where the servo was last seen
+  than the servo gets there at its speed limit in the watchdog's time ({SETTINGS.watchdog:g} s here), and 9° more for
+  what a loaded servo gives way. A servo that was held, and is let go after the computer died, turns no farther.
+- Each goal carries its speed, so that a servo that restarted, or whose speed limit somebody took, is never without one
+  for longer than a period.
+- The process that plays stops softly when Blender dies or hangs. A servo that is silent for
+  {SETTINGS.silence:g} s stops all others.
+- Each servo that is played has a torque limit 0.1 % below its own. A restart takes that mark away, and is noticed.
+
+Where they stay weaker:
+
+- **A goal turns torque on.** A servo that restarts in mid play loses its torque, and the next goal gives it back before
+  anybody has looked. It then goes on from where it fell to, at the goal's speed, until the mark is missed; from then on
+  it gets no goals, and holds. In the same way torque that *another program* turns off is back with the next goal. Stop
+  with RobIK's own stop: `robik servos torque-off` asks the program that plays.
+- **A goal ends the overload protection.** In mid play it starts over with each goal, so that it never cuts in. RobIK
+  watches the same load, and stops all before the servo would have cut its torque.
+- **The check of a packet is one byte.** One garbled packet in 256 passes. Settings and positions that matter are read
+  twice; a garbled goal that passes is replaced by the next one, a period later.
+- **A computer that dies with torque on leaves it on.** Where that must not be, power has to be switched off.
+
+What a servo does here is what the maker's memory table and sheets say, and what users measured. Nobody has confirmed
+that a restart leaves torque off in all firmware, that other models behave as the STS3215 does, or how long the EEPROM
+takes to keep a setting: leave the power on for two seconds after `prepare`, `set` and `zero`.
+"""
+PARTS: dict[int | str, str] = {1: HEAD, 4: SEVERAL, "feetech": FEETECH}
 FOOT_HEAD = "# Limits of this page"
 FOOT = f"""{FOOT_HEAD}
 
@@ -68,8 +102,8 @@ against the systems' documentation, and is untested:
 """
 
 
-def write_page(cells: list[Cell], ports: int) -> None:
-    """Write what was found on so many ports into docs/safety.md; the other parts of the page stay."""
+def write_page(cells: list[Cell], ports: int | str) -> None:
+    """Write what was found on so many ports, or of a brand, into docs/safety.md; the other parts of the page stay."""
     sections = [PARTS[ports]]
     for fault in dict.fromkeys(cell.fault for cell in cells):
         rows = [cell for cell in cells if cell.fault == fault]
@@ -81,11 +115,11 @@ def write_page(cells: list[Cell], ports: int) -> None:
     PAGE.write_text("\n".join([*(parts[one] for one in PARTS if one in parts), FOOT]), encoding="utf-8")
 
 
-def _parts() -> dict[int, str]:
+def _parts() -> dict[int | str, str]:
     """Return the parts of the page that there are."""
-    heads = {ports: text.split("\n", 1)[0] for ports, text in PARTS.items()} | {0: FOOT_HEAD}
-    found: dict[int, list[str]] = {}
-    ports = 0
+    heads: dict[int | str, str] = {ports: text.split("\n", 1)[0] for ports, text in PARTS.items()} | {0: FOOT_HEAD}
+    found: dict[int | str, list[str]] = {}
+    ports: int | str = 0
     for line in PAGE.read_text(encoding="utf-8").split("\n"):
         ports = next((one for one, head in heads.items() if line == head), ports)
         found.setdefault(ports, []).append(line)

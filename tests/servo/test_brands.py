@@ -17,11 +17,13 @@ from robik.motions import Motion
 from robik.servo import brands
 from robik.servo.board import Board
 from robik.servo.brand import Brand, ServoModel
+from robik.servo.brands import BRANDS
 from robik.servo.bus import Bus
 from robik.servo.chain import ServoChain, default_chain
 from robik.servo.chain_file import load_chain, save_chain
 from robik.servo.dynamixel.brand import DYNAMIXEL
 from robik.servo.dynamixel.models import MODELS
+from robik.servo.feetech.models import MODELS as FEETECH_MODELS
 from robik.servo.line import PortGone
 from robik.servo.servo import Servo
 from robik.servo.session import Session
@@ -32,7 +34,8 @@ from robik.servo.telemetry import Found, Telemetry
 from robik.servo.trajectory import Along
 
 CHECKOUT = Path(__file__).parents[2]
-BRAND = CHECKOUT / "robik" / "servo" / "dynamixel"
+SERVO = CHECKOUT / "robik" / "servo"
+PACKAGES = [SERVO / name for name in BRANDS]
 PLACES = ("robik", "scene", "operators", "panels", "demo", "examples")
 REGISTRY = "robik/servo/brands.py"
 # Names of entries that are words of our own, too: a field, an argument or a property, but never a register.
@@ -40,26 +43,46 @@ OUR_WORDS = {"id", "baud_rate", "velocity_limit", "current_limit", "acceleration
 
 
 def sources() -> dict[str, Path]:
-    """Our modules outside the brand's package, by path."""
-    files = [file for place in PLACES for file in sorted((CHECKOUT / place).rglob("*.py")) if BRAND not in file.parents]
+    """Our modules outside the brands' packages, by path."""
+    files = [file for place in PLACES for file in sorted((CHECKOUT / place).rglob("*.py"))]
+    files = [file for file in files if not set(PACKAGES) & set(file.parents)]
     return {str(file.relative_to(CHECKOUT)): file for file in files}
 
 
+def imported(file: Path) -> set[str]:
+    """Names of the modules that a file imports, as it writes them."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        found |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
+        found |= {alias.name for alias in node.names} if isinstance(node, ast.Import | ast.ImportFrom) else set()
+    return found
+
+
 def test_nobody_but_the_brand_imports_its_protocol() -> None:
-    found = {}
-    for name, file in sources().items():
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
-            for module in modules:
-                if re.search(r"\bdynamixel\b|dynamixel_sdk|^serial\b", module):
-                    found[name] = module
-    assert found == {REGISTRY: "dynamixel.brand"}
+    protocols = re.compile(rf"\b({'|'.join(BRANDS)})\b|dynamixel_sdk|scservo_sdk")
+    found = {name: sorted(filter(protocols.search, imported(file))) for name, file in sources().items()}
+    assert {name: modules for name, modules in found.items() if modules} == {
+        REGISTRY: [f"{name}.brand" for name in sorted(BRANDS)]
+    }
+
+
+def test_no_brand_imports_another() -> None:
+    for package in PACKAGES:
+        others = re.compile(rf"\b({'|'.join(set(BRANDS) - {package.name})})\b")
+        assert not [module for file in package.rglob("*.py") for module in imported(file) if others.search(module)]
+
+
+def test_ports_are_opened_in_one_place() -> None:
+    files = sources() | {str(file.relative_to(CHECKOUT)): file for one in PACKAGES for file in one.rglob("*.py")}
+    serial = [name for name, file in files.items() if any(re.match(r"serial\b", one) for one in imported(file))]
+    assert serial == ["robik/servo/serial_port.py"]
 
 
 def test_nobody_but_the_brand_names_its_registers() -> None:
     played = [MODELS[name] for name in DYNAMIXEL.playable]
-    registers = {re.sub(r"_\d+$", "", item.name) for model in played for item in model.items} - OUR_WORDS
+    registers = {re.sub(r"_\d+$", "", item.name) for model in played for item in model.items}
+    registers |= {name for model in FEETECH_MODELS.values() for name in model.table}
+    registers -= OUR_WORDS
     assert {"torque_enable", "bus_watchdog", "goal_position", "indirect_address"} <= registers
     assert len(sources()) > 250
     found = set()
@@ -231,7 +254,7 @@ def test_a_chain_of_another_brand(toy: Brand, tmp_path: Path) -> None:
     (tmp_path / "toy.servos.json").write_text(json.dumps(data))
     assert load_chain(tmp_path / "toy.servos.json") == chain
     for changes, problem in (
-        ({"brand": "other"}, "unknown brand 'other'; the brands are dynamixel, toy"),
+        ({"brand": "other"}, "unknown brand 'other'; the brands are dynamixel, feetech, toy"),
         ({"brand": 3}, "unknown brand 3"),
         ({"brand": "dynamixel"}, "unknown model 'T1'"),
         ({"baud_rate": 57_600}, "the baud_rate must be one of 500000, 1000000, not 57600"),

@@ -16,8 +16,8 @@ from dynamixel_sdk import COMM_RX_CORRUPT, COMM_RX_TIMEOUT, COMM_SUCCESS, GroupS
 
 from robik.motions import Motion
 from robik.servo.chain import default_chain
-from robik.servo.dynamixel.port import PORT_ERRORS
 from robik.servo.player import Player
+from robik.servo.serial_port import PORT_ERRORS
 from robik.servo.status import PlaySettings, PlayState
 
 from .conftest import DEADLINE, until

@@ -12,7 +12,7 @@ import pytest
 
 from robik.servo.dynamixel.brand import DYNAMIXEL
 from robik.servo.dynamixel.models import MODEL_NAMES, MODELS, PROBLEMS, torque_places
-from robik.servo.dynamixel.tables import FOLDER, read_tables
+from robik.servo.tables import own_folder, read_tables
 
 from .independent.table import MODELS as INDEPENDENT
 from .independent.table import NEWER_XL330
@@ -144,10 +144,11 @@ def test_the_p_series_and_its_kin_are_known_by_their_addresses_but_not_played() 
 
 def test_our_files_have_no_problems_and_each_is_used() -> None:
     assert PROBLEMS == []
-    tables, problems = read_tables(FOLDER)
+    folder = own_folder("dynamixel")
+    tables, problems = read_tables(folder)
     assert problems == []
     bases = {"x", "x_load", "x_current", "x540", "x330", "p", "pro_a"}
-    assert {path.stem for path in FOLDER.glob("*")} == {table.path.stem for table in tables} | bases
+    assert {path.stem for path in folder.glob("*")} == {table.path.stem for table in tables} | bases
     assert sorted(table.name for table in tables) == sorted(MODELS)
 
 
@@ -192,7 +193,7 @@ def test_the_command_lists_models_and_says_where_one_is_added(tmp_path: Path) ->
     assert "PH42-020-S300  (its torque can be cut, but it is not played)" in lines
     assert f"a data file in {tmp_path} adds a model; docs/servos.md says how" in lines
     assert any(line.startswith(f"left out: {tmp_path / 'bad.json'}: it cannot be read as JSON") for line in lines)
-    assert "robik: unknown brand 'os'; the brands are dynamixel" in lines
+    assert "robik: unknown brand 'os'; the brands are dynamixel, feetech" in lines
 
 
 @pytest.mark.parametrize(

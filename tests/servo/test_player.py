@@ -14,10 +14,10 @@ from robik.motions import Motion
 from robik.servo.bus import Bus
 from robik.servo.dynamixel.models import VELOCITY_UNIT
 from robik.servo.dynamixel.port import LATENCY
-from robik.servo.dynamixel.simulator.server import SimulatorProcess
 from robik.servo.dynamixel.wire import Wire
 from robik.servo.line import ServoSilent
 from robik.servo.player import Player
+from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlayState, Status
 
 from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, standing, until

@@ -16,10 +16,10 @@ from robik.errors import ServoError
 from robik.motions import Motion
 from robik.servo.chain import ServoChain
 from robik.servo.dynamixel.models import VELOCITY_UNIT
-from robik.servo.dynamixel.simulator.server import SimulatorProcess
 from robik.servo.player import Player
 from robik.servo.recording import load_recording
 from robik.servo.servo import Servo
+from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState
 
 from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, open_player, standing, until

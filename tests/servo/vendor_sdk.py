@@ -11,9 +11,9 @@ import pytest
 from dynamixel_sdk import COMM_SUCCESS, PacketHandler, PortHandler
 
 from robik.servo.dynamixel.simulator.packet import Decoder
-from robik.servo.dynamixel.simulator.port import PseudoTerminal
-from robik.servo.dynamixel.simulator.server import Server
 from robik.servo.dynamixel.simulator.servo import WAKING
+from robik.servo.simulator.port import PseudoTerminal
+from robik.servo.simulator.server import Server
 
 RESULT_FAIL, INSTRUCTION, CRC, RANGE, LENGTH, LIMIT, ACCESS = range(1, 8)
 ALERT = 0x80

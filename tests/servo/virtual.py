@@ -14,13 +14,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from robik.servo import emergency, looks, schedule, stream
+from robik.servo import emergency, looks, schedule, serial_port, stream
 from robik.servo.board import Board
 from robik.servo.bus import Bus
 from robik.servo.chain import BITS_PER_BYTE, ServoChain
 from robik.servo.dynamixel import port, question, reading
-from robik.servo.dynamixel.simulator.chain import GoalRecord, SimulatedChain
+from robik.servo.dynamixel.simulator.chain import SimulatedChain
 from robik.servo.session import Session
+from robik.servo.simulator.simulated import GoalRecord
 from robik.servo.status import PlaySettings, Status
 from robik.servo.stream import Wishes
 
@@ -112,7 +113,7 @@ class Stage:
         self.time, self.chain, self.board = time, chain, Board()
         self.goals, self.horns, self.profiles = list[GoalRecord](), list[float](), list[int]()
         self.simulated = SimulatedChain(chain, time.now, self._note)
-        monkeypatch.setattr(port.serial, "serial_for_url", lambda _, **how: Line(time, self.simulated, **how))
+        monkeypatch.setattr(serial_port.serial, "serial_for_url", lambda _, **how: Line(time, self.simulated, **how))
         self.wishes = Wishes(settings.heartbeat)
         self.bus = Bus(chain, "a line", settings.silence)
         self.session = Session(self.bus, settings, self.wishes, self.board, lambda chain, limits: None)

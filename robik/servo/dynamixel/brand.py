@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..brand import Brand, ServoModel
-from .models import BAUD_RATES, MAX_TURNS_COUNTS, MODELS, PROBLEMS, VELOCITY_UNIT, Model, is_playable
-from .tables import user_folder
+from ..tables import user_folder
+from .models import BAUD_RATES, MAX_TURNS_COUNTS, MODELS, NAME, PROBLEMS, VELOCITY_UNIT, Model, is_playable
 
 GOAL_BYTES, SPEED_BYTES = (
     (14, 5),
@@ -41,7 +41,7 @@ def servo_model(model: Model) -> ServoModel:
 
 
 DYNAMIXEL = Brand(
-    name="dynamixel",
+    name=NAME,
     models={name: servo_model(model) for name, model in MODELS.items()},
     default_model="XH430-W350",
     baud_rates=BAUD_RATES,
@@ -51,6 +51,6 @@ DYNAMIXEL = Brand(
     speed_bytes=SPEED_BYTES,
     look_bytes=LOOK_BYTES,
     waking=WAKING,
-    folder=user_folder(),
+    folder=user_folder(NAME),
     problems=tuple(PROBLEMS),
 )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ..chain import ServoChain
 from ..emergency import Emergency
+from ..simulator.simulated import OnGoal
 from .line import DynamixelLine
-from .simulator.port import PseudoTerminal, Socket
-from .simulator.server import Server, SimulatorProcess
+from .simulator.chain import SimulatedChain
 from .workshop import DynamixelWorkshop
 
 
 class DynamixelDriver:
-    """Factory of lines, workshops and simulators of Dynamixel servos."""
+    """Factory of lines, workshops and simulated servos of Dynamixel servos."""
 
     def open_line(self, chain: ServoChain, port: str, silence: float, emergency: Emergency) -> DynamixelLine:
         """Open a port with a chain behind it.
@@ -47,35 +45,18 @@ class DynamixelDriver:
         """
         return DynamixelWorkshop(port, baud_rate)
 
-    def start_simulator(self, chain: ServoChain) -> SimulatorProcess:
-        """Start simulated servos in a process of their own.
+    def simulate(self, chain: ServoChain, now: float, on_goal: OnGoal | None = None) -> SimulatedChain:
+        """Return simulated servos, set up for streaming at the chain's baud rate.
 
         Args:
-            chain: The chain of servos.
+            chain: The servos, all of this brand.
+            now: Time by the servos' clock [s].
+            on_goal: Called with each goal position that a servo takes.
 
         Returns:
-            The simulator, which runs.
-
-        Raises:
-            ServoError: It did not start.
+            The servos on their bus.
         """
-        return SimulatorProcess.of(chain)
-
-    def serve(self, chain: ServoChain, over_socket: bool, record: str | Path | None) -> Server:
-        """Return simulated servos of this process.
-
-        Args:
-            chain: The chain of servos.
-            over_socket: On a TCP socket instead of a pseudo-terminal.
-            record: File for the packets on the bus, or None.
-
-        Returns:
-            The server.
-
-        Raises:
-            ServoError: There is no pseudo-terminal here.
-        """
-        return Server(chain, Socket() if over_socket else PseudoTerminal(), record)
+        return SimulatedChain(chain, now, on_goal)
 
 
 DRIVER = DynamixelDriver()

@@ -15,8 +15,10 @@ from functools import cached_property
 from math import tau
 from typing import NamedTuple
 
-from .tables import FOLDER, Table, TableError, read_tables, user_folder
+from ..tables import Table, TableError, own_folder, read_tables, user_folder
 
+NAME = "dynamixel"  # of the brand
+NEEDED = ("model_number", "torque_enable")  # entries by which every servo is known, and that cut its torque
 EEPROM_END = 64  # addresses below are kept without power, and locked while torque is on
 BAUD_RATES = (
     9_600,
@@ -184,8 +186,9 @@ def model_of(table: Table) -> Model:
 
 def _load() -> tuple[dict[str, Model], list[str]]:
     """Return the models by name, and what is wrong with files of the user's."""
-    models = {table.name: model_of(table) for table in read_tables(FOLDER)[0]}
-    mine, problems = read_tables(user_folder(), FOLDER)
+    ours = own_folder(NAME)
+    models = {table.name: model_of(table) for table in read_tables(ours, needed=NEEDED)[0]}
+    mine, problems = read_tables(user_folder(NAME), ours, needed=NEEDED)
     for table in mine:
         taken = next((m for m in models.values() if m.number == table.number and m.name != table.name), None)
         if taken is not None:

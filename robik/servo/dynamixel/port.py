@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import os
-import socket
 import time
 
 from ...extras import extra
 from ..emergency import Emergency
 from ..listener import Listener
+from ..serial_port import READ_SLICE, lower_latency, open_serial
 
 with extra("servo"):
-    import serial
     from dynamixel_sdk import PortHandler
 
 LATENCY = 0.034  # [s] that an answer may take beyond its bytes: the SDK's own allowance
-WRITE_TIMEOUT = 1.0  # [s]: a port that takes no bytes for so long is gone; less can be a computer that stalls
-READ_SLICE = 0.002  # [s] of waiting for bytes at a time
 INSTRUCTION = 7  # place in a packet
 HARMLESS = (0x01, 0x02, 0x08, 0x82, 0x8A, 0x92)  # instructions: ping, reads, and reboot, which turns torque off
-
-try:
-    import termios
-
-    PORT_ERRORS: tuple[type[Exception], ...] = (OSError, termios.error)  # pyserial's errors are OSErrors
-except ImportError:  # Windows
-    PORT_ERRORS = (OSError,)
-OPEN_ERRORS = PORT_ERRORS + (ValueError,)  # noqa: RUF005  (a starred tuple has no type)
 
 
 class SerialPort(PortHandler):
@@ -141,20 +130,12 @@ class SerialPort(PortHandler):
         """
         if self.is_open:
             self.closePort()
-        alone = None if "://" in self.port_name else True  # two programs on one bus would talk over each other
-        self.ser = serial.serial_for_url(
-            self.port_name, baudrate=self.baudrate, timeout=READ_SLICE, write_timeout=WRITE_TIMEOUT, exclusive=alone
-        )
-        if (
-            over_network := getattr(self.ser, "_socket", None)
-        ) is not None:  # else a request waits for the acknowledgement of the goals
-            over_network.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.ser = open_serial(self.port_name, self.baudrate)
         self.is_open = True
-        self.ser.reset_input_buffer()
         if isinstance(getattr(self.ser, "fd", None), int):
             self._listener = Listener(self.ser.fd)
         self.tx_time_per_byte = 10_000.0 / self.baudrate
-        self._lower_latency()
+        lower_latency(self.ser)
         return True
 
     def closePort(self) -> None:
@@ -164,15 +145,6 @@ class SerialPort(PortHandler):
             self._listener.close()
             self._listener = None
         self.ser.close()
-
-    def _lower_latency(self) -> None:
-        """USB adapters hold answers back for 16 ms unless told otherwise, which only Linux lets us do."""
-        if not hasattr(self.ser, "set_low_latency_mode"):
-            return
-        try:
-            self.ser.set_low_latency_mode(True)
-        except OPEN_ERRORS:
-            return  # no USB adapter
 
     def getCurrentTime(self) -> float:
         """Return the time by the clock that the timeouts go by [ms]."""
@@ -185,30 +157,3 @@ class SerialPort(PortHandler):
             packet_length: Length of the answer [bytes].
         """
         self.setPacketTimeoutMillis(self.tx_time_per_byte * packet_length + self.latency * 1000.0)
-
-
-def reason(error: Exception) -> str:
-    """Return why a port failed, in a few words.
-
-    Args:
-        error: The error of the port.
-
-    Returns:
-        The words.
-    """
-    text = str(error.args[1] if len(error.args) == 2 else error)
-    if "returned no data" in text:  # pyserial's guess at why there is nothing to read
-        return "unplugged"
-    if "exclusively lock" in text:
-        return "another program uses it; robik servos stop ends what plays with RobIK"
-    # pyserial nests: "[Errno 2] could not open port X: [Errno 2] No such file or directory: 'X'"
-    return text.rsplit("] ", 1)[-1].split(": '")[0].strip(" .").lower() or type(error).__name__
-
-
-def ports_there() -> str:
-    """Return which ports there are, in words."""
-    from serial.tools import list_ports
-
-    there = sorted(port.device for port in list_ports.comports())
-    known = f"there are {', '.join(there)}" if there else "there is no serial port"
-    return f"{known}; the port 'sim' is the simulated chain"

@@ -14,9 +14,10 @@ from ...errors import ServoError
 from ...extras import extra
 from ..emergency import Emergency, EmergencyStopped
 from ..line import PortGone, ServoSilent
+from ..serial_port import OPEN_ERRORS, PORT_ERRORS, ports_there, reason
 from ..servo import Servo
 from .models import MODELS, SHAPE
-from .port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
+from .port import LATENCY, SerialPort
 from .question import REFUSED, TRIPS, Question
 
 with extra("servo"):

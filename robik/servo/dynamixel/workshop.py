@@ -256,8 +256,8 @@ class DynamixelWorkshop:
         """
         return self.wire.read(_addressed(seen), "present_position")
 
-    def standing(self, servos: Sequence[Servo]) -> list[int]:
-        """Return the positions of servos, as they will be once torque is on.
+    def calibrate(self, servos: Sequence[Servo]) -> list[int]:
+        """Return the positions of servos, as they will be once torque is on. They keep no middle of their own here.
 
         Turned by hand, one in the single-turn mode counts beyond its turn.
 

@@ -52,6 +52,8 @@ class IndependentChain:
         port: path to open.
     """
 
+    server = SERVER
+
     def __init__(
         self,
         ids: Sequence[int] = (1, 2, 3, 4),
@@ -69,7 +71,7 @@ class IndependentChain:
         options = {"model": model, "baud": baud, "position": position, "seed": seed}
         options |= {"return-delay": return_delay, "firmware": firmware}
         pairs = {"models": models or {}, "positions": positions or {}}
-        command = [sys.executable, "-S", "-m", SERVER, "--ids", *map(str, ids)]
+        command = [sys.executable, "-S", "-m", self.server, "--ids", *map(str, ids)]
         command += [f"--{name}={value}" for name, value in options.items()]
         for name, those in pairs.items():
             command.append(f"--{name}=" + ",".join(f"{id}={value}" for id, value in those.items()))

@@ -9,9 +9,7 @@ import tty
 from pathlib import Path
 from tempfile import mkdtemp
 
-from .table import BAUD_RATES
-
-SPEEDS = {getattr(termios, f"B{rate}"): rate for rate in BAUD_RATES if hasattr(termios, f"B{rate}")}
+SPEEDS = {getattr(termios, name): int(name[1:]) for name in dir(termios) if name[0] == "B" and name[1:].isdigit()}
 
 
 class Port:

@@ -63,7 +63,7 @@ class ServoFaults:
         """Return the faults that are left after one more answer."""
         if self.answers is None:
             return self
-        return replace(self, answers=self.answers - 1) if self.answers > 1 else ServoFaults()
+        return replace(self, answers=self.answers - 1) if self.answers > 1 else type(self)()
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any
 
 from .bus import Bus
 from .port import Port
-from .script import LineFaults, ServoFaults, changed
+from .script import LineFaults, changed
 from .servo import STARTING, Servo
 from .table import BAUD_RATES, MODELS
 from .wire import Decoder
@@ -38,17 +38,20 @@ class Server:
         config: ids, model, models, baud, position, positions, return_delay, firmware, seed, brief.
     """
 
+    decoder: Callable[[], Any] = Decoder
+    bus: Callable[..., Any] = Bus
+
     def __init__(self, config: argparse.Namespace) -> None:
         self._chance = random.Random(config.seed)
         self._line, self._byte = LineFaults(), BITS_PER_BYTE / config.baud
         self._log: list[list[Any]] = []
         self._is_brief = config.brief
-        self._decoder, self._port, self._order = Decoder(), Port(), count()
+        self._decoder, self._port, self._order = self.decoder(), Port(), count()
         self._due: list[tuple[float, int, Callable[[], object]]] = []
         self._heard = self._flush = 0.0
         self._out, self._in, self._is_over = bytearray(), bytearray(), False
         self._servos = {id: self._servo(id, config) for id in config.ids}
-        self._bus = Bus(list(self._servos.values()), self._chance)
+        self._bus = self.bus(list(self._servos.values()), self._chance)
         self._rejected = 0
 
     def _servo(self, id: int, config: argparse.Namespace) -> Servo:
@@ -177,7 +180,7 @@ class Server:
 
     def _do_mend(self, ids: list[int] | None) -> None:
         for servo in self._those(ids):
-            servo.faults = ServoFaults()
+            servo.faults = type(servo.faults)()
 
     def _do_line(self, changes: dict[str, Any]) -> None:
         self._line = changed(self._line, changes)
@@ -245,13 +248,13 @@ def _pairs(text: str) -> dict[int, int]:
     return {int(id): int(value) for id, value in (pair.split("=") for pair in text.split(",") if pair)}
 
 
-def main() -> int:
+def serve(kind: type[Server], models: Iterable[int], baud_rates: Iterable[int]) -> int:
     """Serve a chain; prints the port as JSON, then takes commands from standard input until it ends."""
     parser = argparse.ArgumentParser(description="A chain of simulated servos of its own, behind a pseudo-terminal.")
     parser.add_argument("--ids", type=int, nargs="+", default=[1, 2, 3, 4], help="of the servos")
-    parser.add_argument("--model", type=int, default=1000, choices=sorted(MODELS), help="model number of all")
+    parser.add_argument("--model", type=int, default=1000, choices=sorted(models), help="model number of all")
     parser.add_argument("--models", type=_pairs, default={}, help="model numbers of some: 3=1060,4=1200")
-    parser.add_argument("--baud", type=int, default=1_000_000, choices=BAUD_RATES)
+    parser.add_argument("--baud", type=int, default=1_000_000, choices=tuple(baud_rates))
     parser.add_argument("--position", type=int, default=2048, help="where they stand [counts]")
     parser.add_argument("--positions", type=_pairs, default={}, help="where some stand: 3=1000,4=3000")
     parser.add_argument("--return-delay", type=int, default=0, help="[2 µs]")
@@ -260,11 +263,11 @@ def main() -> int:
     parser.add_argument("--brief", action="store_true", help="log when packets came, not what they say: for hours")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the player
-    server = Server(parser.parse_args())
+    server = kind(parser.parse_args())
     _take_precedence()
     server.run()
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(serve(Server, MODELS, BAUD_RATES))

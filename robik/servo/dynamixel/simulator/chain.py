@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 from ...chain import BITS_PER_BYTE, ServoChain
+from ...simulator.simulated import Answer, GoalRecord, OnGoal
 from ..models import BAUD_RATES, FAST_READ_FIRMWARE, MODELS
 from .packet import (
     ALERT,
@@ -37,23 +37,6 @@ SEVERAL = (
 FAST = (Instruction.FAST_SYNC_READ, Instruction.FAST_BULK_READ)
 
 
-@dataclass(frozen=True)
-class Answer:
-    """Bytes that servos send back, and how long the bus needs for it [s]."""
-
-    data: bytes
-    seconds: float
-
-
-@dataclass(frozen=True)
-class GoalRecord:
-    """A goal position that a servo took: when [s, the system's monotonic clock], which servo, what [counts]."""
-
-    time: float
-    id: int
-    counts: int
-
-
 class SimulatedChain:
     """Servos on one bus.
 
@@ -62,7 +45,7 @@ class SimulatedChain:
         on_goal: called with each goal position that a servo takes.
     """
 
-    def __init__(self, chain: ServoChain, now: float, on_goal: Callable[[GoalRecord], None] | None = None) -> None:
+    def __init__(self, chain: ServoChain, now: float, on_goal: OnGoal | None = None) -> None:
         self.servos = [SimulatedServo(MODELS[servo.model], servo.id, servo.zero, now) for servo in chain.servos]
         for servo in self.servos:
             servo.set("baud_rate", BAUD_RATES.index(chain.baud_rate))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import tau
 
+from ...simulator.motor import Motor
 from ..models import (
     ACCELERATION_UNIT,
     CURRENT_POSITION_MODE,
@@ -21,7 +22,6 @@ from ..models import (
 )
 from .backup import Backup, copy_settings
 from .memory import GOALS, TRIPPED, Memory
-from .motor import Motor
 from .packet import PacketError, TableError
 
 CURRENT_MODE, VELOCITY_MODE, PWM_MODE = 0, 1, 16
@@ -55,6 +55,19 @@ class SimulatedServo(Memory):
         self._backup = Backup()
         self.set("id", id)
         self.set("goal_position", position)
+
+    @property
+    def id(self) -> int:
+        """Id on the bus, as it is now."""
+        return self.get("id")
+
+    def state(self) -> dict[str, float]:
+        """Return position [counts], velocity [counts/s], `moved` and `heard` [s], and entries worth a look."""
+        names = ["torque_enable", "goal_position", "bus_watchdog", "hardware_error_status"]
+        names += ["profile_velocity", "profile_acceleration"]
+        names += ["goal_current"] if "goal_current" in self.model.table else []
+        motion = {"position": self.motor.position, "velocity": self.motor.velocity}
+        return motion | {"heard": self.heard, "moved": self.moved} | {name: self.get(name) for name in names}
 
     # what is read and written
 
@@ -119,9 +132,9 @@ class SimulatedServo(Memory):
         return VELOCITY_UNIT / tau * self.model.counts_per_turn
 
     def _apply_goal(self) -> None:
-        self.motor.profile_velocity = self.get("profile_velocity") * self._velocity_unit
+        self.motor.travel_speed = self.get("profile_velocity") * self._velocity_unit
         unit = ACCELERATION_UNIT / tau * self.model.counts_per_turn
-        self.motor.profile_acceleration = self.get("profile_acceleration") * unit
+        self.motor.travel_acceleration = self.get("profile_acceleration") * unit
         if self.get("operating_mode") in POSITION_MODES:
             self.motor.goal = float(self.get("goal_position") - self.get("homing_offset"))
 

@@ -13,15 +13,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from .... import program
-from ....errors import ServoError
-from ...chain import BITS_PER_BYTE, ServoChain
-from ...chain_file import load_chain, save_chain
-from ...schedule import take_precedence
-from .chain import Answer, GoalRecord, SimulatedChain
+from ... import program
+from ...errors import ServoError
+from ..chain import BITS_PER_BYTE, ServoChain
+from ..chain_file import load_chain, save_chain
+from ..driver import driver_of
+from ..schedule import take_precedence
 from .clock import Clock
 from .port import Noise, PseudoTerminal, Socket
-from .servo import SimulatedServo
+from .simulated import Answer, GoalRecord, Simulated, SimulatedBus
 
 POLL = 0.1  # [s] between looks at whether to end
 SHORTEST_SLEEP = 1e-4  # [s]; less than what a sleep itself takes
@@ -33,7 +33,7 @@ class Server:
     """A simulated chain at a port, until it is ended.
 
     Args:
-        chain: what to simulate.
+        chain: what to simulate, of one brand.
         port: where.
         record: a file that gets a line `time,id,counts` per goal position that a servo takes.
 
@@ -52,8 +52,9 @@ class Server:
         self._lock = threading.Lock()
         self._ended = threading.Event()
 
-    def _new(self) -> SimulatedChain:
-        return SimulatedChain(self._chain, self.clock.now, self._write_record if self._record else None)
+    def _new(self) -> SimulatedBus:
+        driver = driver_of(self._chain.brand.name)
+        return driver.simulate(self._chain, self.clock.now, self._write_record if self._record else None)
 
     @property
     def name(self) -> str:
@@ -117,7 +118,7 @@ class Server:
         match words:
             case ["state"]:
                 self._flush()
-                return {servo.get("id"): _state(servo) for servo in self.simulated.servos}
+                return {servo.id: servo.state() for servo in self.simulated.servos}
             case ["traffic"]:
                 return self.traffic
             case ["hold"]:
@@ -140,11 +141,12 @@ class Server:
                 return {"error": f"unknown command {' '.join(words)!r}"}
         return {}
 
-    def _servo(self, id: int) -> SimulatedServo:
+    def _servo(self, id: int) -> Simulated:
         """Raise ValueError: it is not on the chain."""
-        if (found := self.simulated.servo(id)) is None:
-            raise ValueError(f"there is no servo {id}")
-        return found
+        for servo in self.simulated.servos:
+            if servo.id == id:
+                return servo
+        raise ValueError(f"there is no servo {id}")
 
     def _advance(self) -> None:
         for servo in self.simulated.servos:
@@ -184,7 +186,7 @@ class Server:
             self._record.flush()
 
 
-def _pull(servo: SimulatedServo, verb: str, words: list[str], now: float) -> bool:
+def _pull(servo: Simulated, verb: str, words: list[str], now: float) -> bool:
     """Run one test command. Return False if it is unknown."""
     match verb, words:
         case "silent", []:
@@ -224,26 +226,6 @@ def _load(share: str) -> float:
     return load
 
 
-def _state(servo: SimulatedServo) -> dict[str, float]:
-    entries = [
-        "torque_enable",
-        "goal_position",
-        "bus_watchdog",
-        "hardware_error_status",
-        "profile_velocity",
-        "profile_acceleration",
-    ]
-    if "goal_current" in servo.model.table:
-        entries.append("goal_current")
-    motion = {
-        "position": servo.motor.position,
-        "velocity": servo.motor.velocity,
-        "heard": servo.heard,
-        "moved": servo.moved,
-    }
-    return motion | {name: servo.get(name) for name in entries}
-
-
 class SimulatorProcess:
     """A simulated chain in a process of its own, which ends with this one.
 
@@ -260,7 +242,7 @@ class SimulatorProcess:
         arguments = [str(servos), *(["--record", str(record)] if record else [])]
         arguments += ["--socket"] if over_socket or not hasattr(os, "openpty") else []
         self._process = subprocess.Popen(
-            program.command("servo.dynamixel.simulator.server", *arguments),
+            program.command("servo.simulator.server", *arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

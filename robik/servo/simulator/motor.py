@@ -31,11 +31,12 @@ class Motor:
         drive_is_voltage: whether the turning motor's own voltage (back-EMF) takes its share of the drive.
         strength: of what the controller may push with, 0 to 1.
         top_speed: what the motor can do without a load [counts/s].
-        profile_velocity, profile_acceleration: [counts/s, counts/s²]; 0 for none.
+        travel_speed, travel_acceleration: [counts/s, counts/s²]; 0 for none.
         powered: whether torque is on; without it the gear's friction holds the horn, up to `BACK_DRIVING`.
         load: torque from outside.
         blocked: something holds the horn.
         pushing_for: how long it has pushed in vain with nearly all it has [s].
+        overload_after, overload_share: how long it may [s], and with which share of the greatest torque that begins.
     """
 
     position: float
@@ -47,12 +48,14 @@ class Motor:
     drive: float | None = None
     drive_is_voltage: bool = False
     strength: float = 1.0
-    profile_velocity: float = 0.0
-    profile_acceleration: float = 0.0
+    travel_speed: float = 0.0
+    travel_acceleration: float = 0.0
     powered: bool = False
     load: float = 0.0
     blocked: bool = False
     pushing_for: float = 0.0
+    overload_after: float = OVERLOAD_AFTER
+    overload_share: float = FULL
 
     def __post_init__(self) -> None:
         self.goal = self.position
@@ -98,7 +101,8 @@ class Motor:
     @property
     def endures(self) -> float:
         """Return how long it may go on like this before it is overloaded [s]."""
-        return max(0.0, OVERLOAD_AFTER - self.pushing_for) if self.is_pushing and self._most >= FULL else inf
+        is_heavy = self.is_pushing and self._most >= self.overload_share
+        return max(0.0, self.overload_after - self.pushing_for) if is_heavy else inf
 
     @property
     def _wanted(self) -> float:
@@ -156,7 +160,7 @@ class Motor:
             self._push(self.drive, FRICTION, seconds)
         elif self._gives_way:
             self._push(-copysign(self.strength, self.load), FRICTION, seconds)
-        elif self.profile_acceleration == 0.0:
+        elif self.travel_acceleration == 0.0:
             self._slide(seconds)
         else:
             self._follow(seconds)
@@ -182,7 +186,7 @@ class Motor:
             self.position += self.velocity * seconds
             return
         distance = self.goal - self.position
-        speed = min(speed, self.profile_velocity or inf)
+        speed = min(speed, self.travel_speed or inf)
         if abs(distance) <= speed * seconds:
             self.position, self.velocity = self.goal, 0.0
         else:
@@ -198,7 +202,7 @@ class Motor:
             self.acceleration = 0.0
 
     def _accelerate(self, dt: float) -> None:
-        change = self.profile_acceleration * dt
+        change = self.travel_acceleration * dt
         fastest = self._fastest(self._wanted)
         if self.target_velocity is not None:
             wanted = max(-fastest, min(fastest, self.target_velocity))
@@ -207,8 +211,8 @@ class Motor:
             if abs(distance) <= change * dt and abs(self.velocity) <= 2 * change:
                 self.position, self.velocity = self.goal, 0.0
                 return
-            braking = sqrt(2 * self.profile_acceleration * abs(distance))
-            wanted = copysign(min(fastest, self.profile_velocity or inf, braking, abs(distance) / dt), distance)
+            braking = sqrt(2 * self.travel_acceleration * abs(distance))
+            wanted = copysign(min(fastest, self.travel_speed or inf, braking, abs(distance) / dt), distance)
         self.acceleration = max(-change, min(change, wanted - self.velocity)) / dt
         self.velocity += self.acceleration * dt
         self.position += self.velocity * dt

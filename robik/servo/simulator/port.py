@@ -11,7 +11,7 @@ import select
 import socket
 import sys
 
-from ....errors import ServoError
+from ...errors import ServoError
 
 UNNAMED, TCGETS2 = 0o10000, 0x802C542A  # Linux: the speed of a rate without a name, and the request that tells the rate
 LEAST, MOST = 1, 8  # bytes that one disturbance takes with it

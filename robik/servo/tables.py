@@ -1,4 +1,4 @@
-"""Data files of control tables: ours, the user's, and the vendor's `*.model` files.
+"""Data files of control tables of any brand: ours, the user's, and Dynamixel's own `*.model` files.
 
 A data file is JSON (docs/servos.md). It says how its model differs from the file that it is `like`. The vendor's files
 hold addresses only, so that a servo of such a model is known and its torque can be cut.
@@ -10,22 +10,20 @@ import json
 import os
 import re
 import sys
+from collections.abc import Collection
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent / "control_tables"
-VARIABLE = "ROBIK_DYNAMIXEL_TABLES"  # the environment variable that names the user's folder
 NUMBERS = "dynamixel.model"  # the vendor's list of model numbers and files
 KEYS = {
     *("about", "like", "name", "number", "rpm", "current_unit", "counts_per_turn", "without", "entries", "indirect"),
-    "newer",
+    *("newer", "sources"),
 }
-OF_AN_ENTRY = {"address", "size", "access", "initial", "low", "high"}
+OF_AN_ENTRY = {"address", "size", "access", "initial", "low", "high", "sign_bit"}
 DEEPEST = 8  # files that are like one another
-VENDORS_NAMES = {"secondary_shadow_id": "secondary_id"}
 
 
 class TableError(Exception):
@@ -61,9 +59,30 @@ class Table:
     newer: dict[str, Any] = field(default_factory=dict)
 
 
-def user_folder() -> Path:
-    """Return the folder in which data files of the user's are looked for."""
-    if chosen := os.environ.get(VARIABLE):
+def own_folder(brand: str) -> Path:
+    """Return the folder of a brand's data files that come with RobIK.
+
+    Args:
+        brand: Name of the brand, which is that of its package.
+
+    Returns:
+        The folder.
+    """
+    return Path(__file__).parent / brand / "control_tables"
+
+
+def user_folder(brand: str) -> Path:
+    """Return the folder in which data files of the user's are looked for.
+
+    The environment variable `ROBIK_BRAND_TABLES` (with the brand's name) names another one.
+
+    Args:
+        brand: Name of the brand.
+
+    Returns:
+        The folder, which need not be there.
+    """
+    if chosen := os.environ.get(f"ROBIK_{brand.upper()}_TABLES"):
         return Path(chosen)
     if sys.platform == "win32":
         base = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
@@ -71,15 +90,16 @@ def user_folder() -> Path:
         base = Path.home() / "Library" / "Application Support"
     else:
         base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    return base / "robik" / "dynamixel"
+    return base / "robik" / brand
 
 
-def read_tables(folder: Path, *others: Path) -> tuple[list[Table], list[str]]:
+def read_tables(folder: Path, *others: Path, needed: Collection[str] = ()) -> tuple[list[Table], list[str]]:
     """Read the models of a folder.
 
     Args:
         folder: with `*.json` and `*.model` files; it need not be there.
         others: folders in which files may be that these are like.
+        needed: Names of entries that every model of the brand has.
 
     Returns:
         The models, and what is wrong with files that hold none, in words.
@@ -94,7 +114,9 @@ def read_tables(folder: Path, *others: Path) -> tuple[list[Table], list[str]]:
         except TableError as error:
             problems.append(str(error))
             continue
-        if table.name:
+        if table.name and (lacking := next((name for name in needed if name not in table.entries), "")):
+            problems.append(str(TableError(path, f"it has no entry {lacking!r}")))
+        elif table.name:
             tables.append(table)
     return tables, problems
 
@@ -208,10 +230,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _check_whole(table: Table) -> None:
-    """Make sure that a model has what every servo is known by, and that no two of its entries share a byte."""
-    for name in ("model_number", "torque_enable"):
-        if name not in table.entries:
-            raise TableError(table.path, f"it has no entry {name!r}")
+    """Make sure that no two entries of a model share a byte, and that initial values are within their ranges."""
     owner: dict[int, str] = {}
     for name, entry in table.entries.items():
         for address in range(entry["address"], entry["address"] + entry["size"]):
@@ -246,9 +265,8 @@ def _vendors(path: Path) -> Table:
     for row in rows:
         if row is None or row[3].startswith("Indirect"):
             continue
-        name = re.sub(r"[^a-z0-9]+", "_", row[3].lower()).strip("_")
-        entries.setdefault(VENDORS_NAMES.get(name, name), {"address": int(row[1]), "size": int(row[2]), "access": "RW"})
-    table = Table(path, "-".join(path.stem.upper().split("_")), numbers[path.name], entries=entries)
-    if not {"model_number", "torque_enable"} <= set(entries):
-        raise TableError(path, "it lists no control table with Model Number and Torque Enable")
-    return table
+        name = re.sub(r"[^a-z0-9]+", "_", row[3].lower()).strip("_").replace("_shadow_", "_")  # as its pages say it
+        entries.setdefault(name, {"address": int(row[1]), "size": int(row[2]), "access": "RW"})
+    if not entries:
+        raise TableError(path, "it lists no control table")
+    return Table(path, "-".join(path.stem.upper().split("_")), numbers[path.name], entries=entries)

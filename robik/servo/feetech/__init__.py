@@ -1,0 +1,1 @@
+"""Feetech STS and SMS servos: their protocol, their control tables, and what RobIK does with them."""

@@ -1,0 +1,55 @@
+"""The brand Feetech (STS and SMS series), as chains know it: its models and what its bus carries."""
+
+from __future__ import annotations
+
+from math import tau
+
+from ..brand import Brand, ServoModel
+from ..tables import user_folder
+from .models import BAUD_RATES, COUNTS_PER_TURN, MIDDLE, MODELS, NAME, PROBLEMS, Model
+
+VELOCITY_UNIT = tau / COUNTS_PER_TURN  # [rad/s]: a count a second
+FASTEST = 32_766  # [counts/s] that a goal's speed may say
+GOAL_BYTES = (8, 7)  # of a Sync Write of goal position, time and speed: fixed, and per servo
+LOOK_BYTES = 41  # of a Sync Read from one servo and its answer
+LIKELY_BAUDS = (1_000_000, 115_200, 500_000, 57_600, 250_000, 128_000, 76_800, 38_400)  # the factory's first
+WAKING = 1.0  # [s]
+
+
+def servo_model(model: Model) -> ServoModel:
+    """Return what a chain needs to know of a model.
+
+    Args:
+        model: A model with its control table.
+
+    Returns:
+        Constants and limits.
+    """
+    return ServoModel(
+        name=model.name,
+        counts_per_turn=COUNTS_PER_TURN,
+        centre=MIDDLE,
+        farthest=COUNTS_PER_TURN - 1,
+        velocity_unit=VELOCITY_UNIT,
+        factory_velocity=model.max_speed,
+        highest_velocity=FASTEST * VELOCITY_UNIT,
+        max_speed=model.max_speed,
+        is_playable=model.max_speed > 0,
+    )
+
+
+FEETECH = Brand(
+    name=NAME,
+    models={name: servo_model(model) for name, model in MODELS.items()},
+    default_model="STS3215",
+    baud_rates=BAUD_RATES,
+    streaming_baud=1_000_000,
+    likely_bauds=LIKELY_BAUDS,
+    goal_bytes=GOAL_BYTES,
+    speed_bytes=0,
+    look_bytes=LOOK_BYTES,
+    waking=WAKING,
+    has_watchdog=False,
+    folder=user_folder(NAME),
+    problems=tuple(PROBLEMS),
+)

@@ -1,0 +1,166 @@
+"""The serial port of Feetech servos: bytes out at once, bytes in as they come."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ...errors import ServoError
+from ..emergency import Emergency
+from ..line import PortGone
+from ..listener import Listener
+from ..serial_port import OPEN_ERRORS, PORT_ERRORS, READ_SLICE, lower_latency, open_serial, ports_there, reason
+
+BITS_PER_BYTE = 10  # on the wire: start, eight, stop
+
+
+class Port:
+    """An open serial port, which stops at once when the emergency stop is pressed.
+
+    Args:
+        name: a device path, or a URL that pyserial opens.
+        baud_rate: at which to open it [bit/s].
+        emergency: the owner's emergency stop.
+
+    Attributes:
+        name, baud_rate: see above.
+
+    Raises:
+        ServoError: the port does not exist or cannot be opened; says what to do.
+    """
+
+    def __init__(self, name: str, baud_rate: int, emergency: Emergency) -> None:
+        self.name, self.baud_rate, self._emergency = name, baud_rate, emergency
+        self._is_open = False
+        self._there = bytearray()
+        self._listener: Listener | None = None  # of a port that is a file: neither a network's, nor on Windows
+        self.open_at(baud_rate)
+
+    def open_at(self, baud_rate: int) -> None:
+        """Open the port, or open it again, at a baud rate.
+
+        Args:
+            baud_rate: Rate [bit/s].
+
+        Raises:
+            ServoError: It cannot be opened.
+        """
+        self.close()
+        try:
+            self._serial = open_serial(self.name, baud_rate)
+        except OPEN_ERRORS as error:
+            raise ServoError(f"port {self.name} cannot be opened ({reason(error)}); {ports_there()}") from None
+        self.baud_rate, self._is_open = baud_rate, True
+        if isinstance(getattr(self._serial, "fd", None), int):
+            self._listener = Listener(self._serial.fd)
+        lower_latency(self._serial)
+        self._there.clear()
+
+    def close(self) -> None:
+        """Close the port, if it is open."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        if self._listener:
+            self._listener.close()
+            self._listener = None
+        try:
+            self._serial.close()
+        except PORT_ERRORS:
+            return  # it is gone already
+
+    @property
+    def seconds_per_byte(self) -> float:
+        """Time of a byte on the wire [s]."""
+        return BITS_PER_BYTE / self.baud_rate
+
+    def write(self, data: bytes, changes: bool) -> None:
+        """Send bytes.
+
+        Args:
+            data: The bytes of a packet.
+            changes: Whether it changes a servo, which the emergency stop does not allow.
+
+        Raises:
+            PortGone: The port takes no bytes.
+            EmergencyStopped: The stop is pressed.
+        """
+        self._emergency.check(changes=changes)
+        try:
+            written = self._write_some(data) if self._listener else 0
+            if written < len(data):
+                self._serial.write(data[written:])
+        except PORT_ERRORS as error:
+            raise self._gone(error) from None
+
+    def _write_some(self, data: bytes) -> int:
+        try:
+            return os.write(self._serial.fd, data)
+        except BlockingIOError:
+            return 0
+
+    def flush(self) -> None:
+        """Wait until all is on the wire.
+
+        Raises:
+            PortGone: The port is gone.
+        """
+        try:
+            self._serial.flush()
+        except PORT_ERRORS as error:
+            raise self._gone(error) from None
+
+    def arrived(self) -> bytes:
+        """Return all that has arrived since `clear`, at once.
+
+        Raises:
+            PortGone: The port is gone.
+            EmergencyStopped: The stop is pressed.
+        """
+        self._emergency.check()
+        try:
+            self._there += self._new()
+        except PORT_ERRORS as error:
+            raise self._gone(error) from None
+        return bytes(self._there)
+
+    def _new(self) -> bytes:
+        if self._listener:
+            return self._listener.take_all()
+        new = bytearray()
+        while waiting := self._serial.in_waiting:
+            new += self._serial.read(waiting)
+        return bytes(new)
+
+    def wait(self) -> bytes:
+        """Return what `arrived` returns, after waiting a little for something new.
+
+        Raises:
+            PortGone: The port is gone.
+            EmergencyStopped: The stop is pressed.
+        """
+        self._emergency.check()
+        try:
+            self._there += self._listener.take(4096, READ_SLICE) if self._listener else self._serial.read(1)
+        except PORT_ERRORS as error:
+            raise self._gone(error) from None
+        return self.arrived()
+
+    def clear(self) -> None:
+        """Throw away what has arrived.
+
+        Raises:
+            PortGone: The port is gone.
+        """
+        self.arrived()
+        self._there.clear()
+
+    def _gone(self, error: Exception) -> PortGone:
+        return PortGone(
+            f"port {self.name} is gone ({reason(error)}); check the adapter and its cable, then connect again"
+        )
+
+
+def now() -> float:
+    """Return the time by the clock that timeouts go by [s]."""
+    return time.perf_counter()

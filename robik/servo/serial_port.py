@@ -1,0 +1,86 @@
+"""Serial ports: opening one as a bus of servos wants it, and what went wrong in the user's words."""
+
+from __future__ import annotations
+
+import socket
+
+from ..extras import extra
+
+with extra("servo"):
+    import serial
+
+WRITE_TIMEOUT = 1.0  # [s]: a port that takes no bytes for so long is gone; less can be a computer that stalls
+READ_SLICE = 0.002  # [s] of waiting for bytes at a time
+
+try:
+    import termios
+
+    PORT_ERRORS: tuple[type[Exception], ...] = (OSError, termios.error)  # pyserial's errors are OSErrors
+except ImportError:  # Windows
+    PORT_ERRORS = (OSError,)
+OPEN_ERRORS = PORT_ERRORS + (ValueError,)  # noqa: RUF005  (a starred tuple has no type)
+
+
+def open_serial(name: str, baud_rate: int) -> serial.SerialBase:
+    """Open a port for this program alone, with as little delay as the system allows.
+
+    Args:
+        name: A device path, or a URL that pyserial opens, such as `socket://host:port`.
+        baud_rate: Rate [bit/s].
+
+    Returns:
+        The open port, with nothing waiting to be read.
+
+    Raises:
+        OSError: One of `OPEN_ERRORS`; `reason` says it in words.
+    """
+    alone = None if "://" in name else True  # two programs on one bus would talk over each other
+    opened = serial.serial_for_url(
+        name, baudrate=baud_rate, timeout=READ_SLICE, write_timeout=WRITE_TIMEOUT, exclusive=alone
+    )
+    over_network = getattr(opened, "_socket", None)
+    if over_network is not None:  # else a request waits for the acknowledgement of the goals
+        over_network.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    opened.reset_input_buffer()
+    return opened
+
+
+def lower_latency(opened: serial.SerialBase) -> None:
+    """Let an adapter pass answers on at once: USB adapters hold them back for 16 ms, and only Linux lets us say so.
+
+    Args:
+        opened: The port.
+    """
+    if not hasattr(opened, "set_low_latency_mode"):
+        return
+    try:
+        opened.set_low_latency_mode(True)
+    except OPEN_ERRORS:
+        return  # no USB adapter
+
+
+def reason(error: Exception) -> str:
+    """Return why a port failed, in a few words.
+
+    Args:
+        error: The error of the port.
+
+    Returns:
+        The words.
+    """
+    text = str(error.args[1] if len(error.args) == 2 else error)
+    if "returned no data" in text:  # pyserial's guess at why there is nothing to read
+        return "unplugged"
+    if "exclusively lock" in text:
+        return "another program uses it; robik servos stop ends what plays with RobIK"
+    # pyserial nests: "[Errno 2] could not open port X: [Errno 2] No such file or directory: 'X'"
+    return text.rsplit("] ", 1)[-1].split(": '")[0].strip(" .").lower() or type(error).__name__
+
+
+def ports_there() -> str:
+    """Return which ports there are, in words."""
+    from serial.tools import list_ports
+
+    there = sorted(port.device for port in list_ports.comports())
+    known = f"there are {', '.join(there)}" if there else "there is no serial port"
+    return f"{known}; the port 'sim' is the simulated chain"
