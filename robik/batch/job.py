@@ -12,7 +12,7 @@ from ..errors import RobikError
 from ..files import write_whole
 from ..mechanism import Mechanism
 from ..mechanism.base import with_base
-from ..motions import Companions, report_summary, save_motion
+from ..motions import Companions, Motion, report_summary, save_motion
 from ..motions.resampling import resampled
 from ..retarget.recorded import retarget_recording
 from ..robots import load, names, path
@@ -156,8 +156,20 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
     output = output_file(plan, item.name)
     output.parent.mkdir(parents=True, exist_ok=True)
     save_motion(motion, output, plan.format, Companions(robot=found.mechanism, order=plan.order))
-    summary = report_summary(found.motion)
-    figures = {key: summary[key] for key in KEPT}
+    return figures_of(found.motion)
+
+
+def figures_of(motion: Motion) -> dict[str, Any]:
+    """Return the figures of a motion's quality that the table shows.
+
+    Args:
+        motion: A motion with its report.
+
+    Returns:
+        Figures by name.
+    """
+    summary = report_summary(motion)
+    figures: dict[str, Any] = {key: summary[key] for key in KEPT}
     figures["frames_too_fast"], figures["frames_short"] = len(summary["frames_too_fast"]), len(summary["frames_short"])
     quality = summary.get("quality") or {}
     return figures | {key: value for key, value in quality.items() if isinstance(value, int | float)}

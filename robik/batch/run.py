@@ -20,6 +20,32 @@ TRIES = 2  # of a recording whose worker ended with it
 Tell = Callable[[dict[str, Any], int, int], None]  # a row, how many are done, of how many
 
 
+def shard_of(text: str) -> tuple[int, int]:
+    """Return the part that a text such as 2/8 names.
+
+    Args:
+        text: K/N.
+
+    Returns:
+        K and N.
+
+    Raises:
+        FormatError: It is none.
+    """
+    k, _, n = text.partition("/")
+    if not (k.isdigit() and n.isdigit()):
+        raise FormatError(f"a shard is K/N, as 2/8, not {text!r}")
+    _check_shard((int(k), int(n)))
+    return int(k), int(n)
+
+
+def _check_shard(shard: tuple[int, int]) -> None:
+    """Check that there is such a part. Raises FormatError."""
+    k, n = shard
+    if not 1 <= k <= n:
+        raise FormatError(f"a shard is K/N with K from 1 to N, as 2/8, not {k}/{n}")
+
+
 def items_in(folder: str | Path, shard: tuple[int, int] = (1, 1)) -> list[Item]:
     """Return the recordings in a folder and the folders in it, by name.
 
@@ -33,9 +59,8 @@ def items_in(folder: str | Path, shard: tuple[int, int] = (1, 1)) -> list[Item]:
     Raises:
         FormatError: There is no such folder, none in it, or no such part.
     """
+    _check_shard(shard)
     k, n = shard
-    if not 1 <= k <= n:
-        raise FormatError(f"a shard is K/N with K from 1 to N, as 2/8, not {k}/{n}")
     root = Path(folder)
     if not root.is_dir():
         raise FormatError(f"{folder}: there is no such folder")
