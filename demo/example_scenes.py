@@ -72,7 +72,6 @@ def walker() -> None:
     bring_character()
     bpy.ops.robik.auto_map()
     robot = scene.robik.robot.robik.robot
-    robot.balance.source, robot.balance.pin_feet = "FEET", True
     pelvis = next(t for t in robot.character.targets if t.frame == "pelvis")
     pelvis.position_weight = (0.0, 0.0, 1.0)  # where it is sideways is for balance to say
 

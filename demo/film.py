@@ -52,7 +52,6 @@ def walk(file: Path) -> tuple[Object, Object]:
     bpy.ops.robik.auto_map()
     root = scene.robik.robot
     robot = root.robik.robot
-    robot.balance.source, robot.balance.pin_feet = "FEET", True
     for target in robot.character.targets:
         print(f"{root.robik.label}: {target.frame} follows {target.bone}")
     print(bpy.ops.robik.bake(), robot.result.frames, robot.result.missed, flush=True)

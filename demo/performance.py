@@ -91,7 +91,7 @@ def bake(root: Object, balanced: bool) -> Bake:
         RobikError: it is not.
     """
     robot, scene = root.robik.robot, bpy.context.scene
-    robot.balance.source = "FEET" if balanced else "NONE"
+    robot.balance.mode = "AUTO" if balanced else "OFF"
     robot.balance.pin_feet, robot.balance.margin, robot.balance.add_give = balanced, MARGIN, False
     pelvis = next(t for t in robot.character.targets if t.frame == "pelvis")
     weight = tuple(pelvis.position_weight)

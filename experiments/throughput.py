@@ -60,7 +60,6 @@ def measured(seconds: int, drags: int) -> Found:
     root, rig = import_walker(), bring_character()
     follow(root, rig, WALKING)
     scene.frame_start, scene.frame_end = 1, seconds * RATE
-    root.robik.robot.balance.source, root.robik.robot.balance.pin_feet = "FEET", True
     tell("throughput: the first bake, which compiles")
     bpy.ops.robik.bake()
     bakes = [_bake(root, samples) for samples in (1, 20)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 from bpy.app.handlers import persistent
-from bpy.types import Object
+from bpy.types import Object, PropertyGroup
 
 from ..robik.errors import RobikError
 from .animation import actions
@@ -23,7 +23,9 @@ def bring_up_to_date(root: Object) -> None:
         return
     if robot.format < 2:
         _from_first(root)
-    _from_second(root)
+    if robot.format < 3:
+        _from_second(root)
+    _from_third(root)
     robot.format = FORMAT
 
 
@@ -44,11 +46,23 @@ def _from_first(root: Object) -> None:
 def _from_second(root: Object) -> None:
     """Format 3 names the switch that keeps motor speeds as the library does: `enforce_velocity`, before `guarantee`."""
     bake = root.robik.robot.bake
-    # Since Blender 5.0, values of properties that no longer exist are kept apart from a user's own.
-    stored = bake.bl_system_properties_get() if hasattr(bake, "bl_system_properties_get") else bake
-    kept = None if stored is None else stored.get("guarantee")
-    if kept is not None:
+    if (kept := _stored(bake, "guarantee")) is not None:
         bake.enforce_velocity = bool(kept)
+
+
+def _from_third(root: Object) -> None:
+    """Format 4 has one choice of balance, on by default, for what the centre of mass follows and at which pace."""
+    balance = root.robik.robot.balance
+    source, pace = _stored(balance, "source") or 0, _stored(balance, "pace") or 0
+    balance.mode = ("OFF", ("AUTO", "STILL", "MOVING")[pace], "OBJECT")[source]
+    balance.pin_feet = bool(_stored(balance, "pin_feet"))
+
+
+def _stored(group: PropertyGroup, name: str) -> int | None:
+    """Return what a file holds of a property, also of one that no longer exists; None where it was left alone."""
+    # Since Blender 5.0, values of properties are kept apart from a user's own.
+    stored = group.bl_system_properties_get() if hasattr(group, "bl_system_properties_get") else group
+    return None if stored is None else stored.get(name)
 
 
 def _bring_all() -> None:

@@ -33,7 +33,9 @@ class ROBIK_OT_detect_contacts(Reporting):
         root = changeable_robot(context.scene)
         mechanism = read_robot(root)
         frames = frame_range(context.scene, root.robik.robot.bake)
-        clip = finish(sample_tracks(context, mechanism, read_mapping(root, mechanism), read_balance(root), frames))
+        mapping = read_mapping(root, mechanism)
+        balance = read_balance(root, mechanism, mapping)
+        clip = finish(sample_tracks(context, mechanism, mapping, balance, frames))
         contacts = find_contacts(mechanism, clip)
         for target in root.robik.robot.character.targets:
             if target.enabled and target.leads and target.frame in contacts:

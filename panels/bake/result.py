@@ -10,6 +10,7 @@ from ...robik.retarget.quality import CONTACT_MET
 from ...robik.retarget.shortfall import ORIENTATION_MET, POSITION_MET, millimetres
 from ...scene.bake.freshness import is_out_of_date
 from ...scene.bake.result import status
+from ...scene.balance.settings import OVER_FEET
 from ...scene.robot.parts import parts
 from ..tab import TabPanel, line, robot_or_hint
 
@@ -306,13 +307,11 @@ def _torn(root: Object) -> str:
     Else empty.
     """
     robot = root.robik.robot
-    if (
-        robot.balance.source == "NONE" or robot.result.missed <= robot.result.held_back
-    ):  # motors' speeds keep it from its targets
+    if robot.balance.mode == "OFF" or robot.result.missed <= robot.result.held_back:  # by motors' speeds
         return ""
     feet = {f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot}
     others = [t for t in robot.character.targets if t.enabled and t.leads and t.frame not in feet]
-    gives_way = robot.balance.source == "FEET" and robot.balance.give_way  # the first of them, the hips
+    gives_way = robot.balance.mode in OVER_FEET and robot.balance.give_way  # the first of them, the hips
     free = {t.frame for t in others[int(gives_way) :] if any(t.position_weight[:2])}
     missed = [row for row in robot.result.targets if row.name in free and row.position_error > robot.result.met]
     return max(missed, key=lambda row: row.position_error).name if missed else ""

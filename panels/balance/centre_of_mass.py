@@ -4,9 +4,10 @@ from bpy.types import Context, Object
 
 from ...robik.errors import RobikError
 from ...robik.retarget.support import thin_feet
+from ...scene.balance.settings import OVER_FEET
 from ...scene.robot.parts import parts
 from ...scene.robot.reading import read_moving_parts
-from ..tab import TabPanel, axes, line, robot_or_hint
+from ..tab import FoldedPanel, TabPanel, axes, line, robot_or_hint
 
 
 class ROBIK_PT_balance(TabPanel):
@@ -22,21 +23,36 @@ class ROBIK_PT_balance(TabPanel):
             return
         balance = root.robik.robot.balance
         line(layout, *_status(root))
-        if balance.source == "FEET" and (thin := _thin(root)):
+        if balance.mode in OVER_FEET and (thin := _thin(root)):
             line(layout, thin[0].upper() + thin[1:], "ERROR")
         layout.use_property_split, layout.use_property_decorate = True, False
-        layout.prop(balance, "source")
-        if balance.source == "OBJECT":
+        layout.prop(balance, "mode")
+        if balance.mode == "OBJECT":
             layout.prop(balance, "target")
-        if balance.source == "FEET":
-            layout.prop(balance, "pace")
+        if balance.mode in OVER_FEET:
             layout.prop(balance, "margin")
-            layout.prop(balance, "add_give")
-            layout.prop(balance, "lead")
-            layout.prop(balance, "give_way")
         layout.prop(balance, "pin_feet")
-        if balance.source != "NONE":
-            axes(layout, balance, "weight", "Weight")
+
+
+class ROBIK_PT_balance_advanced(FoldedPanel):
+    """Shift of weight, and how much the centre of mass counts."""
+
+    bl_idname = "ROBIK_PT_balance_advanced"
+    bl_parent_id = "ROBIK_PT_balance"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        balance = root.robik.robot.balance
+        layout.use_property_split, layout.use_property_decorate = True, False
+        if balance.mode in OVER_FEET:
+            for name in ("add_give", "lead", "give_way"):
+                layout.prop(balance, name)
+        column = layout.column()
+        column.active = balance.mode != "OFF"
+        axes(column, balance, "weight", "Weight")
 
 
 def _thin(root: Object) -> str:
@@ -51,21 +67,25 @@ def _status(root: Object) -> tuple[str, str]:
     robot = root.robik.robot
     feet = [f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot]
     following = {t.frame for t in robot.character.targets if t.enabled and t.leads}
-    needs_feet = robot.balance.source == "FEET" or robot.balance.pin_feet
-    if needs_feet and not feet:
-        return "No part of this robot is a foot yet: select its feet, then Robot > Build > Make Foot", "ERROR"
-    if needs_feet and not following & set(feet):
-        return f"Let a foot follow the character first: {', '.join(feet)}", "ERROR"
+    mode = robot.balance.mode
+    if mode in OVER_FEET and not following & set(feet):
+        icon = "INFO" if mode == "AUTO" else "ERROR"
+        if not feet:
+            return (
+                "No part of this robot is a foot: to balance it, select its feet, then Robot > Build > Make Foot",
+                icon,
+            )
+        return f"To balance it, let a foot follow the character: {', '.join(feet)}", icon
     if robot.result.frames and robot.result.has_margin:
         good = robot.result.margin >= 0
         where = f"{1e3 * abs(robot.result.margin):.0f} mm, worst at frame {robot.result.margin_frame}"
         return (f"Margin {where}", "CHECKMARK") if good else (f"Tips over its feet, by {where}", "ERROR")
-    if robot.balance.source == "NONE":
+    if mode == "OFF":
         return "The centre of mass goes where the motion takes it", "INFO"
-    if robot.balance.source == "OBJECT":
+    if mode == "OBJECT":
         followed = robot.balance.target
         return (f"Follows {followed.name}", "INFO") if followed else ("Choose the object to follow", "ERROR")
     return "Bakes and Follow Live keep it over the feet", "INFO"
 
 
-CLASSES = (ROBIK_PT_balance,)
+CLASSES = (ROBIK_PT_balance, ROBIK_PT_balance_advanced)

@@ -39,8 +39,8 @@ class Plan:
     format: str
     extension: str
     base: str = "auto"
-    balance: str = "off"
-    pin_feet: bool = False
+    balance: str = "auto"
+    pin_feet: bool = True
     mapping: str | None = None
     body_model: str | None = None
     rate: float | None = None

@@ -23,8 +23,13 @@ def add_batch(commands: argparse._SubParsersAction) -> None:
         "--format", metavar="NAME", default="csv", help="of the motions (default csv), see robik export"
     )
     parser.add_argument("--base", choices=("auto", "fixed", "floating"), default="auto")
-    parser.add_argument("--balance", choices=("off", "still", "moving", "auto"), default="off")
-    parser.add_argument("--pin-feet", action="store_true", help="hold standing feet flat, without sliding")
+    parser.add_argument("--balance", choices=("off", "still", "moving", "auto"), default="auto")
+    parser.add_argument(
+        "--pin-feet",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="hold standing feet flat, without sliding",
+    )
     parser.add_argument(
         "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
     )

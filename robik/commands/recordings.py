@@ -34,10 +34,16 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--balance",
         choices=("off", "still", "moving", "auto"),
-        default="off",
-        help="the centre of mass over the feet: still for slow walks, moving for dynamic ones, auto by the motion",
+        default="auto",
+        help="the centre of mass over the feet: still for slow walks, moving for dynamic ones, auto (the default) by "
+        "the motion",
     )
-    parser.add_argument("--pin-feet", action="store_true", help="hold standing feet flat, without sliding")
+    parser.add_argument(
+        "--pin-feet",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="hold standing feet flat, without sliding (the default)",
+    )
     parser.add_argument(
         "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
     )
@@ -66,7 +72,7 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..warm_up import help_compiling
 
     chosen = format_to_write(options.output, options.format)
-    balance = balance_by_name(options.balance)
+    balance = balance_by_name(options.balance, options.pin_feet)
     check_writable(options.output, options.report, options.save_mapping)
     mechanism = load(options)
     help_compiling()
@@ -86,6 +92,7 @@ def _retarget(options: argparse.Namespace) -> None:
     )
     if not any(frame.is_foot for frame in mechanism.frames):  # they were found meanwhile
         _tell_thin_feet(found.mechanism, balance)
+    _tell_missing_feet(found, balance)
     motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
     save_motion(motion, options.output, chosen.name, Companions(robot=found.mechanism, order=options.order))
     if options.save_mapping:
@@ -113,6 +120,15 @@ def _tell_thin_feet(mechanism: Mechanism, balance: Balance) -> None:
 
     if balance.needs_contacts and (thin := thin_feet(mechanism, balance.margin)):
         print(f"note: {thin}", file=sys.stderr)
+
+
+def _tell_missing_feet(found: Retargeted, balance: Balance) -> None:
+    """Say on stderr why no foot stands, where the robot floats and feet are to stand."""
+    from ..skeleton.feet import missing_feet
+
+    missing = missing_feet(found.mechanism, found.rows)
+    if missing and balance.needs_contacts and not found.mechanism.is_grounded:
+        print(f"note: {missing}", file=sys.stderr)
 
 
 def _told(motion: Motion) -> str:

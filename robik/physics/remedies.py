@@ -104,7 +104,7 @@ class Source:
     motion: Motion
     clip: TargetClip
     settings: Settings
-    balance: Balance = field(default_factory=lambda: Balance(pin_feet=True))
+    balance: Balance = field(default_factory=lambda: Balance(mode="off"))
 
     def made(self, remedy: Remedy) -> tuple[Motion, TargetClip | None]:
         """Return the motion with a remedy, and the clip that it follows; None where it stays as it is.
@@ -127,8 +127,8 @@ class Source:
             clip = landing_softly(self.mechanism, clip)
         balance = self.balance
         if remedy.pace is not None:
-            balance = replace(balance, source="FEET", pace=remedy.pace, margin=remedy.margin, gives=0.0)
-        settings = replace(self.settings, com_weight=(1.0, 1.0, 0.0)) if balance.source == "FEET" else self.settings
+            balance = replace(balance, mode=remedy.pace, margin=remedy.margin, gives=0.0)
+        settings = replace(self.settings, com_weight=(1.0, 1.0, 0.0)) if balance.over_feet else self.settings
         clip = balanced(clip, self.mechanism, balance, settings)
         return retarget(self.mechanism, clip, settings), clip
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
-from typing import Any
+from typing import Any, Self
 
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
@@ -21,7 +21,8 @@ from .pinning import pin_feet
 from .reach import reaching
 from .whole_body import passes
 
-BALANCES = ("off", "still", "moving", "auto")  # in the shell: none, or the pace of a centre of mass over the feet
+OFF, STILL, MOVING, AUTO, OBJECT = "off", "still", "moving", "auto", "object"
+BALANCES = (OFF, STILL, MOVING, AUTO)  # those that need no object
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +30,8 @@ class Balance:
     """Balance of a clip.
 
     Attributes:
-        source: what the centre of mass follows: NONE, FEET, or OBJECT for a track of its own.
-        pace: key of `with_balance`'s paces: still, moving or auto.
+        mode: "still", "moving" or "auto" for a centre of mass over the feet at one of `with_balance`'s paces,
+            "object" for a track of its own, "off" for none.
         margin: distance that it keeps inside the outline of the standing foot [m], beside what motors give way by.
         gives: what motors give way by [m]; None for a share of the sole's size.
         lead: time before a foot lifts at which the weight is off it [s].
@@ -39,19 +40,37 @@ class Balance:
         weight: (3,) of the centre of mass along the world's axes.
     """
 
-    source: str = "NONE"
-    pace: str = "auto"
+    mode: str = AUTO
     margin: float = field(default=single(0.01))
     gives: float | None = None
     lead: float = field(default=single(0.06))
     give_way: bool = True
-    pin_feet: bool = False
+    pin_feet: bool = True
     weight: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+    @property
+    def over_feet(self) -> bool:
+        """Return whether the centre of mass is kept over the feet."""
+        return self.mode in (STILL, MOVING, AUTO)
 
     @property
     def needs_contacts(self) -> bool:
         """Return whether it depends on when the feet stand."""
-        return self.pin_feet or self.source == "FEET"
+        return self.pin_feet or self.over_feet
+
+    def as_far_as(self, mechanism: Mechanism, frames: Iterable[str]) -> Self:
+        """Return the balance that a robot can keep: none by itself, and no foot pinned, where no foot follows.
+
+        Args:
+            mechanism: The robot.
+            frames: Names of the frames that follow.
+
+        Returns:
+            The balance.
+        """
+        stands = not mechanism.is_grounded and any(mechanism.frame(name).is_foot for name in frames)
+        is_free = self.mode == AUTO and not (stands and mechanism.mass > 0)
+        return replace(self, mode=OFF if is_free else self.mode, pin_feet=self.pin_feet and stands)
 
     def whole_margin(self, mechanism: Mechanism) -> float:
         """Return the margin with what motors give way by.
@@ -98,7 +117,7 @@ class BakeSettings:
     cyclic: bool = False
 
 
-def balance_by_name(name: str, pin_feet: bool = False) -> Balance:
+def balance_by_name(name: str, pin_feet: bool = True) -> Balance:
     """Return a balance by its name in the shell.
 
     Args:
@@ -113,7 +132,7 @@ def balance_by_name(name: str, pin_feet: bool = False) -> Balance:
     """
     if name not in BALANCES:
         raise ClipError(f"unknown balance {name!r}; there are {', '.join(BALANCES)}")
-    return Balance(pin_feet=pin_feet) if name == "off" else Balance(source="FEET", pace=name, pin_feet=pin_feet)
+    return Balance(mode=name, pin_feet=pin_feet)
 
 
 def solver_settings(
@@ -138,7 +157,7 @@ def solver_settings(
         The settings.
     """
     targets, com_weight = dict(weights), balance.weight
-    if balance.source == "FEET":
+    if balance.over_feet:
         com_weight = (*com_weight[:2], 0.0)  # over the feet, at whatever height the motion wants
         if balance.give_way and (hips := hips_of(mechanism, targets)):
             targets[hips] = replace(targets[hips], position=(0.0, 0.0, targets[hips].position[2]))
@@ -217,7 +236,7 @@ def balancing(
 
 def _planned(mechanism: Mechanism, clip: TargetClip, balance: Balance) -> tuple[BalancePlan | None, TargetClip]:
     """Return the plan of a clip's balance, and the clip with it; none where nothing is to be balanced."""
-    if balance.source != "FEET":
+    if not balance.over_feet:
         return None, clip
-    plan = BalancePlan(mechanism, clip, margin=balance.whole_margin(mechanism), lead=balance.lead, pace=balance.pace)
+    plan = BalancePlan(mechanism, clip, margin=balance.whole_margin(mechanism), lead=balance.lead, pace=balance.mode)
     return plan, plan.clip()

@@ -62,13 +62,14 @@ def with_balance(
             wish further.
         pace: "still" holds the CoM over the feet, so that the robot could stop at any time; "moving" holds the
             zero-moment point there, so that it may not stop but need not throw its weight from foot to foot; "auto"
-            takes the first where its own accelerations allow that, else the second.
+            takes the first where its own accelerations allow that, else the second, and the wish where no foot ever
+            stands.
 
     Returns:
         The clip.
 
     Raises:
-        ClipError: The clip moves no foot, none of them ever stands, or a setting cannot be.
+        ClipError: The clip moves no foot, none of them ever stands (but for "auto"), or a setting cannot be.
     """
     return BalancePlan(
         mechanism, clip, margin=margin, wish=wish, lead=lead, shift=shift, stiffness=stiffness, pace=pace
@@ -100,7 +101,7 @@ class BalancePlan:
         if pace not in PACES:
             raise ClipError(f"the balance's pace must be one of {', '.join(PACES)}, not {pace!r}")
         self._clip = with_contacts(mechanism, clip)
-        self._contacts = _foot_contacts(mechanism, self._clip)
+        self._contacts = _foot_contacts(mechanism, self._clip, pace != AUTO)
         wish = default_wish(mechanism, self._clip, self._contacts) if wish is None else np.asarray(wish, dtype=float)
         if wish.shape != (len(clip.times), 3):
             raise ClipError(f"the wished CoM must have the shape ({len(clip.times)}, 3), not {wish.shape}")
@@ -163,14 +164,14 @@ class BalancePlan:
         )
 
 
-def _foot_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarray]:
+def _foot_contacts(mechanism: Mechanism, clip: TargetClip, needed: bool) -> dict[str, np.ndarray]:
     """Return when the feet of a clip stand (T,).
 
     Raises:
-        ClipError: none of them ever does.
+        ClipError: none of them ever does, and it is needed.
     """
     contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None and mechanism.frame(n).is_foot}
-    if not any(c.any() for c in contacts.values()):
+    if needed and not any(c.any() for c in contacts.values()):
         why = "they slide or are in the air all the time; mend their targets, or give the phases by hand"
         raise ClipError(f"none of the feet {', '.join(contacts)} ever stands: {why}")
     return contacts

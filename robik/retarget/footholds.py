@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -23,7 +24,7 @@ class Footholds:
         contacts: by foot, whether it stands (T,).
         outlines: by foot, its sole less the margin, seen from above (N, K, 2) [m].
         centres: by foot, its sole's centre, seen from above (N, 2) [m].
-        ground: height of the ground [m]: where soles stand, in the median.
+        ground: height of the ground [m]: where soles stand, in the median; where none does, where the lowest one is.
     """
 
     times: np.ndarray
@@ -47,14 +48,14 @@ class Footholds:
         Args:
             mechanism: The robot.
             clip: With tracks of its feet.
-            contacts: By foot, whether it stands (T,); at some time one does.
+            contacts: By foot, whether it stands (T,).
             grid: (N,) times of the plan [s].
             margin: How far inside their outlines to stay [m].
 
         Returns:
             The footholds, on a grid of times.
         """
-        outlines, centres, heights = {}, {}, []
+        outlines, centres, heights, lowest = {}, {}, [], inf
         for name, contact in contacts.items():
             position, quaternion = foot_poses(mechanism, clip, name)
             inside = placed(sole_inside(mechanism, name, margin), position, quaternion)
@@ -62,7 +63,9 @@ class Footholds:
             outlines[name] = _resampled(grid, clip.times, inside[..., :2])
             centres[name] = _resampled(grid, clip.times, centre[:, :2])
             heights.append(centre[contact, 2])
-        ground = float(np.median(np.concatenate(heights)))
+            lowest = min(lowest, centre[:, 2].min())
+        stood = np.concatenate(heights)
+        ground = float(np.median(stood) if stood.size else lowest)
         return cls(times=clip.times, grid=grid, contacts=contacts, outlines=outlines, centres=centres, ground=ground)
 
     def for_standing(self, lead: float, shift: float) -> list[np.ndarray | None]:

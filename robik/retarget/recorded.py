@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..errors import ClipError
 from ..mechanism import WORLD, Mechanism, Pose
 from ..motions import Motion
 from ..objectives.settings import Settings
@@ -14,14 +15,14 @@ from ..robots import load as load_robot
 from ..robots import names as robot_names
 from ..robots import path as robot_path
 from ..skeleton.anatomy import read_anatomy
-from ..skeleton.feet import FEET, Shapes, check_feet, on_feet
+from ..skeleton.feet import FEET, Shapes, missing_feet, on_feet
 from ..skeleton.following import FEW, Following, character_clip, checked, fit_rows, glances
 from ..skeleton.mapping import Row, auto_map
 from ..skeleton.mapping_file import load_rows
 from ..skeleton.shapes import shapes_of
 from ..skeleton.single import single
 from ..skeleton.skeleton import SkeletonMotion
-from .baking import BakeSettings, Balance, balance_by_name, balanced, solver_settings
+from .baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from .clip import TargetClip
 from .pinning import ground_height
 from .retarget import Retargeting
@@ -54,8 +55,8 @@ def retarget_recording(
     robot: Mechanism | str | Path,
     recording: SkeletonMotion | str | Path,
     *,
-    balance: str = "off",
-    pin_feet: bool = False,
+    balance: str = "auto",
+    pin_feet: bool = True,
     mapping: Sequence[Row] | str | Path | None = None,
     start: float | None = None,
     end: float | None = None,
@@ -70,8 +71,9 @@ def retarget_recording(
     Args:
         robot: A mechanism, a robot's file, or the name of one that comes with RobIK.
         recording: A character's motion, or a file of one (`load_recording`).
-        balance: "off", or the pace of a centre of mass over the feet: "still", "moving", "auto".
-        pin_feet: Whether standing feet are held flat and without sliding.
+        balance: "off", or the pace of a centre of mass over the feet: "still", "moving", "auto"; by "auto" a robot of
+            which no foot follows is not balanced.
+        pin_feet: Whether standing feet are held flat and without sliding, where feet follow.
         mapping: Which bone each frame follows, as rows or as their file; found by names and shapes if left out.
         start: First time of the recording [s]; its own if left out.
         end: Last time of the recording [s]; its own if left out.
@@ -126,8 +128,9 @@ def follow(
     stood = mechanism
     asked = [row for row in (proposed(mechanism, motion) if rows is None else told(rows, motion)) if row.bone]
     mechanism, mapped = on_feet(mechanism, checked(mechanism, motion, asked), shapes)
-    if balance.needs_contacts:
-        check_feet(mechanism, mapped)
+    if balance.mode in (STILL, MOVING) and (missing := missing_feet(mechanism, mapped)):
+        raise ClipError(missing)
+    balance = balance.as_far_as(mechanism, (row.frame for row in mapped))
     following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism, mapped))
     moving = without_first(motion, following.left_out)
     solver = solver_settings(mechanism, following.weights, balance, settings)

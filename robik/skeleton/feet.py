@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import ClipError
 from ..mechanism import WORLD, Frame, Mechanism, Pose
 from .anatomy import FRONT_LEG, LEG
 from .mapping import Row, standing_row
@@ -197,23 +196,24 @@ def let_go(mechanism: Mechanism, feet: Iterable[str]) -> Mechanism:
     return mechanism.with_changes(joints=tuple(joint for joint in mechanism.joints if joint is not held[0]))
 
 
-def check_feet(mechanism: Mechanism, rows: Iterable[Row]) -> None:
-    """Check that a robot stands on feet that follow a character's.
+def missing_feet(mechanism: Mechanism, rows: Iterable[Row]) -> str:
+    """Return why a robot has no feet that follow a character's.
 
     Args:
         mechanism: the robot, with the feet that were found on it.
         rows: which bone each frame follows.
 
-    Raises:
-        ClipError: it has none, or nothing of the character moves them.
+    Returns:
+        A sentence without its end, or an empty text where it has such feet.
     """
     if not any(row.part in FEET and row.bone for row in rows):
-        raise ClipError(
+        return (
             f"no bone of the recording is mapped to a foot of robot {mechanism.name!r}, so it cannot be balanced and "
             "no foot pinned: map the feet (--mapping), or leave balance and pinned feet out"
         )
     if not any(frame.is_foot for frame in mechanism.frames):
-        raise ClipError(
+        return (
             f"neither the file of robot {mechanism.name!r} nor the meshes of its feet tell what it stands on: give the "
             "frames that it stands on a sole (in a .robik.json, or in Blender: Make Foot)"
         )
+    return ""

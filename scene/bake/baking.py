@@ -58,7 +58,7 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
             result.rest = ""
         store_cost(result, motion.report.speed_cost, request.frames)
         balance = request.balance
-        result.margin_asked = balance.whole_margin(request.mechanism) if balance.source == "FEET" else 0.0
+        result.margin_asked = balance.whole_margin(request.mechanism) if balance.over_feet else 0.0
         result.mark = mark(root, context.scene)
         bakes.keep_result(root)
         heartbeat.beat()

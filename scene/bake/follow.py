@@ -20,6 +20,7 @@ from bpy.types import Action, Context, Depsgraph, Object, Scene
 from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
 from ...robik.objectives.settings import Settings
+from ...robik.retarget.baking import OBJECT
 from ...robik.skeleton.placement import rotation
 from ...robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 from ...robik.tracking.balance import LiveBalance
@@ -81,7 +82,7 @@ class FollowRequest:
     def choice(self) -> tuple:
         """All that a new tracker is needed for when it changes, beside the robot."""
         example = self.example.session_uid if self.example else 0
-        balance = self.balance.source, self.balance.pin_feet, self.balance.margin
+        balance = self.balance.mode, self.balance.pin_feet, self.balance.margin
         return self.tracker, example, self.example_weight, self.settings, balance
 
 
@@ -92,7 +93,8 @@ def read_follow_request(root: Object) -> FollowRequest:
         RobikError: a mapping or the robot is wrong.
     """
     robot, settings = read_moving(root), root.robik.robot
-    mapping, balance, tracker = read_mapping(root, robot.mechanism), read_balance(root), settings.follow.tracker
+    mapping, tracker = read_mapping(root, robot.mechanism), settings.follow.tracker
+    balance = read_balance(root, robot.mechanism, mapping)
     bake = solver_settings(robot.mechanism, mapping, balance, settings.bake)
     solver = _live_settings(bake) if TRACKERS[tracker] is StateBasedTracker else None
     return FollowRequest(
@@ -131,7 +133,7 @@ class Following:
         mechanism, balance = request.robot.mechanism, request.balance
         self.mechanism, self.choice, self._make_tracker = mechanism, request.choice, make
         self.balance = LiveBalance(
-            mechanism, pin_feet=balance.pin_feet, over_feet=balance.source == "FEET", margin=balance.margin
+            mechanism, pin_feet=balance.pin_feet, over_feet=balance.over_feet, margin=balance.margin
         )
         targets = self.balance.step(targets, BEAT, stands)
         self.tracker: Tracker | None = None
@@ -285,7 +287,7 @@ def _targets(request: FollowRequest, scene: Scene, depsgraph: Depsgraph) -> Targ
         raise RobikError("this tracker follows poses of frames alone: choose At Once, or switch the other targets off")
     objectives = asked_for(request.robot.mechanism, asked, sources, leads, placed, 1)
     com_weight = request.weights.com_weight
-    if request.balance.source != "OBJECT":
+    if request.balance.mode != OBJECT:
         return Targets(frames, com_weight=com_weight, objectives=objectives)
     followed = check_object(request.balance.target, "the centre of mass", scene, depsgraph)
     point = pose_of(followed.evaluated_get(depsgraph).matrix_world)

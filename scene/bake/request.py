@@ -73,7 +73,8 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
     """
     mechanism, bake = read_robot(root), root.robik.robot.bake
     frames, prior = frame_range(scene, bake), example_prior(bake.example, mechanism)
-    mapping, balance = read_mapping(root, mechanism), with_give(read_balance(root), root, mechanism, scene)
+    mapping = read_mapping(root, mechanism)
+    balance = with_give(read_balance(root, mechanism, mapping), root, mechanism, scene)
     keeps_other_keys = bool(bake.use_range) and has_keys(root, mechanism)
     return BakeRequest(
         mechanism=mechanism,

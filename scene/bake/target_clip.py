@@ -8,7 +8,7 @@ import numpy as np
 from bpy.types import Context
 
 from ...robik.mechanism import Mechanism
-from ...robik.retarget.baking import balancing
+from ...robik.retarget.baking import OBJECT, balancing
 from ...robik.retarget.clip import TargetClip
 from ...robik.skeleton.placement import rotation
 from ...robik.steps import relay
@@ -62,7 +62,7 @@ def sample_tracks(
         RobikError: a target follows something that is not there.
     """
     led = [target for target in mapping.asked if target.source is not None]
-    points = [check_object(balance.target, "the centre of mass", context.scene)] if balance.source == "OBJECT" else []
+    points = [check_object(balance.target, "the centre of mass", context.scene)] if balance.mode == OBJECT else []
     with posing.paused():
         positions, turns = yield from relay(
             sample_sources(context, [*mapping.targets, *led], points, frames),

@@ -11,6 +11,7 @@ from ...robik.mechanism import Mechanism
 from ...robik.physics.motors import chain_drives
 from ...robik.retarget import baking
 from ...robik.retarget.giving import motors_give
+from ..character.mapping import CharacterMapping
 from ..robot.chain import known_chain
 
 
@@ -25,13 +26,12 @@ class Balance(baking.Balance):
     target: Object | None = None
 
 
-def read_balance(root: Object) -> Balance:
-    """Return the balance settings of a robot."""
+def read_balance(root: Object, mechanism: Mechanism, mapping: CharacterMapping) -> Balance:
+    """Return the balance that a robot's panel asks for, as far as the feet that follow can keep it."""
     group = root.robik.robot.balance
-    return Balance(
-        source=group.source,
+    asked = Balance(
+        mode=group.mode.lower(),
         target=group.target,
-        pace=group.pace.lower(),
         margin=float(group.margin),
         gives=None if group.add_give else 0.0,
         lead=float(group.lead),
@@ -39,11 +39,12 @@ def read_balance(root: Object) -> Balance:
         pin_feet=bool(group.pin_feet),
         weight=tuple(float(weight) for weight in group.weight),  # type: ignore[arg-type]
     )
+    return asked.as_far_as(mechanism, (target.frame for target in mapping.targets))
 
 
 def with_give(balance: Balance, root: Object, mechanism: Mechanism, scene: Scene) -> Balance:
     """Return the balance with what the robot's servos give way by, where they are known and are to be added."""
-    if balance.source != "FEET" or balance.gives is not None or not mechanism.mass > 0:
+    if not balance.over_feet or balance.gives is not None or not mechanism.mass > 0:
         return balance
     chain = known_chain(root, scene)
     try:

@@ -3,35 +3,29 @@
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, PointerProperty
 from bpy.types import Object, PropertyGroup
 
+OVER_FEET = ("AUTO", "STILL", "MOVING")  # modes that keep the robot over its feet
+
 
 class RobikBalance(PropertyGroup):
     """Settings of balance."""
 
-    source: EnumProperty(
-        name="Centre of Mass",
-        description="What the robot's centre of mass follows",
+    mode: EnumProperty(
+        name="Balance",
+        description="How the robot keeps its balance on the feet that stand on the ground",
         items=(
-            ("NONE", "Free", "The centre of mass goes where the motion takes it"),
-            ("FEET", "Over the feet", "Keep the centre of mass over the feet that stand on the ground"),
-            ("OBJECT", "Object", "The centre of mass follows an object"),
-        ),
-        default="NONE",
-    )
-    target: PointerProperty(name="Target", description="The object that the centre of mass follows", type=Object)
-    pace: EnumProperty(
-        name="Pace",
-        description="How the robot keeps its balance",
-        items=(
-            ("AUTO", "Auto", "Still where the motion is slow enough for that, else Moving"),
+            ("AUTO", "Auto", "Still where the motion is slow enough for that, else Moving; Off where no foot follows"),
+            ("OFF", "Off", "The centre of mass goes where the motion takes it"),
             ("STILL", "Still", "The centre of mass is over the feet at any time, so the robot could stop in any frame"),
             (
                 "MOVING",
                 "Moving",
                 "The zero-moment point is over the feet: momentum carries it from foot to foot",
             ),
+            ("OBJECT", "Object", "The centre of mass follows an object"),
         ),
         default="AUTO",
     )
+    target: PointerProperty(name="Target", description="The object that the centre of mass follows", type=Object)
     margin: FloatProperty(
         name="Margin",
         description="How far inside the outline of what stands the centre of mass, or the zero-moment point, stays, "
@@ -64,7 +58,7 @@ class RobikBalance(PropertyGroup):
         default=True,
     )
     pin_feet: BoolProperty(
-        name="Pin Feet", description="Hold standing feet flat on the ground, exactly where they land", default=False
+        name="Pin Feet", description="Hold standing feet flat on the ground, exactly where they land", default=True
     )
     weight: FloatVectorProperty(
         name="Weight",

@@ -2,7 +2,7 @@
 
 from bpy.types import Object
 
-FORMAT = 3
+FORMAT = 4
 
 
 def too_new(root: Object) -> bool:

@@ -116,7 +116,7 @@ def test_weights_and_settings_reach_the_solver() -> None:
     robot = root.robik.robot
     target = robot.character.targets[0]
     target.weight, target.position_weight, target.orientation_weight = 0.5, (1, 0.5, 0), (0, 0, 1)
-    robot.balance.source, robot.balance.weight = "FEET", (2, 3, 4)
+    robot.balance.mode, robot.balance.weight = "AUTO", (2, 3, 4)
     robot.bake.soften, robot.bake.speed, robot.bake.joint_limits = True, 50.0, False
     robot.balance.give_way = False
     settings = settings_of(root)
@@ -174,7 +174,7 @@ def test_hips_give_way_to_balance() -> None:
     root = scenes.squats()
     robot = root.robik.robot
     bpy.data.objects["to pelvis"].delta_location.y = 0.05
-    robot.balance.source, robot.balance.pin_feet, robot.bake.enforce_velocity = "FEET", True, False
+    robot.balance.mode, robot.balance.pin_feet, robot.bake.enforce_velocity = "AUTO", True, False
     report = bake(root).report
     assert np.nanmax(report.com_error) < 1e-4
     assert np.nanmax(report.position_error) < 1e-4

@@ -206,7 +206,7 @@ def test_own_range_is_balanced_as_a_part_of_the_whole() -> None:
     bpy.ops.robik.add_character()
     bpy.ops.robik.auto_map()
     robot = root.robik.robot
-    robot.balance.source, robot.balance.pin_feet = "FEET", True
+    robot.balance.mode, robot.balance.pin_feet = "AUTO", True
     bpy.ops.robik.bake()
     assert not robot.result.missed
     mechanism, frames = scenes.read(root), np.arange(20.0, 41.0)

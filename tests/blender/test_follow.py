@@ -192,7 +192,7 @@ def test_it_stands_as_the_bake_will(tracker: str) -> None:
     bpy.data.objects["to pelvis"].delta_location = 0.02, 0.035, -0.02
     bpy.data.objects["to foot_l"].delta_location = 0.0, 0.0, 0.003
     bpy.data.objects["to foot_l"].delta_rotation_quaternion = np.cos(0.04), 0, np.sin(0.04), 0
-    robot.balance.source, robot.balance.pin_feet = "FEET", True
+    robot.balance.mode, robot.balance.pin_feet = "AUTO", True
     assert bpy.ops.robik.bake() == {"FINISHED"}
     bpy.context.scene.frame_set(6)
     baked = np.array([b.matrix_world.translation for b in scenes.body_objects(root)])

@@ -146,7 +146,7 @@ def test_nothing_is_written_beside_the_add_on(empty_scene: None) -> None:
         ("bpy.ops.robik.bake", "panels.html#bake"),
         ("bpy.ops.robik.import_robot", "panels.html#robot"),
         ("bpy.ops.robik.play_servos", "servos.html"),
-        ("bpy.types.RobikBalance.source", "panels.html#balance"),
+        ("bpy.types.RobikBalance.mode", "panels.html#balance"),
         ("bpy.types.RobikOverlays.com", "panels.html#overlays"),
         ("bpy.types.RobikScene.robot", "panels.html"),
     ],

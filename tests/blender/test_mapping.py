@@ -231,7 +231,7 @@ def test_pinned_feet_and_phases_by_hand() -> None:
     root = scenes.squats(frames=12)
     for start, end in ((1, 4), (9, 12)):
         bpy.ops.robik.add_phase(foot="foot_l", start=start, end=end)
-    root.robik.robot.balance.source = "FEET"
+    root.robik.robot.balance.mode = "AUTO"
     made = clip(root)
     assert made.tracks["foot_l"].contact.tolist() == [True] * 4 + [False] * 4 + [True] * 4
     assert made.tracks["foot_r"].contact.all()
@@ -241,7 +241,7 @@ def test_pinned_feet_and_phases_by_hand() -> None:
 def test_com_follows_an_object() -> None:
     root = scenes.squats(frames=3)
     balance = root.robik.robot.balance
-    balance.source = "OBJECT"
+    balance.mode = "OBJECT"
     with pytest.raises(RobikError, match="centre of mass follows nothing"):
         clip(root)
     balance.target = scenes.empty("com", np.array([[0, 0, 0.2], [0, 0.01, 0.2], [0, 0.02, 0.2]]))

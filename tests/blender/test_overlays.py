@@ -119,7 +119,7 @@ def test_what_is_shown_is_what_was_baked() -> None:
     root.location, root.rotation_mode, root.rotation_euler = (1.0, -2.0, 0.5), "XYZ", (0.0, 0.0, 0.7)
     robot = root.robik.robot
     bpy.context.view_layer.update()
-    robot.balance.source, robot.balance.pin_feet = "FEET", True
+    robot.balance.mode, robot.balance.pin_feet = "AUTO", True
     for target in robot.character.targets:  # they stand where the robot stood before it was moved
         target.source.parent = root
     motion = bake(root)

@@ -22,7 +22,7 @@ def baked_dance(file: Path, bvh: Path, first: int, last: int) -> bpy.types.Objec
     scene.frame_start, scene.frame_end = first, last
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
     balance = root.robik.robot.balance
-    balance.source, balance.pace, balance.pin_feet = "FEET", "AUTO", True
+    balance.mode, balance.pin_feet = "AUTO", True
     assert bpy.ops.robik.bake() == {"FINISHED"}
     return root
 

@@ -203,7 +203,7 @@ def test_weight_shifts_earlier_with_more_look_ahead() -> None:
     bpy.context.scene.render.fps = 24
     bpy.ops.robik.detect_contacts()
     balance = root.robik.robot.balance
-    balance.source = "FEET"
+    balance.mode = "AUTO"
     paths = []
     for lead in (0.0, 0.2):
         balance.lead = lead

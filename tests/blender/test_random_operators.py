@@ -101,7 +101,8 @@ class User:
         if root is None:
             return
         robot, r = root.robik.robot, self.random
-        robot.balance.source, robot.balance.pin_feet = r.choice(["NONE", "FEET", "OBJECT"]), r.random() < 0.5
+        modes = ["OFF", "AUTO", "STILL", "MOVING", "OBJECT"]
+        robot.balance.mode, robot.balance.pin_feet = r.choice(modes), r.random() < 0.5
         robot.bake.use_range, robot.bake.start, robot.bake.end = r.random() < 0.3, r.randint(-2, 5), r.randint(2, 9)
         robot.bake.samples, robot.bake.blend, robot.bake.speed = (
             r.choice([1, 1, 2]),

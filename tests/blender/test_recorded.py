@@ -42,8 +42,7 @@ def test_the_dance_on_g1_is_the_same_in_blender_and_by_the_library(
     installed.module("scene.character.recording").bring_recording(shared_data / "bvh/05_20-mb.bvh")
     bpy.context.scene.frame_end = 60
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
-    root.robik.robot.balance.source = "NONE" if balance == "off" else "FEET"
-    root.robik.robot.balance.pace = "AUTO" if balance == "off" else balance.upper()
+    root.robik.robot.balance.mode = balance.upper()
     root.robik.robot.balance.pin_feet = pinned
     motion = character(root)
     own = baked(root)

@@ -87,7 +87,7 @@ def tutorial() -> Iterator[float]:
     yield from window("tutorial-auto-map")
     press_return()
     yield from until(lambda: len(robot().character.targets) == 3, 60, "the mapping")
-    robot().balance.source, robot().balance.pin_feet = "FEET", True
+    robot().balance.mode, robot().balance.pin_feet = "AUTO", True
     yield from window("tutorial-character")
     call(bpy.ops.robik.bake)
     yield from until(lambda: result().frames > 0, 600, "a bake")

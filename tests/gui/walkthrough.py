@@ -126,9 +126,13 @@ def map_character() -> Iterator[float]:
 
 
 def balance() -> Iterator[float]:
-    """Over the feet, which are pinned."""
-    yield from choose("balance.source", "FEET", "o")
-    assert robot().balance.source == "FEET"
+    """Over the feet, which are pinned: as it is by default, and again after another choice."""
+    yield from choose("balance.mode", "STILL", "s")
+    assert robot().balance.mode == "STILL"
+    yield from choose("balance.mode", "AUTO", "a")
+    assert robot().balance.mode == "AUTO"
+    yield from switch("balance.pin_feet")
+    assert not robot().balance.pin_feet
     yield from switch("balance.pin_feet")
     assert robot().balance.pin_feet
 
@@ -217,7 +221,7 @@ def undo_and_redo() -> Iterator[float]:
             True,
             len(robot().character.targets),
             round(robot().character.scale, 4),
-            robot().balance.source,
+            robot().balance.mode,
             result().frames,
             len(bpy.data.actions),
         )

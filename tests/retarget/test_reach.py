@@ -26,7 +26,7 @@ TIMES = np.arange(181) / 60.0
 SETTINGS = Settings(
     com_weight=(1.0, 1.0, 0.0), targets={"pelvis": Weights((0.0, 0.0, 1.0))}, contacts="hold", state_weight=None
 )
-BALANCE = Balance(source="FEET", pace="still", pin_feet=True)
+BALANCE = Balance(mode="still")
 
 
 @pytest.fixture(scope="module")
