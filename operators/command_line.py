@@ -21,7 +21,7 @@ from ..scene.importing.robot_file import import_steps
 from ..scene.migration import bring_up_to_date
 from ..scene.robot.inventory import inventory
 from ..scene.robot.parts import chosen_robot, robots
-from .command_batch import add_batch, batch
+from .bake.batch import add_batch, batch
 
 COMMAND = "robik"
 

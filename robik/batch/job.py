@@ -118,7 +118,12 @@ def do(plan: Plan, item: Item) -> dict[str, Any]:
     try:
         row |= _solved(plan, item)
     except RobikError as error:
+        other = done_row(plan, item)
+        if other is not None and not other["error"]:
+            return other  # another process did it meanwhile, and took the file's place
         row["error"] = " ".join(str(error).split())
+    except Exception as error:  # one recording that finds a defect must not end a night's work: its row tells of it
+        row["error"] = f"a defect of RobIK: {type(error).__name__}: {' '.join(str(error).split())}"
     row["seconds"] = round(perf_counter() - began, 3)
     keep(plan, item, row)
     return row
@@ -135,6 +140,23 @@ def keep(plan: Plan, item: Item, row: dict[str, Any]) -> None:
     file = row_file(plan, item.name)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, json.dumps({"of": _fingerprint(plan, item), "row": row}))
+
+
+def ended_row(plan: Plan, item: Item) -> dict[str, Any]:
+    """Return the row of a recording that ends the processes that work on it, and keep it.
+
+    Args:
+        plan: What is to be done with each recording.
+        item: The recording.
+
+    Returns:
+        The row; that of another process where one was done with it.
+    """
+    if (done := done_row(plan, item)) is not None:
+        return done
+    row = {"file": item.name, "error": "the process that worked on it ended", "seconds": 0.0}
+    keep(plan, item, row)
+    return row
 
 
 def _solved(plan: Plan, item: Item) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FormatError
-from .job import Item, Plan, do, done_row, keep
+from .cluster import rows_of
+from .job import Item, Plan, do, done_row, ended_row
 from .table import save_tables
 
 RECORDINGS = (".bvh", ".npz")
@@ -78,6 +79,7 @@ def run_batch(
     workers: int | None = None,
     shard: tuple[int, int] = (1, 1),
     tell: Tell | None = None,
+    scheduler: str | None = None,
 ) -> list[dict[str, Any]]:
     """Retarget every recording of a folder; what an earlier run has done with the same plan is not done again.
 
@@ -87,6 +89,7 @@ def run_batch(
         workers: processes; as many as this machine has cores if left out.
         shard: (k, n) for the k-th of n parts.
         tell: called after each recording.
+        scheduler: address or file of a Dask scheduler, whose workers do the work instead of processes of this machine.
 
     Returns:
         A row of figures per recording, with an `error` where one cannot be read or followed. The same rows are in
@@ -94,6 +97,7 @@ def run_batch(
 
     Raises:
         FormatError: there is nothing to do, or the output folder cannot be written.
+        RobikError: the scheduler is not there; the table has what was done.
     """
     items = items_in(folder, shard)
     try:
@@ -102,13 +106,16 @@ def run_batch(
         raise FormatError(f"{plan.output} cannot be made: {error.strerror or error}") from None
     rows = {item.name: row for item in items if (row := done_row(plan, item)) is not None}
     left = [item for item in items if item.name not in rows]
-    for row in _done(plan, left, workers or os.cpu_count() or 1):
-        rows[row["file"]] = row
-        if tell is not None:
-            tell(row, len(rows), len(items))
-    ordered = [rows[item.name] for item in items]
+    answers = _done(plan, left, workers or os.cpu_count() or 1) if scheduler is None else rows_of(plan, left, scheduler)
     suffix = "" if shard[1] == 1 else f"-{shard[0]}-of-{shard[1]}"
-    save_tables(ordered, Path(plan.output), suffix)
+    try:
+        for row in answers:
+            rows[row["file"]] = row
+            if tell is not None:
+                tell(row, len(rows), len(items))
+    finally:
+        ordered = [rows[item.name] for item in items if item.name in rows]
+        save_tables(ordered, Path(plan.output), suffix)
     return ordered
 
 
@@ -137,9 +144,7 @@ def _alone(plan: Plan, item: Item) -> dict[str, Any]:
                 return pool.submit(do, plan, item).result()
         except BrokenProcessPool:
             continue
-    row = {"file": item.name, "error": "the process that worked on it ended", "seconds": 0.0}
-    keep(plan, item, row)
-    return row
+    return ended_row(plan, item)
 
 
 def _pooled(

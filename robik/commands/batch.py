@@ -37,6 +37,7 @@ def add_batch(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; each recording's own if left out")
     parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints")
     parser.add_argument("--workers", type=int, metavar="N", help="processes; as many as there are cores if left out")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler's address or file: its workers work")
     parser.add_argument("--shard", metavar="K/N", default="1/1", help="only the K-th of N parts, for several machines")
 
 
@@ -68,7 +69,9 @@ def _batch(options: argparse.Namespace) -> int:
         rate=options.rate,
         order=options.order,
     )
-    rows = run_batch(plan, options.folder, options.workers, shard, told_on_stderr())
+    if options.workers is not None and options.scheduler is not None:
+        raise FormatError("--workers are processes of this machine, --scheduler has its own; give one of them")
+    rows = run_batch(plan, options.folder, options.workers, shard, told_on_stderr(), options.scheduler)
     failed = [row for row in rows if row["error"]]
     for row in failed:
         print(f"robik: {row['file']}: {row['error']}", file=sys.stderr)

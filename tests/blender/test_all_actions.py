@@ -262,7 +262,7 @@ def test_other_blenders_help_and_one_that_is_killed_loses_nothing(
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
     (tmp_path / "blender.py").write_text(STAND_IN)
     monkeypatch.setenv("ROBIK_TEST_DEADLY", str(tmp_path / "died"))
-    batch = installed.module("operators.command_batch")
+    batch = installed.module("operators.bake.batch")
     monkeypatch.setattr(batch, "blender", lambda: [sys.executable, str(tmp_path / "blender.py")])
     assert run("batch", "--folder", tmp_path / "out", "--workers", 2) == 0
     assert (tmp_path / "died").exists()

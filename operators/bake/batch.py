@@ -16,18 +16,18 @@ from typing import Any
 import bpy
 from bpy.types import Object
 
-from ..robik.batch.job import Item, Plan, done_row, figures_of, keep, output_file
-from ..robik.batch.progress import told_on_stderr
-from ..robik.batch.run import shard_of
-from ..robik.batch.table import save_tables
-from ..robik.errors import RobikError
-from ..robik.motions import Companions, save_motion
-from ..robik.motions.registry import format_to_write
-from ..robik.motions.resampling import resampled
-from ..robik.steps import finish
-from ..scene.bake.all_actions import Baked, Take, all_steps, performer, takes_of
-from ..scene.migration import bring_up_to_date
-from ..scene.robot.reading import read_robot
+from ...robik.batch.job import Item, Plan, done_row, figures_of, keep, output_file
+from ...robik.batch.progress import told_on_stderr
+from ...robik.batch.run import shard_of
+from ...robik.batch.table import save_tables
+from ...robik.errors import RobikError
+from ...robik.motions import Companions, save_motion
+from ...robik.motions.registry import format_to_write
+from ...robik.motions.resampling import resampled
+from ...robik.steps import finish
+from ...scene.bake.all_actions import Baked, Take, all_steps, performer, takes_of
+from ...scene.migration import bring_up_to_date
+from ...scene.robot.reading import read_robot
 
 ENDED = "the Blender that baked it ended"
 LOOK = 0.5  # s between two looks at what other Blenders have done
