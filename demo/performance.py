@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,16 @@ from typing import Any
 import bpy
 import numpy as np
 from bl_ext.user_default.robik.robik import robots
+from bl_ext.user_default.robik.robik.collision.apart import solved_apart
 from bl_ext.user_default.robik.robik.errors import RobikError
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion, report_summary
+from bl_ext.user_default.robik.robik.objectives.settings import Settings
 from bl_ext.user_default.robik.robik.retarget.clip import TargetClip
-from bl_ext.user_default.robik.robik.retarget.retarget import retarget
+from bl_ext.user_default.robik.robik.retarget.retarget import Retargeting
 from bl_ext.user_default.robik.robik.retarget.support import margins, zero_moment_margins
+from bl_ext.user_default.robik.robik.steps import finish
+from bl_ext.user_default.robik.scene.bake.apart import read_walls
 from bpy.types import Object
 from mathutils import Quaternion, Vector
 
@@ -100,12 +105,20 @@ def bake(root: Object, balanced: bool) -> Bake:
     bpy.ops.robik.bake()
     mechanism = add_on("scene.robot.reading").read_robot(root)
     request, clip = sampled(root)
-    motion = retarget(mechanism, clip, request.settings)
+    walls = read_walls(root, mechanism)()
+    clip, motion = finish(solved_apart(clip, lambda asked: _solved(mechanism, asked, request.settings), walls))
     pelvis.position_weight = weight
     keyed = add_on("scene.bake.curves").read_motion(root, mechanism, request.frames, scene)
     if (off := np.abs(keyed.values - motion.values).max()) > SAME:
         raise RobikError(f"the baked curves differ by {off:g} rad from what the solver says; bake again")
     return Bake(clip, motion)
+
+
+def _solved(mechanism: Mechanism, clip: TargetClip, settings: Settings) -> Generator[int, None, Motion]:
+    """Solve a clip, step by step."""
+    solving = Retargeting(mechanism, clip, settings)
+    yield from solving.steps()
+    return solving.motion()
 
 
 def sampled(root: Object) -> tuple[Any, TargetClip]:

@@ -7,7 +7,8 @@ where the robot's are, so loops need not be told.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from importlib.util import find_spec
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,11 @@ from .shapes import HULL, CollisionShape
 
 Pair = tuple[int, int]  # numbers of two bodies, the smaller one first
 MEMORY = 1 << 26  # bytes for contacts: many touch in a random pose
+
+
+def can_judge() -> bool:
+    """Return whether penetration can be judged: MuJoCo is installed, the extra `physics`."""
+    return find_spec("mujoco") is not None
 
 
 class Judge:
@@ -69,6 +75,33 @@ class Judge:
         else:
             geom.size[: len(shape.size)] = shape.size
 
+    def distances(self, position: np.ndarray, quaternion: np.ndarray, pairs: Sequence[Pair], most: float) -> np.ndarray:
+        """Return how far bodies are from each other.
+
+        Args:
+            position: Positions of all bodies of the robot (T, n, 3) [m].
+            quaternion: Their orientations (T, n, 4) wxyz.
+            pairs: p pairs of bodies with shapes.
+            most: Distances beyond this are not looked for [m].
+
+        Returns:
+            Distances (T, p) [m], negative where they are in each other, at most `most`.
+        """
+        mujoco, model, data = self._mujoco, self._model, self._data
+        geoms = {number: np.flatnonzero(self._of == number).tolist() for number in self._numbers}
+        between = [list(product(geoms[a], geoms[b])) for a, b in pairs]
+        found = np.full((len(position), len(between)), most)
+        for k, pose in enumerate(self._poses(position, quaternion)):
+            data.qpos[:] = pose
+            mujoco.mj_kinematics(model, data)
+            for p, shapes in enumerate(between):
+                found[k, p] = min(mujoco.mj_geomDistance(model, data, i, j, most, None) for i, j in shapes)
+        return found
+
+    def _poses(self, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+        """Return the poses of the bodies with shapes as MuJoCo's coordinates (T, 7 b)."""
+        return np.concatenate([position, quaternion], axis=2)[:, self._numbers].reshape(len(position), -1)
+
     def depths(self, position: np.ndarray, quaternion: np.ndarray) -> dict[Pair, np.ndarray]:
         """Return how deep bodies go into each other.
 
@@ -81,7 +114,7 @@ class Judge:
         """
         mujoco, model, data = self._mujoco, self._model, self._data
         found: dict[Pair, np.ndarray] = {}
-        poses = np.concatenate([position, quaternion], axis=2)[:, self._numbers].reshape(len(position), -1)
+        poses = self._poses(position, quaternion)
         for k, pose in enumerate(poses):
             data.qpos[:] = pose
             mujoco.mj_kinematics(model, data)

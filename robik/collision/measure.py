@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +22,6 @@ from .pairs import pairs_that_can_touch
 from .shapes import CollisionShape
 
 TOUCH = 1e-6  # m: bodies that are no deeper in each other touch
-
-
-def can_judge() -> bool:
-    """Return whether penetration can be judged: MuJoCo is installed, the extra `physics`."""
-    return find_spec("mujoco") is not None
 
 
 def with_penetration(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,27 @@ class CollisionShape:
                 return float(np.linalg.norm(self.points, axis=1).max())
             case _:
                 return float(np.linalg.norm(self.size))
+
+    def corners(self) -> np.ndarray:
+        """Return points around which the shape lies, those of a box around round ones.
+
+        Returns:
+            Points (N, 3) in the body's frame [m].
+        """
+        half: tuple[float, ...]
+        match self.kind:
+            case "sphere":
+                half = (self.size[0],) * 3
+            case "capsule":
+                half = (self.size[0], self.size[0], self.size[0] + self.size[1])
+            case "cylinder":
+                half = (self.size[0], self.size[0], self.size[1])
+            case "box":
+                half = self.size[:3]
+            case _:
+                return self.points @ self.pose.matrix.T + np.array(self.pose.position)
+        box = np.array(list(product((-1.0, 1.0), repeat=3))) * half
+        return box @ self.pose.matrix.T + np.array(self.pose.position)
 
     def lowest(self, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
         """Return the height of the shape's lowest point.

@@ -24,7 +24,8 @@ def judged(mechanism: Mechanism, motion: Motion, clip: TargetClip, robot_file: s
     Returns:
         The motion; as it was, with a note on stderr, where MuJoCo is not installed.
     """
-    from ..collision.measure import can_judge, with_penetration
+    from ..collision.judge import can_judge
+    from ..collision.measure import with_penetration
 
     if not can_judge():
         print("note: penetration is not judged; that needs the extra 'physics'", file=sys.stderr)

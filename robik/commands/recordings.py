@@ -45,6 +45,12 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
         help="hold standing feet flat, without sliding (the default)",
     )
     parser.add_argument(
+        "--keep-apart",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="keep the robot's bodies out of each other (the default; needs the extra 'physics')",
+    )
+    parser.add_argument(
         "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
     )
     parser.add_argument("--start", type=float, metavar="S", help="first second of the recording")
@@ -66,7 +72,7 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..motions.format import Companions
     from ..motions.registry import format_to_write, save_motion
     from ..motions.resampling import resampled
-    from ..retarget.baking import balance_by_name
+    from ..retarget.baking import BakeSettings, balance_by_name
     from ..retarget.recorded import retarget_recording
     from ..skeleton.mapping_file import save_rows
     from ..warm_up import help_compiling
@@ -87,12 +93,11 @@ def _retarget(options: argparse.Namespace) -> None:
         end=options.end,
         body_model=options.body_model,
         robot_file=robot_file(options),
+        settings=BakeSettings(keep_apart=options.keep_apart),
         speed_cost=options.report is not None,
         progress=_progress() if sys.stderr.isatty() else None,
     )
-    if not any(frame.is_foot for frame in mechanism.frames):  # they were found meanwhile
-        _tell_thin_feet(found.mechanism, balance)
-    _tell_missing_feet(found, balance)
+    _tell_feet(mechanism, found, balance)
     motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
     save_motion(motion, options.output, chosen.name, Companions(robot=found.mechanism, order=options.order))
     if options.save_mapping:
@@ -122,10 +127,12 @@ def _tell_thin_feet(mechanism: Mechanism, balance: Balance) -> None:
         print(f"note: {thin}", file=sys.stderr)
 
 
-def _tell_missing_feet(found: Retargeted, balance: Balance) -> None:
-    """Say on stderr why no foot stands, where the robot floats and feet are to stand."""
+def _tell_feet(mechanism: Mechanism, found: Retargeted, balance: Balance) -> None:
+    """Say on stderr why no foot stands, where the robot floats and feet are to stand; and which are thin, if found."""
     from ..skeleton.feet import missing_feet
 
+    if not any(frame.is_foot for frame in mechanism.frames):  # of the robot's file
+        _tell_thin_feet(found.mechanism, balance)
     missing = missing_feet(found.mechanism, found.rows)
     if missing and balance.needs_contacts and not found.mechanism.is_grounded:
         print(f"note: {missing}", file=sys.stderr)

@@ -10,11 +10,9 @@ from ..jit import by_reference, compiled_for_record
 from ..kinematics.elimination import Elimination, new_elimination
 from ..kinematics.kernels import Placement, new_placement
 from ..mechanism.topology import Flat
-from ..objectives.terms import ROWS, ROWS_TIED, Terms, new_terms
+from ..objectives.terms import SMALL, Terms, low_rank_rows, new_terms
 from . import articulated
 from .hessian import System, new_system
-
-SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
 
 
 class Program(NamedTuple):
@@ -95,7 +93,7 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
         kind(
             e=new_elimination(flat),
             terms=new_terms(flat, tied),
-            system=new_system(flat, ROWS + (0 if tied is None else ROWS_TIED * len(tied))),
+            system=new_system(flat, low_rank_rows(tied)),
             trial=new_placement(flat, q),
             H=np.zeros((d, d)),
             gradient=np.zeros(d),

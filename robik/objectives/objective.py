@@ -54,13 +54,15 @@ class Objective(ABC):
         FIELD: of `ObjectiveTables`, where its compiled table lies.
         WEIGHT: where the settings say nothing.
         KEYS: forms of its keys in `CLIP.npz`, for messages.
-        ROW: how an editor lists it.
+        TIES: whether an objective over two bodies takes a slot of its own for its forces.
+        ROW: how an editor lists it; None where it does not.
     """
 
     FIELD: ClassVar[str]
     WEIGHT: ClassVar[Any]
     KEYS: ClassVar[tuple[str, ...]]
-    ROW: ClassVar[RowKind]
+    TIES: ClassVar[bool] = True
+    ROW: ClassVar[RowKind | None]
 
     @property
     @abstractmethod

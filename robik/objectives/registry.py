@@ -15,10 +15,22 @@ import numpy as np
 from ..jit import by_reference, compiled_for_record, kernel
 from ..kinematics.kernels import Placement, carved
 from ..mechanism.topology import Topology
-from . import calm, centre_of_mass, change_of_state, distance, frame_pose, look_at, posture, relative_frame, velocity
+from . import (
+    calm,
+    centre_of_mass,
+    change_of_state,
+    distance,
+    frame_pose,
+    look_at,
+    posture,
+    relative_frame,
+    velocity,
+    walls,
+)
 from .calm import Calm
 from .centre_of_mass import CentreOfMass
 from .change_of_state import ChangeOfState
+from .clearance import Clearance
 from .distance import Distance, Distances
 from .frame_pose import FramePoses
 from .look_at import LookAt, LookAts
@@ -29,6 +41,7 @@ from .rows import RowKind
 from .settings import Settings
 from .terms import collect, stiffen_bodies
 from .velocity import Velocity
+from .walls import Clearances
 
 
 class Asked(NamedTuple):
@@ -38,6 +51,7 @@ class Asked(NamedTuple):
     look_at: LookAts  # looks at points
     distance: Distances  # distances between frames
     posture: Postures  # coordinates drawn to values
+    clearance: Clearances  # bodies kept apart
 
 
 class NothingAsked(Asked):
@@ -61,10 +75,17 @@ class ObjectiveTables(NamedTuple):
     reach: np.ndarray  # (d,) how far each coordinate may be from where it was
 
 
-ASKED: tuple[type[Objective], ...] = (LookAt, RelativeFrame, Distance, Posture)  # what a clip asks for one by one
+# what a clip asks for one by one
+ASKED: tuple[type[Objective], ...] = (
+    LookAt,
+    RelativeFrame,
+    Distance,
+    Posture,
+    Clearance,
+)  # what a clip asks for one by one
 ROWS: tuple[RowKind, ...] = (
     frame_pose.ROW,
-    *(kind.ROW for kind in ASKED),
+    *(kind.ROW for kind in ASKED if kind.ROW),
 )  # what a row of an editor's list can be, the usual first
 
 
@@ -116,7 +137,7 @@ def _slot(topology: Topology, item: Objective, tied: list[tuple[int, int]]) -> i
     Its body or, if it is over two, which are appended to `tied`, a slot beyond them.
     """
     bodies = [topology.body_at[topology.mechanism.frame(name).body] for name in item.bodies]
-    if len(bodies) < 2:
+    if len(bodies) < 2 or not item.TIES:
         return bodies[0] if bodies else 0
     tied.append((bodies[1], bodies[0]))
     return len(topology.flat.parent) + len(tied) - 1
@@ -204,7 +225,7 @@ def objective_of(key: str) -> type[Objective] | None:
     Returns:
         The class of the objective, or None.
     """
-    return next((kind for kind in ASKED if kind.ROW.key == key), None)
+    return next((kind for kind in ASKED if kind.ROW and kind.ROW.key == key), None)
 
 
 @compiled_for_record(Asked, otherwise=0.0)
@@ -213,7 +234,8 @@ def _asked_value(flat, now, asked):
     total = relative_frame.add_value(now, asked.relative_frame, 0.0)
     total = look_at.add_value(flat, now, asked.look_at, total)
     total = distance.add_value(now, asked.distance, total)
-    return posture.add_value(flat, now, asked.posture, total)
+    total = posture.add_value(flat, now, asked.posture, total)
+    return walls.add_value(now, asked.clearance, total)
 
 
 @compiled_for_record(Asked)
@@ -223,6 +245,19 @@ def _add_asked_terms(flat, now, terms, share, asked):
     look_at.add_terms(flat, now, asked.look_at, terms, share)
     distance.add_terms(flat, now, asked.distance, terms, share)
     posture.add_terms(flat, now, asked.posture, terms, share)
+    walls.add_terms(flat, now, asked.clearance, terms, share)
+
+
+@compiled_for_record(Asked)
+def _add_asked_rows(flat, now, terms, asked):
+    """Add its low-rank rows."""
+    walls.add_rows(flat, now, asked.clearance, terms)
+
+
+@compiled_for_record(Asked)
+def _add_asked_answer(xi, out, asked):
+    """Add how its wrenches change where bodies move by the screws `xi`."""
+    walls.add_answer(asked.clearance, xi, out)
 
 
 @kernel
@@ -324,6 +359,7 @@ def stiffen(flat, now, tables, terms):
     stiffen_bodies(flat, terms)
     terms.row_count[0] = 0
     centre_of_mass.add_rows(flat, now, tables.centre_of_mass, terms)
+    _add_asked_rows(flat, now, terms, tables.asked)
     terms.row_count[1] = terms.row_count[0]
 
 
@@ -341,3 +377,4 @@ def answer(flat, now, tables, xi, out):
         out: Wrenches (n + 1, 6) to add to.
     """
     centre_of_mass.add_answer(flat, now, tables.centre_of_mass, xi, out)
+    _add_asked_answer(xi, out, tables.asked)

@@ -29,8 +29,10 @@ from ..kinematics.kernels import along, carved
 from ..kinematics.rotations import cross
 from ..mechanism.topology import Flat
 
+SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
 ROWS = 3  # of the centre of mass
 ROWS_TIED = 12  # of two bodies that are tied, at most
+ROWS_APART = 36  # of bodies that are kept apart, at once and at most; whole threes
 NOTHING_TIED = np.zeros((0, 2), np.int64)
 
 
@@ -64,6 +66,18 @@ class TiedTerms(Terms):
     """Terms where bodies may be tied, another type so that what only those need is compiled for them alone."""
 
 
+def low_rank_rows(tied: np.ndarray | None) -> int:
+    """Return the number of low-rank rows that there is room for.
+
+    Args:
+        tied: (k, 2) bodies a and b of the objectives over two bodies; None where nothing is asked for one by one.
+
+    Returns:
+        The number.
+    """
+    return ROWS if tied is None else ROWS + ROWS_APART + ROWS_TIED * len(tied)
+
+
 def new_terms(flat: Flat, tied: np.ndarray | None = None) -> Terms:
     """Return room for the terms of a mechanism.
 
@@ -77,7 +91,7 @@ def new_terms(flat: Flat, tied: np.ndarray | None = None) -> Terms:
     kind = Terms if tied is None else TiedTerms
     tied = NOTHING_TIED if tied is None else tied
     n, d, k = len(flat.parent), len(flat.before), len(tied)
-    matrix, rows = (n + k, 3, 3), ROWS + ROWS_TIED * k
+    matrix, rows = (n + k, 3, 3), low_rank_rows(tied if kind is TiedTerms else None)
     sums, parts = carved((n + k, 3), matrix, matrix, matrix, matrix, (d,), (d,), (n, 6))
     bodies = np.zeros((n + k, 6, 6)), tied, np.zeros((k, 6, 6))
     low_rank = np.zeros((rows, d)), np.zeros(rows), np.zeros(2, np.int64)

@@ -97,6 +97,7 @@ class BakeSettings:
         still: pull towards the frame before, times the time step [s].
         posture: pull of the motors to their rest pose.
         joint_limits: whether joints keep their limits.
+        keep_apart: whether the robot's bodies are kept out of each other.
         look_ahead: whether all frames are solved at once.
         acceleration: that motors keep then [rad/s²]; 0 for any.
         jerk: likewise [rad/s³].
@@ -111,6 +112,7 @@ class BakeSettings:
     still: float = field(default=single(Settings().stillness))
     posture: float = field(default=single(Settings().posture))
     joint_limits: bool = True
+    keep_apart: bool = True
     look_ahead: bool = False
     acceleration: float = 0.0
     jerk: float = 0.0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from ..collision.apart import Walls, solved_apart, walls_of
 from ..errors import ClipError
 from ..mechanism import WORLD, Mechanism, Pose
 from ..motions import Motion
@@ -22,6 +24,7 @@ from ..skeleton.mapping_file import load_rows
 from ..skeleton.shapes import shapes_of
 from ..skeleton.single import single
 from ..skeleton.skeleton import SkeletonMotion
+from ..steps import finish
 from .baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from .clip import TargetClip
 from .pinning import ground_height
@@ -94,7 +97,8 @@ def retarget_recording(
     motion = part_of_time(motion, start, end)
     planned = balance_by_name(balance, pin_feet)
     rows = load_rows(mapping) if isinstance(mapping, str | Path) else mapping
-    return follow(mechanism, motion, shapes_of(mechanism, file), rows, planned, settings, speed_cost, progress)
+    shapes, walls = shapes_of(mechanism, file), partial(walls_of, robot_file=file)
+    return follow(mechanism, motion, shapes, rows, planned, settings, walls, speed_cost, progress)
 
 
 def follow(
@@ -104,6 +108,7 @@ def follow(
     rows: Iterable[Row] | None,
     balance: Balance,
     settings: BakeSettings = DEFAULT,
+    walls: Callable[[Mechanism], Walls | None] | None = None,
     speed_cost: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Retargeted:
@@ -116,6 +121,7 @@ def follow(
         rows: Which bone each frame follows; None for Auto-Map.
         balance: Balance, as Blender's panel has it.
         settings: Settings of the bake, as Blender's panel has them.
+        walls: Returns what keeps the robot's bodies out of each other; left out, nothing does.
         speed_cost: Whether to solve a second time, to report what keeping motors' speeds costs.
         progress: Called with how many frames are solved, of how many.
 
@@ -135,17 +141,23 @@ def follow(
     moving = without_first(motion, following.left_out)
     solver = solver_settings(mechanism, following.weights, balance, settings)
     clip = balanced(character_clip(moving, following.followers, following.placement), mechanism, balance, solver)
-    solving = Retargeting(mechanism, clip, solver, speed_cost=speed_cost)
-    for done in solving.steps():
-        if progress is not None:
-            progress(done, len(clip.times))
+
+    def solved(clip: TargetClip) -> Generator[int, None, Motion]:
+        solving = Retargeting(mechanism, clip, solver, speed_cost=speed_cost)
+        yield from solving.steps()
+        return solving.motion()
+
+    clip, made = finish(
+        solved_apart(clip, solved, walls(mechanism) if walls and settings.keep_apart else None),
+        None if progress is None else lambda done: progress(done, len(clip.times)),
+    )
     return Retargeted(
         mechanism=mechanism,
         rows=tuple(asked),
         following=following,
         clip=clip,
         settings=solver,
-        motion=solving.motion(),
+        motion=made,
     )
 
 

@@ -5,12 +5,13 @@ It is a generator of steps, so that a window stays alive and ESC leaves nothing 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from time import perf_counter
 
 import numpy as np
 from bpy.types import Context, Object
 
+from ...robik.collision.apart import Walls, solved_apart
 from ...robik.kinematics.forward import ForwardKinematics
 from ...robik.motions import Motion
 from ...robik.retarget.blend import blended, blended_base, within_speeds
@@ -21,6 +22,7 @@ from ..long_work import heartbeat
 from ..long_work.steps import Progress, compile_ahead, in_thread, starting
 from ..robot import posing
 from . import bakes
+from .apart import read_walls
 from .curves import write_motion
 from .freshness import mark
 from .kept_clip import KeptClip, keep_clip, kept_clip
@@ -41,7 +43,8 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
     request = read_request(root, context.scene)
     clip = yield from sample_clip(context, request)
     sampled = perf_counter()
-    motion, preparing = yield from _solved(request, clip)
+    walls = read_walls(root, request.mechanism) if root.robik.robot.bake.keep_apart else None
+    motion, preparing = yield from _solved(request, clip, walls)
     solved = perf_counter()
     with posing.paused():
         before = kept_clip(root) if request.keeps_other_keys else None
@@ -68,11 +71,38 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
     return motion
 
 
-def _solved(request: BakeRequest, clip: TargetClip) -> Generator[Progress, None, tuple[Motion, float]]:
+def _solved(
+    request: BakeRequest, clip: TargetClip, walls: Callable[[], Walls | None] | None
+) -> Generator[Progress, None, tuple[Motion, float]]:
     """Return the motion, blended where that is asked for, and the time until the solver was ready [s]."""
-    began, preparing, frames = perf_counter(), 0.0, request.frames
+    began, preparing = perf_counter(), 0.0
     help_compiling()
-    solving = Retargeting(
+    tries: list[Retargeting] = [_retargeting(request, clip)]
+    found: list[Motion] = []
+
+    def solve(walled: TargetClip) -> Generator[int, None, Motion]:
+        if walled is not clip:
+            tries.append(_retargeting(request, walled))
+        yield from tries[-1].steps()
+        return tries[-1].motion()
+
+    def work() -> Iterator[int]:
+        _, motion = yield from solved_apart(clip, solve, walls() if walls else None)
+        found.append(motion)
+
+    for done in in_thread(work()):
+        if done is None:
+            preparing = perf_counter() - began
+            yield starting("Preparing the solver", SAMPLING)
+        else:
+            yield Progress(*_stage(tries, request.frames, done, walls is not None))
+    motion = found[0]
+    return motion if request.present is None else _blended(tries[0], motion, request.present), preparing
+
+
+def _retargeting(request: BakeRequest, clip: TargetClip) -> Retargeting:
+    """Return the retargeting of a clip, about to begin."""
+    return Retargeting(
         request.mechanism,
         clip,
         request.settings,
@@ -80,21 +110,18 @@ def _solved(request: BakeRequest, clip: TargetClip) -> Generator[Progress, None,
         prior=request.prior,
         prior_weight=request.prior_weight,
     )
-    for done in in_thread(solving.steps()):
-        if done is None:
-            preparing = perf_counter() - began
-            yield starting("Preparing the solver", SAMPLING)
-        else:
-            yield Progress(SAMPLING + (1.0 - SAMPLING) * done / len(frames), _stage(solving, frames, done))
-    motion = solving.motion()
-    return motion if request.present is None else _blended(solving, motion, request.present), preparing
 
 
-def _stage(solving: Retargeting, frames: np.ndarray, done: int) -> str:
-    """Return what is being solved, for the status bar."""
-    if solving.looks_ahead_now:
-        return f"Looking ahead: {100 * done / len(frames):.0f} %"
-    return f"Solving frame {frames[done - 1]:g}"
+def _stage(tries: list[Retargeting], frames: np.ndarray, done: int, again: bool) -> tuple[float, str]:
+    """Return the share that is done and what is being solved, for the status bar; each further try is half as long."""
+    share, passes = done / len(frames), len(tries)
+    if again:
+        share = 1.0 - (1.0 - 0.5 * share) * 0.5 ** (passes - 1)
+    share = SAMPLING + (1.0 - SAMPLING) * share
+    if tries[-1].looks_ahead_now:
+        return share, f"Looking ahead: {100 * done / len(frames):.0f} %"
+    apart = f" with bodies kept apart, pass {passes - 1}" if passes > 1 else ""
+    return share, f"Solving frame {frames[done - 1]:g}{apart}"
 
 
 def _blended(solving: Retargeting, motion: Motion, present: PresentMotion) -> Motion:

@@ -134,6 +134,7 @@ def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:
         still=float(bake.still),
         posture=float(bake.posture),
         joint_limits=bool(bake.joint_limits),
+        keep_apart=bool(bake.keep_apart),
         look_ahead=bool(bake.look_ahead),
         acceleration=float(bake.acceleration),
         jerk=float(bake.jerk),

@@ -200,6 +200,9 @@ class RobikBake(PropertyGroup):
         precision=1,
         **_by_tens("example_weight"),
     )
+    keep_apart: BoolProperty(
+        name="Keep Apart", description="Keep the robot's bodies out of each other, by the meshes shown", default=True
+    )
     joint_limits: BoolProperty(name="Joint Limits", description="Keep every joint within its limits", default=True)
 
 

@@ -57,8 +57,9 @@ def empty(name: str, positions: np.ndarray, quaternions: np.ndarray | None = Non
 
 def squats(frames: int = 24) -> Object:
     """The walker with an empty for its pelvis, which goes down and up, and one for each foot; targets set, frame range
-    set."""
+    set. They alone say where it is: balance is off."""
     root = import_robot("walker")
+    root.robik.robot.balance.mode, root.robik.robot.balance.pin_feet = "OFF", False
     mechanism = read(root)
     time = np.arange(frames)
     for name in ("pelvis", "foot_l", "foot_r"):

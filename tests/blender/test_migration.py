@@ -76,6 +76,23 @@ def test_motor_speeds_of_the_second_format_stay_as_they_were_set() -> None:
     assert bake.enforce_velocity, "a robot of this format is left alone"
 
 
+@pytest.mark.parametrize(
+    ("stored", "mode", "pinned"),
+    [({}, "OFF", False), ({"source": 1, "pin_feet": 1}, "AUTO", True), ({"source": 1, "pace": 2}, "MOVING", False),
+     ({"source": 1, "pace": 1}, "STILL", False), ({"source": 2, "pin_feet": 1}, "OBJECT", True)],
+)  # fmt: skip
+def test_balance_of_the_third_format_stays_as_it_was_set(stored: dict[str, int], mode: str, pinned: bool) -> None:
+    root = scenes.import_robot("boxer")
+    balance = root.robik.robot.balance
+    assert (balance.mode, balance.pin_feet) == ("AUTO", True), "what is new is balanced"
+    kept = balance.bl_system_properties_get(do_create=True) if hasattr(balance, "bl_system_properties_get") else balance
+    for name, value in stored.items():
+        kept[name] = value
+    root.robik.robot.format = 3
+    installed.module("scene.migration").bring_up_to_date(root)
+    assert (balance.mode, balance.pin_feet) == (mode, pinned)
+
+
 def test_a_later_versions_robot_says_so() -> None:
     root = scenes.import_robot("boxer")
     saved_format = installed.module("scene.robot.saved_format")

@@ -30,7 +30,9 @@ def baked(root: bpy.types.Object) -> object:
 def test_the_dance_on_g1_is_the_same_in_blender_and_by_the_library(
     shared_data: Path, balance: str, pinned: bool
 ) -> None:
-    """Feet found on meshes, Auto-Map, Fit, balance, speeds and calm: nothing differs by a bit."""
+    """Feet found on meshes, Auto-Map, Fit, balance, speeds, calm, walls by meshes: nothing differs by a bit."""
+    from bl_ext.user_default.robik.robik.collision.apart import Walls
+    from bl_ext.user_default.robik.robik.collision.shapes import hulls
     from bl_ext.user_default.robik.robik.formats import import_robot
     from bl_ext.user_default.robik.robik.retarget.baking import balance_by_name
     from bl_ext.user_default.robik.robik.retarget.recorded import follow
@@ -47,7 +49,12 @@ def test_the_dance_on_g1_is_the_same_in_blender_and_by_the_library(
     motion = character(root)
     own = baked(root)
     mechanism = import_robot(file).mechanism
-    found = follow(mechanism, motion, shapes_of(mechanism, file), None, balance_by_name(balance, pinned))
+    shapes = shapes_of(mechanism, file)
+
+    def walls(robot: object) -> object:
+        return Walls(robot, hulls(robot, shapes))
+
+    found = follow(mechanism, motion, shapes, None, balance_by_name(balance, pinned), walls=walls)
     in_scene = installed.module("scene.robot.reading").read_robot(root)
     assert found.mechanism.frames == in_scene.frames, "the soles are the same"
     assert found.following.left_out == root.robik.robot.character.left_out == 1

@@ -115,7 +115,7 @@ def test_robots_keep_their_markers_apart() -> None:
 def test_what_was_followed_is_kept_with_the_action(tmp_path: object) -> None:
     root = scenes.squats()
     robot = root.robik.robot
-    robot.bake.samples = 2
+    robot.balance.mode, robot.balance.pin_feet, robot.bake.samples = "AUTO", True, 2
     robot.character.targets[0].position_weight = (0.0, 0.0, 1.0)
     bake(root)
     target_clip, steps = installed.module("scene.bake.target_clip"), installed.module("robik.steps")

@@ -1,0 +1,168 @@
+"""Walls that keep a robot's bodies out of each other, where a solved motion has them there.
+
+A wall holds the axes of two bodies apart (`robik.objectives.clearance`). How far, the convex shapes themselves say,
+pose by pose: as far as the axes are when the shapes are `MARGIN` apart. So each pass solves the clip again with walls
+that the motion before tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..mechanism import Mechanism
+from ..motions import Motion
+from ..objectives.clearance import Clearance
+from ..objectives.objective import States
+from ..retarget.clip import TargetClip
+from .files import told_collisions
+from .judge import Judge, Pair, can_judge
+from .pairs import ALWAYS, pairs_that_can_touch
+from .shapes import CollisionShape, capsule
+
+MARGIN = 0.003  # m between bodies that are kept apart
+DEEP = 1e-3  # m: bodies that go into each other by less are left alone
+NEAR = 0.05  # m: bodies that are further from each other need no wall between them
+PASSES = 3
+HELPS = 0.8  # of the depth without walls: a wall that leaves more is taken away
+
+Step = TypeVar("Step")
+Depths = dict[Pair, np.ndarray]
+
+
+class Walls:
+    """Walls between the bodies of a robot that get into each other.
+
+    Args:
+        mechanism: the robot.
+        shapes: of its bodies.
+        apart: names of two bodies that may go into each other.
+
+    Raises:
+        MissingExtraError: MuJoCo is not installed.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, shapes: Sequence[CollisionShape], apart: Collection[tuple[str, str]] = ()
+    ) -> None:
+        self._mechanism, self._shapes = mechanism, shapes
+        self._names = [body.name for body in mechanism.bodies]
+        pairs = pairs_that_can_touch(mechanism, shapes, apart)
+        self._judge = Judge(mechanism, shapes, pairs) if pairs else None
+        self._axes: dict[Pair, np.ndarray] = {}  # of the walls that stand
+        self._given_up: set[Pair] = set()
+
+    def solve(
+        self, clip: TargetClip, solve: Callable[[TargetClip], Generator[Step, None, Motion]]
+    ) -> Generator[Step, None, tuple[TargetClip, Motion]]:
+        """Solve a clip, and again with walls until the robot's bodies are out of each other or no pass helps.
+
+        Args:
+            clip: The targets.
+            solve: Solves a clip; its motion has body poses.
+
+        Yields:
+            What `solve` does. The generator returns the clip with the walls and the motion with the least depth.
+        """
+        self._axes, self._given_up = {}, set()
+        motion = yield from solve(clip)
+        without = self._depths(motion)
+        found, least = (clip, motion), _total(without)
+        depths = without
+        for _ in range(PASSES):
+            if not self._build(without, depths):
+                break
+            walled = replace(clip, objectives=(*clip.objectives, *self._clearances(motion)))
+            motion = yield from solve(walled)
+            depths = self._depths(motion)
+            if (total := _total(depths)) < least:
+                found, least = (walled, motion), total
+        return found
+
+    def _depths(self, motion: Motion) -> Depths:
+        """Return how deep bodies are in each other (T,) [m], of pairs that are to be kept apart at all."""
+        assert motion.position is not None and motion.quaternion is not None
+        depths = self._judge.depths(motion.position, motion.quaternion) if self._judge else {}
+        return {pair: depth for pair, depth in depths.items() if np.mean(depth > 0.0) < ALWAYS}
+
+    def _build(self, without: Depths, depths: Depths) -> bool:
+        """Build walls between what is deep in each other, and take away those that do not help.
+
+        Returns whether anything is deep that a wall may help.
+        """
+        for pair in list(self._axes):
+            if _total(depths, pair) > HELPS * _total(without, pair) > 0.0:
+                del self._axes[pair]
+                self._given_up.add(pair)
+        deep = {pair for pair, depth in depths.items() if depth.max() > DEEP} - self._given_up
+        for pair in sorted(deep - set(self._axes)):
+            self._axes[pair] = np.array([self._axis(number) for number in pair])
+        return bool(deep)
+
+    def _axis(self, number: int) -> np.ndarray:
+        """Return both ends of a body's axis (2, 3) in its own frame [m]."""
+        name = self._names[number]
+        around = capsule(name, np.concatenate([shape.corners() for shape in self._shapes if shape.body == name]))
+        axis = self._mechanism.frame(name).pose.inverse() @ around.pose
+        return np.array([axis.point((0.0, 0.0, side * around.size[1])) for side in (-1.0, 1.0)])
+
+    def _clearances(self, motion: Motion) -> list[Clearance]:
+        """Return the walls as objectives, each as high as a motion's poses tell."""
+        assert self._judge is not None and motion.position is not None and motion.quaternion is not None
+        states = States(self._mechanism, motion.position, motion.quaternion)
+        free = self._judge.distances(motion.position, motion.quaternion, list(self._axes), NEAR)
+        found = []
+        for (pair, axes), far in zip(self._axes.items(), free.T, strict=True):
+            wall = Clearance(self._names[pair[0]], np.zeros(len(far)), self._names[pair[1]], axes)
+            least = np.maximum(wall.gaps(states) + MARGIN - far, 0.0)
+            found.append(replace(wall, distance=np.where(far < NEAR, least, 0.0)))
+        return found
+
+
+def solved_apart(
+    clip: TargetClip, solve: Callable[[TargetClip], Generator[Step, None, Motion]], walls: Walls | None
+) -> Generator[Step, None, tuple[TargetClip, Motion]]:
+    """Solve a clip, with walls where there are any.
+
+    Args:
+        clip: The targets.
+        solve: Solves a clip; its motion has body poses.
+        walls: Of the robot.
+
+    Yields:
+        What `solve` does. The generator returns the clip that was followed and the motion.
+    """
+    if walls is None:
+        return clip, (yield from solve(clip))
+    return (yield from walls.solve(clip, solve))
+
+
+def walls_of(mechanism: Mechanism, robot_file: str | Path | None = None) -> Walls | None:
+    """Return the walls of a robot by its collision shapes, or by what is seen of it; kept for the next clip.
+
+    Args:
+        mechanism: The robot.
+        robot_file: That it was read from, for its collision shapes and meshes.
+
+    Returns:
+        The walls; None where nothing is known of its shape, or MuJoCo is not installed.
+    """
+    if not can_judge():
+        return None
+    if not (_last and _last[0] == robot_file and _last[1] == mechanism):
+        told = told_collisions(mechanism, robot_file)
+        _last[:] = robot_file, mechanism, Walls(mechanism, told.shapes, told.apart) if told.shapes else None
+    return _last[2]
+
+
+_last: list[Any] = []  # file, robot and walls of the last one
+
+
+def _total(depths: Depths, *pairs: Pair) -> float:
+    """Return the sum of what is deeper than is left alone [m], over all frames, of these pairs or all."""
+    none = np.zeros(0)
+    return float(sum(np.maximum(depths.get(pair, none) - DEEP, 0.0).sum() for pair in pairs or depths))

@@ -1,0 +1,39 @@
+"""Segments: the points where two of them are nearest to each other."""
+
+from __future__ import annotations
+
+from ..jit import inlined, kernel
+
+PARALLEL = 1e-12  # squared sine of the angle between segments that are parallel
+
+
+@inlined
+def _clamp(x):
+    return min(max(x, 0.0), 1.0)
+
+
+@kernel
+def nearest(p, u, q, v):
+    """Return where two segments p + s u and q + t v, with s and t from 0 to 1, are nearest to each other.
+
+    Args:
+        p: Beginning of the first [m].
+        u: Way to its end [m].
+        q: Beginning of the second [m].
+        v: Way to its end [m].
+
+    Returns:
+        s and t.
+    """
+    x, y, z = p[0] - q[0], p[1] - q[1], p[2] - q[2]
+    a, e, b = u[0] * u[0] + u[1] * u[1] + u[2] * u[2], v[0] * v[0] + v[1] * v[1] + v[2] * v[2], 0.0
+    b = u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
+    c, f = u[0] * x + u[1] * y + u[2] * z, v[0] * x + v[1] * y + v[2] * z
+    across = a * e - b * b
+    s = _clamp((b * f - c * e) / across) if across > PARALLEL * a * e else (0.5 if a > 0.0 else 0.0)
+    t = _clamp((b * s + f) / e) if e > 0.0 else 0.0
+    if a > 0.0:
+        s = _clamp((b * t - c) / a)
+    if e > 0.0:
+        t = _clamp((b * s + f) / e)
+    return s, t

@@ -1,0 +1,83 @@
+"""Walls: legs that would cross stay out of each other, and what does not touch stays as it was."""
+
+from collections.abc import Generator
+
+import numpy as np
+import pytest
+
+from robik import Motion, Settings, TargetClip, Track, robots
+from robik.collision.apart import MARGIN, Walls, solved_apart, walls_of
+from robik.collision.files import told_collisions
+from robik.collision.measure import measure_penetration
+from robik.mechanism import Mechanism
+from robik.retarget.retarget import Retargeting
+from robik.steps import finish
+
+FRAMES = 40
+SETTINGS = Settings(state_weight=None)
+
+
+@pytest.fixture(scope="module")
+def walker() -> Mechanism:
+    return robots.load("walker")
+
+
+def crossing(walker: Mechanism, aside: float) -> TargetClip:
+    """Return a clip in which the left foot, lifted a little, goes aside towards the right one and back."""
+    tracks = {}
+    for name in ("pelvis", "foot_l", "foot_r"):
+        rest = walker.rest_pose(name)
+        path = np.tile(rest.position, (FRAMES, 1))
+        if name == "foot_l":
+            path[:, 1] -= aside * np.sin(np.linspace(0.0, np.pi, FRAMES)) ** 2
+        tracks[name] = Track(path, np.tile(rest.quaternion, (FRAMES, 1)))
+    return TargetClip(np.arange(FRAMES) / 60, tracks)
+
+
+def solved(walker: Mechanism, clip: TargetClip, walls: Walls | None) -> tuple[TargetClip, Motion, int]:
+    """Return the clip that was followed, the motion, and how often it was solved."""
+    times = []
+
+    def solve(asked: TargetClip) -> Generator[int, None, Motion]:
+        times.append(asked)
+        solving = Retargeting(walker, asked, SETTINGS)
+        yield from solving.steps()
+        return solving.motion()
+
+    return *finish(solved_apart(clip, solve, walls)), len(times)
+
+
+def depth(walker: Mechanism, motion: Motion) -> float:
+    """Return how deep the walker is in itself at worst [m], by the judge of reports."""
+    told = told_collisions(walker, robots.path("walker"))
+    return float(measure_penetration(walker, told.shapes, motion).depths.max(initial=0.0))
+
+
+def test_feet_that_would_cross_stay_out_of_each_other(walker: Mechanism) -> None:
+    clip = crossing(walker, 0.12)
+    _, free, once = solved(walker, clip, None)
+    followed, apart, often = solved(walker, clip, walls_of(walker, robots.path("walker")))
+    assert once == 1 and often > 1
+    assert depth(walker, free) > 0.01
+    assert depth(walker, apart) < 1e-3
+    assert {item.key for item in followed.objectives} >= {"left_foot.clearance.right_foot"}
+    assert apart.report.residual.max() < 1e-10
+    assert np.abs(np.diff(apart.values, axis=0)).max() < 0.2
+    still = free.report.position_error[:, list(free.report.targets).index("foot_r")] < 1e-6
+    assert still.all(), "the foot that stands had its way without walls"
+    gone = np.linalg.norm(apart.position - free.position, axis=2).max(axis=1)
+    assert gone[:4].max() < MARGIN, "where nothing is near, nothing is changed by more than what walls look ahead for"
+
+
+def test_what_never_touches_is_solved_once_and_stays_to_the_bit(walker: Mechanism) -> None:
+    clip = crossing(walker, 0.01)
+    _, free, _ = solved(walker, clip, None)
+    followed, apart, often = solved(walker, clip, walls_of(walker, robots.path("walker")))
+    assert often == 1 and followed is clip
+    assert np.array_equal(free.values, apart.values)
+
+
+def test_walls_are_made_once_for_a_robot(walker: Mechanism) -> None:
+    file = robots.path("walker")
+    assert walls_of(walker, file) is walls_of(walker, file)
+    assert walls_of(robots.load("boxer"), robots.path("boxer")) is not walls_of(walker, file)
