@@ -1,4 +1,4 @@
-"""`blender --background FILE --command robik bake …`, `… import …`: baking and importing without a window."""
+"""`blender --background FILE --command robik bake …`, `… batch …`, `… import …`: RobIK without a window."""
 
 import argparse
 import sys
@@ -21,6 +21,7 @@ from ..scene.importing.robot_file import import_steps
 from ..scene.migration import bring_up_to_date
 from ..scene.robot.inventory import inventory
 from ..scene.robot.parts import chosen_robot, robots
+from .bake.batch import add_batch, batch
 
 COMMAND = "robik"
 
@@ -42,7 +43,7 @@ def run(argv: list[str]) -> int:
         arguments = _parser().parse_args(argv)
         _check_opened(sys.argv)
         with _window():
-            return {"bake": _bake, "import": _import}[arguments.command](arguments)
+            return {"bake": _bake, "batch": _batch, "import": _import}[arguments.command](arguments)
     except RobikError as error:
         print(error, file=sys.stderr)
         return 2
@@ -78,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--output", type=Path, metavar="FILE.blend", help="where to save the scene with the robot's keys")
     bake.add_argument("--csv", type=Path, metavar="MOTION.csv", help="where to write the motors' values")
     bake.add_argument("--report", type=Path, metavar="REPORT.json", help="where to write errors, residuals and speeds")
+    add_batch(commands)
     about = "bring a robot from its file into the opened file, and save that; prints what the import found"
     robot = commands.add_parser("import", help=about, description=about)
     robot.add_argument(
@@ -130,6 +132,12 @@ def _bake(arguments: argparse.Namespace) -> int:
     _write(motion, arguments)
     print(f"{root.name}: {status(root.robik.robot.result)}")
     return 0
+
+
+def _batch(arguments: argparse.Namespace) -> int:
+    if arguments.output:
+        _check_folder(arguments.output)
+    return batch(arguments, _robot(arguments.robot), _save)
 
 
 def _robot(name: str | None) -> Object:

@@ -13,6 +13,7 @@ ENTRIES = (
     ),
     (
         "robik.bake",
+        "robik.bake_all_actions",
         "robik.test_in_physics",
         "robik.make_it_stand",
         "robik.remove_ghost",

@@ -15,6 +15,7 @@ EXTRAS = {  # as in pyproject.toml: what needs them, and the modules that they b
     "live": ("following live", ("daqp",)),
     "look-ahead": ("solving all frames at once", ("piqp",)),
     "physics": ("testing a motion in physics", ("mujoco",)),
+    "dask": ("a batch on a cluster", ("distributed", "dask")),
 }
 
 

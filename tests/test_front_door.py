@@ -127,6 +127,7 @@ def test_extras_are_those_of_the_package() -> None:
         ("from robik.formats.dae import read_dae; read_dae(None)", "formats"),
         ("import robik; robik.load('arm.xacro')", "formats"),
         ("import robik; robik.load('arm.usda')", "usd"),
+        ("from robik.batch.cluster import rows_of; next(rows_of(None, [], 'x'))", "dask"),
         ("from robik.retarget.report_page import _figure; _figure([], None, 'rad')", "report"),
     ],
 )

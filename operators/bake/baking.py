@@ -5,14 +5,16 @@ from pathlib import Path
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
-from bpy.types import Context, Object
+from bpy.types import Context, Event, Object
 from bpy_extras.io_utils import ExportHelper
 
 from ...robik.errors import RobikError
 from ...robik.motions import FORMATS, Motion
 from ...robik.motions.registry import WRITABLE, format_to_write
 from ...robik.servo.export import export_motion
+from ...robik.words import counted
 from ...scene.bake import bakes
+from ...scene.bake.all_actions import Baked, all_steps, performer, takes_of
 from ...scene.bake.baking import bake_steps
 from ...scene.bake.curves import baked_frames, read_motion
 from ...scene.bake.markers import mark_short
@@ -45,6 +47,39 @@ class ROBIK_OT_bake(Stepping):
         """Say how good the motion is."""
         root = chosen_robot(context.scene)
         self.report({"INFO"}, f"{root.name}: {status(root.robik.robot.result)}")
+
+
+class ROBIK_OT_bake_all_actions(Stepping):
+    """Bake every action of the character, or every strip of its NLA: each gets a bake of its own, with its length"""
+
+    bl_idname = "robik.bake_all_actions"
+    bl_label = "Bake All Actions"
+    bl_options = {"REGISTER", "UNDO"}
+    stopped = "Stopped; the bakes that were done are kept"
+    strips: BoolProperty(
+        name="NLA Strips", description="Bake the strips of the character's NLA instead of the file's actions"
+    )
+    only: StringProperty(name="Names", description="Only those whose names fit, such as walk*; all if empty")
+
+    def steps(self, context: Context) -> Generator[Progress, None, list[Baked]]:
+        """Bake one after the other."""
+        root = changeable_robot(context.scene)
+        bring_up_to_date(root)
+        return all_steps(context, root, takes_of(performer(root), self.strips, self.only))
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """Go on; what is done when it is stopped is a step that can be undone."""
+        found = super().modal(context, event)
+        if found == {"CANCELLED"}:
+            bpy.ops.ed.undo_push(message=self.bl_label)
+        return found
+
+    def done(self, context: Context, result: list[Baked]) -> None:
+        """Say what came of them, and why one could not be baked."""
+        failed = [baked for baked in result if baked.motion is None]
+        for baked in failed:
+            self.report({"WARNING"}, f"{baked.name}: {baked.told}")
+        self.report({"INFO"}, f"{len(result) - len(failed)} of {counted(len(result), 'take')} baked")
 
 
 class ROBIK_OT_use_bake(Reporting):
@@ -171,6 +206,7 @@ class ROBIK_OT_go_to_frame(Reporting):
 
 CLASSES = (
     ROBIK_OT_bake,
+    ROBIK_OT_bake_all_actions,
     ROBIK_OT_use_bake,
     ROBIK_OT_remove_bake,
     ROBIK_OT_export_motion,

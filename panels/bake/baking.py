@@ -47,6 +47,7 @@ class ROBIK_PT_bake(TabPanel):
         button = layout.row()
         button.scale_y = 1.4
         button.operator("robik.bake", text="Bake", icon="REC")
+        layout.operator("robik.bake_all_actions", icon="ACTION")
         if result.frames:
             row = layout.row(align=True)
             row.operator("robik.test_in_physics", icon="PHYSICS")

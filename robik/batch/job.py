@@ -12,7 +12,7 @@ from ..errors import RobikError
 from ..files import write_whole
 from ..mechanism import Mechanism
 from ..mechanism.base import with_base
-from ..motions import Companions, report_summary, save_motion
+from ..motions import Companions, Motion, report_summary, save_motion
 from ..motions.resampling import resampled
 from ..retarget.recorded import retarget_recording
 from ..robots import load, names, path
@@ -118,7 +118,12 @@ def do(plan: Plan, item: Item) -> dict[str, Any]:
     try:
         row |= _solved(plan, item)
     except RobikError as error:
+        other = done_row(plan, item)
+        if other is not None and not other["error"]:
+            return other  # another process did it meanwhile, and took the file's place
         row["error"] = " ".join(str(error).split())
+    except Exception as error:  # one recording that finds a defect must not end a night's work: its row tells of it
+        row["error"] = f"a defect of RobIK: {type(error).__name__}: {' '.join(str(error).split())}"
     row["seconds"] = round(perf_counter() - began, 3)
     keep(plan, item, row)
     return row
@@ -135,6 +140,23 @@ def keep(plan: Plan, item: Item, row: dict[str, Any]) -> None:
     file = row_file(plan, item.name)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, json.dumps({"of": _fingerprint(plan, item), "row": row}))
+
+
+def ended_row(plan: Plan, item: Item) -> dict[str, Any]:
+    """Return the row of a recording that ends the processes that work on it, and keep it.
+
+    Args:
+        plan: What is to be done with each recording.
+        item: The recording.
+
+    Returns:
+        The row; that of another process where one was done with it.
+    """
+    if (done := done_row(plan, item)) is not None:
+        return done
+    row = {"file": item.name, "error": "the process that worked on it ended", "seconds": 0.0}
+    keep(plan, item, row)
+    return row
 
 
 def _solved(plan: Plan, item: Item) -> dict[str, Any]:
@@ -156,8 +178,20 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
     output = output_file(plan, item.name)
     output.parent.mkdir(parents=True, exist_ok=True)
     save_motion(motion, output, plan.format, Companions(robot=found.mechanism, order=plan.order))
-    summary = report_summary(found.motion)
-    figures = {key: summary[key] for key in KEPT}
+    return figures_of(found.motion)
+
+
+def figures_of(motion: Motion) -> dict[str, Any]:
+    """Return the figures of a motion's quality that the table shows.
+
+    Args:
+        motion: A motion with its report.
+
+    Returns:
+        Figures by name.
+    """
+    summary = report_summary(motion)
+    figures: dict[str, Any] = {key: summary[key] for key in KEPT}
     figures["frames_too_fast"], figures["frames_short"] = len(summary["frames_too_fast"]), len(summary["frames_short"])
     quality = summary.get("quality") or {}
     return figures | {key: value for key, value in quality.items() if isinstance(value, int | float)}

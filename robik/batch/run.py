@@ -11,13 +11,40 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FormatError
-from .job import Item, Plan, do, done_row, keep
+from .cluster import rows_of
+from .job import Item, Plan, do, done_row, ended_row
 from .table import save_tables
 
 RECORDINGS = (".bvh", ".npz")
 TRIES = 2  # of a recording whose worker ended with it
 
 Tell = Callable[[dict[str, Any], int, int], None]  # a row, how many are done, of how many
+
+
+def shard_of(text: str) -> tuple[int, int]:
+    """Return the part that a text such as 2/8 names.
+
+    Args:
+        text: K/N.
+
+    Returns:
+        K and N.
+
+    Raises:
+        FormatError: It is none.
+    """
+    k, _, n = text.partition("/")
+    if not (k.isdigit() and n.isdigit()):
+        raise FormatError(f"a shard is K/N, as 2/8, not {text!r}")
+    _check_shard((int(k), int(n)))
+    return int(k), int(n)
+
+
+def _check_shard(shard: tuple[int, int]) -> None:
+    """Check that there is such a part. Raises FormatError."""
+    k, n = shard
+    if not 1 <= k <= n:
+        raise FormatError(f"a shard is K/N with K from 1 to N, as 2/8, not {k}/{n}")
 
 
 def items_in(folder: str | Path, shard: tuple[int, int] = (1, 1)) -> list[Item]:
@@ -33,9 +60,8 @@ def items_in(folder: str | Path, shard: tuple[int, int] = (1, 1)) -> list[Item]:
     Raises:
         FormatError: There is no such folder, none in it, or no such part.
     """
+    _check_shard(shard)
     k, n = shard
-    if not 1 <= k <= n:
-        raise FormatError(f"a shard is K/N with K from 1 to N, as 2/8, not {k}/{n}")
     root = Path(folder)
     if not root.is_dir():
         raise FormatError(f"{folder}: there is no such folder")
@@ -53,6 +79,7 @@ def run_batch(
     workers: int | None = None,
     shard: tuple[int, int] = (1, 1),
     tell: Tell | None = None,
+    scheduler: str | None = None,
 ) -> list[dict[str, Any]]:
     """Retarget every recording of a folder; what an earlier run has done with the same plan is not done again.
 
@@ -62,6 +89,7 @@ def run_batch(
         workers: processes; as many as this machine has cores if left out.
         shard: (k, n) for the k-th of n parts.
         tell: called after each recording.
+        scheduler: address or file of a Dask scheduler, whose workers do the work instead of processes of this machine.
 
     Returns:
         A row of figures per recording, with an `error` where one cannot be read or followed. The same rows are in
@@ -69,6 +97,7 @@ def run_batch(
 
     Raises:
         FormatError: there is nothing to do, or the output folder cannot be written.
+        RobikError: the scheduler is not there; the table has what was done.
     """
     items = items_in(folder, shard)
     try:
@@ -77,13 +106,16 @@ def run_batch(
         raise FormatError(f"{plan.output} cannot be made: {error.strerror or error}") from None
     rows = {item.name: row for item in items if (row := done_row(plan, item)) is not None}
     left = [item for item in items if item.name not in rows]
-    for row in _done(plan, left, workers or os.cpu_count() or 1):
-        rows[row["file"]] = row
-        if tell is not None:
-            tell(row, len(rows), len(items))
-    ordered = [rows[item.name] for item in items]
+    answers = _done(plan, left, workers or os.cpu_count() or 1) if scheduler is None else rows_of(plan, left, scheduler)
     suffix = "" if shard[1] == 1 else f"-{shard[0]}-of-{shard[1]}"
-    save_tables(ordered, Path(plan.output), suffix)
+    try:
+        for row in answers:
+            rows[row["file"]] = row
+            if tell is not None:
+                tell(row, len(rows), len(items))
+    finally:
+        ordered = [rows[item.name] for item in items if item.name in rows]
+        save_tables(ordered, Path(plan.output), suffix)
     return ordered
 
 
@@ -112,9 +144,7 @@ def _alone(plan: Plan, item: Item) -> dict[str, Any]:
                 return pool.submit(do, plan, item).result()
         except BrokenProcessPool:
             continue
-    row = {"file": item.name, "error": "the process that worked on it ended", "seconds": 0.0}
-    keep(plan, item, row)
-    return row
+    return ended_row(plan, item)
 
 
 def _pooled(

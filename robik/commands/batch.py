@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
-from time import monotonic
-from typing import Any
 
 from .arguments import command
 
@@ -40,6 +37,7 @@ def add_batch(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; each recording's own if left out")
     parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints")
     parser.add_argument("--workers", type=int, metavar="N", help="processes; as many as there are cores if left out")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler's address or file: its workers work")
     parser.add_argument("--shard", metavar="K/N", default="1/1", help="only the K-th of N parts, for several machines")
 
 
@@ -47,15 +45,14 @@ def _batch(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from ..batch.job import Plan
-    from ..batch.run import run_batch
+    from ..batch.progress import told_on_stderr
+    from ..batch.run import run_batch, shard_of
     from ..errors import FormatError
     from ..motions.registry import format_to_write
     from ..robots import names
 
     chosen = format_to_write("motion", options.format)
-    k, _, n = options.shard.partition("/")
-    if not (k.isdigit() and n.isdigit()):
-        raise FormatError(f"a shard is K/N, as 2/8, not {options.shard!r}")
+    shard = shard_of(options.shard)
     if options.workers is not None and options.workers < 1:
         raise FormatError(f"--workers must be 1 or more, not {options.workers}")
     robot = options.robot if options.robot in names() else str(Path(options.robot).resolve())
@@ -72,25 +69,11 @@ def _batch(options: argparse.Namespace) -> int:
         rate=options.rate,
         order=options.order,
     )
-    rows = run_batch(plan, options.folder, options.workers, (int(k), int(n)), _progress())
+    if options.workers is not None and options.scheduler is not None:
+        raise FormatError("--workers are processes of this machine, --scheduler has its own; give one of them")
+    rows = run_batch(plan, options.folder, options.workers, shard, told_on_stderr(), options.scheduler)
     failed = [row for row in rows if row["error"]]
     for row in failed:
         print(f"robik: {row['file']}: {row['error']}", file=sys.stderr)
     print(f"{len(rows) - len(failed)} of {len(rows)} recordings; table.html in {options.output} has the worst first")
     return 1 if failed else 0
-
-
-def _progress() -> Callable[[dict[str, Any], int, int], None]:
-    """Return a function that tells on stderr how many recordings are done, how fast, and how long it will take."""
-    began, frames, first = monotonic(), 0, 0
-
-    def tell(row: dict[str, Any], done: int, of: int) -> None:
-        nonlocal frames, first
-        frames, first = frames + int(row.get("frames") or 0), first or done
-        spent = max(monotonic() - began, 1e-3)
-        left = spent / (done - first + 1) * (of - done)
-        print(
-            f"{done}/{of} {row['file']}: {frames / spent:.0f} frames/s, {left:.0f} s left", file=sys.stderr, flush=True
-        )
-
-    return tell

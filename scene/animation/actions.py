@@ -141,15 +141,22 @@ def curves_of(target: Object) -> dict[tuple[str, int], FCurve]:
     return {(curve.data_path, curve.array_index): curve for curve in _Channels(action, target).curves()}
 
 
+def slots_in(action: Action) -> list[tuple[int, dict[tuple[str, int], FCurve]]]:
+    """Return the handle of each slot of an action, 0 where there are no slots, and its F-curves by path and index."""
+    owners = (
+        [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags] if SLOTS else [action]
+    )
+    handles = [owner.slot_handle if SLOTS else 0 for owner in owners]
+    curves = [{(curve.data_path, curve.array_index): curve for curve in owner.fcurves} for owner in owners]
+    return list(zip(handles, curves, strict=True))
+
+
 def objects_in(action: Action) -> list[dict[tuple[str, int], FCurve]]:
     """Return an action's F-curves by data path and index, of each object that it is made for.
 
     Whatever it is assigned to now.
     """
-    owners = (
-        [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags] if SLOTS else [action]
-    )
-    return [{(curve.data_path, curve.array_index): curve for curve in owner.fcurves} for owner in owners]
+    return [curves for _, curves in slots_in(action)]
 
 
 def read_curves(target: Object, channels: Sequence[tuple[str, int]], frames: np.ndarray) -> np.ndarray:

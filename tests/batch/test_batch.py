@@ -111,7 +111,7 @@ def test_after_kill_9_a_run_goes_on_where_it_stopped(folder: Path) -> None:
         command, cwd=where, env=own, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
     )
     assert process.stderr is not None
-    assert process.stderr.readline().startswith("1/3 a: ")
+    assert process.stderr.readline().startswith("1/3 ██████░░░░░░░░░░░░░░ a: ")
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     process.stderr.close()

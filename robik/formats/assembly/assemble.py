@@ -95,11 +95,15 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
         )
         tilt, turn = ball_angles(rest) if set(TURNS) == set(joint.motions) else (0.0, 0.0)
         cone, turn_limit = max(joint.cone, tilt), max(joint.turn_limit, turn)
-        if tilt > joint.cone + 1e-9 or turn > joint.turn_limit + 1e-9 or any(
-            abs(a - b) > 1e-9
-            for old, new in zip(joint.limits, limits, strict=True)
-            for a, b in zip(old, new, strict=True)
-            if a != b
+        if (
+            tilt > joint.cone + 1e-9
+            or turn > joint.turn_limit + 1e-9
+            or any(
+                abs(a - b) > 1e-9
+                for old, new in zip(joint.limits, limits, strict=True)
+                for a, b in zip(old, new, strict=True)
+                if a != b
+            )
         ):
             notes.add(WIDENED, joint.name)
         joints.append(
