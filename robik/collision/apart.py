@@ -21,7 +21,7 @@ from ..objectives.objective import States
 from ..retarget.clip import TargetClip
 from .files import told_collisions
 from .judge import Judge, Pair, can_judge
-from .pairs import ALWAYS, pairs_that_can_touch
+from .pairs import pairs_that_can_touch
 from .shapes import CollisionShape, capsule
 
 MARGIN = 0.003  # m between bodies that are kept apart
@@ -84,10 +84,9 @@ class Walls:
         return found
 
     def _depths(self, motion: Motion) -> Depths:
-        """Return how deep bodies are in each other (T,) [m], of pairs that are to be kept apart at all."""
+        """Return how deep bodies are in each other (T,) [m]."""
         assert motion.position is not None and motion.quaternion is not None
-        depths = self._judge.depths(motion.position, motion.quaternion) if self._judge else {}
-        return {pair: depth for pair, depth in depths.items() if np.mean(depth > 0.0) < ALWAYS}
+        return self._judge.depths(motion.position, motion.quaternion) if self._judge else {}
 
     def _build(self, without: Depths, depths: Depths) -> bool:
         """Build walls between what is deep in each other, and take away those that do not help.
