@@ -18,6 +18,7 @@ from ..mechanism import Mechanism
 from .shapes import HULL, CollisionShape
 
 Pair = tuple[int, int]  # numbers of two bodies, the smaller one first
+LEAST = 1e-6  # m, of a size: MuJoCo takes none that is zero
 MEMORY = 1 << 26  # bytes for contacts: many touch in a random pose
 
 
@@ -73,7 +74,7 @@ class Judge:
             mesh.uservert = shape.points.ravel().tolist()
             geom.meshname = mesh.name
         else:
-            geom.size[: len(shape.size)] = shape.size
+            geom.size[: len(shape.size)] = np.maximum(shape.size, LEAST)  # a disc is a capsule without length
 
     def distances(self, position: np.ndarray, quaternion: np.ndarray, pairs: Sequence[Pair], most: float) -> np.ndarray:
         """Return how far bodies are from each other.

@@ -125,9 +125,10 @@ def hull_or_capsule(body: str, points: np.ndarray, pose: Pose = IDENTITY) -> Col
         pose: In which they are given.
 
     Returns:
-        The shape; None for fewer than two points.
+        The shape; None for fewer than two points that are numbers.
     """
-    points = np.unique(np.asarray(points, dtype=float), axis=0)
+    points = np.asarray(points, dtype=float).reshape(-1, 3)
+    points = np.unique(points[np.isfinite(points).all(axis=1)], axis=0)
     if len(points) < 2:
         return None
     middle = points.mean(axis=0)

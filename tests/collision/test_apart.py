@@ -9,6 +9,7 @@ from robik import Motion, Settings, TargetClip, Track, robots
 from robik.collision.apart import MARGIN, Walls, solved_apart, walls_of
 from robik.collision.files import told_collisions
 from robik.collision.measure import measure_penetration
+from robik.collision.shapes import CollisionShape, hull_or_capsule
 from robik.mechanism import Mechanism
 from robik.retarget.retarget import Retargeting
 from robik.steps import finish
@@ -75,6 +76,27 @@ def test_what_never_touches_is_solved_once_and_stays_to_the_bit(walker: Mechanis
     followed, apart, often = solved(walker, clip, walls_of(walker, robots.path("walker")))
     assert often == 1 and followed is clip
     assert np.array_equal(free.values, apart.values)
+
+
+ODD = {
+    "dust": np.random.default_rng(0).normal(size=(30, 3)) * 1e-7,
+    "a disc": np.array([[np.cos(a), np.sin(a), 0.0] for a in np.linspace(0, 6, 24)]) * 0.05,
+    "a plate": np.random.default_rng(1).uniform(-1, 1, (50, 3)) * [0.1, 0.1, 6e-5],
+    "a needle": np.random.default_rng(2).uniform(-1, 1, (50, 3)) * [1.0, 1e-4, 1.2e-4],
+    "no numbers": np.array([[0, 0, 0], [1, 0, 0], [0, np.nan, 0], [0, 0, np.inf]]),
+    "a mountain": np.random.default_rng(3).normal(size=(40, 3)) * 1e3,
+}
+
+
+@pytest.mark.parametrize("points", ODD.values(), ids=ODD)
+def test_odd_shapes_end_no_bake(walker: Mechanism, points: np.ndarray) -> None:
+    bodies = [body.name for body in walker.bodies]
+    shapes = [shape for name in (bodies[3], bodies[20]) if (shape := hull_or_capsule(name, points)) is not None]
+    shapes.append(CollisionShape(body=bodies[8], kind="box", size=(0.0, 0.1, 0.0)))
+    clip = crossing(walker, 0.02)
+    _, motion, _ = solved(walker, clip, Walls(walker, shapes))
+    assert np.isfinite(motion.values).all()
+    assert measure_penetration(walker, shapes, motion).depths.shape[0] == FRAMES
 
 
 def test_walls_are_made_once_for_a_robot(walker: Mechanism) -> None:

@@ -36,6 +36,7 @@ LATE = 0.005  # [s] from which a tick of a bare clock is late: half a period of 
 STALL = 5.0  # [s] of Blender that are borne here: others use the machine, too
 PATIENT = {"watchdog": 1.5, "silence": 1.5}  # [s]: and a pseudo-terminal comes late where cores are wanted by others
 FRAMES = 300  # of a bake
+KEPT = 2  # bakes
 SETTLING = 20.0  # [s] that the bare clock goes on after the player
 TOGETHER = 0.02  # [s] between a dropped goal and a late tick of a bare clock, for one cause to be behind both
 SYNC_WRITE = 0x83
@@ -135,6 +136,8 @@ def blend(port: str, seconds: float) -> None:
                 player.play(motion, loop=True, from_afar=True)
             for _ in bake_steps(bpy.context, root):  # as a window does it: a beat after each step
                 turn()
+            while len(root.robik.robot.bakes) > KEPT:  # else thousands of bakes fill the memory
+                bpy.ops.robik.remove_bake(index=0)
             for action in [action for action in bpy.data.actions if not action.users]:
                 bpy.data.actions.remove(action)
             bakes += 1
