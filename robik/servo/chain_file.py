@@ -102,5 +102,8 @@ def _servo(k: int, entry: object, brand: Brand) -> Servo:
         raise ServoError(
             f"servo of {entry['actuator']!r}: unknown entry {sorted(unknown)[0]!r}; there are {', '.join(known)}"
         )
-    made = brand_of(entry.get("brand", brand.name))
+    try:
+        made = brand_of(entry.get("brand", brand.name))
+    except ServoError as error:
+        raise ServoError(f"servo of {entry['actuator']!r}: {error}") from None
     return Servo(**({"brand": made.name, "model": made.default_model} | entry))  # type: ignore[arg-type]
