@@ -265,7 +265,7 @@ def _vendors(path: Path) -> Table:
     for row in rows:
         if row is None or row[3].startswith("Indirect"):
             continue
-        name = re.sub(r"[^a-z0-9]+", "_", row[3].lower()).strip("_").replace("_shadow_", "_")  # as its pages say it
+        name = re.sub("_shadow_", "_", re.sub(r"[^a-z0-9]+", "_", row[3].lower()).strip("_"))  # as its pages say it
         entries.setdefault(name, {"address": int(row[1]), "size": int(row[2]), "access": "RW"})
     if not entries:
         raise TableError(path, "it lists no control table")

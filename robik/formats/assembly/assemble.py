@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -95,16 +96,7 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
         )
         tilt, turn = ball_angles(rest) if set(TURNS) == set(joint.motions) else (0.0, 0.0)
         cone, turn_limit = max(joint.cone, tilt), max(joint.turn_limit, turn)
-        if (
-            tilt > joint.cone + 1e-9
-            or turn > joint.turn_limit + 1e-9
-            or any(
-                abs(a - b) > 1e-9
-                for old, new in zip(joint.limits, limits, strict=True)
-                for a, b in zip(old, new, strict=True)
-                if a != b
-            )
-        ):
+        if _is_wider((joint.cone, joint.turn_limit), (cone, turn_limit), *zip(joint.limits, limits, strict=True)):
             notes.add(WIDENED, joint.name)
         joints.append(
             Joint(
@@ -117,3 +109,8 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
         )  # fmt: skip
     bodies = tuple(replace(body, pose=poses[body.name]) for body in robot.bodies)
     return Mechanism(robot.name, bodies, tuple(joints), frames=robot.frames, couplings=robot.couplings)
+
+
+def _is_wider(*pairs: tuple[Iterable[float], Iterable[float]]) -> bool:
+    """Return whether any limits, pairs of before and after, have changed by more than rounding."""
+    return any(a != b and abs(a - b) > 1e-9 for old, new in pairs for a, b in zip(old, new, strict=True))
