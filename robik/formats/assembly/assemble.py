@@ -96,7 +96,7 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
         )
         tilt, turn = ball_angles(rest) if set(TURNS) == set(joint.motions) else (0.0, 0.0)
         cone, turn_limit = max(joint.cone, tilt), max(joint.turn_limit, turn)
-        if _is_wider((joint.cone, joint.turn_limit), (cone, turn_limit), *zip(joint.limits, limits, strict=True)):
+        if _is_wider([(joint.cone, joint.turn_limit), *joint.limits], [(cone, turn_limit), *limits]):
             notes.add(WIDENED, joint.name)
         joints.append(
             Joint(
@@ -111,6 +111,7 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
     return Mechanism(robot.name, bodies, tuple(joints), frames=robot.frames, couplings=robot.couplings)
 
 
-def _is_wider(*pairs: tuple[Iterable[float], Iterable[float]]) -> bool:
-    """Return whether any limits, pairs of before and after, have changed by more than rounding."""
+def _is_wider(before: Iterable[tuple[float, float]], after: Iterable[tuple[float, float]]) -> bool:
+    """Return whether any limits have changed by more than rounding."""
+    pairs = zip(before, after, strict=True)
     return any(a != b and abs(a - b) > 1e-9 for old, new in pairs for a, b in zip(old, new, strict=True))
