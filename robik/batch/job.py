@@ -14,6 +14,7 @@ from ..mechanism import Mechanism
 from ..mechanism.base import with_base
 from ..motions import Companions, Motion, report_summary, save_motion
 from ..motions.resampling import resampled
+from ..retarget.baking import BakeSettings
 from ..retarget.recorded import retarget_recording
 from ..robots import load, names, path
 
@@ -31,7 +32,7 @@ class Plan:
         output: folder of what is written.
         format: a name of the motion formats.
         extension: of the files.
-        balance, pin_feet, mapping, body_model, rate, order: as `robik retarget` has them.
+        balance, pin_feet, keep_apart, mapping, body_model, rate, order: as `robik retarget` has them.
     """
 
     robot: str
@@ -41,6 +42,7 @@ class Plan:
     base: str = "auto"
     balance: str = "auto"
     pin_feet: bool = True
+    keep_apart: bool = True
     mapping: str | None = None
     body_model: str | None = None
     rate: float | None = None
@@ -170,6 +172,7 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
         item.file,
         balance=plan.balance,
         pin_feet=plan.pin_feet,
+        settings=BakeSettings(keep_apart=plan.keep_apart),
         mapping=plan.mapping,
         body_model=plan.body_model,
         robot_file=file,

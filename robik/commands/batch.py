@@ -31,6 +31,12 @@ def add_batch(commands: argparse._SubParsersAction) -> None:
         help="hold standing feet flat, without sliding",
     )
     parser.add_argument(
+        "--keep-apart",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="keep the robot's bodies out of each other",
+    )
+    parser.add_argument(
         "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
     )
     parser.add_argument("--body-model", metavar="MODEL.npz", help="of the SMPL family, for AMASS")
@@ -64,6 +70,7 @@ def _batch(options: argparse.Namespace) -> int:
         extension=chosen.extensions[0],
         balance=options.balance,
         pin_feet=options.pin_feet,
+        keep_apart=options.keep_apart,
         mapping=None if options.mapping is None else str(Path(options.mapping).resolve()),
         body_model=None if options.body_model is None else str(Path(options.body_model).resolve()),
         rate=options.rate,
