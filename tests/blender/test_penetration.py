@@ -23,6 +23,7 @@ def baked_dance(file: Path, bvh: Path, first: int, last: int) -> bpy.types.Objec
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
     balance = root.robik.robot.balance
     balance.mode, balance.pin_feet = "AUTO", True
+    root.robik.robot.bake.keep_apart = False  # else there is nothing to judge
     assert bpy.ops.robik.bake() == {"FINISHED"}
     return root
 
