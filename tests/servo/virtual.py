@@ -18,12 +18,13 @@ from robik.servo import emergency, looks, schedule, serial_port, stream
 from robik.servo.board import Board
 from robik.servo.bus import Bus
 from robik.servo.chain import BITS_PER_BYTE, ServoChain
-from robik.servo.dynamixel import port, question, reading
+from robik.servo.dynamixel import port, question
 from robik.servo.dynamixel.simulator.chain import SimulatedChain
 from robik.servo.session import Session
 from robik.servo.simulator.simulated import GoalRecord
 from robik.servo.status import PlaySettings, Status
 from robik.servo.stream import Wishes
+from robik.servo.wired import patience, reading
 
 GLANCE = 1e-7  # [s] that a look at the clock takes
 
@@ -108,7 +109,7 @@ class Stage:
     """
 
     def __init__(self, time: Time, chain: ServoChain, settings: PlaySettings, monkeypatch: pytest.MonkeyPatch) -> None:
-        for module in (emergency, looks, port, question, reading, schedule, stream):
+        for module in (emergency, looks, patience, port, question, reading, schedule, stream):
             monkeypatch.setattr(module, "time", time)
         self.time, self.chain, self.board = time, chain, Board()
         self.goals, self.horns, self.profiles = list[GoalRecord](), list[float](), list[int]()

@@ -1,9 +1,8 @@
-"""The serial port of Feetech servos: bytes out at once, bytes in as they come."""
+"""Serial port for brands that make their packets themselves: bytes out at once, bytes in as they come."""
 
 from __future__ import annotations
 
 import os
-import time
 
 from ...errors import ServoError
 from ..emergency import Emergency
@@ -159,8 +158,3 @@ class Port:
         return PortGone(
             f"port {self.name} is gone ({reason(error)}); check the adapter and its cable, then connect again"
         )
-
-
-def now() -> float:
-    """Return the time by the clock that timeouts go by [s]."""
-    return time.perf_counter()
