@@ -307,11 +307,11 @@ def test_late_answers_are_not_taken_for_others(chain, simulator, monkeypatch):
         assert [wire.ping(id) for id in chain.ids] == [1010] * 12
         simulator.command("place 3 1234")
         simulator.command("noise late 0.02")
-        wire.patience.latency, wire._port.readPort = 0.0, lambda _: b""  # nobody looks until the time is over
+        wire.patience.latency, wire.port.readPort = 0.0, lambda _: b""  # nobody looks until the time is over
         with pytest.raises(ServoSilent):
             wire.read_block(chain.servos[2], 132, 4)
         wire.patience.latency = LATENCY
-        del wire._port.readPort
+        del wire.port.readPort
         simulator.command("noise late 0")
         assert wire.read(chain.servos[2], "torque_enable") == 0
         assert wire.read_each("present_position").tolist() == [1234 if k == 2 else 2048 for k in range(12)]

@@ -21,20 +21,12 @@ LONGEST_WATCHDOG = 127  # units
 
 
 class DynamixelLine(WiredLine[DynamixelWire, Settings]):
-    """Servos of a chain behind one open port: see `Line`.
+    """Servos of a chain behind one open port: see `WiredLine`."""
 
-    Args:
-        chain: who should be there, and at which baud rate.
-        port: a device path, or a URL that pyserial opens.
-        silence: how long a servo is asked again, unless goals are waiting, before it counts as gone [s].
-        emergency: the owner's emergency stop.
-
-    Raises:
-        ServoError: the port does not exist or cannot be opened; says what to do.
-    """
+    wire_type = DynamixelWire
 
     def __init__(self, chain: ServoChain, port: str, silence: float, emergency: Emergency) -> None:
-        super().__init__(chain, DynamixelWire(chain.servos, port, chain.baud_rate, silence, emergency))
+        super().__init__(chain, port, silence, emergency)
         self._exchange = Exchange(self._wire)
 
     @property

@@ -8,7 +8,7 @@ import time
 from ...extras import extra
 from ..emergency import Emergency
 from ..listener import Listener
-from ..serial_port import READ_SLICE, lower_latency, open_serial
+from ..serial_port import OPEN_ERRORS, PORT_ERRORS, READ_SLICE, gone, lower_latency, open_serial, unopened
 from ..wired.patience import Patience
 
 with extra("servo"):
@@ -36,6 +36,40 @@ class SerialPort(PortHandler):
         self._emergency, self._patience = emergency, patience or Patience()
         self._kept: bytearray | None = None  # what has arrived while nobody waits for it
         self._listener: Listener | None = None  # of a port that is a file: neither a network's, nor on Windows
+
+    def open_at(self, baud_rate: int) -> None:
+        """Open it, or open it again, at a baud rate.
+
+        Args:
+            baud_rate: Rate [bit/s].
+
+        Raises:
+            ServoError: It cannot be opened.
+        """
+        try:
+            self.setBaudRate(baud_rate)
+        except OPEN_ERRORS as error:
+            raise unopened(self.port_name, error) from None
+
+    def close(self) -> None:
+        """Close it, if it is open."""
+        if self.is_open:
+            try:
+                self.closePort()
+            except PORT_ERRORS:
+                return  # it is gone already
+
+    def flush(self) -> None:
+        """Wait until all that was written is on the wire; raises PortGone."""
+        try:
+            self.ser.flush()
+        except PORT_ERRORS as error:
+            raise gone(self.port_name, error) from None
+
+    def clear(self) -> None:
+        """Throw away what has arrived, and what is kept."""
+        self.drop()
+        self.clearPort()
 
     def keep(self) -> None:
         """Keep what arrives from here on, whatever is sent meanwhile: see `arrived`."""

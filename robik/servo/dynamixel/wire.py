@@ -12,7 +12,7 @@ from ...errors import ServoError
 from ...extras import extra
 from ..emergency import EmergencyStopped
 from ..line import PortGone
-from ..serial_port import OPEN_ERRORS, PORT_ERRORS, ports_there, reason
+from ..serial_port import PORT_ERRORS, gone
 from ..wired.control_table import Item
 from ..wired.reading import Addressed, Entries
 from ..wired.wire import Wire
@@ -31,112 +31,58 @@ class DynamixelWire(Wire):
     """An open port with Dynamixel servos behind it, of which it reads and which it writes: see `Wire`.
 
     Attributes:
+        port: the SDK's.
         has_fast_read: whether all servos answer fast sync reads; found out at connecting.
     """
 
     table = TABLE
     entries = Entries("torque_enable", "present_position", "hardware_error_status", "position_p_gain")
+    port: SerialPort
 
     def _open(self, baud_rate: int) -> None:
         self.has_fast_read = False
         self._packets = Protocol2PacketHandler()
-        self._port = SerialPort(self.name, self.emergency, self.patience)
-        self.open_at(baud_rate)
+        self.port = SerialPort(self.name, self.emergency, self.patience)
+        self.port.open_at(baud_rate)
 
-    def open_at(self, baud_rate: int) -> None:
-        """Open the port, or open it again, at a baud rate.
-
-        Args:
-            baud_rate: Rate [bit/s].
-
-        Raises:
-            ServoError: It cannot be opened.
-        """
-        try:
-            self._port.setBaudRate(baud_rate)
-        except OPEN_ERRORS as error:
-            raise ServoError(f"port {self.name} cannot be opened ({reason(error)}); {ports_there()}") from None
-
-    def close(self) -> None:
-        """Close the port; whatever the servos do, they go on doing."""
-        if self._port.is_open:
-            try:
-                self._port.closePort()
-            except PORT_ERRORS:
-                return  # it is gone already
-
-    def item(self, servo: Addressed, entry: str) -> Item:
-        """Return an entry as the table of a servo's model has it.
-
-        Args:
-            servo: The servo.
-            entry: Name of the entry.
-
-        Returns:
-            The entry.
-        """
+    def _item(self, servo: Addressed, entry: str) -> Item:
         return MODELS[servo.model].table[entry]
 
     # reading
 
     def _ping(self, id: int) -> int | None:
-        number, result, error = self._read_guarded(lambda: self._packets.ping(self._port, id), (0, COMM_RX_CORRUPT, 0))
+        number, result, error = self._read_guarded(lambda: self._packets.ping(self.port, id), (0, COMM_RX_CORRUPT, 0))
         return int(number) if result == COMM_SUCCESS and not error & REFUSED else None
 
     def ping_all(self) -> dict[int, tuple[int, int]]:
         """Model number and firmware of all that answer at this baud rate, by id."""
         self._settle()
-        found, _ = self._read_guarded(lambda: self._packets.broadcastPing(self._port), ({}, COMM_RX_CORRUPT))
+        found, _ = self._read_guarded(lambda: self._packets.broadcastPing(self.port), ({}, COMM_RX_CORRUPT))
         return {int(id): (int(number), int(firmware)) for id, (number, firmware) in found.items()}
 
     def _read(self, servo: Addressed, address: int, size: int) -> bytes | None:
         data, result, error = self._read_guarded(
-            lambda: self._packets.readTxRx(self._port, servo.id, address, size), ([], COMM_RX_CORRUPT, 0)
+            lambda: self._packets.readTxRx(self.port, servo.id, address, size), ([], COMM_RX_CORRUPT, 0)
         )
         # of an answer that is a refusal, to a question that arrived broken, the SDK gives the checksum as data
         return bytes(data) if result == COMM_SUCCESS and len(data) == size and not error & REFUSED else None
 
     def _read_together(self, address: int, size: int, ids: Sequence[int]) -> list[bytes] | None:
-        group = GroupSyncRead(self._port, self._packets, address, size)
+        group = GroupSyncRead(self.port, self._packets, address, size)
         for id in ids:
             group.addParam(id)
         result = self._read_guarded(group.fastSyncRead if self.has_fast_read else group.txRxPacket, COMM_RX_CORRUPT)
         blocks = [bytes(group.data_dict[id]) for id in ids]
         return blocks if result == COMM_SUCCESS and all(len(block) == size for block in blocks) else None
 
-    def question(self, ids: Sequence[int], address: int, size: int) -> Question:
-        """Return a question to servos, which has not been asked yet.
-
-        Args:
-            ids: Ids of the servos.
-            address: Of the first byte.
-            size: Number of bytes.
-
-        Returns:
-            The question.
-        """
-        return Question(self._port, self._packets, ids, address, size, self.has_fast_read)
-
-    def _clear(self) -> None:
-        self._port.drop()
-        self._guard(self._port.clearPort)
+    def _question_to(self, ids: Sequence[int], address: int, size: int) -> Question:
+        return Question(self.port, self._packets, ids, address, size, self.has_fast_read)
 
     # writing
 
-    def write_blocks(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int] = ()) -> None:
-        """Write bytes of the servos' tables in one Sync Write, which nobody answers.
-
-        Args:
-            address: Of the first byte.
-            size: Number of bytes.
-            blocks: The bytes of each servo.
-            ids: Ids of the servos; the chain's if left out.
-
-        Raises:
-            PortGone: The port takes no bytes.
-        """
-        group = GroupSyncWrite(self._port, self._packets, address, size)
-        for id, block in zip(ids or self.ids, blocks, strict=True):
+    def _write(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int]) -> None:
+        group = GroupSyncWrite(self.port, self._packets, address, size)
+        for id, block in zip(ids, blocks, strict=True):
             group.addParam(id, block)
         if self._guard(group.txPacket) != COMM_SUCCESS:
             raise PortGone(f"port {self.name} does not take what is written; check the adapter and its cable")
@@ -152,11 +98,11 @@ class DynamixelWire(Wire):
         Raises:
             ServoError: It does not take it.
         """
-        item = self.item(servo, entry)
+        item = self._item(servo, entry)
         data = list(item.encode(value))
         for _ in self.patience.attempts():
             result, error = self._read_guarded(
-                lambda: self._packets.writeTxRx(self._port, servo.id, item.address, item.size, data),
+                lambda: self._packets.writeTxRx(self.port, servo.id, item.address, item.size, data),
                 (COMM_RX_CORRUPT, 0),
             )
             if result == COMM_SUCCESS and not error & REFUSED:
@@ -174,20 +120,12 @@ class DynamixelWire(Wire):
         Args:
             servo: The servo.
         """
-        self._read_guarded(lambda: self._packets.reboot(self._port, servo.id), None)
+        self._read_guarded(lambda: self._packets.reboot(self.port, servo.id), None)
 
     def _broadcast_torque_off(self) -> None:
         """Send a broadcast for each place at which a model keeps it."""
         for address, size in torque_places():
-            self._guard(self._packets.writeTxOnly, self._port, BROADCAST, address, size, [0] * size)
-
-    def flush(self) -> None:
-        """Wait until all that was written is on the wire.
-
-        Raises:
-            PortGone: The port is gone.
-        """
-        self._guard(self._port.ser.flush)
+            self._guard(self._packets.writeTxOnly, self.port, BROADCAST, address, size, [0] * size)
 
     # the SDK
 
@@ -196,7 +134,7 @@ class DynamixelWire(Wire):
         try:
             return self._guard(call)
         except TRIPS:
-            self._port.is_using = False
+            self.port.is_using = False
             return failed
 
     def _guard(self, call: Callable[..., Any], *arguments: Any) -> Any:
@@ -204,10 +142,8 @@ class DynamixelWire(Wire):
         try:
             return call(*arguments)
         except EmergencyStopped:
-            self._port.is_using = False
+            self.port.is_using = False
             raise
         except PORT_ERRORS as error:
-            self._port.is_using = False
-            raise PortGone(
-                f"port {self.name} is gone ({reason(error)}); check the adapter and its cable, then connect again"
-            ) from None
+            self.port.is_using = False
+            raise gone(self.name, error) from None

@@ -14,21 +14,11 @@ from .wire import DynamixelWire
 
 
 class DynamixelWorkshop(Workshop[DynamixelWire]):
-    """Servos behind one open port, whoever they are: see `Workshop`.
+    """Servos behind one open port, whoever they are: see `Workshop`."""
 
-    Args:
-        port: a device path, or a URL that pyserial opens.
-        baud_rate: at which to open it [bit/s].
-
-    Raises:
-        ServoError: the port does not exist or cannot be opened; says what to do.
-    """
-
+    wire_type = DynamixelWire
     brand = DYNAMIXEL
     unplayable = "which cannot be played; its torque can be cut, but not more"
-
-    def __init__(self, port: str, baud_rate: int) -> None:
-        super().__init__(port, baud_rate, DynamixelWire((), port, baud_rate))
 
     def _scan(self, baud_rates: Sequence[int], said: Callable[[str], None]) -> list[Seen]:
         found: dict[tuple[int, int], Seen] = {}

@@ -42,22 +42,13 @@ class Sighting(NamedTuple):
 
 
 class FeetechLine(WiredLine[FeetechWire, Settings]):
-    """Servos of a chain behind one open port: see `Line`.
+    """Servos of a chain behind one open port: see `WiredLine`."""
 
-    Args:
-        chain: who should be there, and at which baud rate.
-        port: a device path, or a URL that pyserial opens.
-        silence: how long a servo is asked again, unless goals are waiting, before it counts as gone [s].
-        emergency: the owner's emergency stop.
-
-    Raises:
-        ServoError: the port does not exist or cannot be opened; says what to do.
-    """
-
+    wire_type = FeetechWire
     takes_speeds = True
 
     def __init__(self, chain: ServoChain, port: str, silence: float, emergency: Emergency) -> None:
-        super().__init__(chain, FeetechWire(chain.servos, port, chain.baud_rate, silence, emergency))
+        super().__init__(chain, port, silence, emergency)
         self._speeds: dict[int, int] = {}  # limits by id [counts/s]
         self._reach = 0.0  # [s] in which a goal must be reached; 0 before anything is played
         self._seen: dict[int, Sighting] = {}  # of each servo the last one

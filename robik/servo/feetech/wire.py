@@ -24,34 +24,14 @@ NEAR = 40  # [counts] between two looks at a position that is believed
 
 
 class FeetechWire(Wire):
-    """An open port with Feetech servos behind it, of which it reads and which it writes: see `Wire`.
-
-    Attributes:
-        port: the open port.
-    """
+    """An open port with Feetech servos behind it, of which it reads and which it writes: see `Wire`."""
 
     table = TABLE
     entries = Entries("torque_enable", "present_position", "error_status", "p_coefficient")
+    port: Port
 
     def _open(self, baud_rate: int) -> None:
         self.port = Port(self.name, baud_rate, self.emergency)
-
-    def open_at(self, baud_rate: int) -> None:
-        """Open the port again at a baud rate, if it has another one.
-
-        Args:
-            baud_rate: Rate [bit/s].
-
-        Raises:
-            ServoError: It cannot be opened.
-        """
-        if baud_rate != self.port.baud_rate:
-            self.port.open_at(baud_rate)
-            self._question, self._owes = None, False
-
-    def close(self) -> None:
-        """Close the port; whatever the servos do, they go on doing."""
-        self.port.close()
 
     # reading
 
@@ -74,21 +54,8 @@ class FeetechWire(Wire):
         found = self._asked(sync_read(address, size, ids), dict.fromkeys(ids, size))
         return None if found is None else [found[id] for id in ids]
 
-    def question(self, ids: Sequence[int], address: int, size: int) -> Question:
-        """Return a question to servos, which has not been asked yet.
-
-        Args:
-            ids: Ids of the servos.
-            address: Of the first byte.
-            size: Number of bytes.
-
-        Returns:
-            The question.
-        """
+    def _question_to(self, ids: Sequence[int], address: int, size: int) -> Question:
         return Question(self.port, sync_read(address, size, ids), dict.fromkeys(ids, size))
-
-    def _clear(self) -> None:
-        self.port.clear()
 
     def ping_all(self) -> tuple[set[int], bool]:
         """Ask who is there at this baud rate.
@@ -133,19 +100,8 @@ class FeetechWire(Wire):
 
     # writing
 
-    def write_blocks(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int] = ()) -> None:
-        """Write bytes of the servos' tables in as few Sync Writes as there can be; nobody answers.
-
-        Args:
-            address: Of the first byte.
-            size: Number of bytes.
-            blocks: The bytes of each servo.
-            ids: Ids of the servos; the chain's if left out.
-
-        Raises:
-            PortGone: The port takes no bytes.
-        """
-        for packet in sync_writes(address, size, blocks, ids or self.ids):
+    def _write(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int]) -> None:
+        for packet in sync_writes(address, size, blocks, ids):
             self.port.write(packet, changes=True)
 
     def reboot(self, servo: Addressed) -> None:
@@ -163,11 +119,3 @@ class FeetechWire(Wire):
     def _broadcast_torque_off(self) -> None:
         item = TABLE["torque_enable"]
         self.port.write(encode(BROADCAST, Instruction.WRITE, bytes([item.address, 0])), changes=True)
-
-    def flush(self) -> None:
-        """Wait until all that was written is on the wire.
-
-        Raises:
-            PortGone: The port is gone.
-        """
-        self.port.flush()

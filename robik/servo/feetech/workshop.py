@@ -23,21 +23,11 @@ MISSED = 8  # [counts], 0.7°, by which the middle may be missed: somebody holds
 
 
 class FeetechWorkshop(Workshop[FeetechWire]):
-    """Servos behind one open port, whoever they are: see `Workshop`.
+    """Servos behind one open port, whoever they are: see `Workshop`."""
 
-    Args:
-        port: a device path, or a URL that pyserial opens.
-        baud_rate: at which to open it [bit/s].
-
-    Raises:
-        ServoError: the port does not exist or cannot be opened; says what to do.
-    """
-
+    wire_type = FeetechWire
     brand = FEETECH
     unplayable = "whose speed is not known, so that it is not played; a data file with its rpm mends that"
-
-    def __init__(self, port: str, baud_rate: int) -> None:
-        super().__init__(port, baud_rate, FeetechWire((), port, baud_rate))
 
     def _scan(self, baud_rates: Sequence[int], said: Callable[[str], None]) -> list[Seen]:
         """Scan; where answers collide, or nobody answers at all, every id is asked by itself."""
@@ -105,7 +95,7 @@ class FeetechWorkshop(Workshop[FeetechWire]):
 
     def _write_baud_rate(self, opened: Opened, code: int) -> None:
         self.wire.send("baud_rate", [code], [opened.servo.id])
-        self.wire.flush()
+        self.wire.port.flush()
 
     def _settings(self, seen: Seen) -> Iterator[Change]:
         servo = self._addressed(seen)

@@ -74,6 +74,10 @@ class TableServo(ABC):
             bits: As the brand reports them.
         """
 
+    @abstractmethod
+    def _report(self) -> None:
+        """Set the entries that are only reported to what they are now."""
+
     # entries
 
     def get(self, name: str) -> int:

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from ..chain import ServoChain
+from ..emergency import Emergency
 from ..line import ServoSilent
 from ..looks import Look
 from ..servo import Servo
@@ -26,16 +27,24 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
     """Servos of a chain behind one open port. A brand adds what is missing for a `Line`, and how it is looked at.
 
     Args:
-        chain: who should be there.
-        wire: the open port, with all of them.
+        chain: who should be there, and at which baud rate.
+        port: a device path, or a URL that pyserial opens.
+        silence: how long a servo is asked again, unless goals are waiting, before it counts as gone [s].
+        emergency: the owner's emergency stop.
 
     Attributes:
         name: of the port.
+        wire_type: what the brand's packets go over.
+
+    Raises:
+        ServoError: the port does not exist or cannot be opened; says what to do.
     """
 
-    def __init__(self, chain: ServoChain, wire: _Wire) -> None:
-        self.name = wire.name
-        self._chain, self._wire = chain, wire
+    wire_type: type[_Wire]
+
+    def __init__(self, chain: ServoChain, port: str, silence: float, emergency: Emergency) -> None:
+        self.name, self._chain = port, chain
+        self._wire = self.wire_type(chain.servos, port, chain.baud_rate, silence, emergency)
         self._settings: dict[int, _Settings] = {}
 
     # of the brand

@@ -45,7 +45,7 @@ class AskedLook(Generic[_Telemetry]):
         """Time of the next question and its answers on the wire [s]."""
         if not self._left:
             return 0.0
-        return self._reader.question(self.ids, *self._left[0]).seconds + self._delay
+        return self._reader.seconds(self.ids, *self._left[0]) + self._delay
 
     @property
     def is_over(self) -> bool:
@@ -54,7 +54,7 @@ class AskedLook(Generic[_Telemetry]):
 
     def ask(self) -> None:
         """Send the next question."""
-        self._reader.ask(self._reader.question(self.ids, *self._left.pop(0)))
+        self._reader.ask(self.ids, *self._left.pop(0))
         self.is_asked = True
 
     def collect(self) -> None:

@@ -53,6 +53,30 @@ class Question(Protocol):
         ...
 
 
+class OpenPort(Protocol):
+    """Port of a brand. Reads and writes of it leave with `EmergencyStopped` when the emergency stop is pressed."""
+
+    def open_at(self, baud_rate: int) -> None:
+        """Open it again at a baud rate; raises ServoError.
+
+        Args:
+            baud_rate: Rate [bit/s].
+        """
+        ...
+
+    def close(self) -> None:
+        """Close it, if it is open."""
+        ...
+
+    def flush(self) -> None:
+        """Wait until all that was written is on the wire; raises PortGone."""
+        ...
+
+    def clear(self) -> None:
+        """Throw away what has arrived."""
+        ...
+
+
 class Entries(NamedTuple):
     """Names in a brand's control tables of what is asked of servos of any brand.
 
@@ -85,6 +109,7 @@ class Reader(ABC):
         emergency: see above; every read and write leaves with `EmergencyStopped` when it is pressed.
         missing: who is left out, but hears when torque is turned off.
         patience: with who does not answer.
+        port: the open port.
         table: entries that have one address in all models that are played.
         entries: names of those that every brand has.
 
@@ -94,6 +119,7 @@ class Reader(ABC):
 
     table: ClassVar[Mapping[str, Item]]
     entries: ClassVar[Entries]
+    port: OpenPort
 
     def __init__(
         self,
@@ -113,7 +139,7 @@ class Reader(ABC):
 
     @abstractmethod
     def _open(self, baud_rate: int) -> None:
-        """Open the port for the first time; raises ServoError."""
+        """Open `port`; raises ServoError."""
 
     @abstractmethod
     def _ping(self, id: int) -> int | None:
@@ -128,14 +154,19 @@ class Reader(ABC):
         """Ask servos for the same bytes in one go; None if some are lost."""
 
     @abstractmethod
-    def _clear(self) -> None:
-        """Throw away what has arrived."""
+    def _question_to(self, ids: Sequence[int], address: int, size: int) -> Question:
+        """Return a question to servos, which has not been asked yet."""
 
     def _guard(self, call: Callable[[], _Result]) -> _Result:
         """Use the port; a failure of it becomes `PortGone`, where it is not yet."""
         return call()
 
-    @abstractmethod
+    def _item(self, servo: Addressed, entry: str) -> Item:
+        """Return an entry as the table of a servo's model has it."""
+        return self.table[entry]
+
+    # the port
+
     def open_at(self, baud_rate: int) -> None:
         """Open the port, or open it again, at a baud rate.
 
@@ -145,23 +176,11 @@ class Reader(ABC):
         Raises:
             ServoError: It cannot be opened.
         """
+        self.port.open_at(baud_rate)
 
-    @abstractmethod
     def close(self) -> None:
         """Close the port; whatever the servos do, they go on doing."""
-
-    @abstractmethod
-    def question(self, ids: Sequence[int], address: int, size: int) -> Question:
-        """Return a question to servos, which has not been asked yet.
-
-        Args:
-            ids: Ids of the servos.
-            address: Of the first byte.
-            size: Number of bytes.
-
-        Returns:
-            The question.
-        """
+        self.port.close()
 
     # reading
 
@@ -169,18 +188,6 @@ class Reader(ABC):
     def ids(self) -> tuple[int, ...]:
         """The servos' ids, in order."""
         return tuple(servo.id for servo in self.servos)
-
-    def item(self, servo: Addressed, entry: str) -> Item:
-        """Return an entry as the table of a servo's model has it.
-
-        Args:
-            servo: The servo.
-            entry: Name of the entry.
-
-        Returns:
-            The entry.
-        """
-        return self.table[entry]
 
     def ping(self, id: int) -> int | None:
         """Return the model number of a servo.
@@ -213,7 +220,7 @@ class Reader(ABC):
         Raises:
             ServoSilent: It does not answer.
         """
-        item = self.item(servo, entry)
+        item = self._item(servo, entry)
         return item.decode(self.read_block(servo, item.address, item.size))
 
     def read_block(self, servo: Addressed, address: int, size: int) -> bytes:
@@ -279,7 +286,7 @@ class Reader(ABC):
         """
         self.emergency.pause(DRAIN if self.patience.is_hasty and not self._question else LATE)
         self._question = None
-        self._clear()
+        self._guard(self.port.clear)
         self._owes = self.patience.is_hasty
 
     def _settle(self) -> None:
@@ -289,13 +296,29 @@ class Reader(ABC):
 
     # reading, while goals go out
 
-    def ask(self, question: Question) -> None:
-        """Ask, and go on: `answers` has what is said.
+    def seconds(self, ids: Sequence[int], address: int, size: int) -> float:
+        """Return how long a question to servos and their answers are on the wire.
 
         Args:
-            question: The question.
+            ids: Ids of the servos.
+            address: Of the first byte.
+            size: Number of bytes.
+
+        Returns:
+            Time [s].
+        """
+        return self._question_to(ids, address, size).seconds
+
+    def ask(self, ids: Sequence[int], address: int, size: int) -> None:
+        """Ask servos for the same bytes, and go on: `answers` has what they say.
+
+        Args:
+            ids: Ids of the servos.
+            address: Of the first byte.
+            size: Number of bytes.
         """
         self._settle()
+        question = self._question_to(ids, address, size)
         self._guard(question.send)
         self._question = question
 

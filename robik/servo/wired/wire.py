@@ -17,20 +17,8 @@ class Wire(Reader):
     # of the brand
 
     @abstractmethod
-    def write_blocks(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int] = ()) -> None:
-        """Write bytes of the servos' tables, in one packet if there is room; nobody answers.
-
-        Who needs to know reads them back.
-
-        Args:
-            address: Of the first byte.
-            size: Number of bytes.
-            blocks: The bytes of each servo.
-            ids: Ids of the servos; the chain's if left out.
-
-        Raises:
-            PortGone: The port takes no bytes.
-        """
+    def _write(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int]) -> None:
+        """Write bytes of servos' tables, in one packet if there is room; nobody answers. Raises PortGone."""
 
     @abstractmethod
     def reboot(self, servo: Addressed) -> None:
@@ -41,18 +29,24 @@ class Wire(Reader):
         """
 
     @abstractmethod
-    def flush(self) -> None:
-        """Wait until all that was written is on the wire.
-
-        Raises:
-            PortGone: The port is gone.
-        """
-
-    @abstractmethod
     def _broadcast_torque_off(self) -> None:
         """Tell every servo at this baud rate, known or not, to turn its torque off; nobody answers."""
 
     # writing
+
+    def write_blocks(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int] = ()) -> None:
+        """Write bytes of the servos' tables; nobody answers. Who needs to know reads them back.
+
+        Args:
+            address: Of the first byte.
+            size: Number of bytes.
+            blocks: The bytes of each servo.
+            ids: Ids of the servos; the chain's if left out.
+
+        Raises:
+            PortGone: The port takes no bytes.
+        """
+        self._write(address, size, blocks, ids or self.ids)
 
     def send(self, entry: str, values: Sequence[int], ids: Sequence[int] = ()) -> None:
         """Write an entry of servos; nobody answers.
@@ -121,7 +115,7 @@ class Wire(Reader):
         with self.emergency.serving():
             for _ in range(TRIES):
                 self._broadcast_torque_off()
-            self.flush()
+            self.port.flush()
             self.drain()  # the last packet has to be on the wire before anybody changes the baud rate
 
     def cut_torque_of(self, servo: Addressed) -> bool | None:
@@ -133,7 +127,7 @@ class Wire(Reader):
         Returns:
             Its torque as read back; None if it does not answer.
         """
-        item, powered = self.item(servo, self.entries.torque), None
+        item, powered = self._item(servo, self.entries.torque), None
         for _ in range(TRIES):
             powered = self._torque_of(servo)
             if powered is False:

@@ -56,21 +56,26 @@ class Workshop(ABC, Generic[_Wire]):
 
     Args:
         port: a device path, or a URL that pyserial opens.
-        baud_rate: at which it is open [bit/s].
-        wire: the open port.
+        baud_rate: at which to open it [bit/s].
 
     Attributes:
         name: of the port.
-        wire: see above.
+        wire: the open port.
+        wire_type: what the brand's packets go over.
         brand: whose servos they are.
         unplayable: why a servo of a model that is known may be left as it is, in words.
+
+    Raises:
+        ServoError: the port does not exist or cannot be opened; says what to do.
     """
 
+    wire_type: type[_Wire]
     brand: ClassVar[Brand]
     unplayable: ClassVar[str]
 
-    def __init__(self, port: str, baud_rate: int, wire: _Wire) -> None:
-        self.name, self.wire, self._baud_rate = port, wire, baud_rate
+    def __init__(self, port: str, baud_rate: int) -> None:
+        self.name, self._baud_rate = port, baud_rate
+        self.wire = self.wire_type((), port, baud_rate)
 
     # of the brand
 

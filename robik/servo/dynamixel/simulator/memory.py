@@ -30,7 +30,7 @@ class CheckedServo(TableServo):
         super().__init__(model, id, motor, now)
 
     def read(self, address: int, size: int) -> bytes:
-        """Return bytes of the table.
+        """Return bytes of the table, with what the servo reports now.
 
         Args:
             address: Of the first byte.
@@ -42,6 +42,7 @@ class CheckedServo(TableServo):
         Raises:
             TableError: An address without an entry, or no bytes at all.
         """
+        self._report()
         if size <= 0:
             raise TableError(PacketError.DATA_LENGTH)
         return bytes(self._memory[self._real(a)] for a in range(address, address + size))

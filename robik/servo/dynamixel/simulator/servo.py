@@ -58,24 +58,6 @@ class SimulatedServo(CheckedServo):
     def _place(self) -> float:
         return self.motor.position
 
-    # what is read and written
-
-    def read(self, address: int, size: int) -> bytes:
-        """Return bytes of the table, with what the servo reports now.
-
-        Args:
-            address: Of the first byte.
-            size: Number of bytes.
-
-        Returns:
-            The bytes.
-
-        Raises:
-            TableError: An address without an entry, or no bytes at all.
-        """
-        self._report()
-        return super().read(address, size)
-
     def write(self, address: int, data: bytes) -> list[tuple[Item, int]]:
         """Write whole entries, all or none.
 
