@@ -21,6 +21,7 @@ from robik.servo.brands import BRANDS
 from robik.servo.bus import Bus
 from robik.servo.chain import ServoChain, default_chain
 from robik.servo.chain_file import load_chain, save_chain
+from robik.servo.driver import Driver
 from robik.servo.dynamixel.brand import DYNAMIXEL
 from robik.servo.dynamixel.models import MODELS
 from robik.servo.feetech.models import MODELS as FEETECH_MODELS
@@ -228,10 +229,11 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Brand:
         likely_bauds=(500_000,), goal_bytes=(8, 7), speed_bytes=2, look_bytes=20, waking=0.1,
     )  # fmt: skip
     driver = ModuleType("robik.servo.toy.driver")
-    driver.DRIVER = type("Driver", (), {
-        "open_line": lambda self, chain, port, silence, emergency: ToyLine(chain, port),
-        "open_workshop": lambda self, port, baud_rate: (port, baud_rate),
-    })()  # type: ignore[attr-defined]  # fmt: skip
+    driver.DRIVER = Driver(  # type: ignore[attr-defined]
+        open_line=lambda chain, port, silence, emergency: ToyLine(chain, port),
+        open_workshop=lambda port, baud_rate: (port, baud_rate),  # type: ignore[arg-type, return-value]
+        simulate=lambda chain, now, on_goal: pytest.fail("nobody simulates it"),
+    )
     monkeypatch.setitem(brands.BRANDS, "toy", made)
     monkeypatch.setitem(sys.modules, "robik.servo.toy", ModuleType("robik.servo.toy"))
     monkeypatch.setitem(sys.modules, "robik.servo.toy.driver", driver)
