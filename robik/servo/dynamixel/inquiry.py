@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from ..servo import Servo
 from ..telemetry import Found
 from ..wired.control_table import error_words
-from ..wired.inquiry import another_model, find, named, read_surely
-from ..wired.wire import Wire
+from ..wired.inquiry import another_model, find, read_surely
+from ..wired.reading import Reader, named
 from .models import HARDWARE_ERRORS, MODEL_NAMES, MODELS, POSITION_MODES, SINGLE_TURN_MODE
 
 TIMED_PROFILE, TORQUE_BY_GOAL = 0x04, 0x08  # bits of the drive mode
@@ -39,11 +39,11 @@ class Settings(Found):
     errors: int
 
 
-def read_settings(wire: Wire, servo: Servo, baud_rate: int) -> Settings:
+def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
     """Read what a servo is and how it is set up.
 
     Args:
-        wire: The bus.
+        reader: The bus.
         servo: The servo.
         baud_rate: Rate [bit/s].
 
@@ -54,40 +54,40 @@ def read_settings(wire: Wire, servo: Servo, baud_rate: int) -> Settings:
         ServoSilent: It does not answer.
         ServoError: It is another model than the chain says, or says something else every time.
     """
-    number = find(wire, servo, baud_rate)
+    number = find(reader, servo, baud_rate)
     model = MODEL_NAMES.get(number)
     if model != servo.model:
         raise another_model(servo, model, number)
-    settings = read_surely(wire.name, servo, lambda: _read_all(wire, servo))
+    settings = read_surely(reader.name, servo, lambda: _read_all(reader, servo))
     return replace(settings, obstacles=tuple(_obstacles(servo, settings)))
 
 
-def _read_all(wire: Wire, servo: Servo) -> Settings:
-    mode, firmware = wire.read(servo, "operating_mode"), wire.read(servo, "firmware_version")
+def _read_all(reader: Reader, servo: Servo) -> Settings:
+    mode, firmware = reader.read(servo, "operating_mode"), reader.read(servo, "firmware_version")
     is_single_turn = mode == SINGLE_TURN_MODE
     return Settings(
         firmware=firmware,
         mode=mode,
-        drive_mode=wire.read(servo, "drive_mode"),
-        homing_offset=wire.read(servo, "homing_offset"),
-        startup=wire.read(servo, "startup_configuration") if firmware >= STARTUP_FIRMWARE else 0,
-        torque=bool(wire.read(servo, "torque_enable")),
-        position=wire.read(servo, "present_position"),
-        low=wire.read(servo, "min_position_limit") if is_single_turn else None,
-        high=wire.read(servo, "max_position_limit") if is_single_turn else None,
+        drive_mode=reader.read(servo, "drive_mode"),
+        homing_offset=reader.read(servo, "homing_offset"),
+        startup=reader.read(servo, "startup_configuration") if firmware >= STARTUP_FIRMWARE else 0,
+        torque=bool(reader.read(servo, "torque_enable")),
+        position=reader.read(servo, "present_position"),
+        low=reader.read(servo, "min_position_limit") if is_single_turn else None,
+        high=reader.read(servo, "max_position_limit") if is_single_turn else None,
         is_single_turn=is_single_turn,
-        errors=wire.read(servo, "hardware_error_status"),
-        volts=wire.read(servo, "present_input_voltage") / 10,
-        celsius=float(wire.read(servo, "present_temperature")),
-        celsius_limit=float(wire.read(servo, "temperature_limit")),
-        load_limit=_load_limit(wire, servo),
+        errors=reader.read(servo, "hardware_error_status"),
+        volts=reader.read(servo, "present_input_voltage") / 10,
+        celsius=float(reader.read(servo, "present_temperature")),
+        celsius_limit=float(reader.read(servo, "temperature_limit")),
+        load_limit=_load_limit(reader, servo),
     )
 
 
-def _load_limit(wire: Wire, servo: Servo) -> int:
+def _load_limit(reader: Reader, servo: Servo) -> int:
     if "current_limit" not in MODELS[servo.model].table:
         return LOAD_TOP
-    own = max(1, wire.read(servo, "current_limit"))
+    own = max(1, reader.read(servo, "current_limit"))
     return own if servo.current_units is None else min(own, servo.current_units)
 
 

@@ -14,7 +14,7 @@ from ..emergency import EmergencyStopped
 from ..line import PortGone
 from ..serial_port import PORT_ERRORS, gone
 from ..wired.control_table import Item
-from ..wired.reading import Addressed, Entries
+from ..wired.reading import Addressed, Entries, named
 from ..wired.wire import Wire
 from .models import MODELS, SHAPE, torque_places
 from .port import SerialPort
@@ -109,10 +109,8 @@ class DynamixelWire(Wire):
                 return
             self.drain()
         refusal = self._packets.getRxPacketError(error) if result == COMM_SUCCESS else "it does not answer"
-        raise ServoError(
-            f"servo {servo.id} ({servo.actuator}) does not take {value} as {entry.replace('_', ' ')}:"
-            f" {refusal.strip('[] !')}"
-        )
+        what = entry.replace("_", " ")
+        raise ServoError(f"{named(servo)} does not take {value} as {what}: {refusal.strip('[] !')}")
 
     def reboot(self, servo: Addressed) -> None:
         """Reboot a servo: its torque goes off; it answers again after half a second or so.

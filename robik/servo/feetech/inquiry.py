@@ -11,8 +11,8 @@ from ...errors import ServoError
 from ..servo import Servo
 from ..telemetry import Found, Telemetry
 from ..wired.control_table import error_words
-from ..wired.inquiry import another_model, find, named, read_surely
-from ..wired.reading import Addressed, Reader
+from ..wired.inquiry import another_model, find, read_surely
+from ..wired.reading import Addressed, Reader, named
 from .models import (
     COARSE,
     FINE_SPEEDS,

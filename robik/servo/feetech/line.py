@@ -20,10 +20,10 @@ from ..chain import ServoChain
 from ..emergency import Emergency
 from ..servo import Servo
 from ..telemetry import Telemetry
-from ..wired.inquiry import named
 from ..wired.line import WiredLine
 from ..wired.look import Part
 from ..wired.patience import TRIES
+from ..wired.reading import named
 from .inquiry import RUN, Settings, read_settings, telemetry
 from .models import TABLE
 from .wire import FeetechWire

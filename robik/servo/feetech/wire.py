@@ -13,7 +13,7 @@ import numpy as np
 from ...errors import ServoError
 from ..wired.patience import SHORTEST_LATENCY, TRIES
 from ..wired.port import Port
-from ..wired.reading import Addressed, Entries
+from ..wired.reading import Addressed, Entries, named
 from ..wired.wire import Wire
 from .models import TABLE
 from .packet import AROUND, BROADCAST, HIGHEST_ID, Instruction, encode, packets, sync_read, sync_writes
@@ -92,11 +92,8 @@ class FeetechWire(Wire):
             if not len(away) or away.max() <= NEAR:
                 return there
             before = there
-        servo = self.servos[int(np.argmax(away))]
-        raise ServoError(
-            f"servo {servo.id} ({servo.actuator}) says another position every time on {self.name}; hold it still, and"
-            " check the cable"
-        )
+        where = f"{named(self.servos[int(np.argmax(away))])} says another position every time on {self.name}"
+        raise ServoError(f"{where}; hold it still, and check the cable")
 
     # writing
 

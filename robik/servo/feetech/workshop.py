@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from ...errors import ServoError
 from ..servo import Servo
 from ..telemetry import Change, Seen
-from ..wired.inquiry import named
-from ..wired.reading import Addressed
+from ..wired.reading import Addressed, named
 from ..wired.workshop import Opened, Stranger, Workshop
 from .brand import FEETECH
 from .models import CALIBRATE, MIDDLE, POSITION_MODE, SEVERAL_TURNS, TABLE, model_named

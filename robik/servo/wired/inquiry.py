@@ -11,21 +11,9 @@ from ..line import ServoSilent
 from ..servo import Servo
 from ..telemetry import Found
 from .patience import TRIES
-from .reading import Addressed, Reader
+from .reading import Addressed, Reader, named
 
 _Found = TypeVar("_Found", bound=Found)
-
-
-def named(servo: Addressed) -> str:
-    """Return a servo as messages name it.
-
-    Args:
-        servo: The servo.
-
-    Returns:
-        Its id and its actuator.
-    """
-    return f"servo {servo.id} ({servo.actuator})"
 
 
 def find(reader: Reader, servo: Servo, baud_rate: int) -> int:

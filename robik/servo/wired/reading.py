@@ -37,6 +37,18 @@ class Addressed(Protocol):
         """Name of the model."""
 
 
+def named(servo: Addressed) -> str:
+    """Return a servo as messages name it.
+
+    Args:
+        servo: The servo.
+
+    Returns:
+        Its id and its actuator.
+    """
+    return f"servo {servo.id} ({servo.actuator})"
+
+
 class Question(Protocol):
     """The same bytes of several servos' tables, asked for without waiting for the answers."""
 
@@ -242,7 +254,7 @@ class Reader(ABC):
             if (data := self._read(servo, address, size)) is not None:
                 return data
             self.drain()
-        raise ServoSilent(f"servo {servo.id} ({servo.actuator}) stopped answering on {self.name}")
+        raise ServoSilent(f"{named(servo)} stopped answering on {self.name}")
 
     def read_blocks(self, address: int, size: int, ids: Sequence[int] = ()) -> list[bytes] | None:
         """Return the same bytes of servos' tables, in one go.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ...errors import ServoError
 from ..line import ServoSilent
 from .patience import LATENCY, TRIES
-from .reading import Addressed, Reader
+from .reading import Addressed, Reader, named
 
 
 class Wire(Reader):
@@ -144,5 +144,4 @@ class Wire(Reader):
 
 
 def _refusal(servo: Addressed, entry: str, wanted: int, stays: int) -> ServoError:
-    what = entry.replace("_", " ")
-    return ServoError(f"servo {servo.id} ({servo.actuator}) does not take {wanted} as {what}; it stays at {stays}")
+    return ServoError(f"{named(servo)} does not take {wanted} as {entry.replace('_', ' ')}; it stays at {stays}")
