@@ -23,15 +23,16 @@ from ..mechanism.ball_limits import limit_names
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, LookAhead, Motion, Report
 from ..motions.report import ObjectiveError
-from ..objectives.objective import States, TargetError
+from ..objectives.objective import States
 from ..objectives.pose_prior import WEIGHT, PosePrior
 from ..objectives.settings import Settings
 from .clip import TargetClip
 from .distances import distances
 from .held_contacts import check_contacts, held_tracks
 from .look_ahead import LookingAhead, check_cyclic
+from .misses import Misses, misses
 from .quality import late_contacts, measure_quality
-from .shortfall import ORIENTATION_MET, millimetres, open_beyond, position_met
+from .shortfall import open_beyond
 from .speed_cost import measure_speed_cost, without_speeds
 
 JUMP_SPEED = 24.0  # rad/s, or the robot's extents in a second: 0.2 rad in 1/120 s
@@ -232,7 +233,7 @@ class Retargeting:
 
     def _report(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray) -> Report:
         names = tuple(self.clip.tracks)
-        apart, turned, off = distances(self.mechanism, self.clip, self.settings, position, quaternion, com)
+        off = distances(self.mechanism, self.clip, self.settings, position, quaternion, com)
         velocity, acceleration, jerk = self._rates(values)
         out = self._output
         states = States(self.mechanism, position, quaternion)
@@ -241,18 +242,14 @@ class Retargeting:
             for item in self.clip.objectives
             for error in item.errors(states, self.settings.weight_of(item))
         ]
-        asked = [error for _, error in errors]
+        missed = misses(self.mechanism, self.clip, self.settings, off, [error for _, error in errors])
         found = self._motion_of(values, position, quaternion)
         late = late_contacts(self.mechanism, self.clip, found) if self.settings.contacts == "hold" else {}
-        short = tuple(
-            (k, self._why(k, names, apart[k], turned[k], off[k], asked, late.get(k, [])))
-            for k in sorted({*self._short(apart, turned, off, asked), *late})
-        )
         return Report(
             targets=names,
-            position_error=apart,
-            orientation_error=turned,
-            com_error=off,
+            position_error=off.position,
+            orientation_error=off.orientation,
+            com_error=off.com,
             residual=out.residual.copy(),
             iterations=out.iterations.copy(),
             velocity=velocity,
@@ -262,7 +259,8 @@ class Retargeting:
             jump_speed=self._jump_speed(),
             velocity_limit=self.mechanism.actuator_velocity_limits,
             milliseconds=self._milliseconds.copy(),
-            short=short,
+            missed=missed.worst,
+            short=self._short(missed, late),
             objectives=tuple(ObjectiveError(key=key, unit=error.unit, values=error.values) for key, error in errors),
             quality=measure_quality(self.mechanism, self.clip, found),
             rounding=straightened(self.mechanism).rounding,
@@ -277,43 +275,19 @@ class Retargeting:
         velocity[1:], acceleration[1:-1], jerk[2:-1] = into, at, change
         return velocity, acceleration, jerk
 
-    def _short(self, apart: np.ndarray, turned: np.ndarray, off: np.ndarray, asked: list[TargetError]) -> list[int]:
-        """Return the frames in which something fell short; arguments as `distances` returns them."""
-        met, found = position_met(self.mechanism), self._output.status != CONVERGED
-        found |= (apart > met).any(axis=1) | (turned > ORIENTATION_MET).any(axis=1) | (off > met)
-        for error in asked:
-            found |= error.values > (met if error.unit == "m" else ORIENTATION_MET)
-        return np.flatnonzero(found).tolist()
-
     def _jump_speed(self) -> np.ndarray:
         """Return the speed of each actuator above which a step is called a jump (A,) [rad/s or m/s]."""
         units = self.mechanism.actuator_units
         return np.array([JUMP_SPEED * (self.mechanism.extent if unit == "m" else 1.0) for unit in units])
 
-    def _why(
-        self,
-        k: int,
-        names: tuple[str, ...],
-        apart: np.ndarray,
-        turned: np.ndarray,
-        off: float,
-        asked: list[TargetError],
-        late: list[str],
-    ) -> str:
-        """Return what fell short in a frame, in words."""
-        met, found = position_met(self.mechanism), list(late)
-        found += [f"{name} is {millimetres(e)} off" for name, e in zip(names, apart, strict=True) if e > met]
-        found += [
-            f"{name} is turned {np.degrees(e):.1f}° off"
-            for name, e in zip(names, turned, strict=True)
-            if e > ORIENTATION_MET
-        ]
-        if off > met:
-            found.append(f"the centre of mass is {millimetres(off)} off")
-        for error in asked:
-            if error.values[k] > (met if error.unit == "m" else ORIENTATION_MET):
-                amount = millimetres(error.values[k]) if error.unit == "m" else f"{np.degrees(error.values[k]):.1f}°"
-                found.append(error.text.format(amount))
+    def _short(self, missed: Misses, late: dict[int, list[str]]) -> tuple[tuple[int, str], ...]:
+        """Return the frames in which something fell short, each with what and why, in words."""
+        stopped = self._output.status != CONVERGED
+        frames = sorted({*np.flatnonzero((missed.worst > 1.0) | stopped).tolist(), *late})
+        return tuple((k, self._why(k, late.get(k, []) + missed.words(k))) for k in frames)
+
+    def _why(self, k: int, found: list[str]) -> str:
+        """Return what was missed in a frame, and why, in words."""
         if found and (at_limit := self.at_limit(k)):
             found.append(f"at its limit: {', '.join(at_limit)}")
         if found and (slow := self._held_back(k)):
