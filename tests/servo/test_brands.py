@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -77,6 +78,19 @@ def test_ports_are_opened_in_one_place() -> None:
     files = sources() | {str(file.relative_to(CHECKOUT)): file for one in PACKAGES for file in one.rglob("*.py")}
     serial = [name for name, file in files.items() if any(re.match(r"serial\b", one) for one in imported(file))]
     assert serial == ["robik/servo/serial_port.py"]
+
+
+def test_an_sdk_is_imported_with_its_driver_and_not_before() -> None:
+    code = """
+import sys
+import robik.servo.player, robik.servo.setup_command
+from robik.servo.driver import driver_of
+for brand in ("", "feetech", "dynamixel"):
+    brand and driver_of(brand)
+    print(sorted({"dynamixel_sdk", "scservo_sdk", "serial"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=CHECKOUT)
+    assert done.stdout.splitlines() == ["[]", "['serial']", "['dynamixel_sdk', 'serial']"]
 
 
 def test_nobody_but_the_brand_names_its_registers() -> None:
