@@ -6,11 +6,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..chain import BITS_PER_BYTE
 from ..emergency import Emergency
 from ..listener import Listener
 from ..serial_port import OPEN_ERRORS, PORT_ERRORS, READ_SLICE, gone, lower_latency, open_serial, unopened
-
-BITS_PER_BYTE = 10  # on the wire: start, eight, stop
 
 
 class Port:
