@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..jit import inlined, kernel
 from ..kinematics.null_space import extend, reduce_matrix
+from ..mechanism.topology import SMALL
 from .dense import cholesky, copy_chosen, solve_factored
 from .hessian import matrix
-from .work import SMALL, factor_tree, solve_tree
+from .work import factor_tree, solve_tree
 
 INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
 

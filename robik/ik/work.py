@@ -9,8 +9,8 @@ import numpy as np
 from ..jit import by_reference, compiled_for_record
 from ..kinematics.elimination import Elimination, new_elimination
 from ..kinematics.kernels import Placement, new_placement
-from ..mechanism.topology import Flat
-from ..objectives.terms import SMALL, Terms, low_rank_rows, new_terms
+from ..mechanism.topology import SMALL, Flat
+from ..objectives.terms import Terms, low_rank_rows, new_terms
 from . import articulated
 from .hessian import System, new_system
 
