@@ -71,7 +71,8 @@ def factor_listed(flat, now, work, changed, convex, held):
             reduce_matrix(flat, work.e, work.K)
         copy_chosen(work.K, work.independent, n, work.H)
     else:
-        if work.step.shape[0] > SMALL and not work.program.number[1] and factor_tree(flat, now, work):
+        large = n > SMALL or work.step.shape[0] > 2 * SMALL  # most of some robots' freedoms are dependent
+        if large and not work.program.number[1] and factor_tree(flat, now, work):
             return ARTICULATED
         if changed:
             fill(flat, now, work, n)
