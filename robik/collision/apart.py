@@ -116,9 +116,9 @@ class Walls:
         free = self._judge.distances(motion.position, motion.quaternion, list(self._axes), NEAR)
         found = []
         for (pair, axes), far in zip(self._axes.items(), free.T, strict=True):
-            wall = Clearance(self._names[pair[0]], np.zeros(len(far)), self._names[pair[1]], axes)
+            wall = Clearance(self._names[pair[0]], self._names[pair[1]], least=np.zeros(len(far)), points=axes)
             least = np.maximum(wall.gaps(states) + MARGIN - far, 0.0)
-            found.append(replace(wall, distance=np.where(far < NEAR, least, 0.0)))
+            found.append(replace(wall, least=np.where(far < NEAR, least, 0.0)))
         return found
 
 

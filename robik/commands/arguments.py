@@ -57,6 +57,41 @@ def add_robot(parser: argparse.ArgumentParser, name: str = "robot", whose: str =
     )
 
 
+def add_following(parser: argparse.ArgumentParser) -> None:
+    """Add how a robot follows recordings, and how its motion is written.
+
+    Args:
+        parser: Parser of a command.
+    """
+    parser.add_argument(
+        "--balance",
+        choices=("off", "still", "moving", "auto"),
+        default="auto",
+        help="the centre of mass over the feet: still for slow walks, moving for dynamic ones, auto (the default) by "
+        "the motion",
+    )
+    parser.add_argument(
+        "--pin-feet",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="hold standing feet flat, without sliding (the default)",
+    )
+    parser.add_argument(
+        "--keep-apart",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="keep the robot's bodies out of each other (the default; needs the extra 'physics')",
+    )
+    parser.add_argument(
+        "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
+    )
+    parser.add_argument(
+        "--body-model", metavar="MODEL.npz", help="of the SMPL family, for AMASS; none comes with RobIK"
+    )
+    parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; the recording's if left out")
+    parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints in OUT")
+
+
 def load(options: argparse.Namespace) -> Mechanism:
     """Return the robot that the options name.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from .arguments import command
+from .arguments import add_following, command
 
 
 def add_batch(commands: argparse._SubParsersAction) -> None:
@@ -23,25 +23,7 @@ def add_batch(commands: argparse._SubParsersAction) -> None:
         "--format", metavar="NAME", default="csv", help="of the motions (default csv), see robik export"
     )
     parser.add_argument("--base", choices=("auto", "fixed", "floating"), default="auto")
-    parser.add_argument("--balance", choices=("off", "still", "moving", "auto"), default="auto")
-    parser.add_argument(
-        "--pin-feet",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="hold standing feet flat, without sliding",
-    )
-    parser.add_argument(
-        "--keep-apart",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="keep the robot's bodies out of each other",
-    )
-    parser.add_argument(
-        "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
-    )
-    parser.add_argument("--body-model", metavar="MODEL.npz", help="of the SMPL family, for AMASS")
-    parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; each recording's own if left out")
-    parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints")
+    add_following(parser)
     parser.add_argument("--workers", type=int, metavar="N", help="processes; as many as there are cores if left out")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler's address or file: its workers work")
     parser.add_argument("--shard", metavar="K/N", default="1/1", help="only the K-th of N parts, for several machines")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from .arguments import add_robot, command, load, robot_file
+from .arguments import add_following, add_robot, command, load, robot_file
 from .judging import judged
 
 if TYPE_CHECKING:
@@ -31,37 +31,9 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("recording", metavar="RECORDING", help="a BVH file, or an npz of joints' positions or poses")
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the motion file to write")
     parser.add_argument("--format", metavar="NAME", help="of OUT; by its extension if left out, see robik export")
-    parser.add_argument(
-        "--balance",
-        choices=("off", "still", "moving", "auto"),
-        default="auto",
-        help="the centre of mass over the feet: still for slow walks, moving for dynamic ones, auto (the default) by "
-        "the motion",
-    )
-    parser.add_argument(
-        "--pin-feet",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="hold standing feet flat, without sliding (the default)",
-    )
-    parser.add_argument(
-        "--keep-apart",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="keep the robot's bodies out of each other (the default; needs the extra 'physics')",
-    )
-    parser.add_argument(
-        "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
-    )
+    add_following(parser)
     parser.add_argument("--start", type=float, metavar="S", help="first second of the recording")
     parser.add_argument("--end", type=float, metavar="S", help="last second of the recording")
-    parser.add_argument(
-        "--rate", type=float, metavar="HZ", help="samples per second of OUT; the recording's if left out"
-    )
-    parser.add_argument(
-        "--body-model", metavar="MODEL.npz", help="of the SMPL family, for AMASS; none comes with RobIK"
-    )
-    parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints in OUT")
     parser.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
     parser.add_argument("--save-mapping", metavar="M.json", help="write which bone each frame follows, to be changed")
 

@@ -241,6 +241,7 @@ class Report:
         velocity: (T, actuators) [rad/s or m/s], the step into each frame.
         velocity_limit: (actuators,) of the motors, infinite where unknown.
         milliseconds: (T,) of computing each frame.
+        missed: (T,) largest error of each frame in units of its tolerance, wider for weak targets; met up to 1.
         short: (frame, why) for each frame in which something was not met.
         speed_cost: what keeping speeds costs, None where no speed is held back or nobody asked.
         objectives: errors of what the clip asks for beside frames and centre of mass.
@@ -263,6 +264,7 @@ class Report:
     velocity: np.ndarray
     velocity_limit: np.ndarray
     milliseconds: np.ndarray
+    missed: np.ndarray
     short: tuple[tuple[int, str], ...]
     speed_cost: SpeedCost | None = None
     objectives: tuple[ObjectiveError, ...] = ()

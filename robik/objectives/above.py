@@ -8,20 +8,19 @@ derivative w along the world's z.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import ClipError
 from ..jit import by_reference, kernel
 from ..kinematics.frames import anchor
 from ..kinematics.kernels import rotate
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import Topology
-from .objective import Objective, Own, States, TargetError, ints, samples_of, scalar_weight
+from .least import Least
+from .objective import ints
 from .rows import Row
 from .terms import add_along, add_point, moved
 
@@ -33,7 +32,7 @@ class Aboves(NamedTuple):
     item: np.ndarray  # (p,) objective that it belongs to
     point: np.ndarray  # (p, 3) in its body's state frame [m]
     weight: np.ndarray  # (t,) over ℓ²
-    height: np.ndarray  # (t,) least height [m]
+    least: np.ndarray  # (t,) least height [m]
 
 
 @kernel
@@ -50,7 +49,7 @@ def add_value(now, aboves, total):
     """
     for p in range(aboves.body.shape[0]):
         b, t = aboves.body[p], aboves.item[p]
-        short = min(0.0, rotate(now.R[b], aboves.point[p])[2] + now.c[b, 2] - aboves.height[t])
+        short = min(0.0, rotate(now.R[b], aboves.point[p])[2] + now.c[b, 2] - aboves.least[t])
         total += 0.5 * aboves.weight[t] * short * short
     return total
 
@@ -69,30 +68,28 @@ def add_terms(now, aboves, terms, share):
         b, t, c = aboves.body[p], aboves.item[p], now.c[aboves.body[p]]
         x, y, z = rotate(now.R[b], aboves.point[p])
         x, y, z = x + c[0], y + c[1], z + c[2]
-        short = moved(terms.ahead[b], x, y, z)[2] - aboves.height[t]
+        short = moved(terms.ahead[b], x, y, z)[2] - aboves.least[t]
         if short < 0.0:
             add_point(terms, b, x, y, z, 0.0, 0.0, share * aboves.weight[t] * short)
             add_along(terms, b, x, y, z, 0.0, 0.0, 1.0, aboves.weight[t])
 
 
 @dataclass(frozen=True)
-class Above(Objective):
+class Above(Least):
     """Points of a frame no lower than a height.
 
     Attributes:
         frame: that carries them.
-        height: (T,) least height in the world [m].
+        least: (T,) least height in the world [m].
         points: (K, 3) in the frame's coordinates [m].
     """
 
     frame: str
-    height: np.ndarray
-    points: np.ndarray
 
     FIELD = "above"
-    WEIGHT = 100.0  # beside targets that weigh 1 and less
+    FORM = r"(?P<frame>.+)\.above"
     KEYS = ("NAME.above", "NAME.above.points")
-    ROW = None  # no editor lists it: it is made from the robot's soles
+    POINTS, SHAPE, ABOUT = "points", "(K, 3)", "points in the frame's coordinates"
 
     @property
     def key(self) -> str:
@@ -100,109 +97,9 @@ class Above(Objective):
         return f"{self.frame}.above"
 
     @property
-    def layout(self) -> tuple[Any, ...]:
-        """Return what its compiled table depends on beside its targets."""
-        return self.key, self.points.tobytes()
-
-    @property
     def bodies(self) -> tuple[str, ...]:
         """The frame."""
         return (self.frame,)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return its arrays by their keys in `CLIP.npz`."""
-        return {self.key: self.height, f"{self.key}.points": self.points}
-
-    @classmethod
-    def take(cls, arrays: dict[str, np.ndarray]) -> list[Above]:
-        """Return those in a clip's arrays, whose keys are taken out.
-
-        Args:
-            arrays: Arrays of a clip file by key.
-
-        Returns:
-            The objectives found.
-
-        Raises:
-            ClipError: Points are missing.
-        """
-        found = []
-        for key in list(arrays):
-            if match := re.fullmatch(r"(.+)\.above", key):
-                if f"{key}.points" not in arrays:
-                    raise ClipError(f"{key!r} needs {key}.points: points in the frame's coordinates (K, 3)")
-                found.append(cls(match[1], arrays.pop(key), arrays.pop(f"{key}.points")))
-        return found
-
-    def part(self, kept: slice) -> Above:
-        """Return it for some of its samples.
-
-        Args:
-            kept: The samples that stay.
-
-        Returns:
-            The objective, cut.
-        """
-        return replace(self, height=self.height[kept])
-
-    def checked(self, samples: int) -> Above:
-        """Return the objective with frozen arrays.
-
-        Args:
-            samples: Number of samples T of the clip.
-
-        Returns:
-            The objective, checked.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
-        height, points = samples_of(self.key, self.height, samples), np.array(self.points, dtype=float)
-        if points.ndim != 2 or points.shape[1] != 3 or not len(points) or not np.isfinite(points).all():
-            raise ClipError(f"{self.key}.points must be finite numbers of the shape (K, 3)")
-        points.setflags(write=False)
-        return replace(self, height=height, points=points)
-
-    @classmethod
-    def weight_from(cls, data: Any, key: str) -> float:
-        """Return a checked weight from a number.
-
-        Args:
-            data: The weight as `SETTINGS.json` has it.
-            key: The objective's key, for errors.
-
-        Returns:
-            The weight.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
-        return scalar_weight(data, key)
-
-    def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
-        """Write targets and weight into the table.
-
-        Args:
-            table: The compiled table of the kind.
-            i: Row of the table.
-            own: Returns the clip's array over time behind an array of the table.
-            weight: The objective's weight.
-            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
-        """
-        own(table.height)[:, i] = self.height
-        table.weight[i] = weight * per_square_metre
-
-    def errors(self, states: States, weight: float) -> list[TargetError]:
-        """Return none: how deep soles are in the ground is a figure of quality of its own.
-
-        Args:
-            states: The bodies' poses along a motion.
-            weight: The objective's weight.
-
-        Returns:
-            No errors.
-        """
-        return []
 
     @classmethod
     def table(
@@ -228,7 +125,7 @@ class Above(Objective):
                 item=ints(of),
                 point=np.concatenate([np.zeros((0, 3)), *points]),
                 weight=np.zeros(len(items)),
-                height=views[0],
+                least=views[0],
             )
         )
 
@@ -243,16 +140,4 @@ class Above(Objective):
         Returns:
             Pairs of objective and weight.
         """
-        return [(cls(row.frame, np.full(row.samples, row.distance), np.zeros((1, 3))), row.weight)]
-
-    @staticmethod
-    def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives.
-
-        Args:
-            t: Number of objectives of the kind.
-
-        Returns:
-            A shape per array of targets.
-        """
-        return [(t,)]
+        return [(cls(row.frame, least=np.full(row.samples, row.distance), points=np.zeros((1, 3))), row.weight)]

@@ -9,97 +9,50 @@ are in `walls`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from ..errors import ClipError
 from ..jit import by_reference
 from ..kinematics.frames import frame_poses
 from ..kinematics.segments import nearest
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import SMALL, Topology
-from .objective import Own, States, TargetError, samples_of, scalar_weight
+from .least import Least
+from .objective import States, lengths_of
 from .pairs import Pair, ends
 from .rows import Row
 from .walls import LINES, Clearances
 
 
 @dataclass(frozen=True)
-class Clearance(Pair):
+class Clearance(Least, Pair):
     """Two bodies of the robot at least so far from each other.
 
     Attributes:
         frame: of the first.
-        distance: (T,) least distance of the two segments [m]; zero where none is asked for.
         other: frame of the second.
-        segments: (2, 2, 3) both ends of the segments, in the coordinates of the two frames [m].
+        least: (T,) least distance of the two segments [m]; zero where none is asked for.
+        points: (2, 2, 3) both ends of the segments, in the coordinates of the two frames [m].
     """
 
     frame: str
-    distance: np.ndarray
     other: str
-    segments: np.ndarray
 
     FIELD = "clearance"
-    WEIGHT = 100.0  # beside targets that weigh 1 and less
+    FORM = r"(?P<frame>.+)\.clearance\.(?P<other>.+)"
     KEYS = ("NAME.clearance.OTHER", "NAME.clearance.OTHER.segments")
+    POINTS, SHAPE, ABOUT = "segments", "(2, 2, 3)", "the ends of a segment along each body"
     TIES = False  # by rows of its own, since what pushes is known
-    ROW = None  # no editor lists it: it is made from the robot's shape
 
     @property
     def key(self) -> str:
         """`FRAME.clearance.OTHER`."""
         return f"{self.frame}.clearance.{self.other}"
 
-    @property
-    def layout(self) -> tuple[Any, ...]:
-        """Return what its compiled table depends on beside its targets."""
-        return self.key, self.segments.tobytes()
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return its arrays by their keys in `CLIP.npz`."""
-        return {self.key: self.distance, f"{self.key}.segments": self.segments}
-
-    @classmethod
-    def take(cls, arrays: dict[str, np.ndarray]) -> list[Clearance]:
-        """Return those in a clip's arrays, whose keys are taken out.
-
-        Args:
-            arrays: Arrays of a clip file by key.
-
-        Returns:
-            The objectives found.
-
-        Raises:
-            ClipError: Segments are missing.
-        """
-        found = []
-        for key in list(arrays):
-            match = re.fullmatch(r"(.+)\.clearance\.(.+)", key)
-            if match and not key.endswith(".segments"):
-                if f"{key}.segments" not in arrays:
-                    raise ClipError(
-                        f"{key!r} needs {key}.segments: the ends of a segment along each body (2, 2, 3) [m]"
-                    )
-                found.append(cls(match[1], arrays.pop(key), match[2], arrays.pop(f"{key}.segments")))
-        return found
-
-    def part(self, kept: slice) -> Clearance:
-        """Return it for some of its samples.
-
-        Args:
-            kept: The samples that stay.
-
-        Returns:
-            The objective, cut.
-        """
-        return replace(self, distance=self.distance[kept])
-
-    def checked(self, samples: int) -> Clearance:
+    def checked(self, samples: int) -> Self:
         """Return the objective with frozen arrays.
 
         Args:
@@ -111,56 +64,8 @@ class Clearance(Pair):
         Raises:
             ClipError: Names the key and what would be right.
         """
-        distance = samples_of(self.key, self.distance, samples)
-        if (distance < 0).any():
-            k = int(np.argmax(distance < 0))
-            raise ClipError(f"{self.key} must be zero or more; sample {k} is {distance[k]:g}")
-        segments = np.array(self.segments, dtype=float)
-        if segments.shape != (2, 2, 3) or not np.isfinite(segments).all():
-            raise ClipError(f"{self.key}.segments must be finite numbers of the shape (2, 2, 3)")
-        segments.setflags(write=False)
-        return replace(self, distance=distance, segments=segments)
-
-    @classmethod
-    def weight_from(cls, data: Any, key: str) -> float:
-        """Return a checked weight from a number.
-
-        Args:
-            data: The weight as `SETTINGS.json` has it.
-            key: The objective's key, for errors.
-
-        Returns:
-            The weight.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
-        return scalar_weight(data, key)
-
-    def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
-        """Write targets and weight into the table.
-
-        Args:
-            table: The compiled table of the kind.
-            i: Row of the table.
-            own: Returns the clip's array over time behind an array of the table.
-            weight: The objective's weight.
-            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
-        """
-        own(table.distance)[:, i] = self.distance
-        table.weight[i] = weight * per_square_metre
-
-    def errors(self, states: States, weight: float) -> list[TargetError]:
-        """Return none: how near bodies are to each other, their shapes tell better (`robik.collision`).
-
-        Args:
-            states: The bodies' poses along a motion.
-            weight: The objective's weight.
-
-        Returns:
-            No errors.
-        """
-        return []
+        lengths_of(self.key, self.least, samples)
+        return super().checked(samples)
 
     def gaps(self, states: States) -> np.ndarray:
         """Return the distance of the two segments.
@@ -172,7 +77,7 @@ class Clearance(Pair):
             Distances (T,) [m].
         """
         lines = []
-        for name, segment in zip((self.frame, self.other), self.segments, strict=True):
+        for name, segment in zip((self.frame, self.other), self.points, strict=True):
             position, rotation = frame_poses(states.mechanism, name, states.position, states.quaternion)
             lines.append(position[:, None] + segment @ np.swapaxes(rotation, 1, 2))
         found = np.zeros(len(states.position))
@@ -197,7 +102,7 @@ class Clearance(Pair):
             Arrays for the kernels.
         """
         pair = ends(topology, items, slots)
-        segments = np.array([item.segments for item in items], dtype=float).reshape(-1, 2, 2, 3)
+        segments = np.array([item.points for item in items], dtype=float).reshape(-1, 2, 2, 3)
         return by_reference(
             Clearances(
                 body=pair.body,
@@ -205,7 +110,7 @@ class Clearance(Pair):
                 segment=pair.point[:, None] + np.einsum("tij,tkj->tki", pair.axes, segments[:, 0]),
                 other_segment=pair.other_point[:, None] + np.einsum("tij,tkj->tki", pair.other_axes, segments[:, 1]),
                 weight=np.zeros(len(items)),
-                distance=views[0],
+                least=views[0],
                 is_bent=np.array([len(topology.flat.before) <= SMALL]),
                 line=np.zeros((len(items), LINES, 2, 6)),
                 stiffness=np.zeros((len(items), LINES)),
@@ -224,16 +129,4 @@ class Clearance(Pair):
             Pairs of objective and weight.
         """
         least = np.full(row.samples, row.distance)
-        return [(cls(row.frame, least, row.other, np.zeros((2, 2, 3))), row.weight)]
-
-    @staticmethod
-    def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives.
-
-        Args:
-            t: Number of objectives of the kind.
-
-        Returns:
-            A shape per array of targets.
-        """
-        return [(t,)]
+        return [(cls(row.frame, row.other, least=least, points=np.zeros((2, 2, 3))), row.weight)]

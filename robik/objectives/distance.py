@@ -24,7 +24,7 @@ from ..kinematics.kernels import rotate
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
-from .objective import Own, States, TargetError, samples_of, scalar_weight
+from .objective import Own, States, TargetError, lengths_of, samples_of
 from .pairs import Pair, ends
 from .rows import Row, RowKind
 from .terms import add_along, add_point, add_stiffness, moved, seen_from
@@ -186,28 +186,9 @@ class Distance(Pair):
             raise ClipError(
                 f"{self.key!r} needs another frame of the robot, or {self.key}.point in the world, and not both"
             )
-        distance = samples_of(self.key, self.distance, samples)
-        if (distance < 0).any():
-            k = int(np.argmax(distance < 0))
-            raise ClipError(f"{self.key} must be zero or more; sample {k} is {distance[k]:g}")
+        distance = lengths_of(self.key, self.distance, samples)
         point = None if self.point is None else samples_of(f"{self.key}.point", self.point, samples, 3)
         return replace(self, distance=distance, point=point)
-
-    @classmethod
-    def weight_from(cls, data: Any, key: str) -> float:
-        """Return a checked weight from a number.
-
-        Args:
-            data: The weight as `SETTINGS.json` has it.
-            key: The objective's key, for errors.
-
-        Returns:
-            The weight.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
-        return scalar_weight(data, key)
 
     def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
         """Write targets and weight into the table.
@@ -241,7 +222,8 @@ class Distance(Pair):
         if self.other:
             point, _ = frame_poses(states.mechanism, self.other, states.position, states.quaternion)
         off = np.abs(np.linalg.norm(x - point, axis=1) - self.distance)
-        return [TargetError(off, "m", f"the distance of {self.frame} from {self.other or 'its point'} is {{}} off")]
+        text = f"the distance of {self.frame} from {self.other or 'its point'} is {{}} off"
+        return [TargetError(off, "m", text, weight)]
 
     @classmethod
     def table(

@@ -29,7 +29,7 @@ from ..kinematics.rotations import cross
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import Vector
 from ..mechanism.topology import Topology
-from .objective import Own, States, TargetError, samples_of, scalar_weight, stacked
+from .objective import Own, States, TargetError, samples_of, stacked
 from .pairs import Pair, ends
 from .rows import Row, RowKind
 from .terms import add_point, moved, seen_from
@@ -238,22 +238,6 @@ class LookAt(Pair):
         axis = axis / np.linalg.norm(axis)
         return replace(self, point=samples_of(self.key, self.point, samples, 3), axis=tuple(axis.tolist()))
 
-    @classmethod
-    def weight_from(cls, data: Any, key: str) -> float:
-        """Return a checked weight from a number.
-
-        Args:
-            data: The weight as `SETTINGS.json` has it.
-            key: The objective's key, for errors.
-
-        Returns:
-            The weight.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
-        return scalar_weight(data, key)
-
     def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
         """Write targets and weight into the table.
 
@@ -287,7 +271,7 @@ class LookAt(Pair):
         way, axis = point - x, R @ np.array(self.axis)
         across = np.linalg.norm(np.cross(axis, way), axis=1)
         angle = np.where(way.any(axis=1), np.arctan2(across, (axis * way).sum(1)), np.nan)
-        return [TargetError(angle, "rad", f"{self.frame} looks {{}} past {self.other or 'its target'}")]
+        return [TargetError(angle, "rad", f"{self.frame} looks {{}} past {self.other or 'its target'}", weight)]
 
     @classmethod
     def table(

@@ -25,11 +25,13 @@ class TargetError:
         values: (T,); NaN where nothing is asked for.
         unit: m or rad.
         text: what is said of a miss, with {} for the amount.
+        weight: of the target; the largest where it has one by axis.
     """
 
     values: np.ndarray
     unit: str
     text: str
+    weight: float
 
 
 @dataclass(frozen=True)
@@ -137,9 +139,8 @@ class Objective(ABC):
                 )
 
     @classmethod
-    @abstractmethod
     def weight_from(cls, data: Any, key: str) -> Any:
-        """Return a checked weight from plain data, as `SETTINGS.json` has it.
+        """Return a checked weight from plain data, as `SETTINGS.json` has it: a number.
 
         Args:
             data: The weight as `SETTINGS.json` has it.
@@ -151,6 +152,7 @@ class Objective(ABC):
         Raises:
             ClipError: Names the key and what would be right.
         """
+        return scalar_weight(data, key)
 
     @abstractmethod
     def fill(self, table: Any, i: int, own: Own, weight: Any, per_square_metre: float) -> None:
@@ -243,6 +245,27 @@ def samples_of(key: str, values: Any, samples: int, width: int | None = None) ->
         raise ClipError(f"{key} must be finite; sample {int(np.argmin(finite))} is not")
     array.setflags(write=False)
     return array
+
+
+def lengths_of(key: str, values: Any, samples: int) -> np.ndarray:
+    """Return an array of a clip as frozen lengths (T,), zero or more.
+
+    Args:
+        key: The array's key in the clip.
+        values: What the clip has [m].
+        samples: Number of samples T.
+
+    Returns:
+        Read-only lengths [m].
+
+    Raises:
+        ClipError: Names the key and what would be right.
+    """
+    lengths = samples_of(key, values, samples)
+    if (lengths < 0).any():
+        k = int(np.argmax(lengths < 0))
+        raise ClipError(f"{key} must be zero or more; sample {k} is {lengths[k]:g}")
+    return lengths
 
 
 def scalar_weight(data: Any, key: str) -> float:

@@ -19,7 +19,7 @@ from ..jit import by_reference, kernel
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Joint
 from ..mechanism.topology import Topology
-from .objective import Objective, Own, States, TargetError, ints, samples_of, scalar_weight
+from .objective import Objective, Own, States, TargetError, ints, samples_of
 from .rows import Row, RowKind
 
 
@@ -158,22 +158,6 @@ class Posture(Objective):
                 " can be drawn: actuated, limited or coupled, and not a ball's; there are"
                 f" {', '.join(drawable) or 'none'}"
             )
-
-    @classmethod
-    def weight_from(cls, data: Any, key: str) -> float:
-        """Return a checked weight from a number.
-
-        Args:
-            data: The weight as `SETTINGS.json` has it.
-            key: The objective's key, for errors.
-
-        Returns:
-            The weight.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
-        return scalar_weight(data, key)
 
     def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
         """Write targets and weight into the table.

@@ -283,10 +283,12 @@ class RelativeFrame(Pair):
         inverse, found = np.swapaxes(other, 1, 2), []
         if self.position is not None and any(weight.position):
             off = (inverse @ (x - o)[:, :, None])[:, :, 0] - self.position
-            found.append(TargetError(length_along(off, weight.position), "m", f"{self.frame} is {{}} off{self._seen}"))
+            apart, text = length_along(off, weight.position), f"{self.frame} is {{}} off{self._seen}"
+            found.append(TargetError(apart, "m", text, max(weight.position)))
         if self.quaternion is not None and any(weight.orientation):
             turned = angle_between(inverse @ R, quaternion_matrices(self.quaternion), weight.orientation)
-            found.append(TargetError(turned, "rad", f"{self.frame} is turned {{}} off{self._seen}"))
+            text = f"{self.frame} is turned {{}} off{self._seen}"
+            found.append(TargetError(turned, "rad", text, max(weight.orientation)))
         return found
 
     @property

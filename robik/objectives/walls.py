@@ -36,7 +36,7 @@ class Clearances(NamedTuple):
     segment: np.ndarray  # (t, 2, 3) ends of the first in its body's state frame [m]
     other_segment: np.ndarray  # (t, 2, 3) ends of the second in its body's [m]
     weight: np.ndarray  # (t,) over ℓ²
-    distance: np.ndarray  # (t,) least distance, zero where none is asked for [m]
+    least: np.ndarray  # (t,) least distance, zero where none is asked for [m]
     is_bent: np.ndarray  # (1,) whether second derivatives across the force count, as only a matrix of all can hold them
     line: np.ndarray  # (t, LINES, 2, 6) scratch: moments and directions of lines on the first body and on the second
     stiffness: np.ndarray  # (t, LINES) scratch: second derivatives along these, zero where nothing pushes
@@ -76,10 +76,10 @@ def add_value(now, pairs, total):
         The new sum.
     """
     for k in range(pairs.body.shape[0]):
-        if pairs.distance[k] > 0.0:
+        if pairs.least[k] > 0.0:
             p, a, _, _, _, _ = _nearest_points(now, pairs, k)
             x, y, z = p[0] - a[0], p[1] - a[1], p[2] - a[2]
-            short = min(0.0, sqrt(x * x + y * y + z * z) - pairs.distance[k])
+            short = min(0.0, sqrt(x * x + y * y + z * z) - pairs.least[k])
             total += 0.5 * pairs.weight[k] * short * short
     return total
 
@@ -98,7 +98,7 @@ def add_terms(flat, now, pairs, terms, share):
     for k in range(pairs.body.shape[0]):
         stiffness = pairs.stiffness[k]
         stiffness[:] = 0.0
-        if pairs.distance[k] > 0.0 and pairs.weight[k] > 0.0:
+        if pairs.least[k] > 0.0 and pairs.weight[k] > 0.0:
             p, a, u, v, s, t = _nearest_points(now, pairs, k)
             x, y, z = p[0] - a[0], p[1] - a[1], p[2] - a[2]
             far = sqrt(x * x + y * y + z * z)
@@ -108,7 +108,7 @@ def add_terms(flat, now, pairs, terms, share):
                 x, y, z, far = 0.0, 0.0, 1.0, inf
             b, o, w = pairs.body[k], pairs.other[k], pairs.weight[k]
             mx, my, mz = moved(seen_from(terms, b, o), p[0], p[1], p[2])
-            short = x * (mx - a[0]) + y * (my - a[1]) + z * (mz - a[2]) - pairs.distance[k]
+            short = x * (mx - a[0]) + y * (my - a[1]) + z * (mz - a[2]) - pairs.least[k]
             if short < 0.0:
                 force = share * w * short
                 add_point(terms, b, p[0], p[1], p[2], force * x, force * y, force * z)

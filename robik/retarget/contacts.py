@@ -200,7 +200,7 @@ def above_ground(mechanism: Mechanism, clip: TargetClip, is_wanted: bool = True)
     if ground is None:
         return clip
     feet = [frame for frame in mechanism.frames if frame.is_foot and frame.name in clip.tracks]
-    held = [Above(foot.name, np.full(len(clip.times), ground), np.array(foot.sole)) for foot in feet]
+    held = [Above(foot.name, least=np.full(len(clip.times), ground), points=np.array(foot.sole)) for foot in feet]
     return replace(clip, objectives=(*clip.objectives, *held))
 
 

@@ -24,15 +24,15 @@ from ..mechanism.ball_limits import limit_names
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, LookAhead, Motion, Report
 from ..motions.report import ObjectiveError
-from ..objectives.objective import TargetError
 from ..objectives.pose_prior import WEIGHT, PosePrior
 from ..objectives.settings import Settings
 from .clip import TargetClip
 from .distances import ClipErrors, ObjectiveErrors, distances, objective_errors
 from .held_contacts import check_contacts
 from .look_ahead import LookingAhead, check_cyclic
+from .misses import Misses, misses
 from .quality import ContactFigures
-from .shortfall import ORIENTATION_MET, millimetres, open_beyond, position_met
+from .shortfall import open_beyond
 from .solved import SolvedFrames
 from .speed_cost import measure_speed_cost, without_speeds
 
@@ -217,21 +217,17 @@ class Retargeting:
         return BaseTrack(body=self.solver.topology.root or "", position=position, quaternion=quaternion)
 
     def _report(
-        self, values: np.ndarray, errors: ClipErrors, objectives: ObjectiveErrors, contacts: ContactFigures
+        self, values: np.ndarray, off: ClipErrors, objectives: ObjectiveErrors, contacts: ContactFigures
     ) -> Report:
-        names, (apart, turned, off) = tuple(self.clip.tracks), errors
         velocity, acceleration, jerk = self._rates(values)
-        out, asked = self._solved, list(objectives.errors)
+        out = self._solved
+        missed = misses(self.mechanism, self.clip, self.settings, off, objectives.errors)
         late = contacts.late() if self.settings.contacts == "hold" else {}
-        short = tuple(
-            (k, self._why(k, names, apart[k], turned[k], off[k], asked, late.get(k, [])))
-            for k in sorted({*self._short(apart, turned, off, asked), *late})
-        )
         return Report(
-            targets=names,
-            position_error=apart,
-            orientation_error=turned,
-            com_error=off,
+            targets=tuple(self.clip.tracks),
+            position_error=off.position,
+            orientation_error=off.orientation,
+            com_error=off.com,
             residual=out.residual.copy(),
             iterations=out.iterations.copy(),
             velocity=velocity,
@@ -241,7 +237,8 @@ class Retargeting:
             jump_speed=self._jump_speed(),
             velocity_limit=self.mechanism.actuator_velocity_limits,
             milliseconds=self._milliseconds.copy(),
-            short=short,
+            missed=missed.worst,
+            short=self._short(missed, late),
             objectives=tuple(
                 ObjectiveError(key=key, unit=error.unit, values=error.values)
                 for key, error in zip(*objectives, strict=True)
@@ -259,43 +256,19 @@ class Retargeting:
         velocity[1:], acceleration[1:-1], jerk[2:-1] = into, at, change
         return velocity, acceleration, jerk
 
-    def _short(self, apart: np.ndarray, turned: np.ndarray, off: np.ndarray, asked: list[TargetError]) -> list[int]:
-        """Return the frames in which something fell short; arguments as `distances` returns them."""
-        met, found = position_met(self.mechanism), self._solved.status != CONVERGED
-        found |= (apart > met).any(axis=1) | (turned > ORIENTATION_MET).any(axis=1) | (off > met)
-        for error in asked:
-            found |= error.values > (met if error.unit == "m" else ORIENTATION_MET)
-        return np.flatnonzero(found).tolist()
-
     def _jump_speed(self) -> np.ndarray:
         """Return the speed of each actuator above which a step is called a jump (A,) [rad/s or m/s]."""
         units = self.mechanism.actuator_units
         return np.array([JUMP_SPEED * (self.mechanism.extent if unit == "m" else 1.0) for unit in units])
 
-    def _why(
-        self,
-        k: int,
-        names: tuple[str, ...],
-        apart: np.ndarray,
-        turned: np.ndarray,
-        off: float,
-        asked: list[TargetError],
-        late: list[str],
-    ) -> str:
-        """Return what fell short in a frame, in words."""
-        met, found = position_met(self.mechanism), list(late)
-        found += [f"{name} is {millimetres(e)} off" for name, e in zip(names, apart, strict=True) if e > met]
-        found += [
-            f"{name} is turned {np.degrees(e):.1f}° off"
-            for name, e in zip(names, turned, strict=True)
-            if e > ORIENTATION_MET
-        ]
-        if off > met:
-            found.append(f"the centre of mass is {millimetres(off)} off")
-        for error in asked:
-            if error.values[k] > (met if error.unit == "m" else ORIENTATION_MET):
-                amount = millimetres(error.values[k]) if error.unit == "m" else f"{np.degrees(error.values[k]):.1f}°"
-                found.append(error.text.format(amount))
+    def _short(self, missed: Misses, late: dict[int, list[str]]) -> tuple[tuple[int, str], ...]:
+        """Return the frames in which something fell short, each with what and why, in words."""
+        stopped = self._solved.status != CONVERGED
+        frames = sorted({*np.flatnonzero((missed.worst > 1.0) | stopped).tolist(), *late})
+        return tuple((k, self._why(k, late.get(k, []) + missed.words(k))) for k in frames)
+
+    def _why(self, k: int, found: list[str]) -> str:
+        """Return what was missed in a frame, and why, in words."""
         if found and (at_limit := self.at_limit(k)):
             found.append(f"at its limit: {', '.join(at_limit)}")
         if found and (slow := self._held_back(k)):

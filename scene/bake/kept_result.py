@@ -63,6 +63,7 @@ class RobikResult(PropertyGroup):
     rest_missed: IntProperty(name="Others Missed", description="How many of them do not meet their targets")
     rest_frame: IntProperty(name="Frame", description="The worst of the other frames")
     missed: IntProperty(name="Missed", description="How many samples do not meet their targets")
+    worst: StringProperty(name="Worst", description="The miss that counts most, by its size and its target's weight")
     met: FloatProperty(
         name="Met Within",
         description="How far from its target a frame may be",

@@ -12,7 +12,8 @@ from ...robik.mechanism import Mechanism
 from ...robik.objectives.settings import Settings
 from ...robik.retarget.clip import TargetClip, Track
 from ...robik.retarget.distances import distances
-from ...robik.retarget.shortfall import ORIENTATION_MET, millimetres, position_met
+from ...robik.retarget.misses import misses
+from ...robik.retarget.shortfall import millimetres
 from ...robik.words import counted
 from ..animation import actions
 from ..robot.parts import bodies
@@ -75,12 +76,10 @@ def _judged(root: Object, mechanism: Mechanism, rest: KeptClip) -> tuple[float, 
     poses = np.stack([actions.read_curves(body, POSE_CHANNELS, rest.frames) for body in bodies(root)], axis=1)
     position, quaternion = poses[..., :3], poses[..., 3:] / np.linalg.norm(poses[..., 3:], axis=2, keepdims=True)
     com = robot_com(mechanism, position, quaternion)
-    apart, turned, off = distances(mechanism, rest.clip, rest.settings, position, quaternion, com)
-    met = position_met(mechanism)
-    lengths = np.nan_to_num(np.column_stack([apart, off]))
-    bad = np.column_stack([lengths > met, np.nan_to_num(turned) > ORIENTATION_MET]).any(axis=1)
-    badness = np.column_stack([lengths / met, np.nan_to_num(turned) / ORIENTATION_MET]).max(axis=1, initial=0.0)
-    return float(lengths.max(initial=0.0)), int(badness.argmax()), int(bad.sum())
+    off = distances(mechanism, rest.clip, rest.settings, position, quaternion, com)
+    worst = misses(mechanism, rest.clip, rest.settings, off).worst
+    lengths = np.nan_to_num(np.column_stack([off.position, off.com]))
+    return float(lengths.max(initial=0.0)), int(worst.argmax()), int((worst > 1.0).sum())
 
 
 def joined(rest: KeptClip | None, frames: np.ndarray, clip: TargetClip, settings: Settings) -> KeptClip:

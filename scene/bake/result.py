@@ -12,7 +12,7 @@ from ...robik.motions import Motion, Report, SpeedCost
 from ...robik.motions.report import Quality
 from ...robik.retarget.clip import TargetClip
 from ...robik.retarget.contacts import below_ground, runs
-from ...robik.retarget.shortfall import ORIENTATION_MET, beyond_the_robot, millimetres, position_met
+from ...robik.retarget.shortfall import beyond_the_robot, millimetres, position_met
 from ...robik.retarget.support import zero_moment_margins
 
 
@@ -175,7 +175,8 @@ def _store_short(result: PropertyGroup, motion: Motion, report: Report, frames: 
             if abs(v) > limit
         ]
         why[k] = "; ".join(filter(None, (why.get(k, ""), f"too fast: {', '.join(fast)}")))
-    badness = _badness(report, result.met)
+    badness = _badness(report)
+    result.worst = why.get(int(badness.argmax()), "").split("; ")[0]
     result.short.clear()
     for first, stop in runs(np.isin(np.arange(len(frames)), list(why))):
         worst = first + int(np.argmax(badness[first:stop]))
@@ -184,12 +185,10 @@ def _store_short(result: PropertyGroup, motion: Motion, report: Report, frames: 
         added.frame, added.first, added.last = (round(float(frames[k])) for k in (worst, first, stop - 1))
 
 
-def _badness(report: Report, met: float) -> np.ndarray:
+def _badness(report: Report) -> np.ndarray:
     """Return how far each sample falls short (T,), in what would just be good enough."""
     speed = np.abs(report.velocity) / report.velocity_limit
-    parts = [report.position_error / met, report.orientation_error / ORIENTATION_MET, report.com_error[:, None] / met]
-    parts += [error.values[:, None] / (ORIENTATION_MET if error.unit == "rad" else met) for error in report.objectives]
-    return np.nan_to_num(np.hstack([*parts, np.where(speed > 1.0, speed, 0.0)])).max(axis=1, initial=0.0)
+    return np.maximum(report.missed, np.where(speed > 1.0, speed, 0.0).max(axis=1, initial=0.0))
 
 
 def _largest(values: np.ndarray) -> tuple[float, int]:
@@ -221,6 +220,5 @@ def status(result: PropertyGroup) -> str:
     if not result.missed:
         good = "" if more else "good: "
         return f"{good}all {result.frames} samples meet their targets{more}"
-    worst = max([result.com_error, *(row.position_error for row in result.targets)])
-    met = result.frames - result.missed
-    return f"{met} of {result.frames} samples meet their targets, the others come within {millimetres(worst)}{more}"
+    met, worst = result.frames - result.missed, f"; at worst {result.worst}" if result.worst else ""
+    return f"{met} of {result.frames} samples meet their targets{worst}{more}"

@@ -57,16 +57,16 @@ def test_a_clip_in_which_nothing_stands_knows_of_no_ground() -> None:
 
 def test_files_keep_it_and_wrong_ones_are_refused() -> None:
     points = np.array([[0.1, 0.0, 0.0], [-0.1, 0.0, 0.0]])
-    asked = Above("hand", np.full(3, 0.2), points)
+    asked = Above("hand", least=np.full(3, 0.2), points=points)
     (read,) = Above.take(dict(asked.arrays()))
     assert read.key == "hand.above" and (read.points == points).all()
     with pytest.raises(ClipError, match=r"'hand\.above' needs hand\.above\.points"):
         Above.take({"hand.above": np.zeros(3)})
     for wrong in (np.zeros((0, 3)), np.zeros(3), np.full((1, 3), np.nan)):
         with pytest.raises(ClipError, match=r"hand\.above\.points must be finite numbers of the shape \(K, 3\)"):
-            Above("hand", np.zeros(3), wrong).checked(3)
+            Above("hand", least=np.zeros(3), points=wrong).checked(3)
     with pytest.raises(ClipError, match=r"hand\.above must be finite; sample 1"):
-        Above("hand", np.array([0.0, np.nan, 0.0]), points).checked(3)
+        Above("hand", least=np.array([0.0, np.nan, 0.0]), points=points).checked(3)
     boxer = robots.load("boxer")
     with pytest.raises(ClipError, match=r"'tail\.above' is about 'tail'"):
-        TargetClip(np.arange(3) / 60, {}, objectives=(Above("tail", np.zeros(3), points),)).check(boxer)
+        TargetClip(np.arange(3) / 60, {}, objectives=(Above("tail", least=np.zeros(3), points=points),)).check(boxer)

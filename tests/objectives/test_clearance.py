@@ -41,7 +41,7 @@ def hand_to_shoulder() -> tuple:
     way = np.linspace(0.0, 1.0, 60)[:, None]
     clip = TargetClip(np.arange(60) / 60, {"hand": Track(start + way * (aim - start), None)})
     segments = np.array([[[0.0, 0.0, -0.05], [0.0, 0.0, 0.05]], [[-0.04, 0.0, 0.0], [0.04, 0.0, 0.0]]])
-    return boxer, clip, Clearance("hand", np.full(60, APART), "shoulder", segments)
+    return boxer, clip, Clearance("hand", "shoulder", least=np.full(60, APART), points=segments)
 
 
 def gaps(robot, motion, wall: Clearance) -> np.ndarray:
@@ -64,7 +64,7 @@ def test_a_wall_keeps_bodies_apart_and_costs_nothing_where_they_are() -> None:
 
 def test_where_no_distance_is_asked_there_is_no_wall() -> None:
     boxer, clip, wall = hand_to_shoulder()
-    none = Clearance(wall.frame, np.zeros(60), wall.other, wall.segments)
+    none = Clearance(wall.frame, wall.other, least=np.zeros(60), points=wall.points)
     settings = Settings(state_weight=1e-6)
     free = retarget(boxer, clip, settings)
     assert retarget(boxer, TargetClip(clip.times, clip.tracks, objectives=(none,)), settings).values == pytest.approx(
@@ -99,11 +99,11 @@ def test_files_keep_walls_and_wrong_ones_are_refused() -> None:
     _, _, wall = hand_to_shoulder()
     arrays = wall.arrays()
     (read,) = Clearance.take(dict(arrays))
-    assert read.key == "hand.clearance.shoulder" and (read.segments == wall.segments).all()
+    assert read.key == "hand.clearance.shoulder" and (read.points == wall.points).all()
     assert not Clearance.take({"hand.position": np.zeros(3)})
     with pytest.raises(ClipError, match=r"needs hand\.clearance\.shoulder\.segments"):
-        Clearance.take({"hand.clearance.shoulder": wall.distance})
+        Clearance.take({"hand.clearance.shoulder": wall.least})
     with pytest.raises(ClipError, match="zero or more; sample 0 is -1"):
-        Clearance("hand", -np.ones(3), "shoulder", wall.segments).checked(3)
+        Clearance("hand", "shoulder", least=-np.ones(3), points=wall.points).checked(3)
     with pytest.raises(ClipError, match=r"segments must be finite numbers of the shape \(2, 2, 3\)"):
-        Clearance("hand", np.ones(3), "shoulder", np.zeros((2, 3))).checked(3)
+        Clearance("hand", "shoulder", least=np.ones(3), points=np.zeros((2, 3))).checked(3)

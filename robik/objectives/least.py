@@ -1,0 +1,135 @@
+"""Objectives that ask for no less than a least length, about points that are fixed on the robot."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ..errors import ClipError
+from .objective import Objective, Own, States, TargetError, samples_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Least(Objective):
+    """A length that is no less than a least one, about points that are fixed on the robot.
+
+    Attributes:
+        least: (T,) least length [m].
+        points: in the coordinates of the robot's frames [m].
+        FORM: of its key, as a pattern with the names of the fields that it gives.
+        POINTS: end of its points' key in `CLIP.npz`.
+        SHAPE: of its points; K for any number.
+        ABOUT: what its points are, for messages.
+    """
+
+    least: np.ndarray
+    points: np.ndarray
+
+    FORM: ClassVar[str]
+    POINTS: ClassVar[str]
+    SHAPE: ClassVar[str]
+    ABOUT: ClassVar[str]
+    WEIGHT = 100.0  # beside targets that weigh 1 and less
+    ROW = None  # no editor lists it: it is made from the robot's shape
+
+    @property
+    def layout(self) -> tuple[Any, ...]:
+        """Return what its compiled table depends on beside its targets."""
+        return self.key, self.points.tobytes()
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return its arrays by their keys in `CLIP.npz`."""
+        return {self.key: self.least, f"{self.key}.{self.POINTS}": self.points}
+
+    @classmethod
+    def take(cls, arrays: dict[str, np.ndarray]) -> list[Self]:
+        """Return those in a clip's arrays, whose keys are taken out.
+
+        Args:
+            arrays: Arrays of a clip file by key.
+
+        Returns:
+            The objectives found.
+
+        Raises:
+            ClipError: The points are missing.
+        """
+        found = []
+        for key in list(arrays):
+            match = re.fullmatch(cls.FORM, key)
+            if match and not key.endswith(f".{cls.POINTS}"):
+                if f"{key}.{cls.POINTS}" not in arrays:
+                    raise ClipError(f"{key!r} needs {key}.{cls.POINTS}: {cls.ABOUT} {cls.SHAPE} [m]")
+                least, points = arrays.pop(key), arrays.pop(f"{key}.{cls.POINTS}")
+                found.append(cls(**match.groupdict(), least=least, points=points))
+        return found
+
+    def part(self, kept: slice) -> Self:
+        """Return it for some of its samples.
+
+        Args:
+            kept: The samples that stay.
+
+        Returns:
+            The objective, cut.
+        """
+        return replace(self, least=self.least[kept])
+
+    def checked(self, samples: int) -> Self:
+        """Return the objective with frozen arrays.
+
+        Args:
+            samples: Number of samples T of the clip.
+
+        Returns:
+            The objective, checked.
+
+        Raises:
+            ClipError: Names the key and what would be right.
+        """
+        least, points = samples_of(self.key, self.least, samples), np.array(self.points, dtype=float)
+        wanted = tuple(len(points) if n == "K" else int(n) for n in self.SHAPE.strip("()").split(", "))
+        if points.shape != wanted or not points.size or not np.isfinite(points).all():
+            raise ClipError(f"{self.key}.{self.POINTS} must be finite numbers of the shape {self.SHAPE}")
+        points.setflags(write=False)
+        return replace(self, least=least, points=points)
+
+    def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
+        """Write targets and weight into the table.
+
+        Args:
+            table: The compiled table of the kind.
+            i: Row of the table.
+            own: Returns the clip's array over time behind an array of the table.
+            weight: The objective's weight.
+            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
+        """
+        own(table.least)[:, i] = self.least
+        table.weight[i] = weight * per_square_metre
+
+    def errors(self, states: States, weight: float) -> list[TargetError]:
+        """Return none: figures of quality tell how deep bodies are in each other and in the ground.
+
+        Args:
+            states: The bodies' poses along a motion.
+            weight: The objective's weight.
+
+        Returns:
+            No errors.
+        """
+        return []
+
+    @staticmethod
+    def shapes(t: int) -> list[tuple[int, ...]]:
+        """Return the shapes of the targets of t objectives.
+
+        Args:
+            t: Number of objectives of the kind.
+
+        Returns:
+            A shape per array of targets.
+        """
+        return [(t,)]
