@@ -30,7 +30,7 @@ PIECE = 1024  # frames that a solver has room for at a time
 
 
 class Reading(NamedTuple):
-    """What is told of T frames beside the poses of all bodies."""
+    """Values, coordinates and errors of T frames, beside the poses of all bodies."""
 
     values: np.ndarray  # (T, A) of the actuators [rad or m]
     passive: dict[str, np.ndarray] | None  # coordinates (T,) of the joints without a motor by name, or None
@@ -111,7 +111,7 @@ class SolvedFrames:
             self._solver.stand(self._targets, [contact.part(part) for contact in contacts])
 
     def read(self) -> Reading:
-        """Return what is told of the frames, once all are solved."""
+        """Return values, coordinates and errors of all frames, once they are solved."""
         if not self._parts:
             for frames in blocks(self._frames) if self._solver.BY_COORDINATES else [slice(0, self._frames)]:
                 self._read(frames)
