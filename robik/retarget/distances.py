@@ -28,7 +28,7 @@ class ObjectiveErrors(NamedTuple):
     """Errors of a motion against what its clip asks for beside frames and the centre of mass."""
 
     keys: tuple[str, ...]  # the objectives' names, one for each error
-    errors: tuple[TargetError, ...]
+    errors: tuple[TargetError, ...]  # over T samples
 
 
 def objective_errors(

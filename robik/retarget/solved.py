@@ -36,8 +36,8 @@ class Reading(NamedTuple):
     passive: dict[str, np.ndarray] | None  # coordinates (T,) of the joints without a motor by name, or None
     com: np.ndarray  # (T, 3) centre of mass [m]
     base: tuple[np.ndarray, np.ndarray] | None  # position (T, 3) [m] and quaternion (T, 4) of a floating base
-    errors: ClipErrors
-    objectives: ObjectiveErrors
+    errors: ClipErrors  # of frames and the centre of mass
+    objectives: ObjectiveErrors  # of what else the clip asks for
 
 
 class SolvedFrames:
