@@ -1,8 +1,9 @@
 """Contact of one frame: what it holds, and where.
 
 A contact is a joint between the frame's body and the world. A sole holds the frame's whole pose; a sole whose points
-lie on a line is an edge and may turn about it, one point may turn about all axes. A frame without a sole holds what
-its target says: its pose, or its position alone.
+lie on a line is an edge and may turn about it, one point may turn about all axes. A sole whose leg has no hinge to roll
+it may roll about its length, as feet of such robots do: held flat it would keep the hips from swaying. A frame without
+a sole holds what its target says: its pose, or its position alone.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Joint
+from .legs import can_turn
 
 THIN = 1e-3  # of a sole's length: a sole narrower than this is an edge
 
@@ -69,11 +71,18 @@ class Hold:
         joint: from the world to the frame's body, in the rest pose.
         point: (3,) the joint's anchor in the frame's coordinates [m].
         axes: (3, 3) the joint's axes there, in columns.
+        rolls: whether the sole is wide, and only its leg keeps it from lying level.
     """
 
     joint: Joint
     point: np.ndarray
     axes: np.ndarray
+    rolls: bool = False
+
+    @property
+    def held_axes(self) -> np.ndarray:
+        """Return whether the direction of each axis (3,) is held."""
+        return np.arange(3) < {"spherical": 0, "revolute": 1}.get(self.joint.type, 3)
 
     def at(self, position: np.ndarray, rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the anchor (..., 3) [m] and axes (..., 3, 3) of the hold's joint for poses of its frame.
@@ -111,13 +120,14 @@ class Hold:
         return distance, 2.0 * np.arcsin(np.minimum(np.linalg.norm(own - axes, axis=(-2, -1)) / np.sqrt(8.0), 1.0))
 
 
-def hold_of(mechanism: Mechanism, name: str, oriented: bool) -> Hold:
+def hold_of(mechanism: Mechanism, name: str, oriented: bool, may_roll: bool = True) -> Hold:
     """Return what a contact of a frame holds.
 
     Args:
         mechanism: The robot.
         name: Of a frame or body.
         oriented: Whether a frame without a sole holds its orientation, too.
+        may_roll: Whether a sole that its leg cannot roll may roll about its length.
 
     Returns:
         The hold: its joint's type, point and axes.
@@ -126,13 +136,15 @@ def hold_of(mechanism: Mechanism, name: str, oriented: bool) -> Hold:
         MechanismError: An unknown frame; lists those that exist.
     """
     frame, rest = mechanism.frame(name), mechanism.rest_pose(name)
-    point, axes, kind = np.zeros(3), np.eye(3), "fixed" if oriented else "spherical"
+    point, axes, kind, rolls = np.zeros(3), np.eye(3), "fixed" if oriented else "spherical", False
     if frame.sole:
         points = np.array(frame.sole)
         point = points.mean(axis=0)
         _, spread, along = np.linalg.svd(points - point)
         length = float(np.linalg.norm(points[:, None] - points[None], axis=2).max())
         kind = ("spherical", "revolute", "fixed")[min(int((spread > THIN * max(length, 1e-9)).sum()), 2)]
+        if rolls := may_roll and kind == "fixed" and not can_turn(mechanism, name, point, along[0]):
+            kind = "revolute"
         if kind == "revolute":
             axes = np.stack([along[0], along[1], np.cross(along[0], along[1])], axis=1)
     world = rest.matrix @ axes
@@ -145,7 +157,7 @@ def hold_of(mechanism: Mechanism, name: str, oriented: bool) -> Hold:
         axis=tuple(world[:, 0]),
         axis2=tuple(world[:, 1]),
     )
-    return Hold(joint, point, axes)
+    return Hold(joint, point, axes, rolls)
 
 
 def contact_name(frame: str) -> str:

@@ -9,7 +9,7 @@ others. So a contact comes before other targets, but never before limits, speeds
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from .sqp import UNREACHED
 LATE = 1e5  # times the weight of other targets: what a contact is asked for with that cannot be held yet
 NEAR = (0.05, 0.2)  # of the robot's size, and rad: a contact further off is asked for softly first
 CLOSE = (2e-3, 1e-2)  # likewise: one further off after that is late
+FLAT = 0.05  # weight of the level way in which a sole that rolls should stand
 ROOM = 16  # frames solved on one tree at a time
 
 
@@ -45,6 +46,7 @@ class StandingSolver(Solver):
     Its results are in the floating robot's coordinates, whatever the robot stands on.
     """
 
+    ROLLS: ClassVar[bool] = True  # soles that their legs cannot roll
     _contacts: dict[str, Contact]
     _holds: dict[str, Hold]
     _moves: dict[str, np.ndarray]  # (T,) of each contact whether it stands on something that moves
@@ -77,10 +79,12 @@ class StandingSolver(Solver):
             contacts: over all frames that are wanted, of frames that are followed.
         """
         self._contacts = {contact.name: contact for contact in contacts}
-        self._holds = {c.name: hold_of(self.topology.mechanism, c.name, c.oriented) for c in contacts}
+        self._holds = {c.name: hold_of(self.topology.mechanism, c.name, c.oriented, self.ROLLS) for c in contacts}
         self._moves = {contact.name: contact.moves() for contact in contacts}
+        self._tell_holds(self)
         for contact in contacts:
-            for k in np.flatnonzero(contact.tension):
+            rolls = self._holds[contact.name].rolls
+            for k in np.flatnonzero(contact.stands | (contact.tension > 0) if rolls else contact.tension):
                 self._pull(clip_targets, k, [contact.name], contact.tension[k])
         frames = len(clip_targets.dt)
         changes = np.zeros(frames + 1, bool)
@@ -140,6 +144,7 @@ class StandingSolver(Solver):
             solver = Solver(self.mechanism, self.names, self.settings, self.has_com, first, footing)
             solver.flat.accepted[0] = self.flat.accepted[0]
             solver.compile_targets(*self._first)  # sets its weights
+            self._tell_holds(solver)
             found = _Standing(footing, solver, solver.room(ROOM + 1), Crossing(footing.topology, self.topology))
             self._standings[names] = found
         return self._standings[names]
@@ -287,14 +292,30 @@ class StandingSolver(Solver):
         return True
 
     def _pull(self, clip_targets: ClipTargets, k: int, names: Sequence[str], weight: float) -> None:
-        """Multiply the weights of frames in frame k."""
+        """Ask frames in frame k for what their contacts hold, so many times as hard as for their targets."""
         frames = self._tables.frame_pose
         tension = over_time(self._tables, clip_targets.targets, frames.tension)
         for name in names:
-            i, turns = self.names.index(name), self._holds[name].joint.type != "spherical"
-            position = max(float(frames.position_weight[i].max()), self._square)
-            orientation = max(float(frames.orientation_weight[i].max()), 1.0) if turns else 0.0
-            tension[k, i] = weight * position, weight * orientation
+            i = self.names.index(name)
+            tension[k, i, 0] = weight * max(float(frames.position_weight[i].max()), self._square)
+            axes = weight * max(float(frames.orientation_weight[i].max()), 1.0)
+            tension[k, i, 1:] = axes * self._holds[name].held_axes
+            if self._holds[name].rolls:
+                tension[k, i, 1:] = np.maximum(tension[k, i, 1:], FLAT)
+
+    def _tell_holds(self, solver: Solver) -> None:
+        """Tell a solver what of its frames the contacts hold."""
+        frames = solver._tables.frame_pose
+        for name, hold in self._holds.items():
+            i, (_, point, axes) = self.names.index(name), anchor(solver.topology, name)
+            frames.held_point[i], frames.own_point[i] = point + axes @ hold.point, hold.point
+            frames.held_axes[i], frames.own_axes[i] = axes @ hold.axes, hold.axes
+
+
+class FlatSolver(StandingSolver):
+    """Solver on soles that lie flat, whatever that costs: for footholds that a robot's legs reach."""
+
+    ROLLS = False
 
 
 def output_rows(output: Output) -> tuple[np.ndarray, ...]:

@@ -111,7 +111,7 @@ def new_tables(
     of_kind = [[item for item in objectives if isinstance(item, kind)] for kind in ASKED]
     sizes = [kind.shapes(len(items)) for kind, items in zip(ASKED, of_kind, strict=True)]
     targets, (position, rotation, com, threshold, tension, *rest) = carved(
-        (t, 3), (t, 3, 3), (3,), (2,), (t, 2), *(size for kind in sizes for size in kind)
+        (t, 3), (t, 3, 3), (3,), (2,), (t, 4), *(size for kind in sizes for size in kind)
     )
     threshold[:] = np.inf
     tied: list[tuple[int, int]] = []

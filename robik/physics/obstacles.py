@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..contacts.legs import turns_freely
 from ..retarget.support import sole_length, standing_points
-from ..skeleton.hips import turns_freely
 from .plan import Plan
 
 RAISED = 2.0  # shares of m g h: what a leg should have

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.ndimage import convolve1d, maximum_filter1d
 from scipy.spatial.transform import Rotation
 
+from ..contacts.legs import pelvis
 from ..kinematics.frames import frame_poses
 from ..mechanism import Mechanism
 from ..motions import Motion
@@ -19,7 +20,6 @@ from ..retarget.clip import TargetClip, Track
 from ..retarget.posing import posed
 from ..retarget.retarget import retarget
 from ..retarget.swings import landing_softly, narrowed
-from ..skeleton.hips import pelvis
 from ..skeleton.placement import quaternions
 from .motion_forces import standing_phases
 

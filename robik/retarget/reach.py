@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..ik.standing import FlatSolver
 from ..kinematics.frames import frame_poses
 from ..mechanism import Frame, Mechanism, Pose
 from ..motions import Motion
@@ -85,7 +86,7 @@ def reaching(
     best: Reached | None = None
     least = np.inf
     for done in range(ROUNDS + 1):
-        solving = Retargeting(mechanism, thinned(planned(clip)), quick)
+        solving = Retargeting(mechanism, thinned(planned(clip)), quick, FlatSolver)
         for frames in solving.steps():
             yield (done + frames / len(solving.clip.times)) / (ROUNDS + 1)
         motion = solving.motion()

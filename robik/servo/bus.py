@@ -17,8 +17,7 @@ from .emergency import Emergency
 from .line import Line, PortGone
 from .servo import Servo
 from .telemetry import Telemetry
-
-UNHURRIED = 0.5  # [s] of asking who does not answer, where nobody says
+from .wired.patience import UNHURRIED
 
 _Each = TypeVar("_Each")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import socket
 
+from ..errors import ServoError
 from ..extras import extra
+from .line import PortGone
 
 with extra("servo"):
     import serial
@@ -75,6 +77,32 @@ def reason(error: Exception) -> str:
         return "another program uses it; robik servos stop ends what plays with RobIK"
     # pyserial nests: "[Errno 2] could not open port X: [Errno 2] No such file or directory: 'X'"
     return text.rsplit("] ", 1)[-1].split(": '")[0].strip(" .").lower() or type(error).__name__
+
+
+def unopened(name: str, error: Exception) -> ServoError:
+    """Return the error that a port cannot be opened, which says what to do.
+
+    Args:
+        name: Of the port.
+        error: The error of the port.
+
+    Returns:
+        The error.
+    """
+    return ServoError(f"port {name} cannot be opened ({reason(error)}); {ports_there()}")
+
+
+def gone(name: str, error: Exception) -> PortGone:
+    """Return the error that an open port fails, which says what to do.
+
+    Args:
+        name: Of the port.
+        error: The error of the port.
+
+    Returns:
+        The error.
+    """
+    return PortGone(f"port {name} is gone ({reason(error)}); check the adapter and its cable, then connect again")
 
 
 def ports_there() -> str:

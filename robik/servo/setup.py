@@ -15,12 +15,13 @@ import numpy as np
 from ..errors import ServoError
 from .brands import DEFAULT, brand_of
 from .chain import ServoChain
-from .driver import Workshop, driver_of
+from .driver import driver_of
 from .line import ServoSilent
 from .preflight import bus_problems
 from .servo import Servo
 from .status import PlaySettings
 from .telemetry import Seen
+from .wired.workshop import Workshop
 
 MOVED = 60  # [counts], 5°: what counts as moved by hand
 LIMITS = ("position_limits", "velocity_limit", "acceleration_limit")  # of an actuator, whoever turns it

@@ -11,11 +11,11 @@ from . import setup
 from .brands import DEFAULT, brand_of
 from .chain_file import load_chain, save_chain
 from .controls import controls
-from .driver import Workshop
 from .outside import ask_to_stop, holders
 from .recording import load_recording
 from .recording_report import amperes, tracking_table, write_report
 from .telemetry import Seen
+from .wired.workshop import Workshop
 
 GLANCE = 0.02  # [s] between looks at the keys
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..contacts.legs import turns_freely
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Frame
 from . import names
 from .anatomy import ARM, LEG, PARTS_OF, Anatomy
-from .hips import turns_freely
 from .robot import RobotAnatomy, RobotLimb, robot_anatomy
 
 ALL = (1.0, 1.0, 1.0)

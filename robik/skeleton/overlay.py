@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..contacts.legs import pelvis
 from ..mechanism import Frame, Mechanism, Pose
 from ..retarget.support import sole_axes
 from .anatomy import ARM, LEG, Anatomy
@@ -23,7 +24,6 @@ from .correspondence import (
     usual_orientation,
     yaw_between,
 )
-from .hips import pelvis
 from .names import ARMS, part_of, robot_name
 from .placement import Placement, quaternions, rotation
 from .robot import RobotAnatomy, RobotLimb, robot_anatomy

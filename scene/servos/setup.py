@@ -20,11 +20,11 @@ from ...robik.servo import setup
 from ...robik.servo.brands import DEFAULT, brand_of
 from ...robik.servo.chain import ServoChain
 from ...robik.servo.chain_file import chain_text
-from ...robik.servo.driver import Workshop
 from ...robik.servo.port_thread import SIMULATED
 from ...robik.servo.setup import Dragging
 from ...robik.servo.setup_task import Task
 from ...robik.servo.telemetry import Change, Seen
+from ...robik.servo.wired.workshop import Workshop
 from ..robot.chain import known_chain, one_per_motor, servo_chain
 from ..robot.parts import chosen_robot, parts
 from ..robot.reading import read_robot

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,7 @@ from robik.servo.brands import BRANDS
 from robik.servo.bus import Bus
 from robik.servo.chain import ServoChain, default_chain
 from robik.servo.chain_file import load_chain, save_chain
+from robik.servo.driver import Driver
 from robik.servo.dynamixel.brand import DYNAMIXEL
 from robik.servo.dynamixel.models import MODELS
 from robik.servo.feetech.models import MODELS as FEETECH_MODELS
@@ -76,6 +78,19 @@ def test_ports_are_opened_in_one_place() -> None:
     files = sources() | {str(file.relative_to(CHECKOUT)): file for one in PACKAGES for file in one.rglob("*.py")}
     serial = [name for name, file in files.items() if any(re.match(r"serial\b", one) for one in imported(file))]
     assert serial == ["robik/servo/serial_port.py"]
+
+
+def test_an_sdk_is_imported_with_its_driver_and_not_before() -> None:
+    code = """
+import sys
+import robik.servo.player, robik.servo.setup_command
+from robik.servo.driver import driver_of
+for brand in ("", "feetech", "dynamixel"):
+    brand and driver_of(brand)
+    print(sorted({"dynamixel_sdk", "scservo_sdk", "serial"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=CHECKOUT)
+    assert done.stdout.splitlines() == ["[]", "['serial']", "['dynamixel_sdk', 'serial']"]
 
 
 def test_nobody_but_the_brand_names_its_registers() -> None:
@@ -228,10 +243,11 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Brand:
         likely_bauds=(500_000,), goal_bytes=(8, 7), speed_bytes=2, look_bytes=20, waking=0.1,
     )  # fmt: skip
     driver = ModuleType("robik.servo.toy.driver")
-    driver.DRIVER = type("Driver", (), {
-        "open_line": lambda self, chain, port, silence, emergency: ToyLine(chain, port),
-        "open_workshop": lambda self, port, baud_rate: (port, baud_rate),
-    })()  # type: ignore[attr-defined]  # fmt: skip
+    driver.DRIVER = Driver(  # type: ignore[attr-defined]
+        open_line=lambda chain, port, silence, emergency: ToyLine(chain, port),
+        open_workshop=lambda port, baud_rate: (port, baud_rate),  # type: ignore[arg-type, return-value]
+        simulate=lambda chain, now, on_goal: pytest.fail("nobody simulates it"),
+    )
     monkeypatch.setitem(brands.BRANDS, "toy", made)
     monkeypatch.setitem(sys.modules, "robik.servo.toy", ModuleType("robik.servo.toy"))
     monkeypatch.setitem(sys.modules, "robik.servo.toy.driver", driver)

@@ -1,11 +1,14 @@
-"""A part of the fault matrix that docs/safety.md shows, anew every time: each fault at two stages, each stage with
-several."""
+"""A part of the fault matrix that docs/safety.md shows, run again every time: each fault of Dynamixel servos at two
+stages, of Feetech servos at one, each stage with several."""
 
 import os
 
 import pytest
 
 from tests.servo.faults import FAULTS, PATIENT, SEVERAL, STAGES, run_all
+from tests.servo.feetech.faults import FAULTS as OF_FEETECH
+from tests.servo.feetech.faults import FeetechMachine
+from tests.servo.machine import Machine
 
 pytestmark = [
     pytest.mark.real_time,
@@ -15,9 +18,14 @@ SOME = [
     (fault, stage, 1) for i, fault in enumerate(FAULTS) for j, stage in enumerate(STAGES) if (j - 2 * i) % 5 in (0, 2)
 ]
 ON_ONE_OF_FOUR = [(fault, STAGES[(k + 1) % 4 + 1], 4) for k, fault in enumerate(SEVERAL)]
+SOME_OF_FEETECH = [(fault, STAGES[k % 5], 1) for k, fault in enumerate(OF_FEETECH)]
 
 
-@pytest.mark.parametrize("cells", [SOME, ON_ONE_OF_FOUR], ids=["one port", "four ports"])
-def test_no_fault_leaves_anything_moving_or_hanging(cells):
-    for cell in run_all(cells, PATIENT):
+@pytest.mark.parametrize(
+    ("cells", "kind", "faults"),
+    [(SOME, Machine, FAULTS), (ON_ONE_OF_FOUR, Machine, FAULTS), (SOME_OF_FEETECH, FeetechMachine, OF_FEETECH)],
+    ids=["one port", "four ports", "feetech"],
+)
+def test_no_fault_leaves_anything_moving_or_hanging(cells, kind, faults):
+    for cell in run_all(cells, PATIENT, kind=kind, faults=faults):
         cell.check(PATIENT)

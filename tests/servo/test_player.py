@@ -13,12 +13,12 @@ from robik.errors import ServoError
 from robik.motions import Motion
 from robik.servo.bus import Bus
 from robik.servo.dynamixel.models import VELOCITY_UNIT
-from robik.servo.dynamixel.port import LATENCY
-from robik.servo.dynamixel.wire import Wire
+from robik.servo.dynamixel.wire import DynamixelWire
 from robik.servo.line import ServoSilent
 from robik.servo.player import Player
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlayState, Status
+from robik.servo.wired.patience import LATENCY
 
 from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, standing, until
 
@@ -302,16 +302,16 @@ def test_a_motion_that_must_not_be_played(player):
 def test_late_answers_are_not_taken_for_others(chain, simulator, monkeypatch):
     """An answer that comes after its time must not become the answer to the next question."""
     # far beyond what makes them late here, whatever this machine does meanwhile
-    monkeypatch.setattr("robik.servo.dynamixel.reading.LATE", 0.5)
-    with closing(Wire(chain.servos, simulator.port, 1_000_000, silence=0.0)) as wire:
+    monkeypatch.setattr("robik.servo.wired.reading.LATE", 0.5)
+    with closing(DynamixelWire(chain.servos, simulator.port, 1_000_000, silence=0.0)) as wire:
         assert [wire.ping(id) for id in chain.ids] == [1010] * 12
         simulator.command("place 3 1234")
         simulator.command("noise late 0.02")
-        wire._port.latency, wire._port.readPort = 0.0, lambda _: b""  # nobody looks until the time is over
+        wire.patience.latency, wire.port.readPort = 0.0, lambda _: b""  # nobody looks until the time is over
         with pytest.raises(ServoSilent):
             wire.read_block(chain.servos[2], 132, 4)
-        wire._port.latency = LATENCY
-        del wire._port.readPort
+        wire.patience.latency = LATENCY
+        del wire.port.readPort
         simulator.command("noise late 0")
         assert wire.read(chain.servos[2], "torque_enable") == 0
         assert wire.read_each("present_position").tolist() == [1234 if k == 2 else 2048 for k in range(12)]

@@ -77,32 +77,6 @@ def test_scan_finds_everybody_at_any_baud_rate(workshop, simulator):
         workshop.set_id(found[5], 60)
 
 
-def test_id_and_baud_rate(workshop, simulator):
-    moved = workshop.set_id(seen(12), 30)
-    assert workshop.wire.ping(30) == 1010
-    assert workshop.wire.ping(12) is None
-    with pytest.raises(ServoError, match="id 3 is taken"):
-        workshop.set_id(moved, 3)
-    with pytest.raises(ServoError, match="from 0 to 252"):
-        workshop.set_id(moved, 253)
-    fast = workshop.set_baud_rate(moved, 2_000_000)
-    assert workshop.wire.ping(30) == 1010  # the bus went along
-    with pytest.raises(ServoError, match="one of 9600"):
-        workshop.advice([fast], 1234)
-    with pytest.raises(ServoError, match="one of 9600"):
-        workshop.set_baud_rate(fast, 1234)
-    simulator.command("set 1 torque_enable 1")
-    with pytest.raises(ServoError, match="servo 1 has its torque on"):
-        workshop.set_id(seen(1), 40)
-
-
-def test_two_servos_do_not_get_one_id_by_way_of_a_baud_rate(workshop, simulator):
-    simulator.command("set 8 baud_rate 4")
-    workshop.set_id(Seen(8, "XH430-W210", 1010, 46, 2_000_000), 9)
-    with pytest.raises(ServoError, match="at 1000000 baud there is a servo 9 already"):
-        workshop.set_baud_rate(Seen(9, "XH430-W210", 1010, 46, 2_000_000), 1_000_000)
-
-
 def test_factory_servos_are_brought_to_streaming_settings(workshop, simulator):
     for id in (2, 3):
         make_factory_new(simulator, id)

@@ -18,13 +18,21 @@ from robik.servo import emergency, looks, schedule, serial_port, stream
 from robik.servo.board import Board
 from robik.servo.bus import Bus
 from robik.servo.chain import BITS_PER_BYTE, ServoChain
-from robik.servo.dynamixel import port, question, reading
+from robik.servo.driver import driver_of
+from robik.servo.dynamixel import port, question
 from robik.servo.dynamixel.simulator.chain import SimulatedChain
+from robik.servo.feetech import line as feetech_line
+from robik.servo.feetech import question as feetech_question
 from robik.servo.session import Session
-from robik.servo.simulator.simulated import GoalRecord
+from robik.servo.simulator.simulated import GoalRecord, SimulatedBus
 from robik.servo.status import PlaySettings, Status
 from robik.servo.stream import Wishes
+from robik.servo.wired import patience, reading
 
+CLOCKS = (  # modules that look at the time or let it pass
+    *(emergency, looks, patience, reading, schedule, stream),
+    *(port, question, feetech_line, feetech_question),
+)
 GLANCE = 1e-7  # [s] that a look at the clock takes
 
 
@@ -60,15 +68,21 @@ class Time:
 
 
 class Line:
-    """What pyserial would open: bytes take their time, answers come when they are due."""
+    """What pyserial would open: bytes take their time, answers come when they are due.
 
-    def __init__(self, time: Time, simulated: SimulatedChain, baudrate: int, timeout: float, **_: object) -> None:
+    Attributes:
+        sent: packets that were written, each with its time [s].
+    """
+
+    def __init__(self, time: Time, simulated: SimulatedBus, baudrate: int, timeout: float, **_: object) -> None:
         self._time, self._simulated, self._baud_rate, self._timeout = time, simulated, baudrate, timeout
+        self.sent: list[tuple[float, bytes]] = []
         self._coming: deque[tuple[float, bytes]] = deque()
         self._there = bytearray()
         self._free = 0.0
 
     def write(self, data: bytes) -> int:
+        self.sent.append((self._time.now, bytes(data)))
         self._time.now += len(data) * BITS_PER_BYTE / self._baud_rate
         for answer in self._simulated.receive(bytes(data), self._time.now, self._baud_rate):
             self._free = max(self._free, self._time.now) + answer.seconds + self._time.slowness
@@ -93,8 +107,37 @@ class Line:
         self._there.clear()
         self._coming.clear()
 
+    def flush(self) -> None:
+        return
+
     def close(self) -> None:
         self.reset_input_buffer()
+
+
+class Port:
+    """A port with simulated servos of any brand, in a time of its own.
+
+    Attributes:
+        time: see above.
+        simulated: the servos.
+        lines: as they were opened, one after the other.
+    """
+
+    def __init__(self, chain: ServoChain, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.time, self.lines = Time(), list[Line]()
+        for module in CLOCKS:
+            monkeypatch.setattr(module, "time", self.time)
+        self.simulated = driver_of(chain.brand.name).simulate(chain, self.time.now, None)
+        monkeypatch.setattr(serial_port.serial, "serial_for_url", self._open)
+
+    def _open(self, _: str, **how: object) -> Line:
+        self.lines.append(Line(self.time, self.simulated, **how))  # type: ignore[arg-type]
+        return self.lines[-1]
+
+    @property
+    def sent(self) -> list[bytes]:
+        """All packets that were written, in their order."""
+        return [packet for line in self.lines for _, packet in line.sent]
 
 
 class Stage:
@@ -108,7 +151,7 @@ class Stage:
     """
 
     def __init__(self, time: Time, chain: ServoChain, settings: PlaySettings, monkeypatch: pytest.MonkeyPatch) -> None:
-        for module in (emergency, looks, port, question, reading, schedule, stream):
+        for module in CLOCKS:
             monkeypatch.setattr(module, "time", time)
         self.time, self.chain, self.board = time, chain, Board()
         self.goals, self.horns, self.profiles = list[GoalRecord](), list[float](), list[int]()

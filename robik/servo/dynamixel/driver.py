@@ -1,62 +1,10 @@
-"""Driver of the brand Dynamixel: see the interface `Driver`."""
+"""Driver of the brand Dynamixel."""
 
 from __future__ import annotations
 
-from ..chain import ServoChain
-from ..emergency import Emergency
-from ..simulator.simulated import OnGoal
+from ..driver import Driver
 from .line import DynamixelLine
 from .simulator.chain import SimulatedChain
 from .workshop import DynamixelWorkshop
 
-
-class DynamixelDriver:
-    """Factory of lines, workshops and simulated servos of Dynamixel servos."""
-
-    def open_line(self, chain: ServoChain, port: str, silence: float, emergency: Emergency) -> DynamixelLine:
-        """Open a port with a chain behind it.
-
-        Args:
-            chain: The chain of servos.
-            port: Name of the port.
-            silence: How long a servo is asked again before it counts as gone [s], unless goals wait.
-            emergency: The emergency stop.
-
-        Returns:
-            The line.
-
-        Raises:
-            ServoError: The port does not exist or cannot be opened.
-        """
-        return DynamixelLine(chain, port, silence, emergency)
-
-    def open_workshop(self, port: str, baud_rate: int) -> DynamixelWorkshop:
-        """Open a port with unknown servos behind it.
-
-        Args:
-            port: Name of the port.
-            baud_rate: Rate [bit/s].
-
-        Returns:
-            The workshop.
-
-        Raises:
-            ServoError: The port does not exist or cannot be opened.
-        """
-        return DynamixelWorkshop(port, baud_rate)
-
-    def simulate(self, chain: ServoChain, now: float, on_goal: OnGoal | None = None) -> SimulatedChain:
-        """Return simulated servos, set up for streaming at the chain's baud rate.
-
-        Args:
-            chain: The servos, all of this brand.
-            now: Time by the servos' clock [s].
-            on_goal: Called with each goal position that a servo takes.
-
-        Returns:
-            The servos on their bus.
-        """
-        return SimulatedChain(chain, now, on_goal)
-
-
-DRIVER = DynamixelDriver()
+DRIVER = Driver(open_line=DynamixelLine, open_workshop=DynamixelWorkshop, simulate=SimulatedChain)

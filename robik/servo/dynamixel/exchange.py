@@ -7,17 +7,14 @@ indirect data   1…4 profile velocity, 5…8 goal position    written to all by
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 
 import numpy as np
 
-from ..line import ServoSilent
 from ..telemetry import Telemetry
-from .look import AskedLook
-from .models import MODELS, describe_hardware_error
-from .port import LATENCY
-from .reading import TABLE, Addressed
-from .wire import Wire, as_bytes
+from ..wired.control_table import as_bytes, error_words
+from ..wired.look import Part
+from .models import HARDWARE_ERRORS, MODELS, RETURN_DELAY_UNIT
+from .wire import TABLE, DynamixelWire
 
 COMMANDED = ("profile_velocity", "goal_position")  # in this order, so that the speed is in force when the goal arrives
 LOAD = "present_current"  # or present_load, at the same address
@@ -42,7 +39,7 @@ class Exchange:
         watchdog: see above; a servo that has another one is not guarded.
     """
 
-    def __init__(self, wire: Wire, watchdog: int = 0, firmware: Mapping[int, int] | None = None) -> None:
+    def __init__(self, wire: DynamixelWire, watchdog: int = 0, firmware: Mapping[int, int] | None = None) -> None:
         self.wire, self.is_gathered, self.watchdog = wire, False, watchdog
         known = firmware or {}
         self._places = {
@@ -109,76 +106,44 @@ class Exchange:
 
     # telemetry
 
-    def begin_look(self, ids: Sequence[int]) -> AskedLook[Telemetry]:
-        """Return a look at servos of one group, of which nothing has been asked yet.
+    def delay(self, ids: Sequence[int]) -> float:
+        """Return what servos wait before they answer, one after the other [s].
 
         Args:
             ids: Ids of the servos.
 
         Returns:
-            The look.
+            The sum of their return delays [s].
         """
-        delay = sum(self._delays[id] for id in ids)
-        if self.is_gathered:
-            return AskedLook(self.wire, ids, [(self._places[ids[0]][1], self._size)], delay, self._gathered_of)
-        return AskedLook(self.wire, ids, [*((_address(name), _size(name)) for name in APART), RUN], delay, self._apart)
+        return sum(self._delays[id] for id in ids) * RETURN_DELAY_UNIT
 
-    def look(self) -> list[Telemetry] | None:
-        """Look at all servos at once, waiting for answers; None where some are lost, or it cannot be had so."""
-        if not self.is_gathered:
-            return None
-        seen: dict[int, Telemetry] = {}
-        for group in self.groups:
-            with self.wire.in_haste():
-                blocks = self.wire.read_blocks(self._places[group[0]][1], self._size, group)
-            if blocks is None:
-                return None
-            seen |= {id: self._gathered(block) for id, block in zip(group, blocks, strict=True)}
-        return [seen[id] for id in self.wire.ids]
-
-    def look_at(self, servo: Addressed, hastily: bool) -> Telemetry:
-        """Look at one servo.
+    def parts(self, ids: Sequence[int]) -> list[Part]:
+        """Return addresses and sizes of what servos of one group report, in the order in which they are asked for.
 
         Args:
-            servo: The servo.
-            hastily: Whether goals wait: it is asked only once and gets little time.
+            ids: Ids of the servos.
+
+        Returns:
+            One part where indirect addresses are in use.
+        """
+        if self.is_gathered:
+            return [(self._places[ids[0]][1], self._size)]
+        return [*(TABLE[name][1:3] for name in APART), RUN]
+
+    def telemetry(self, said: list[bytes]) -> Telemetry:
+        """Return what a servo reports.
+
+        Args:
+            said: Bytes of its parts.
 
         Returns:
             Its telemetry.
-
-        Raises:
-            ServoSilent: It does not answer.
         """
-        with self.wire.in_haste() if hastily else nullcontext():
-            return self._read(servo)
-
-    def glance(self, servo: Addressed) -> Telemetry | None:
-        """Look at one servo, asking once; None if it does not answer.
-
-        Args:
-            servo: The servo.
-
-        Returns:
-            Its telemetry, or None.
-        """
-        with self.wire.in_haste(LATENCY):
-            try:
-                return self._read(servo)
-            except ServoSilent:
-                return None
-
-    def _read(self, servo: Addressed) -> Telemetry:
-        if self.is_gathered:
-            return self._gathered(self.wire.read_block(servo, self._places[servo.id][1], self._size))
-        said = [self.wire.read_block(servo, _address(name), _size(name)) for name in APART]
-        return self._apart([*said, self.wire.read_block(servo, *RUN)])
+        return self._gathered(said[0]) if len(said) == 1 else self._apart(said)
 
     def _apart(self, said: list[bytes]) -> Telemetry:
         run, parts = said[-1], dict(zip(APART, said, strict=False))
         return self._telemetry(parts | {n: run[_address(n) - RUN[0] :][: _size(n)] for n in SEEN if n not in parts})
-
-    def _gathered_of(self, said: list[bytes]) -> Telemetry:
-        return self._gathered(said[0])
 
     def _gathered(self, block: bytes) -> Telemetry:
         parts, start = {}, 0
@@ -189,7 +154,7 @@ class Exchange:
 
     def _telemetry(self, parts: dict[str, bytes]) -> Telemetry:
         def number(name: str) -> int:
-            return int.from_bytes(parts[name], "little", signed=_is_signed(name))
+            return TABLE[name].decode(parts[name])
 
         watchdog, errors = number("bus_watchdog"), number("hardware_error_status")
         return Telemetry(
@@ -197,7 +162,7 @@ class Exchange:
             is_guarded=watchdog == self.watchdog and number("profile_velocity") > 0,
             is_stopped=watchdog == TRIPPED,
             errors=errors,
-            error=describe_hardware_error(errors) if errors else "",
+            error=error_words(errors, HARDWARE_ERRORS) if errors else "",
             load=number(LOAD),
             position=number("present_position"),
             volts=number("present_input_voltage") / 10,
@@ -211,7 +176,3 @@ def _address(name: str) -> int:
 
 def _size(name: str) -> int:
     return TABLE[name].size
-
-
-def _is_signed(name: str) -> bool:
-    return TABLE[name].is_signed

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...errors import ServoError
-from ..line import ServoSilent
 from ..servo import Servo
 from ..telemetry import Found
-from .models import MODEL_NAMES, MODELS, POSITION_MODES, SINGLE_TURN_MODE, describe_hardware_error
-from .reading import TRIES
-from .wire import Wire
+from ..wired.control_table import error_words
+from ..wired.inquiry import another_model, find, read_surely
+from ..wired.reading import Reader, named
+from .models import HARDWARE_ERRORS, MODEL_NAMES, MODELS, POSITION_MODES, SINGLE_TURN_MODE
 
 TIMED_PROFILE, TORQUE_BY_GOAL = 0x04, 0x08  # bits of the drive mode
 STARTUP_TORQUE = 0x01  # a bit of the startup configuration
@@ -20,20 +19,16 @@ LOAD_TOP = 1000  # of models without a current sensor [0.1 %]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Settings in a servo's control table.
+class Settings(Found):
+    """Settings in a servo's control table, beside what servos of any brand say of themselves.
 
     Attributes:
         firmware: version.
-        mode, drive_mode, homing_offset, startup: operating mode, drive mode, homing offset and startup configuration.
-        torque: whether it is on.
-        position: as read [counts].
-        low, high: its own limits for goals [counts]; None where its mode has none.
+        mode: operating mode.
+        drive_mode: drive mode.
+        homing_offset: homing offset [counts].
+        startup: startup configuration.
         errors: hardware error bits.
-        volts, celsius: supply [V] and temperature [°C].
-        celsius_limit: at which it turns itself off [°C].
-        load_limit: the most that its current or load may show, in its own unit: its own limit, or the chain's below
-            that.
     """
 
     firmware: int
@@ -41,44 +36,14 @@ class Settings:
     drive_mode: int
     homing_offset: int
     startup: int
-    torque: bool
-    position: int
-    low: int | None
-    high: int | None
     errors: int
-    volts: float
-    celsius: float
-    celsius_limit: float
-    load_limit: int
-
-    def found(self, servo: Servo) -> Found:
-        """Return it as the servos of any brand say it.
-
-        Args:
-            servo: The servo.
-
-        Returns:
-            What a servo of any brand says of itself.
-        """
-        return Found(
-            torque=self.torque,
-            position=self.position,
-            low=self.low,
-            high=self.high,
-            is_single_turn=self.mode == SINGLE_TURN_MODE,
-            volts=self.volts,
-            celsius=self.celsius,
-            celsius_limit=self.celsius_limit,
-            load_limit=self.load_limit,
-            obstacles=tuple(_obstacles(servo, self)),
-        )
 
 
-def read_settings(wire: Wire, servo: Servo, baud_rate: int) -> Settings:
+def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
     """Read what a servo is and how it is set up.
 
     Args:
-        wire: The bus.
+        reader: The bus.
         servo: The servo.
         baud_rate: Rate [bit/s].
 
@@ -89,68 +54,48 @@ def read_settings(wire: Wire, servo: Servo, baud_rate: int) -> Settings:
         ServoSilent: It does not answer.
         ServoError: It is another model than the chain says, or says something else every time.
     """
-    _check_model(wire, servo, baud_rate)
-    return _read_surely(wire, servo)
+    number = find(reader, servo, baud_rate)
+    model = MODEL_NAMES.get(number)
+    if model != servo.model:
+        raise another_model(servo, model, number)
+    settings = read_surely(reader.name, servo, lambda: _read_all(reader, servo))
+    return replace(settings, obstacles=tuple(_obstacles(servo, settings)))
 
 
-def _check_model(wire: Wire, servo: Servo, baud_rate: int) -> None:
-    number = wire.ping(servo.id)
-    if number is None:
-        hint = f"check its power, its cable, its id, and that it is set to {baud_rate} baud"
-        raise ServoSilent(f"servo {servo.id} ({servo.actuator}) does not answer on {wire.name}; {hint}")
-    if MODEL_NAMES.get(number) != servo.model:
-        named = MODEL_NAMES.get(number, f"of an unknown model, number {number}")
-        raise ServoError(f"servo {servo.id} ({servo.actuator}) is {named}, not {servo.model} as the chain says")
-
-
-def _read_surely(wire: Wire, servo: Servo) -> Settings:
-    """Until it says the same twice: on a bad line an answer may belong to an earlier question."""
-    before = _read_all(wire, servo)
-    for _ in range(TRIES):
-        now = _read_all(wire, servo)
-        if replace(now, position=0, volts=0.0, celsius=0.0) == replace(before, position=0, volts=0.0, celsius=0.0):
-            return now
-        before = now
-    raise ServoError(
-        f"servo {servo.id} ({servo.actuator}) says something else every time on {wire.name}; check the cable and its"
-        " plugs"
-    )
-
-
-def _read_all(wire: Wire, servo: Servo) -> Settings:
-    mode, firmware = wire.read(servo, "operating_mode"), wire.read(servo, "firmware_version")
-    has_limits = mode == SINGLE_TURN_MODE
+def _read_all(reader: Reader, servo: Servo) -> Settings:
+    mode, firmware = reader.read(servo, "operating_mode"), reader.read(servo, "firmware_version")
+    is_single_turn = mode == SINGLE_TURN_MODE
     return Settings(
         firmware=firmware,
         mode=mode,
-        drive_mode=wire.read(servo, "drive_mode"),
-        homing_offset=wire.read(servo, "homing_offset"),
-        startup=wire.read(servo, "startup_configuration") if firmware >= STARTUP_FIRMWARE else 0,
-        torque=bool(wire.read(servo, "torque_enable")),
-        position=wire.read(servo, "present_position"),
-        low=wire.read(servo, "min_position_limit") if has_limits else None,
-        high=wire.read(servo, "max_position_limit") if has_limits else None,
-        errors=wire.read(servo, "hardware_error_status"),
-        volts=wire.read(servo, "present_input_voltage") / 10,
-        celsius=float(wire.read(servo, "present_temperature")),
-        celsius_limit=float(wire.read(servo, "temperature_limit")),
-        load_limit=_load_limit(wire, servo),
+        drive_mode=reader.read(servo, "drive_mode"),
+        homing_offset=reader.read(servo, "homing_offset"),
+        startup=reader.read(servo, "startup_configuration") if firmware >= STARTUP_FIRMWARE else 0,
+        torque=bool(reader.read(servo, "torque_enable")),
+        position=reader.read(servo, "present_position"),
+        low=reader.read(servo, "min_position_limit") if is_single_turn else None,
+        high=reader.read(servo, "max_position_limit") if is_single_turn else None,
+        is_single_turn=is_single_turn,
+        errors=reader.read(servo, "hardware_error_status"),
+        volts=reader.read(servo, "present_input_voltage") / 10,
+        celsius=float(reader.read(servo, "present_temperature")),
+        celsius_limit=float(reader.read(servo, "temperature_limit")),
+        load_limit=_load_limit(reader, servo),
     )
 
 
-def _load_limit(wire: Wire, servo: Servo) -> int:
+def _load_limit(reader: Reader, servo: Servo) -> int:
     if "current_limit" not in MODELS[servo.model].table:
         return LOAD_TOP
-    own = max(1, wire.read(servo, "current_limit"))
+    own = max(1, reader.read(servo, "current_limit"))
     return own if servo.current_units is None else min(own, servo.current_units)
 
 
 def _obstacles(servo: Servo, found: Settings) -> list[str]:
-    where = f"servo {servo.id} ({servo.actuator})"
+    where = named(servo)
     if found.errors:
-        return [
-            f"{where} has a hardware error ({describe_hardware_error(found.errors)}); remove the cause and reboot it"
-        ]
+        words = error_words(found.errors, HARDWARE_ERRORS)
+        return [f"{where} has a hardware error ({words}); remove the cause and reboot it"]
     if found.firmware < WATCHDOG_FIRMWARE:
         return [
             f"{where} has firmware {found.firmware}, too old for the bus watchdog; update it to {WATCHDOG_FIRMWARE} or"

@@ -9,13 +9,13 @@ known but not played.
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import tau
-from typing import NamedTuple
 
-from ..tables import Table, TableError, own_folder, read_tables, user_folder
+from ..tables import Table
+from ..wired.control_table import Item, item_of, load_models
 
 NAME = "dynamixel"  # of the brand
 NEEDED = ("model_number", "torque_enable")  # entries by which every servo is known, and that cut its torque
@@ -60,37 +60,6 @@ PLAYED = (
     *("hardware_error_status", "bus_watchdog", "profile_acceleration", "profile_velocity", "goal_position"),
     *("present_velocity", "present_position", "present_input_voltage", "present_temperature"),
 )
-LOG = logging.getLogger(__name__)
-
-
-class Item(NamedTuple):
-    """One entry of a control table.
-
-    Attributes:
-        name: as the code asks for it.
-        address, size: [bytes].
-        writable: False for what the servo only reports.
-        initial: the factory value (EEPROM) or the value after power-up (RAM).
-        low, high: what may be written; a negative `low` makes the item signed.
-    """
-
-    name: str
-    address: int
-    size: int
-    writable: bool
-    initial: int
-    low: int
-    high: int
-
-    @property
-    def is_eeprom(self) -> bool:
-        """Return whether it survives a reboot and is locked while torque is on."""
-        return self.address < EEPROM_END
-
-    @property
-    def is_signed(self) -> bool:
-        """Return whether its bytes are two's complement."""
-        return self.low < 0
 
 
 @dataclass(frozen=True)
@@ -146,18 +115,15 @@ class Model:
 
 def _items(table: Table, banks: list[dict[str, int]]) -> tuple[Item, ...]:
     """Return the items of a control table with these banks of indirect entries, by address."""
-    entries = [
-        Item(name, e["address"], e["size"], e["access"] == "RW", e.get("initial", 0), e.get("low", 0), e.get("high", 0))
-        for name, e in table.entries.items()
-    ]
+    entries = [item_of(name, entry, EEPROM_END) for name, entry in table.entries.items()]
     highest = max((bank["data"] + bank["count"] - 1 for bank in banks), default=0)
     number = 1
     for bank in banks:
         for k in range(bank["count"]):
             data = bank["data"] + k
             at = bank["addresses"] + 2 * k
-            entries.append(Item(f"indirect_address_{number}", at, 2, True, data, EEPROM_END, highest))
-            entries.append(Item(f"indirect_data_{number}", data, 1, True, 0, 0, 255))
+            entries.append(Item(f"indirect_address_{number}", at, 2, True, data, EEPROM_END, highest, False))
+            entries.append(Item(f"indirect_data_{number}", data, 1, True, 0, 0, 255, False))
             number += 1
     return tuple(sorted(entries, key=lambda item: item.address))
 
@@ -184,21 +150,10 @@ def model_of(table: Table) -> Model:
     )
 
 
-def _load() -> tuple[dict[str, Model], list[str]]:
-    """Return the models by name, and what is wrong with files of the user's."""
-    ours = own_folder(NAME)
-    models = {table.name: model_of(table) for table in read_tables(ours, needed=NEEDED)[0]}
-    mine, problems = read_tables(user_folder(NAME), ours, needed=NEEDED)
-    for table in mine:
-        taken = next((m for m in models.values() if m.number == table.number and m.name != table.name), None)
-        if taken is not None:
-            problems.append(f"{table.path}: number {table.number} is the model {taken.name}'s")
-            continue
-        try:
-            models[table.name] = model_of(table)
-        except (KeyError, TypeError) as error:
-            problems.append(str(TableError(table.path, f"an entry lacks {error}")))
-    return models, problems
+def _misfit(model: Model, models: Mapping[str, Model]) -> str:
+    """Return why a model of the user's does not go with those that there are; empty if it does."""
+    taken = next((one for one in models.values() if one.number == model.number and one.name != model.name), None)
+    return "" if taken is None else f"number {model.number} is the model {taken.name}'s"
 
 
 def is_playable(model: Model) -> bool:
@@ -233,20 +188,5 @@ def torque_places() -> list[tuple[int, int]]:
     return sorted(place for place in places if not others.intersection(range(place[0], sum(place))))
 
 
-MODELS, PROBLEMS = _load()
+MODELS, PROBLEMS = load_models(NAME, NEEDED, model_of, _misfit)
 MODEL_NAMES: dict[int, str] = {model.number: model.name for model in MODELS.values()}
-for _problem in PROBLEMS:
-    LOG.warning(_problem)
-
-
-def describe_hardware_error(bits: int) -> str:
-    """Return the error bits of a servo in words.
-
-    Args:
-        bits: The entry `hardware_error_status`.
-
-    Returns:
-        Words with commas.
-    """
-    words = [word for bit, word in HARDWARE_ERRORS.items() if bits & bit]
-    return ", ".join(words) if words else f"unknown (0x{bits:02x})"

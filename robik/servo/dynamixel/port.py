@@ -8,12 +8,12 @@ import time
 from ...extras import extra
 from ..emergency import Emergency
 from ..listener import Listener
-from ..serial_port import READ_SLICE, lower_latency, open_serial
+from ..serial_port import OPEN_ERRORS, PORT_ERRORS, READ_SLICE, gone, lower_latency, open_serial, unopened
+from ..wired.patience import Patience
 
 with extra("servo"):
     from dynamixel_sdk import PortHandler
 
-LATENCY = 0.034  # [s] that an answer may take beyond its bytes: the SDK's own allowance
 INSTRUCTION = 7  # place in a packet
 HARMLESS = (0x01, 0x02, 0x08, 0x82, 0x8A, 0x92)  # instructions: ping, reads, and reboot, which turns torque off
 
@@ -23,15 +23,53 @@ class SerialPort(PortHandler):
 
     It waits for bytes instead of spinning, opens URLs too, takes any baud rate, gives up after a time of ours, and
     leaves every read and write when the emergency stop is pressed.
+
+    Args:
+        name: of the port.
+        emergency: the owner's emergency stop.
+        patience: with answers.
     """
 
-    def __init__(self, name: str, emergency: Emergency) -> None:
+    def __init__(self, name: str, emergency: Emergency, patience: Patience | None = None) -> None:
         super().__init__(name)
         self.is_open: bool = False
-        self.latency = LATENCY
-        self._emergency = emergency
+        self._emergency, self._patience = emergency, patience or Patience()
         self._kept: bytearray | None = None  # what has arrived while nobody waits for it
         self._listener: Listener | None = None  # of a port that is a file: neither a network's, nor on Windows
+
+    def open_at(self, baud_rate: int) -> None:
+        """Open it, or open it again, at a baud rate.
+
+        Args:
+            baud_rate: Rate [bit/s].
+
+        Raises:
+            ServoError: It cannot be opened.
+        """
+        try:
+            self.setBaudRate(baud_rate)
+        except OPEN_ERRORS as error:
+            raise unopened(self.port_name, error) from None
+
+    def close(self) -> None:
+        """Close it, if it is open."""
+        if self.is_open:
+            try:
+                self.closePort()
+            except PORT_ERRORS:
+                return  # it is gone already
+
+    def flush(self) -> None:
+        """Wait until all that was written is on the wire; raises PortGone."""
+        try:
+            self.ser.flush()
+        except PORT_ERRORS as error:
+            raise gone(self.port_name, error) from None
+
+    def clear(self) -> None:
+        """Throw away what has arrived, and what is kept."""
+        self.drop()
+        self.clearPort()
 
     def keep(self) -> None:
         """Keep what arrives from here on, whatever is sent meanwhile: see `arrived`."""
@@ -151,9 +189,9 @@ class SerialPort(PortHandler):
         return time.perf_counter() * 1000.0
 
     def setPacketTimeout(self, packet_length: int) -> None:
-        """Allow the time that a packet of this length takes, and the latency.
+        """Allow the time that a packet of this length takes, and the latency that there is patience for.
 
         Args:
             packet_length: Length of the answer [bytes].
         """
-        self.setPacketTimeoutMillis(self.tx_time_per_byte * packet_length + self.latency * 1000.0)
+        self.setPacketTimeoutMillis(self.tx_time_per_byte * packet_length + self._patience.latency * 1000.0)

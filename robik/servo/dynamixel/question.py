@@ -6,7 +6,8 @@ import time
 from collections.abc import Sequence
 
 from ...extras import extra
-from .port import LATENCY, SerialPort
+from ..wired.patience import LATENCY
+from .port import SerialPort
 
 with extra("servo"):
     from dynamixel_sdk import BROADCAST_ID, COMM_SUCCESS, Protocol2PacketHandler
@@ -42,17 +43,27 @@ class Question:
         self._ids, self._address, self._size = list(ids), address, size
         self._tried, self._until = 0, 0.0
 
+    @property
+    def seconds(self) -> float:
+        """Time of the question and its answers on the wire [s]."""
+        return wire_bytes(len(self._ids), self._size, self._fast) * self._port.seconds_per_byte
+
     def send(self) -> None:
         """Ask. What arrives from here on is kept."""
         count = len(self._ids)
         self._packets.syncReadTx(self._port, self._address, self._size, self._ids, count, self._fast)
         self._port.is_using = False
         self._port.keep()
-        seconds = wire_bytes(count, self._size, self._fast) * self._port.seconds_per_byte
-        self._until = time.perf_counter() + LATENCY + seconds
+        self._until = time.perf_counter() + LATENCY + self.seconds
 
     def answers(self) -> dict[int, bytes] | None:
         """Return the bytes of each servo that answered, by id; None while answers may still come."""
+        found = self._found()
+        if found is not None:
+            self._port.drop()
+        return found
+
+    def _found(self) -> dict[int, bytes] | None:
         data = self._port.arrived()
         if len(data) > max(self._tried, answer_bytes(len(self._ids), self._size, self._fast) - 1):
             self._tried = len(data)  # stuffed bytes, or garbage among them: then more is to come

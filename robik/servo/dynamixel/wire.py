@@ -1,80 +1,94 @@
-"""The wire: servos behind a port, read and written through the vendor's SDK. One thread at a time owns a `Wire`."""
+"""The wire: servos behind a port, read and written through the vendor's SDK.
+
+With its port and `question` the only place that talks through the SDK.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ...errors import ServoError
 from ...extras import extra
-from ..line import PortGone, ServoSilent
-from .models import MODELS, torque_places
-from .port import LATENCY
-from .question import REFUSED
-from .reading import TABLE, TRIES, Addressed, Reader
+from ..emergency import EmergencyStopped
+from ..line import PortGone
+from ..serial_port import PORT_ERRORS, gone
+from ..wired.control_table import Item
+from ..wired.reading import Addressed, Entries, named
+from ..wired.wire import Wire
+from .models import MODELS, SHAPE, torque_places
+from .port import SerialPort
+from .question import REFUSED, TRIPS, Question
 
 with extra("servo"):
-    from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncWrite
+    from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, Protocol2PacketHandler
 
 BROADCAST = 0xFE  # the id that every servo hears
+TABLE = MODELS[SHAPE].table  # the entries used here have one address in all models that are played
 
 
-class Wire(Reader):
-    """An open port with servos behind it, of which it reads and which it writes: see `Reader`."""
+class DynamixelWire(Wire):
+    """An open port with Dynamixel servos behind it, of which it reads and which it writes: see `Wire`.
 
-    def write_blocks(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int] = ()) -> None:
-        """Write bytes of the servos' tables in one Sync Write, which nobody answers.
+    Attributes:
+        port: the SDK's.
+        has_fast_read: whether all servos answer fast sync reads; found out at connecting.
+    """
 
-        Who needs to know reads them back.
+    table = TABLE
+    entries = Entries("torque_enable", "present_position", "hardware_error_status", "position_p_gain")
+    port: SerialPort
 
-        Args:
-            address: Of the first byte.
-            size: Number of bytes.
-            blocks: The bytes of each servo.
-            ids: Ids of the servos; the chain's if left out.
+    def _open(self, baud_rate: int) -> None:
+        self.has_fast_read = False
+        self._packets = Protocol2PacketHandler()
+        self.port = SerialPort(self.name, self.emergency, self.patience)
+        self.port.open_at(baud_rate)
 
-        Raises:
-            PortGone: The port takes no bytes.
-        """
-        group = GroupSyncWrite(self._port, self._packets, address, size)
-        for id, block in zip(ids or self.ids, blocks, strict=True):
+    def _item(self, servo: Addressed, entry: str) -> Item:
+        return MODELS[servo.model].table[entry]
+
+    # reading
+
+    def _ping(self, id: int) -> int | None:
+        number, result, error = self._read_guarded(lambda: self._packets.ping(self.port, id), (0, COMM_RX_CORRUPT, 0))
+        return int(number) if result == COMM_SUCCESS and not error & REFUSED else None
+
+    def ping_all(self) -> dict[int, tuple[int, int]]:
+        """Model number and firmware of all that answer at this baud rate, by id."""
+        self._settle()
+        found, _ = self._read_guarded(lambda: self._packets.broadcastPing(self.port), ({}, COMM_RX_CORRUPT))
+        return {int(id): (int(number), int(firmware)) for id, (number, firmware) in found.items()}
+
+    def _read(self, servo: Addressed, address: int, size: int) -> bytes | None:
+        data, result, error = self._read_guarded(
+            lambda: self._packets.readTxRx(self.port, servo.id, address, size), ([], COMM_RX_CORRUPT, 0)
+        )
+        # of an answer that is a refusal, to a question that arrived broken, the SDK gives the checksum as data
+        return bytes(data) if result == COMM_SUCCESS and len(data) == size and not error & REFUSED else None
+
+    def _read_together(self, address: int, size: int, ids: Sequence[int]) -> list[bytes] | None:
+        group = GroupSyncRead(self.port, self._packets, address, size)
+        for id in ids:
+            group.addParam(id)
+        result = self._read_guarded(group.fastSyncRead if self.has_fast_read else group.txRxPacket, COMM_RX_CORRUPT)
+        blocks = [bytes(group.data_dict[id]) for id in ids]
+        return blocks if result == COMM_SUCCESS and all(len(block) == size for block in blocks) else None
+
+    def _question_to(self, ids: Sequence[int], address: int, size: int) -> Question:
+        return Question(self.port, self._packets, ids, address, size, self.has_fast_read)
+
+    # writing
+
+    def _write(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int]) -> None:
+        group = GroupSyncWrite(self.port, self._packets, address, size)
+        for id, block in zip(ids, blocks, strict=True):
             group.addParam(id, block)
         if self._guard(group.txPacket) != COMM_SUCCESS:
             raise PortGone(f"port {self.name} does not take what is written; check the adapter and its cable")
 
-    def send(self, entry: str, values: Sequence[int]) -> None:
-        """Send an entry of all servos in one Sync Write.
-
-        Args:
-            entry: Name of the entry.
-            values: One per servo.
-        """
-        item = TABLE[entry]
-        self.write_blocks(item.address, item.size, [as_bytes(value, item.size) for value in values])
-
-    def set(self, entry: str, values: list[int]) -> None:
-        """Write an entry of all servos and make sure of it, trying again where a packet was lost.
-
-        Args:
-            entry: Name of the entry.
-            values: One per servo.
-
-        Raises:
-            ServoError: Names the servo that would not take it.
-        """
-        for _ in range(TRIES):
-            self.send(entry, values)
-            taken = self.read_each(entry).tolist()
-            if taken == values:
-                return
-        for servo, wanted, is_value in zip(self.servos, values, taken, strict=True):
-            if wanted != is_value:
-                what = entry.replace("_", " ")
-                raise ServoError(
-                    f"servo {servo.id} ({servo.actuator}) does not take {wanted} as {what}; it stays at {is_value}"
-                )
-
     def set_one(self, servo: Addressed, entry: str, value: int) -> None:
-        """Write an entry of one servo, whether it is in the chain or not, and make sure of it.
+        """Write an entry of one servo, whether it is in the chain or not, which answers that it took it.
 
         Args:
             servo: The servo.
@@ -84,21 +98,19 @@ class Wire(Reader):
         Raises:
             ServoError: It does not take it.
         """
-        item = MODELS[servo.model].table[entry]
-        data = list(as_bytes(value, item.size))
-        for _ in self._attempts():
-            failed = (COMM_RX_CORRUPT, 0)
+        item = self._item(servo, entry)
+        data = list(item.encode(value))
+        for _ in self.patience.attempts():
             result, error = self._read_guarded(
-                lambda: self._packets.writeTxRx(self._port, servo.id, item.address, item.size, data), failed
+                lambda: self._packets.writeTxRx(self.port, servo.id, item.address, item.size, data),
+                (COMM_RX_CORRUPT, 0),
             )
             if result == COMM_SUCCESS and not error & REFUSED:
                 return
             self.drain()
         refusal = self._packets.getRxPacketError(error) if result == COMM_SUCCESS else "it does not answer"
-        raise ServoError(
-            f"servo {servo.id} ({servo.actuator}) does not take {value} as {entry.replace('_', ' ')}:"
-            f" {refusal.strip('[] !')}"
-        )
+        what = entry.replace("_", " ")
+        raise ServoError(f"{named(servo)} does not take {value} as {what}: {refusal.strip('[] !')}")
 
     def reboot(self, servo: Addressed) -> None:
         """Reboot a servo: its torque goes off; it answers again after half a second or so.
@@ -106,62 +118,30 @@ class Wire(Reader):
         Args:
             servo: The servo.
         """
-        self._read_guarded(lambda: self._packets.reboot(self._port, servo.id), None)
+        self._read_guarded(lambda: self._packets.reboot(self.port, servo.id), None)
 
-    def send_torque_off(self) -> None:
-        """Turn torque off.
+    def _broadcast_torque_off(self) -> None:
+        """Send a broadcast for each place at which a model keeps it."""
+        for address, size in torque_places():
+            self._guard(self._packets.writeTxOnly, self.port, BROADCAST, address, size, [0] * size)
 
-        Nobody answers a Sync Write, so it is sent three times, and a missing servo may still hear it.
-        """
-        ids, item = [*self.ids, *(servo.id for servo in self.missing)], TABLE["torque_enable"]
-        for _ in range(TRIES):
-            self.write_blocks(item.address, item.size, [bytes(item.size)] * len(ids), ids)
+    # the SDK
 
-    def cut_torque_of_all(self) -> None:
-        """Turn torque off on every servo at this baud rate, known or not.
+    def _read_guarded(self, call: Callable[[], Any], failed: Any) -> Any:
+        """As `_guard`; and what the SDK makes of garbage, which it trips over in its own ways, is `failed`."""
+        try:
+            return self._guard(call)
+        except TRIPS:
+            self.port.is_using = False
+            return failed
 
-        By broadcasts that nobody answers: one for each place at which a model keeps it.
-        """
-        with self.emergency.serving():
-            for _ in range(TRIES):
-                for address, size in torque_places():
-                    self._guard(self._packets.writeTxOnly, self._port, BROADCAST, address, size, [0] * size)
-            self._guard(self._port.ser.flush)
-            self.drain()  # the last packet has to be on the wire before anybody changes the baud rate
-
-    def cut_torque_of(self, servo: Addressed) -> bool | None:
-        """Turn the torque of a servo off, if it is not.
-
-        Args:
-            servo: The servo.
-
-        Returns:
-            Its torque as read back; None if it does not answer.
-        """
-        item, powered = MODELS[servo.model].table["torque_enable"], None
-        for _ in range(TRIES):
-            powered = self._torque_of(servo)
-            if powered is False:
-                break
-            self.write_blocks(item.address, item.size, [bytes(item.size)], [servo.id])
-        return powered
-
-    def _torque_of(self, servo: Addressed) -> bool | None:
-        with self.in_haste(LATENCY):
-            try:
-                return bool(self.read(servo, "torque_enable"))
-            except ServoSilent:
-                return None
-
-
-def as_bytes(value: int, size: int) -> bytes:
-    """Return a number as the table holds it, two's complement where it is negative.
-
-    Args:
-        value: The number.
-        size: Number of bytes.
-
-    Returns:
-        The bytes.
-    """
-    return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+    def _guard(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Call the SDK; a failing port becomes our error, and the SDK is left able to go on."""
+        try:
+            return call(*arguments)
+        except EmergencyStopped:
+            self.port.is_using = False
+            raise
+        except PORT_ERRORS as error:
+            self.port.is_using = False
+            raise gone(self.name, error) from None

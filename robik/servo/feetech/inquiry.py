@@ -1,43 +1,46 @@
-"""State of Feetech servos at connecting, and reasons that keep one from playing. Reads only."""
+"""State of Feetech servos: at connecting with reasons that keep one from playing, and while they play. Reads only.
+
+All that they report while they play lies in one run of their tables, which one packet asks of all.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from ...errors import ServoError
-from ..line import ServoSilent
 from ..servo import Servo
-from ..telemetry import Found
+from ..telemetry import Found, Telemetry
+from ..wired.control_table import error_words
+from ..wired.inquiry import another_model, find, read_surely
+from ..wired.reading import Addressed, Reader, named
 from .models import (
     COARSE,
     FINE_SPEEDS,
+    HARDWARE_ERRORS,
     MODELS,
     POSITION_MODE,
     SEVERAL_TURNS,
     TABLE,
-    describe_hardware_error,
     model_named,
 )
-from .reading import TRIES, Addressed, Reader
 
-ALL = 0, TABLE["moving_status"].address + 1  # address and size of all that is asked for
+ALL = 0, TABLE["moving_status"].address + 1  # address and size of what is asked for at connecting
+FIRST, LAST = TABLE["torque_enable"], TABLE["error_status"]
+RUN = FIRST.address, LAST.address + LAST.size - FIRST.address  # address and size of what is asked for while they play
 PERCENT = 10  # of the load's unit
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Settings in a servo's control table.
+class Settings(Found):
+    """Settings in a servo's control table, beside what servos of any brand say of themselves.
 
     Attributes:
-        number, is_big_endian: what it is.
-        mode, phase, resolution: operating mode, phase bits, and by how much counts are multiplied.
-        torque: whether it is on.
-        position: as read [counts].
-        low, high: its own limits for goals [counts]; both 0 where it turns more than once.
+        number: of its model.
+        is_big_endian: whether it is of the SCS series.
+        mode: operating mode.
+        phase: phase bits.
+        resolution: by how much counts are multiplied.
         errors: hardware error bits.
-        volts, celsius: supply [V] and temperature [°C].
-        celsius_limit: at which it turns itself off [°C].
-        load_limit: at which its overload protection begins to count [0.1 %].
         torque_limit: that it has after a restart [0.1 %].
     """
 
@@ -46,15 +49,7 @@ class Settings:
     mode: int
     phase: int
     resolution: int
-    torque: bool
-    position: int
-    low: int
-    high: int
     errors: int
-    volts: float
-    celsius: float
-    celsius_limit: float
-    load_limit: int
     torque_limit: int
 
     @property
@@ -66,28 +61,6 @@ class Settings:
     def speed_unit(self) -> int:
         """Of the speeds that goals carry [counts/s]."""
         return 1 if self.phase & FINE_SPEEDS else COARSE
-
-    def found(self, servo: Servo) -> Found:
-        """Return it as the servos of any brand say it.
-
-        Args:
-            servo: The servo.
-
-        Returns:
-            What a servo of any brand says of itself.
-        """
-        return Found(
-            torque=self.torque,
-            position=self.position,
-            low=self.low,
-            high=self.high,
-            is_single_turn=True,
-            volts=self.volts,
-            celsius=self.celsius,
-            celsius_limit=self.celsius_limit,
-            load_limit=self.load_limit,
-            obstacles=tuple(_obstacles(servo, self)),
-        )
 
 
 def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
@@ -105,55 +78,27 @@ def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
         ServoSilent: It does not answer.
         ServoError: It is another model than the chain says, or says something else every time.
     """
-    if not reader.ping(servo.id):
-        hint = f"check its power, its cable, its id, and that it is set to {baud_rate} baud"
-        raise ServoSilent(f"servo {servo.id} ({servo.actuator}) does not answer on {reader.name}; {hint}")
-    settings = _read_surely(reader, servo)
-    where = f"servo {servo.id} ({servo.actuator})"
+    find(reader, servo, baud_rate)
+    settings = read_surely(reader.name, servo, lambda: _read_all(reader, servo))
     if settings.is_big_endian:
+        where = named(servo)
         raise ServoError(f"{where} is of the SCS series, which RobIK does not speak to; STS and SMS servos it does")
     if settings.number != MODELS[servo.model].number:
-        named = model_named(settings.number) or f"of an unknown model, number {settings.number}"
-        raise ServoError(f"{where} is {named}, not {servo.model} as the chain says")
-    return settings
+        raise another_model(servo, model_named(settings.number), settings.number)
+    return replace(settings, obstacles=tuple(_obstacles(servo, settings)))
 
 
-def _read_surely(reader: Reader, servo: Addressed) -> Settings:
-    """Until it says the same twice: on a bad line an answer may be garbage, or belong to an earlier question."""
-    before = read_all(reader, servo)
-    for _ in range(TRIES):
-        now = read_all(reader, servo)
-        if _lasting(now) == _lasting(before):
-            return now
-        before = now
-    raise ServoError(
-        f"servo {servo.id} ({servo.actuator}) says something else every time on {reader.name}; check the cable and its"
-        " plugs"
-    )
+def _value(block: bytes, entry: str, start: int) -> int:
+    """Return an entry of a run of the table from an address on."""
+    item = TABLE[entry]
+    return item.decode(block[item.address - start :][: item.size])
 
 
-def _lasting(settings: Settings) -> Settings:
-    return replace(settings, position=0, volts=0.0, celsius=0.0)
-
-
-def read_all(reader: Reader, servo: Addressed) -> Settings:
-    """Read a servo's settings, once.
-
-    Args:
-        reader: The bus.
-        servo: The servo.
-
-    Returns:
-        The settings.
-
-    Raises:
-        ServoSilent: It does not answer.
-    """
+def _read_all(reader: Reader, servo: Addressed) -> Settings:
     block = reader.read_block(servo, *ALL)
 
     def value(entry: str) -> int:
-        item = TABLE[entry]
-        return item.decode(block[item.address : item.address + item.size])
+        return _value(block, entry, ALL[0])
 
     return Settings(
         number=value("model_number"),
@@ -163,23 +108,23 @@ def read_all(reader: Reader, servo: Addressed) -> Settings:
         resolution=value("angular_resolution"),
         torque=bool(value("torque_enable")),
         position=value("present_position"),
-        low=value("min_position_limit"),
+        low=value("min_position_limit"),  # both 0 where it turns more than once
         high=value("max_position_limit"),
+        is_single_turn=True,
         errors=value("error_status"),
         volts=value("present_voltage") / 10,
         celsius=float(value("present_temperature")),
         celsius_limit=float(value("max_temperature_limit")),
-        load_limit=max(1, PERCENT * value("overload_torque")),
+        load_limit=max(1, PERCENT * value("overload_torque")),  # at which its overload protection begins to count
         torque_limit=value("max_torque_limit"),
     )
 
 
 def _obstacles(servo: Servo, found: Settings) -> list[str]:
-    where, prepared = f"servo {servo.id} ({servo.actuator})", "robik servos prepare --brand feetech sets that right"
+    where, prepared = named(servo), "robik servos prepare --brand feetech sets that right"
     if found.errors:
-        return [
-            f"{where} has a hardware error ({describe_hardware_error(found.errors)}); remove the cause and reboot it"
-        ]
+        words = error_words(found.errors, HARDWARE_ERRORS)
+        return [f"{where} has a hardware error ({words}); remove the cause and reboot it"]
     if found.mode != POSITION_MODE:
         return [f"{where} is in operating mode {found.mode}, not in the position mode (0); {prepared}"]
     if found.low == found.high == 0:
@@ -189,3 +134,31 @@ def _obstacles(servo: Servo, found: Settings) -> list[str]:
     if found.phase & SEVERAL_TURNS:
         return [f"{where} reports positions beyond one turn (phase {found.phase}); {prepared}"]
     return []
+
+
+def telemetry(block: bytes, mark: int) -> Telemetry:
+    """Return what a servo reports while it plays.
+
+    Args:
+        block: Bytes of the run.
+        mark: Its torque limit, if it has not restarted.
+
+    Returns:
+        Its telemetry.
+    """
+
+    def value(entry: str) -> int:
+        return _value(block, entry, RUN[0])
+
+    errors = value("error_status")
+    return Telemetry(
+        torque=bool(value("torque_enable")),
+        is_guarded=value("goal_torque_limit") == mark and value("goal_speed") > 0,
+        is_stopped=False,
+        errors=errors,
+        error=error_words(errors, HARDWARE_ERRORS) if errors else "",
+        load=value("present_load"),
+        position=value("present_position"),
+        volts=value("present_voltage") / 10,
+        celsius=float(value("present_temperature")),
+    )

@@ -8,9 +8,9 @@ itself, and frees a servo from its overload protection: one that must not move g
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from contextlib import nullcontext
-from math import ceil, inf, isfinite
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -18,16 +18,15 @@ import numpy as np
 from ...errors import ServoError
 from ..chain import ServoChain
 from ..emergency import Emergency
-from ..line import ServoSilent
 from ..servo import Servo
-from ..telemetry import Found, Telemetry
-from .inquiry import Settings, read_settings
-from .look import GLANCED, FeetechLook, telemetry
+from ..telemetry import Telemetry
+from ..wired.line import WiredLine
+from ..wired.look import Part
+from ..wired.patience import TRIES
+from ..wired.reading import named
+from .inquiry import RUN, Settings, read_settings, telemetry
 from .models import TABLE
-from .port import now
-from .question import LATENCY
-from .reading import TRIES
-from .wire import Wire
+from .wire import FeetechWire
 
 GOAL = TABLE["goal_position"].address, 6  # position, time and speed, in this order
 SAG = 100  # [counts], 9°, that a loaded servo may stand from its goal, beyond what it lags behind
@@ -42,84 +41,27 @@ class Sighting(NamedTuple):
     gap: float  # since the look before, at most LONGEST_GAP [s]
 
 
-class FeetechLine:
-    """Servos of a chain behind one open port: see `Line`.
+class FeetechLine(WiredLine[FeetechWire, Settings]):
+    """Servos of a chain behind one open port: see `WiredLine`."""
 
-    Args:
-        chain: who should be there, and at which baud rate.
-        port: a device path, or a URL that pyserial opens.
-        silence: how long a servo is asked again, unless goals are waiting, before it counts as gone [s].
-        emergency: the owner's emergency stop.
-
-    Attributes:
-        name: of the port.
-
-    Raises:
-        ServoError: the port does not exist or cannot be opened; says what to do.
-    """
-
+    wire_type = FeetechWire
     takes_speeds = True
 
     def __init__(self, chain: ServoChain, port: str, silence: float, emergency: Emergency) -> None:
-        self.name = port
-        self._chain = chain
-        self._wire = Wire(chain.servos, port, chain.baud_rate, silence, emergency)
-        self._settings: dict[int, Settings] = {}
+        super().__init__(chain, port, silence, emergency)
         self._speeds: dict[int, int] = {}  # limits by id [counts/s]
         self._reach = 0.0  # [s] in which a goal must be reached; 0 before anything is played
         self._seen: dict[int, Sighting] = {}  # of each servo the last one
-
-    @property
-    def servos(self) -> tuple[Servo, ...]:
-        """Return whom it speaks to."""
-        return self._wire.servos
-
-    @property
-    def latency(self) -> float:
-        """Time from a question to its answer, at best [s]; 0 before there was one."""
-        return self._wire.quickest if isfinite(self._wire.quickest) else 0.0
-
-    @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Ids of servos that can be asked in one packet: all."""
-        return (self._wire.ids,)
-
-    def close(self) -> None:
-        """Close the port."""
-        self._wire.close()
 
     # connecting
 
     def forget(self) -> None:
         """Speak to all servos of the chain, and know nothing of them but what the chain says."""
-        self._wire.servos, self._wire.missing = self._chain.servos, ()
-        self._wire.round_trip, self._wire.quickest = 0.0, inf
-        self._settings, self._speeds, self._seen = {}, {}, {}
+        super().forget()
+        self._speeds, self._seen = {}, {}
 
-    def inquire(self, servo: Servo) -> Found:
-        """Read what a servo is and how it is set up.
-
-        Args:
-            servo: The servo.
-
-        Returns:
-            What it says of itself.
-
-        Raises:
-            ServoSilent: It does not answer.
-            ServoError: It is not what the chain says.
-        """
-        settings = self._settings[servo.id] = read_settings(self._wire, servo, self._chain.baud_rate)
-        return settings.found(servo)
-
-    def leave_out(self, missing: Sequence[Servo]) -> None:
-        """Speak to the others from here on, who were all inquired.
-
-        Args:
-            missing: Servos that do not answer.
-        """
-        self._wire.servos = tuple(servo for servo in self._chain.servos if servo not in missing)
-        self._wire.missing = tuple(missing)
+    def _read_settings(self, servo: Servo) -> Settings:
+        return read_settings(self._wire, servo, self._chain.baud_rate)
 
     def prepare(self) -> None:
         """Lock the settings, take away what slows the servos, and leave the mark that a restart takes away.
@@ -141,84 +83,19 @@ class FeetechLine:
         return there
 
     def _see(self, positions: dict[int, int]) -> None:
-        when = now()
+        when = time.perf_counter()
         for id, position in positions.items():
             gap = when - self._seen[id].when if id in self._seen else LONGEST_GAP
             self._seen[id] = Sighting(when, position, min(gap, LONGEST_GAP))
 
-    def begin_look(self, ids: Sequence[int]) -> FeetechLook:
-        """Return a look at servos of one group, of which nothing has been asked yet.
+    def _parts(self, ids: Sequence[int]) -> list[Part]:
+        return [RUN]
 
-        Args:
-            ids: Ids of the servos.
-
-        Returns:
-            The look.
-        """
-        return FeetechLook(self._wire, ids, self._telemetry)
-
-    def _telemetry(self, id: int, block: bytes) -> Telemetry:
+    def _telemetry(self, id: int, said: list[bytes]) -> Telemetry:
         mark = self._settings[id].mark if id in self._settings else -1
-        seen = telemetry(block, mark)
+        seen = telemetry(said[0], mark)
         self._see({id: seen.position})
         return seen
-
-    def look(self) -> list[Telemetry] | None:
-        """Look at all in one go; None where not all answers arrived."""
-        with self._wire.in_haste():
-            blocks = self._wire.read_blocks(*GLANCED)
-        if blocks is None:
-            return None
-        return [self._telemetry(id, block) for id, block in zip(self._wire.ids, blocks, strict=True)]
-
-    def look_at(self, servo: Servo, hastily: bool) -> Telemetry:
-        """Look at one servo.
-
-        Args:
-            servo: The servo.
-            hastily: Whether goals wait: it is asked only once and gets little time.
-
-        Returns:
-            Its telemetry.
-
-        Raises:
-            ServoSilent: It does not answer.
-        """
-        with self._wire.in_haste() if hastily else nullcontext():
-            return self._telemetry(servo.id, self._wire.read_block(servo, *GLANCED))
-
-    def glance(self, servo: Servo) -> Telemetry | None:
-        """Look at one servo, asking once; None if it does not answer.
-
-        Args:
-            servo: The servo.
-
-        Returns:
-            Its telemetry, or None.
-        """
-        with self._wire.in_haste(LATENCY):
-            try:
-                return self._telemetry(servo.id, self._wire.read_block(servo, *GLANCED))
-            except ServoSilent:
-                return None
-
-    def p_gains(self) -> list[int]:
-        """Return the position P gains [the control table's unit]; raises ServoSilent."""
-        return [self._wire.read(servo, "p_coefficient") for servo in self.servos]
-
-    def has_error(self, servo: Servo) -> bool:
-        """Return whether a servo has a hardware error.
-
-        Args:
-            servo: The servo.
-
-        Returns:
-            The error's state.
-
-        Raises:
-            ServoSilent: It does not answer.
-        """
-        return bool(self._wire.read(servo, "error_status"))
 
     def are_stopped(self) -> list[bool]:
         """Return which servos stand, since they have no watchdog; raises ServoSilent."""
@@ -267,8 +144,7 @@ class FeetechLine:
                 return
         differing = zip(self.servos, wanted, taken, strict=True)
         servo, goal, is_goal = next((one for one in differing if one[1] != one[2]), (self.servos[0], 0, 0))
-        where = f"servo {servo.id} ({servo.actuator})"
-        raise ServoError(f"{where} does not take {goal} as goal position with a speed; it stays at {is_goal}")
+        raise ServoError(f"{named(servo)} does not take {goal} as goal position with a speed; it stays at {is_goal}")
 
     def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None, places: Sequence[int]) -> None:
         """Send goal positions with their speeds to some servos; unanswered.
@@ -278,7 +154,7 @@ class FeetechLine:
             speeds: Speeds (n,) at which they are to be reached [counts/s], or None for the limits.
             places: Places of the servos that get them.
         """
-        ids, when = self._wire.ids, now()
+        ids, when = self._wire.ids, time.perf_counter()
         goals = {ids[k]: self._near(ids[k], int(counts[k]), when) for k in places}
         asked = {} if speeds is None else {ids[k]: int(speeds[k]) for k in places}
         self._write_goals(goals, {id: min(asked.get(id, limit), limit) for id, limit in self._speeds.items()})
@@ -301,37 +177,3 @@ class FeetechLine:
         blocks = [position.encode(goal) + bytes(2) + speed.encode(units[id]) for id, goal in goals.items()]
         if goals:
             self._wire.write_blocks(*GOAL, blocks, tuple(goals))
-
-    def set_torque(self, powered: Sequence[bool]) -> None:
-        """Turn torque on or off, for each servo.
-
-        Args:
-            powered: Whether each servo gets torque.
-
-        Raises:
-            ServoError: A servo does not obey.
-        """
-        self._wire.set("torque_enable", [int(on) for on in powered])
-
-    def send_torque_off(self) -> None:
-        """Turn torque off at once, of who is left out too; unanswered."""
-        self._wire.send_torque_off()
-
-    def confirm_torque_off(self) -> list[bool | None]:
-        """Turn torque off where it still is on, one by one.
-
-        A packet that met somebody's late answer on the wire is lost.
-
-        Returns:
-            Torque of each servo as read back, None where one does not answer.
-        """
-        self._wire.drain()  # of answers to what was asked before
-        return [self._wire.cut_torque_of(servo) for servo in self.servos]
-
-    def reboot(self, servo: Servo) -> None:
-        """Turn a servo's torque off, which ends its protection; these servos know no reboot. Unanswered.
-
-        Args:
-            servo: The servo.
-        """
-        self._wire.send("torque_enable", [0], [servo.id], changes=False)

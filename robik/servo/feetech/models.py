@@ -5,13 +5,13 @@ Read from the data files in `control_tables/` and in the user's own folder; each
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import tau
-from typing import NamedTuple
 
-from ..tables import Table, TableError, own_folder, read_tables, user_folder
+from ..tables import Table
+from ..wired.control_table import Item, item_of, load_models
 
 NAME = "feetech"  # of the brand
 NEEDED = (
@@ -38,61 +38,6 @@ HARDWARE_ERRORS = {
     OVERLOAD: "overload",
 }
 SHAPE = "STS3215"  # the model whose addresses those of all others are
-LOG = logging.getLogger(__name__)
-
-
-class Item(NamedTuple):
-    """One entry of a control table.
-
-    Attributes:
-        name: as the code asks for it.
-        address, size: [bytes].
-        writable: False for what the servo only reports.
-        initial: the factory value (EEPROM) or the value after power-up (RAM).
-        low, high: what may be written.
-        sign_bit: that makes the rest a negative magnitude; None where there are no negative values.
-    """
-
-    name: str
-    address: int
-    size: int
-    writable: bool
-    initial: int
-    low: int
-    high: int
-    sign_bit: int | None
-
-    @property
-    def is_eeprom(self) -> bool:
-        """Return whether it survives a loss of power."""
-        return self.address < EEPROM_END
-
-    def encode(self, value: int) -> bytes:
-        """Return a value as the table holds it, low byte first.
-
-        Args:
-            value: The value.
-
-        Returns:
-            The bytes.
-        """
-        bits = abs(value) | (1 << self.sign_bit if self.sign_bit is not None and value < 0 else 0)
-        return bits.to_bytes(self.size, "little")
-
-    def decode(self, data: bytes) -> int:
-        """Return the value that bytes of the table mean.
-
-        Args:
-            data: The bytes.
-
-        Returns:
-            The value.
-        """
-        bits = int.from_bytes(data, "little")
-        if self.sign_bit is None:
-            return bits
-        magnitude = bits & ((1 << self.sign_bit) - 1)
-        return -magnitude if bits & (1 << self.sign_bit) else magnitude
 
 
 @dataclass(frozen=True)
@@ -125,37 +70,21 @@ def model_of(table: Table) -> Model:
 
     Returns:
         The model.
-
-    Raises:
-        TableError: An entry is elsewhere than in the STS series, whose packets all models share.
     """
-    items = {}
-    for name, e in table.entries.items():
-        values = (e.get("initial", 0), e.get("low", 0), e.get("high", 0), e.get("sign_bit"))
-        items[name] = Item(name, e["address"], e["size"], e["access"] == "RW", *values)
+    items = {name: item_of(name, entry, EEPROM_END) for name, entry in table.entries.items()}
     items["model_number"] = items["model_number"]._replace(initial=table.number)
     return Model(table.name, table.number, items, table.rpm / 60 * tau)
 
 
-def _load() -> tuple[dict[str, Model], list[str]]:
-    """Return the models by name, and what is wrong with files of the user's."""
-    ours = own_folder(NAME)
-    models = {table.name: model_of(table) for table in read_tables(ours, needed=NEEDED)[0]}
+def _misfit(model: Model, models: Mapping[str, Model]) -> str:
+    """Return which entry of a model is not where those are whose packets all models share; empty if there is none."""
     shape = models[SHAPE].table
-    mine, problems = read_tables(user_folder(NAME), ours, needed=NEEDED)
-    for table in mine:
-        model = model_of(table)
-        if (moved := next((name for name in NEEDED if model.table[name][:3] != shape[name][:3]), "")) != "":
-            problems.append(str(TableError(table.path, f"its entry {moved!r} is not where the STS series has it")))
-            continue
-        models[table.name] = model
-    return models, problems
+    moved = next((name for name in NEEDED if model.table[name][:3] != shape[name][:3]), "")
+    return f"its entry {moved!r} is not where the STS series has it" if moved else ""
 
 
-MODELS, PROBLEMS = _load()
+MODELS, PROBLEMS = load_models(NAME, NEEDED, model_of, _misfit)
 TABLE = MODELS[SHAPE].table  # the entries used here have one address in all models
-for _problem in PROBLEMS:
-    LOG.warning(_problem)
 
 
 def model_named(number: int) -> str | None:
@@ -168,16 +97,3 @@ def model_named(number: int) -> str | None:
         The name, or None.
     """
     return next((model.name for model in MODELS.values() if model.number == number), None)
-
-
-def describe_hardware_error(bits: int) -> str:
-    """Return the error bits of a servo in words.
-
-    Args:
-        bits: The entry `error_status`.
-
-    Returns:
-        Words with commas.
-    """
-    words = [word for bit, word in HARDWARE_ERRORS.items() if bits & bit]
-    return ", ".join(words) if words else f"unknown (0x{bits:02x})"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
-from .packet import AROUND, Packet, packets
-from .port import Port, now
+from ..wired.patience import LATENCY
+from ..wired.port import Port
+from .packet import AROUND, packets
 
-LATENCY = 0.034  # [s] that answers may take beyond their bytes: an adapter's 16 ms, twice
 ANSWER_DELAY = 2e-4  # [s] that a servo takes before it answers, at most: from the factory it is half of that
 
 
@@ -18,10 +19,11 @@ class Question:
         port: open.
         packet: the question.
         sizes: of each answer's parameters, by the id of the servo.
+        latency: How long answers may take beyond their bytes [s].
     """
 
-    def __init__(self, port: Port, packet: bytes, sizes: Mapping[int, int]) -> None:
-        self._port, self._packet, self._sizes = port, packet, dict(sizes)
+    def __init__(self, port: Port, packet: bytes, sizes: Mapping[int, int], latency: float = LATENCY) -> None:
+        self._port, self._packet, self._sizes, self._latency = port, packet, dict(sizes), latency
         self._until = 0.0
 
     @property
@@ -30,18 +32,14 @@ class Question:
         size = len(self._packet) + sum(AROUND + size for size in self._sizes.values())
         return size * self._port.seconds_per_byte + len(self._sizes) * ANSWER_DELAY
 
-    def send(self, latency: float) -> None:
-        """Ask.
-
-        Args:
-            latency: How long answers may take beyond their bytes [s].
-        """
+    def send(self) -> None:
+        """Ask."""
         self._port.clear()
         self._port.write(self._packet, changes=False)
-        self._until = now() + self.seconds + latency
+        self._until = time.perf_counter() + self.seconds + self._latency
 
-    def answers(self, waits: bool = False) -> dict[int, Packet] | None:
-        """Return the answers that have come, by the id of the servo; None while more may come.
+    def answers(self, waits: bool = False) -> dict[int, bytes] | None:
+        """Return the parameters of the answers that have come, by the id of the servo; None while more may come.
 
         Args:
             waits: Whether to wait a little for more.
@@ -50,10 +48,10 @@ class Question:
             The answers, or None.
         """
         data = self._port.wait() if waits else self._port.arrived()
-        if data.startswith(self._packet):  # an adapter may give back what is sent
-            data = data[len(self._packet) :]
-        found = {}
-        for packet, _ in packets(data):
-            if self._sizes.get(packet.id) == len(packet.parameters):
-                found[packet.id] = packet
-        return found if len(found) == len(self._sizes) or now() >= self._until else None
+        data = data.removeprefix(self._packet)  # an adapter may give back what is sent
+        found = {
+            packet.id: packet.parameters
+            for packet, _ in packets(data)
+            if self._sizes.get(packet.id) == len(packet.parameters)
+        }
+        return found if len(found) == len(self._sizes) or time.perf_counter() >= self._until else None

@@ -1,4 +1,4 @@
-"""The wire: Feetech servos behind a port, read and written. One thread at a time owns a `Wire`.
+"""The wire: Feetech servos behind a port, read and written.
 
 Whatever is written goes out as Sync Write, which nobody answers, and is read back: an answer to a write says only which
 errors a servo has, and whether it answers at all depends on its settings.
@@ -6,135 +6,113 @@ errors a servo has, and whether it answers at all depends on its settings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from ...errors import ServoError
-from ..line import ServoSilent
+from ..wired.patience import SHORTEST_LATENCY, TRIES
+from ..wired.port import Port
+from ..wired.reading import Addressed, Entries, named
+from ..wired.wire import Wire
 from .models import TABLE
-from .packet import BROADCAST, Instruction, encode, sync_writes
-from .question import ANSWER_DELAY, LATENCY
-from .reading import TRIES, Addressed, Reader
+from .packet import AROUND, BROADCAST, HIGHEST_ID, Instruction, encode, packets, sync_read, sync_writes
+from .question import Question
+
+EVERYBODY = 0.8  # [s] in which all servos answer a ping to everybody
+NEAR = 40  # [counts] between two looks at a position that is believed
 
 
-class Wire(Reader):
-    """An open port with servos behind it, of which it reads and which it writes: see `Reader`."""
+class FeetechWire(Wire):
+    """An open port with Feetech servos behind it, of which it reads and which it writes: see `Wire`."""
 
-    def write_blocks(
-        self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int] = (), changes: bool = True
-    ) -> None:
-        """Write bytes of the servos' tables; nobody answers.
+    table = TABLE
+    entries = Entries("torque_enable", "present_position", "error_status", "p_coefficient")
+    port: Port
 
-        Args:
-            address: Of the first byte.
-            size: Number of bytes.
-            blocks: The bytes of each servo.
-            ids: Ids of the servos; the chain's if left out.
-            changes: Whether the emergency stop keeps it from being sent.
+    def _open(self, baud_rate: int) -> None:
+        self.port = Port(self.name, baud_rate, self.emergency)
 
-        Raises:
-            PortGone: The port takes no bytes.
-        """
-        for packet in sync_writes(address, size, blocks, ids or self.ids):
-            self.port.write(packet, changes)
+    # reading
 
-    def send(self, entry: str, values: Sequence[int], ids: Sequence[int] = (), changes: bool = True) -> None:
-        """Write an entry of servos; nobody answers.
+    def _asked(self, packet: bytes, sizes: Mapping[int, int]) -> dict[int, bytes] | None:
+        """Ask, and wait for the answers; None if some do not come."""
+        question = Question(self.port, packet, sizes, self.patience.latency)
+        question.send()
+        while (found := question.answers(waits=True)) is None:
+            continue
+        return found if len(found) == len(sizes) else None
 
-        Args:
-            entry: Name of the entry.
-            values: One per servo.
-            ids: Ids of the servos; the chain's if left out.
-            changes: Whether the emergency stop keeps it from being sent.
+    def _ping(self, id: int) -> int | None:
+        return None if self._asked(encode(id, Instruction.PING), {id: 0}) is None else 0
 
-        Raises:
-            PortGone: The port takes no bytes.
-        """
-        item = TABLE[entry]
-        self.write_blocks(item.address, item.size, [item.encode(value) for value in values], ids, changes)
+    def _read(self, servo: Addressed, address: int, size: int) -> bytes | None:
+        found = self._asked(encode(servo.id, Instruction.READ, bytes([address, size])), {servo.id: size})
+        return None if found is None else found[servo.id]
 
-    def set(self, entry: str, values: Sequence[int]) -> None:
-        """Write an entry of all servos and make sure of it, trying again where a packet was lost.
+    def _read_together(self, address: int, size: int, ids: Sequence[int]) -> list[bytes] | None:
+        found = self._asked(sync_read(address, size, ids), dict.fromkeys(ids, size))
+        return None if found is None else [found[id] for id in ids]
 
-        Args:
-            entry: Name of the entry.
-            values: One per servo.
+    def _question_to(self, ids: Sequence[int], address: int, size: int) -> Question:
+        return Question(self.port, sync_read(address, size, ids), dict.fromkeys(ids, size))
 
-        Raises:
-            ServoError: Names the servo that would not take it.
-        """
-        for _ in range(TRIES):
-            self.send(entry, values)
-            taken = self.read_each(entry).tolist()
-            if taken == list(values):
-                return
-        for servo, wanted, is_value in zip(self.servos, values, taken, strict=True):
-            if wanted != is_value:
-                raise ServoError(_refusal(servo, entry, wanted, is_value))
-
-    def set_one(self, servo: Addressed, entry: str, value: int) -> None:
-        """Write an entry of one servo, whether it is in the chain or not, and make sure of it.
-
-        Args:
-            servo: The servo.
-            entry: Name of the entry.
-            value: Its new value.
-
-        Raises:
-            ServoSilent: It does not answer.
-            ServoError: It does not take it.
-        """
-        for _ in range(TRIES):
-            self.send(entry, [value], [servo.id])
-            if (taken := self.read(servo, entry)) == value:
-                return
-        raise ServoError(_refusal(servo, entry, value, taken))
-
-    # torque
-
-    def send_torque_off(self) -> None:
-        """Turn torque off.
-
-        Nobody answers, so it is sent three times, and a missing servo may still hear it.
-        """
-        ids = [*self.ids, *(servo.id for servo in self.missing)]
-        for _ in range(TRIES):
-            self.send("torque_enable", [0] * len(ids), ids)
-
-    def cut_torque_of_all(self) -> None:
-        """Turn torque off on every servo at this baud rate, known or not, by a broadcast that nobody answers."""
-        item = TABLE["torque_enable"]
-        with self.emergency.serving():
-            for _ in range(TRIES):
-                self.port.write(encode(BROADCAST, Instruction.WRITE, bytes([item.address, 0])), changes=True)
-            self.port.flush()
-            self.emergency.pause(ANSWER_DELAY)  # the last packet has to be on the wire before the rate changes
-            self.drain()
-
-    def cut_torque_of(self, servo: Addressed) -> bool | None:
-        """Turn the torque of a servo off, if it is not.
-
-        Args:
-            servo: The servo.
+    def ping_all(self) -> tuple[set[int], bool]:
+        """Ask who is there at this baud rate.
 
         Returns:
-            Its torque as read back; None if it does not answer.
+            Ids of all that answer, and whether there were bytes that nobody sent whole: then each is to be asked alone.
         """
-        powered = None
+        self._settle()
+        self.port.clear()
+        asked = encode(BROADCAST, Instruction.PING)
+        self.port.write(asked, changes=False)
+        self.emergency.pause(EVERYBODY + HIGHEST_ID * AROUND * self.port.seconds_per_byte)
+        data = self.port.arrived().removeprefix(asked)
+        whole = [packet for packet, _ in packets(data)]
+        found = {packet.id for packet in whole if packet.id <= HIGHEST_ID and not packet.parameters}
+        return found, len(data) > AROUND * len(whole)
+
+    def ping_each(self) -> set[int]:
+        """Ask every id by itself who is there; ids of all that answer."""
+        with self.patience.in_haste(SHORTEST_LATENCY):
+            return {id for id in range(HIGHEST_ID + 1) if self.ping(id) is not None}
+
+    def positions(self) -> np.ndarray:
+        """Return present positions (n,) [counts] that were seen twice: the protocol's check lets some garbage pass.
+
+        Raises:
+            ServoSilent: Names the servo that does not answer.
+            ServoError: Names a servo that is somewhere else every time.
+        """
+        before = self.read_each("present_position")
         for _ in range(TRIES):
-            powered = self._torque_of(servo)
-            if powered is False:
-                break
-            self.send("torque_enable", [0], [servo.id])
-        return powered
+            there = self.read_each("present_position")
+            away = np.abs(there - before)
+            if not len(away) or away.max() <= NEAR:
+                return there
+            before = there
+        where = f"{named(self.servos[int(np.argmax(away))])} says another position every time on {self.name}"
+        raise ServoError(f"{where}; hold it still, and check the cable")
 
-    def _torque_of(self, servo: Addressed) -> bool | None:
-        with self.in_haste(LATENCY):
-            try:
-                return bool(self.read(servo, "torque_enable"))
-            except ServoSilent:
-                return None
+    # writing
 
+    def _write(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int]) -> None:
+        for packet in sync_writes(address, size, blocks, ids):
+            self.port.write(packet, changes=True)
 
-def _refusal(servo: Addressed, entry: str, wanted: int, stays: int) -> str:
-    what = entry.replace("_", " ")
-    return f"servo {servo.id} ({servo.actuator}) does not take {wanted} as {what}; it stays at {stays}"
+    def reboot(self, servo: Addressed) -> None:
+        """Turn a servo's torque off, which ends its protection; these servos know no reboot. Unanswered.
+
+        The emergency stop does not keep it from being sent.
+
+        Args:
+            servo: The servo.
+        """
+        item = TABLE["torque_enable"]
+        for packet in sync_writes(item.address, item.size, [item.encode(0)], [servo.id]):
+            self.port.write(packet, changes=False)
+
+    def _broadcast_torque_off(self) -> None:
+        item = TABLE["torque_enable"]
+        self.port.write(encode(BROADCAST, Instruction.WRITE, bytes([item.address, 0])), changes=True)

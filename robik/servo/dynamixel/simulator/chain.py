@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from ...chain import BITS_PER_BYTE, ServoChain
-from ...simulator.simulated import Answer, GoalRecord, OnGoal
-from ..models import BAUD_RATES, FAST_READ_FIRMWARE, MODELS
+from ...chain import ServoChain
+from ...simulator.chain import TableChain
+from ...simulator.simulated import Answer, OnGoal
+from ..models import FAST_READ_FIRMWARE, MODELS
 from .packet import (
     ALERT,
     BROADCAST,
@@ -20,7 +21,6 @@ from .packet import (
 )
 from .servo import SimulatedServo
 
-BROKEN_OFF = 0.005  # [s] of silence after which the rest of a packet comes no more
 DELAY_UNIT = 2e-6  # [s] of the return delay entry
 RESET_ALL = 0xFF
 CLEAR_TURNS = bytes([0x01, 0x44, 0x58, 0x4C, 0x22])
@@ -37,21 +37,21 @@ SEVERAL = (
 FAST = (Instruction.FAST_SYNC_READ, Instruction.FAST_BULK_READ)
 
 
-class SimulatedChain:
-    """Servos on one bus.
+class SimulatedChain(TableChain[SimulatedServo, Packet]):
+    """Servos on one bus, set up for streaming, without return delay.
 
-    Attributes:
-        servos: in the order of the chain; set up for streaming, without return delay, at the chain's baud rate.
+    Args:
+        chain: the servos.
+        now: [s].
         on_goal: called with each goal position that a servo takes.
     """
 
     def __init__(self, chain: ServoChain, now: float, on_goal: OnGoal | None = None) -> None:
-        self.servos = [SimulatedServo(MODELS[servo.model], servo.id, servo.zero, now) for servo in chain.servos]
-        for servo in self.servos:
-            servo.set("baud_rate", BAUD_RATES.index(chain.baud_rate))
+        servos = [SimulatedServo(MODELS[servo.model], servo.id, servo.zero, now) for servo in chain.servos]
+        super().__init__(chain, servos, now, on_goal)
+        for servo in servos:
             servo.set("return_delay_time", 0)
-        self.on_goal = on_goal
-        self._decoder, self._heard = Decoder(), now
+        self._decoder = Decoder()
 
     def servo(self, id: int) -> SimulatedServo | None:
         """Return the servo with this id, if it is there.
@@ -62,33 +62,14 @@ class SimulatedChain:
         Returns:
             The servo, or None.
         """
-        return next((servo for servo in self.servos if servo.get("id") == id), None)
+        return next((servo for servo in self.servos if servo.id == id), None)
 
-    def receive(self, data: bytes, now: float, baud_rate: int | None = None) -> list[Answer]:
-        """Return the answers to these bytes.
-
-        Args:
-            data: As they arrived, in pieces of any size.
-            now: [s], increasing.
-            baud_rate: At which they were sent; servos set to another hear nothing. None where there is no such thing.
-
-        Returns:
-            Bytes with the times at which they are sent.
-        """
-        if now - self._heard > BROKEN_OFF:
+    def _packets(self, data: bytes, is_new: bool) -> Iterable[Packet]:
+        if is_new:
             self._decoder = Decoder()
-        self._heard = now
-        answers = []
-        for packet in self._decoder.feed(data):
-            there = [
-                s for s in self.servos if not s.is_deaf(now) and baud_rate in (None, BAUD_RATES[s.get("baud_rate")])
-            ]
-            for servo in there:
-                servo.hear(now)
-            answers += self._answers(packet, there, now)
-        return answers
+        return self._decoder.feed(data)
 
-    def _answers(self, packet: Packet, there: list[SimulatedServo], now: float) -> list[Answer]:
+    def _answers(self, packet: Packet, there: Sequence[SimulatedServo], now: float) -> list[Answer]:
         if packet.instruction in SEVERAL:
             if packet.id != BROADCAST or not packet.intact:
                 return []
@@ -105,7 +86,7 @@ class SimulatedChain:
             error, data = self._execute(servo, packet, now)
             needed = {Instruction.PING: 0, Instruction.READ: ANSWERS_READS}.get(packet.instruction, ANSWERS_ALL)  # type: ignore[call-overload]
             if level >= needed and (is_asked or (packet.id == BROADCAST and packet.instruction == Instruction.PING)):
-                answers.append(_status(servo, packet.id if is_asked else servo.get("id"), error, data))
+                answers.append(self._status(servo, packet.id if is_asked else servo.get("id"), error, data))
         return answers
 
     def _execute(self, servo: SimulatedServo, packet: Packet, now: float) -> tuple[PacketError, bytes]:
@@ -156,10 +137,10 @@ class SimulatedChain:
 
     def _write(self, servo: SimulatedServo, address: int, data: bytes, now: float) -> None:
         for item, value in servo.write(address, data):
-            if item.name == "goal_position" and self.on_goal:
-                self.on_goal(GoalRecord(now, servo.get("id"), value))
+            if item.name == "goal_position":
+                self._take_note(servo, value, now)
 
-    def _answer_several(self, packet: Packet, there: list[SimulatedServo], now: float) -> list[Answer]:
+    def _answer_several(self, packet: Packet, there: Sequence[SimulatedServo], now: float) -> list[Answer]:
         if packet.instruction in FAST:  # which older firmware does not know
             there = [servo for servo in there if servo.get("firmware_version") >= FAST_READ_FIRMWARE]
         by_id = {servo.get("id"): servo for servo in there}
@@ -199,17 +180,16 @@ class SimulatedChain:
             except TableError as refusal:
                 answered.append((servo, id, refusal.error, b""))
         if packet.instruction in (Instruction.SYNC_READ, Instruction.BULK_READ):
-            return [_status(servo, id, error, data) for servo, id, error, data in answered]
+            return [self._status(servo, id, error, data) for servo, id, error, data in answered]
         if not answered:
             return []
         fields = [(id, error | _alert(servo), data) for servo, id, error, data in answered]
         whole = encode_fast_status(fields, sum(size + 4 for _, _, size in reads))
-        return [Answer(whole, sum(_delay(servo) for servo, *_ in answered) + _wire_time(answered[0][0], whole))]
+        return [Answer(whole, sum(_delay(servo) for servo, *_ in answered) + self._wire_time(answered[0][0], whole))]
 
-
-def _status(servo: SimulatedServo, id: int, error: int, data: bytes) -> Answer:
-    whole = encode_status(id, error | _alert(servo), data)
-    return Answer(whole, _delay(servo) + _wire_time(servo, whole))
+    def _status(self, servo: SimulatedServo, id: int, error: int, data: bytes) -> Answer:
+        whole = encode_status(id, error | _alert(servo), data)
+        return Answer(whole, _delay(servo) + self._wire_time(servo, whole))
 
 
 def _alert(servo: SimulatedServo) -> int:
@@ -218,10 +198,6 @@ def _alert(servo: SimulatedServo) -> int:
 
 def _delay(servo: SimulatedServo) -> float:
     return servo.get("return_delay_time") * DELAY_UNIT
-
-
-def _wire_time(servo: SimulatedServo, data: bytes) -> float:
-    return len(data) * BITS_PER_BYTE / BAUD_RATES[servo.get("baud_rate")]
 
 
 def _number(data: bytes, at: int) -> int:

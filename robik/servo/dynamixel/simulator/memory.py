@@ -1,52 +1,36 @@
-"""A simulated servo's control table: entries in memory, and the vendor's rules for reading and writing them."""
+"""A simulated servo's control table: the vendor's rules for reading and writing its entries."""
 
 from __future__ import annotations
 
-from ..models import MAX_TURNS_COUNTS, SINGLE_TURN_MODE, Item, Model
+from ...simulator.motor import Motor
+from ...simulator.servo import TableServo
+from ...wired.control_table import Item
+from ..models import MAX_TURNS_COUNTS, SINGLE_TURN_MODE, Model
 from .packet import PacketError, TableError
 
 GOALS = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")
 TRIPPED = -1  # of the bus watchdog
 
 
-class Memory:
-    """Entries of a control table.
+class CheckedServo(TableServo):
+    """A servo with the vendor's rules for its control table.
+
+    Args:
+        model: whose table it is.
+        id: on the bus.
+        motor: what moves.
+        now: [s].
 
     Attributes:
-        model: whose table it is.
+        model: see above.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, id: int, motor: Motor, now: float) -> None:
         self.model = model
-        self._memory = bytearray(max(item.address + item.size for item in model.items))
-        for item in model.items:
-            self.set(item.name, item.initial)
-
-    def get(self, name: str) -> int:
-        """Return an entry's value.
-
-        Args:
-            name: Name of the entry.
-
-        Returns:
-            The value.
-        """
-        item = self.model.table[name]
-        return int.from_bytes(self._memory[item.address : item.address + item.size], "little", signed=item.is_signed)
-
-    def set(self, name: str, value: int) -> None:
-        """Change an entry from within, without the rules for writing.
-
-        Args:
-            name: Name of the entry.
-            value: Its new value.
-        """
-        item = self.model.table[name]
-        wrapped = value & ((1 << 8 * item.size) - 1)
-        self._memory[item.address : item.address + item.size] = wrapped.to_bytes(item.size, "little")
+        super().__init__(model, id, motor, now)
 
     def read(self, address: int, size: int) -> bytes:
-        """Return bytes of the table.
+        """Return bytes of the table, with what the servo reports now.
 
         Args:
             address: Of the first byte.
@@ -58,6 +42,7 @@ class Memory:
         Raises:
             TableError: An address without an entry, or no bytes at all.
         """
+        self._report()
         if size <= 0:
             raise TableError(PacketError.DATA_LENGTH)
         return bytes(self._memory[self._real(a)] for a in range(address, address + size))
@@ -87,7 +72,7 @@ class Memory:
                 raise TableError(PacketError.ACCESS)
             if addresses[k : k + item.size] != list(range(item.address, item.address + item.size)):
                 raise TableError(PacketError.DATA_LENGTH)
-            value = int.from_bytes(data[k : k + item.size], "little", signed=item.is_signed)
+            value = item.decode(data[k : k + item.size])
             self._check_value(item, value)
             changes.append((item, value))
             k += item.size

@@ -9,6 +9,8 @@ from __future__ import annotations
 from math import tau
 
 from ...simulator.motor import Motor
+from ...simulator.servo import WAKING
+from ...wired.control_table import Item
 from ..models import (
     ACCELERATION_UNIT,
     CURRENT_POSITION_MODE,
@@ -17,75 +19,44 @@ from ..models import (
     SINGLE_TURN_MODE,
     VELOCITY_UNIT,
     WATCHDOG_UNIT,
-    Item,
     Model,
 )
 from .backup import Backup, copy_settings
-from .memory import GOALS, TRIPPED, Memory
+from .memory import GOALS, TRIPPED, CheckedServo
 from .packet import PacketError, TableError
 
 CURRENT_MODE, VELOCITY_MODE, PWM_MODE = 0, 1, 16
 LOAD_TOP = 1000  # of models without a current sensor [0.1 %]
-OVERLOAD, OVERHEATING, VOLTAGE = 0x20, 0x04, 0x01
-WAKING = 0.1  # [s] that a servo is deaf after a reboot
+OVERHEATING, VOLTAGE = 0x04, 0x01
 TORQUE_BY_GOAL = 0x08  # a bit of the drive mode: a goal turns torque on
 TORQUE_AT_START, RAM_RESTORE = 0x01, 0x02  # bits of the startup configuration
 STARTUP_FIRMWARE = 45  # from which there are these bits and backups
 
 
-class SimulatedServo(Memory):
+class SimulatedServo(CheckedServo):
     """One servo on the simulated bus.
 
-    Attributes:
+    Args:
         model: its table.
+        id: on the bus.
         position: of the horn, in counts, also beyond one turn.
-        silent: does not answer and does not listen, as if unplugged.
-        motor: what moves.
-        registered: address and data of a Reg Write that waits for its Action.
-        heard, moved: when a packet last passed on the bus, and when the horn last moved, as far as anybody looked [s].
+        now: [s].
     """
 
+    shown = (
+        *("torque_enable", "goal_position", "bus_watchdog", "hardware_error_status", "profile_velocity"),
+        *("profile_acceleration", "goal_current"),
+    )
+
     def __init__(self, model: Model, id: int, position: int, now: float) -> None:
-        super().__init__(model)
-        self.silent = False
-        self.registered: tuple[int, bytes] | None = None
-        self.motor = Motor(float(position), model.max_speed / tau * model.counts_per_turn)
-        self._started = self._now = self._awake = self.heard = self.moved = now
-        self._is_waking = False
+        super().__init__(model, id, Motor(float(position), model.max_speed / tau * model.counts_per_turn), now)
+        self._started, self._is_waking = now, False
         self._backup = Backup()
-        self.set("id", id)
         self.set("goal_position", position)
 
     @property
-    def id(self) -> int:
-        """Id on the bus, as it is now."""
-        return self.get("id")
-
-    def state(self) -> dict[str, float]:
-        """Return position [counts], velocity [counts/s], `moved` and `heard` [s], and entries worth a look."""
-        names = ["torque_enable", "goal_position", "bus_watchdog", "hardware_error_status"]
-        names += ["profile_velocity", "profile_acceleration"]
-        names += ["goal_current"] if "goal_current" in self.model.table else []
-        motion = {"position": self.motor.position, "velocity": self.motor.velocity}
-        return motion | {"heard": self.heard, "moved": self.moved} | {name: self.get(name) for name in names}
-
-    # what is read and written
-
-    def read(self, address: int, size: int) -> bytes:
-        """Return bytes of the table, with what the servo reports now.
-
-        Args:
-            address: Of the first byte.
-            size: Number of bytes.
-
-        Returns:
-            The bytes.
-
-        Raises:
-            TableError: An address without an entry, or no bytes at all.
-        """
-        self._report()
-        return super().read(address, size)
+    def _place(self) -> float:
+        return self.motor.position
 
     def write(self, address: int, data: bytes) -> list[tuple[Item, int]]:
         """Write whole entries, all or none.
@@ -181,15 +152,6 @@ class SimulatedServo(Memory):
 
     # time
 
-    def hear(self, now: float) -> None:
-        """Hear an instruction packet on the bus, for whichever servo: it feeds the watchdog.
-
-        Args:
-            now: Time by the servos' clock [s].
-        """
-        self.advance(now)
-        self.heard = now
-
     def advance(self, now: float) -> None:
         """Let time pass: start, motion, watchdog, overload.
 
@@ -202,10 +164,10 @@ class SimulatedServo(Memory):
         watchdog = self.get("bus_watchdog")
         bites = self.heard + watchdog * WATCHDOG_UNIT
         if watchdog > 0 and self.motor.powered and now > bites:
-            self._endure(bites)
+            super().advance(bites)
             if self.motor.powered:
                 self._trip()
-        self._endure(now)
+        super().advance(now)
 
     def _trip(self) -> None:
         self.motor.halt()
@@ -213,21 +175,6 @@ class SimulatedServo(Memory):
         self.set("goal_position", round(self.motor.position) + self.get("homing_offset"))
         self.set("profile_velocity", 0)
         self.set("profile_acceleration", 0)
-
-    def _endure(self, now: float) -> None:
-        """Move on, until an overload at its own time, however late one looks, and from there as that leaves it."""
-        overloaded = self._now + self.motor.endures
-        if now > overloaded:
-            self._move(overloaded)
-            self.raise_error(OVERLOAD)
-        self._move(now)
-
-    def _move(self, now: float) -> None:
-        before = self.motor.position
-        self.motor.advance(max(0.0, now - self._now))
-        self._now = now
-        if self.motor.position != before:
-            self.moved = now
 
     # faults
 
@@ -257,17 +204,6 @@ class SimulatedServo(Memory):
             self.set("present_temperature", round(celsius))
             if celsius > self.get("temperature_limit"):
                 self.raise_error(OVERHEATING)
-
-    def is_deaf(self, now: float) -> bool:
-        """Return whether packets pass it unheard: it is not there, or still wakes up.
-
-        Args:
-            now: Time by the servos' clock [s].
-
-        Returns:
-            True where it hears nothing.
-        """
-        return self.silent or now < self._awake
 
     def reboot(self, now: float) -> None:
         """Reboot, as if the power had been off: the EEPROM stays, the rest is new, the position is within one turn.

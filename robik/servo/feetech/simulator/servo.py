@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import tau
 
 from ...simulator.motor import Motor
+from ...simulator.servo import WAKING, TableServo
 from ..models import (
     CALIBRATE,
     COARSE,
@@ -24,17 +25,12 @@ from ..models import (
     Model,
 )
 
-WAKING = 0.1  # [s] that a servo is deaf after a loss of power
 ACCELERATION_UNIT = 100  # [counts/s²]
 LOAD_TOP = 1000  # [0.1 %]
 PERCENT, TEN_MS = 0.01, 0.01
-REPORTED_STATE = (
-    *("torque_enable", "goal_position", "goal_speed", "goal_torque_limit", "error_status", "eeprom_lock"),
-    *("homing_offset", "operating_mode"),
-)
 
 
-class SimulatedServo:
+class SimulatedServo(TableServo):
     """One servo on the simulated bus.
 
     Args:
@@ -42,43 +38,18 @@ class SimulatedServo:
         id: on the bus.
         position: where its horn stands, by its sensor [counts].
         now: [s].
-
-    Attributes:
-        model: see above.
-        silent: does not answer and does not listen, as if unplugged.
-        motor: what moves; its position is the sensor's [counts].
-        registered: address and data of a Reg Write that waits for its Action.
-        heard, moved: when a packet last passed on the bus, and when the horn last moved, as far as anybody looked [s].
     """
 
+    shown = (
+        *("torque_enable", "goal_position", "goal_speed", "goal_torque_limit", "error_status", "eeprom_lock"),
+        *("homing_offset", "operating_mode"),
+    )
+
     def __init__(self, model: Model, id: int, position: int, now: float) -> None:
-        self.model, self.silent = model, False
-        self.registered: tuple[int, bytes] | None = None
-        self.motor = Motor(float(position), model.max_speed / tau * COUNTS_PER_TURN)
-        self._now = self._awake = self.heard = self.moved = now
-        self._memory = bytearray(256)
-        for item in model.items:
-            self.set(item.name, item.initial)
-        self.set("id", id)
+        self.model = model
+        super().__init__(model, id, Motor(float(position), model.max_speed / tau * COUNTS_PER_TURN), now)
         self._kept = bytes(self._memory)
         self._start()
-
-    @property
-    def id(self) -> int:
-        """Id on the bus, as it is now."""
-        return self.get("id")
-
-    def get(self, name: str) -> int:
-        """Return an entry's value.
-
-        Args:
-            name: Name of the entry.
-
-        Returns:
-            The value.
-        """
-        item = self.model.table[name]
-        return item.decode(bytes(self._memory[item.address : item.address + item.size]))
 
     def set(self, name: str, value: int) -> None:
         """Change an entry from within, without the rules for writing; of the EEPROM, for good.
@@ -87,15 +58,13 @@ class SimulatedServo:
             name: Name of the entry.
             value: Its new value.
         """
-        item = self.model.table[name]
-        self._memory[item.address : item.address + item.size] = item.encode(value)
-        if item.is_eeprom:
+        super().set(name, value)
+        if self.model.table[name].is_eeprom:
             self._kept = bytes(self._memory)
 
-    def state(self) -> dict[str, float]:
-        """Return position [counts], velocity [counts/s], `moved` and `heard` [s], and entries worth a look."""
-        motion = {"position": self._turned(), "velocity": self.motor.velocity}
-        return motion | {"heard": self.heard, "moved": self.moved} | {name: self.get(name) for name in REPORTED_STATE}
+    @property
+    def _place(self) -> float:
+        return self._turned()
 
     # what is read and written
 
@@ -172,8 +141,7 @@ class SimulatedServo:
             name: Name of the entry.
             value: Its new value.
         """
-        item = self.model.table[name]
-        self._memory[item.address : item.address + item.size] = item.encode(value)
+        super().set(name, value)
         if self.get("eeprom_lock") == 0:
             self._kept = bytes(self._memory)
 
@@ -214,47 +182,6 @@ class SimulatedServo:
     def _sensed(self, counts: int) -> float:
         """Return the sensor's position of one that it is told, on the way that crosses neither end of its turn."""
         return self.motor.position + counts - self._turned()
-
-    # time
-
-    def hear(self, now: float) -> None:
-        """Hear a packet on the bus, for whichever servo.
-
-        Args:
-            now: Time by the servos' clock [s].
-        """
-        self.advance(now)
-        self.heard = now
-
-    def advance(self, now: float) -> None:
-        """Let time pass: motion and overload, at its own time however late one looks.
-
-        Args:
-            now: Time by the servos' clock [s].
-        """
-        overloaded = self._now + self.motor.endures
-        if now > overloaded:
-            self._move(overloaded)
-            self.raise_error(OVERLOAD)
-        self._move(now)
-
-    def _move(self, now: float) -> None:
-        before = self.motor.position
-        self.motor.advance(max(0.0, now - self._now))
-        self._now = max(now, self._now)
-        if self.motor.position != before:
-            self.moved = self._now
-
-    def is_deaf(self, now: float) -> bool:
-        """Return whether packets pass it unheard: it is not there, or still starts.
-
-        Args:
-            now: Time by the servos' clock [s].
-
-        Returns:
-            True where it hears nothing.
-        """
-        return self.silent or now < self._awake
 
     # faults
 

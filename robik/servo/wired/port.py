@@ -1,17 +1,15 @@
-"""The serial port of Feetech servos: bytes out at once, bytes in as they come."""
+"""Serial port for brands that make their packets themselves: bytes out at once, bytes in as they come."""
 
 from __future__ import annotations
 
 import os
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from ...errors import ServoError
+from ..chain import BITS_PER_BYTE
 from ..emergency import Emergency
-from ..line import PortGone
 from ..listener import Listener
-from ..serial_port import OPEN_ERRORS, PORT_ERRORS, READ_SLICE, lower_latency, open_serial, ports_there, reason
-
-BITS_PER_BYTE = 10  # on the wire: start, eight, stop
+from ..serial_port import OPEN_ERRORS, PORT_ERRORS, READ_SLICE, gone, lower_latency, open_serial, unopened
 
 
 class Port:
@@ -37,7 +35,7 @@ class Port:
         self.open_at(baud_rate)
 
     def open_at(self, baud_rate: int) -> None:
-        """Open the port, or open it again, at a baud rate.
+        """Open the port, or open it again, at a baud rate, if it has another one.
 
         Args:
             baud_rate: Rate [bit/s].
@@ -45,11 +43,13 @@ class Port:
         Raises:
             ServoError: It cannot be opened.
         """
+        if self._is_open and baud_rate == self.baud_rate:
+            return
         self.close()
         try:
             self._serial = open_serial(self.name, baud_rate)
         except OPEN_ERRORS as error:
-            raise ServoError(f"port {self.name} cannot be opened ({reason(error)}); {ports_there()}") from None
+            raise unopened(self.name, error) from None
         self.baud_rate, self._is_open = baud_rate, True
         if isinstance(getattr(self._serial, "fd", None), int):
             self._listener = Listener(self._serial.fd)
@@ -86,12 +86,10 @@ class Port:
             EmergencyStopped: The stop is pressed.
         """
         self._emergency.check(changes=changes)
-        try:
+        with self._in_use():
             written = self._write_some(data) if self._listener else 0
             if written < len(data):
                 self._serial.write(data[written:])
-        except PORT_ERRORS as error:
-            raise self._gone(error) from None
 
     def _write_some(self, data: bytes) -> int:
         try:
@@ -105,10 +103,8 @@ class Port:
         Raises:
             PortGone: The port is gone.
         """
-        try:
+        with self._in_use():
             self._serial.flush()
-        except PORT_ERRORS as error:
-            raise self._gone(error) from None
 
     def arrived(self) -> bytes:
         """Return all that has arrived since `clear`, at once.
@@ -118,10 +114,8 @@ class Port:
             EmergencyStopped: The stop is pressed.
         """
         self._emergency.check()
-        try:
+        with self._in_use():
             self._there += self._new()
-        except PORT_ERRORS as error:
-            raise self._gone(error) from None
         return bytes(self._there)
 
     def _new(self) -> bytes:
@@ -140,10 +134,8 @@ class Port:
             EmergencyStopped: The stop is pressed.
         """
         self._emergency.check()
-        try:
+        with self._in_use():
             self._there += self._listener.take(4096, READ_SLICE) if self._listener else self._serial.read(1)
-        except PORT_ERRORS as error:
-            raise self._gone(error) from None
         return self.arrived()
 
     def clear(self) -> None:
@@ -155,12 +147,10 @@ class Port:
         self.arrived()
         self._there.clear()
 
-    def _gone(self, error: Exception) -> PortGone:
-        return PortGone(
-            f"port {self.name} is gone ({reason(error)}); check the adapter and its cable, then connect again"
-        )
-
-
-def now() -> float:
-    """Return the time by the clock that timeouts go by [s]."""
-    return time.perf_counter()
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        """Use the port within this context, where a failure of it becomes `PortGone`."""
+        try:
+            yield
+        except PORT_ERRORS as error:
+            raise gone(self.name, error) from None

@@ -1,13 +1,11 @@
-"""A look at some servos whose answers nobody waits for."""
+"""Looks at servos whose answers nobody waits for: see `Look`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from .models import RETURN_DELAY_UNIT
-from .question import wire_bytes
-from .wire import Wire
+from .reading import Reader
 
 _Telemetry = TypeVar("_Telemetry")
 Part = tuple[int, int]  # address and size of bytes
@@ -17,11 +15,11 @@ class AskedLook(Generic[_Telemetry]):
     """A look in one question or several, one after the other.
 
     Args:
-        wire: of the servos.
+        reader: of the servos.
         ids: theirs.
         parts: addresses and sizes, in the order in which they are asked for.
-        delay: sum of the servos' return delays [their unit].
-        decode: makes what a servo reports of the bytes of the parts.
+        decode: makes what a servo reports of its id and the bytes of the parts.
+        delay: what the servos wait before they answer, beyond what a question counts on [s].
 
     Attributes:
         ids: see above.
@@ -31,16 +29,15 @@ class AskedLook(Generic[_Telemetry]):
 
     def __init__(
         self,
-        wire: Wire,
+        reader: Reader,
         ids: Sequence[int],
         parts: Sequence[Part],
-        delay: int,
-        decode: Callable[[list[bytes]], _Telemetry],
+        decode: Callable[[int, list[bytes]], _Telemetry],
+        delay: float = 0.0,
     ) -> None:
         self.ids, self.is_asked = tuple(ids), False
         self.seen: dict[int, _Telemetry] = {}
-        self._wire, self._left, self._decode = wire, list(parts), decode
-        self._delay = delay * RETURN_DELAY_UNIT
+        self._reader, self._left, self._decode, self._delay = reader, list(parts), decode, delay
         self._said: dict[int, list[bytes]] = {id: [] for id in ids}
 
     @property
@@ -48,8 +45,7 @@ class AskedLook(Generic[_Telemetry]):
         """Time of the next question and its answers on the wire [s]."""
         if not self._left:
             return 0.0
-        size = wire_bytes(len(self.ids), self._left[0][1], self._wire.has_fast_read)
-        return size * self._wire.seconds_per_byte + self._delay
+        return self._reader.seconds(self.ids, *self._left[0]) + self._delay
 
     @property
     def is_over(self) -> bool:
@@ -58,18 +54,18 @@ class AskedLook(Generic[_Telemetry]):
 
     def ask(self) -> None:
         """Send the next question."""
-        self._wire.ask(self.ids, *self._left.pop(0))
+        self._reader.ask(self.ids, *self._left.pop(0))
         self.is_asked = True
 
     def collect(self) -> None:
         """Take in what has been answered; where somebody is silent, nothing more is asked."""
-        answers = self._wire.answers()
+        answers = self._reader.answers()
         if answers is None:
             return
         self.is_asked = False
         for id, data in answers.items():
             self._said[id].append(data)
         if not self._left:
-            self.seen = {id: self._decode(self._said[id]) for id in self.ids if id in answers}
+            self.seen = {id: self._decode(id, self._said[id]) for id in self.ids if id in answers}
         elif len(answers) < len(self.ids):
             self._left.clear()

@@ -1,0 +1,111 @@
+"""Legs of a robot: the body on which they hang, and how they can turn the feet at their ends."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..mechanism.joints import SLIDES, TURNS
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import WORLD, Joint
+
+POSES = 8  # in which a leg is tried
+BENT = 0.7  # [rad] by which its joints are bent there, each way
+LEFT = 0.2  # of a turn: a leg for which more of it is missing cannot do it
+
+
+def pelvis(mechanism: Mechanism) -> str | None:
+    """Return the body that all feet hang on, the nearest to them.
+
+    None with fewer than two feet, or where they have none in common.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Name of the body, or None.
+    """
+    feet = list(dict.fromkeys(frame.body for frame in mechanism.frames if frame.is_foot))
+    if len(feet) < 2:
+        return None
+    first, *others = (_above(mechanism, foot) for foot in feet)
+    return next((body for body in first if body not in feet and all(body in chain for chain in others)), None)
+
+
+def turns_freely(mechanism: Mechanism, foot: str) -> bool:
+    """Return whether a leg has the six motions that a foot needs to stand anywhere in any direction.
+
+    Legs with loops are taken to.
+
+    Args:
+        mechanism: The robot.
+        foot: Name of the foot's frame.
+
+    Returns:
+        True for legs with loops, too.
+    """
+    leg = _leg(mechanism, foot)
+    return leg is None or sum(len(joint.motions) for joint in leg) >= 6
+
+
+def can_turn(mechanism: Mechanism, foot: str, point: np.ndarray, axis: np.ndarray) -> bool:
+    """Return whether a leg can turn its foot about an axis and leave it as it is otherwise.
+
+    A leg without a hinge at the ankle about the sole's length cannot roll its sole: held flat it would keep the hips
+    from swaying.
+
+    Args:
+        mechanism: The robot.
+        foot: Name of the foot's frame.
+        point: Point on the axis (3,), in the foot's coordinates [m].
+        axis: Its direction (3,) there.
+
+    Returns:
+        True for legs with loops, and where no leg is known, too.
+    """
+    leg = _leg(mechanism, foot)
+    if leg is None:
+        return True
+    rest, random = mechanism.rest_pose(foot), np.random.default_rng(0)
+    place, way, missing = np.array(rest.point(tuple(point))), rest.matrix @ axis, []
+    for _ in range(POSES):
+        R, x, motions = np.eye(3), np.zeros(3), []  # what moves the foot so far: y becomes R y + x
+        for joint in reversed(leg):  # from the hips down
+            for motion, low_high, at in zip(joint.motions, joint.limits, joint.rest, strict=True):
+                turns, own = motion in TURNS, joint.matrix[:, (TURNS if motion in TURNS else SLIDES).index(motion)]
+                far = float(np.clip(at + random.uniform(-BENT, BENT), *low_high) - at) if turns else 0.0
+                along, anchor = R @ own, R @ np.array(joint.position) + x
+                motions.append((along, np.cross(anchor, along)) if turns else (np.zeros(3), along))
+                turn = Rotation.from_rotvec(far * own).as_matrix()
+                R, x = R @ turn, x + R @ (np.array(joint.position) - turn @ np.array(joint.position))
+        now, turned = R @ place + x, R @ way
+        columns = np.array([[*w, *((v + np.cross(w, now)) / mechanism.extent)] for w, v in motions]).T
+        asked = np.array([*turned, 0.0, 0.0, 0.0])
+        missing.append(np.linalg.norm(asked - columns @ np.linalg.lstsq(columns, asked, rcond=1e-9)[0]))
+    return float(np.median(missing)) < LEFT
+
+
+def _leg(mechanism: Mechanism, foot: str) -> list[Joint] | None:
+    """Return the joints from a foot up to the pelvis; None with loops, or where no pelvis is known."""
+    parents, top, body = _parents(mechanism), pelvis(mechanism), mechanism.frame(foot).body
+    chain = _above(mechanism, body)
+    if top is None or top not in chain or len(parents) < sum(joint.parent != WORLD for joint in mechanism.joints):
+        return None
+    return [parents[below] for below in chain[: chain.index(top)]]
+
+
+def _parents(mechanism: Mechanism) -> dict[str, Joint]:
+    """Return the joint by which each body hangs on another; the first of those of a body with several."""
+    parents: dict[str, Joint] = {}
+    for joint in mechanism.joints:
+        if joint.parent != WORLD:
+            parents.setdefault(joint.child, joint)
+    return parents
+
+
+def _above(mechanism: Mechanism, body: str) -> list[str]:
+    """Return the bodies that a body hangs on, one on the next, itself first."""
+    parents, chain = _parents(mechanism), [body]
+    while chain[-1] in parents and (above := parents[chain[-1]].parent) not in chain:
+        chain.append(above)
+    return chain

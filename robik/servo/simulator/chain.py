@@ -1,0 +1,78 @@
+"""A simulated chain of one brand: packets in, packets out, as servos behind one bus would answer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Generic, TypeVar
+
+from ..chain import BITS_PER_BYTE, ServoChain
+from .servo import TableServo
+from .simulated import Answer, GoalRecord, OnGoal
+
+BROKEN_OFF = 0.005  # [s] of silence after which the rest of a packet comes no more
+
+_Servo = TypeVar("_Servo", bound=TableServo)
+_Packet = TypeVar("_Packet")
+
+
+class TableChain(ABC, Generic[_Servo, _Packet]):
+    """Servos on one bus. A brand says what packets are among bytes, and how they are answered.
+
+    Args:
+        chain: the servos, set up for streaming at the chain's baud rate.
+        servos: simulated, in its order.
+        now: [s].
+        on_goal: called with each goal position that a servo takes.
+
+    Attributes:
+        servos: see above.
+        on_goal: see above.
+    """
+
+    def __init__(self, chain: ServoChain, servos: Sequence[_Servo], now: float, on_goal: OnGoal | None) -> None:
+        self.servos, self.on_goal = servos, on_goal
+        self._baud_rates, self._heard = chain.brand.baud_rates, now
+        for servo in servos:
+            servo.set("baud_rate", self._baud_rates.index(chain.baud_rate))
+
+    @abstractmethod
+    def _packets(self, data: bytes, is_new: bool) -> Iterable[_Packet]:
+        """Return the packets that are whole with these bytes; after a silence nothing before them counts."""
+
+    @abstractmethod
+    def _answers(self, packet: _Packet, there: Sequence[_Servo], now: float) -> list[Answer]:
+        """Return the answers to a packet of the servos that hear it."""
+
+    def receive(self, data: bytes, now: float, baud_rate: int | None = None) -> list[Answer]:
+        """Return the answers to these bytes.
+
+        Args:
+            data: As they arrived, in pieces of any size.
+            now: [s], increasing.
+            baud_rate: At which they were sent; servos set to another hear nothing. None where there is no such thing.
+
+        Returns:
+            Bytes with the times at which they are sent.
+        """
+        is_new, self._heard = now - self._heard > BROKEN_OFF, now
+        answers: list[Answer] = []
+        for packet in self._packets(data, is_new):
+            there = [s for s in self.servos if not s.is_deaf(now) and baud_rate in (None, self._rate(s))]
+            for servo in there:
+                servo.hear(now)
+            answers += self._answers(packet, there, now)
+        return answers
+
+    def _rate(self, servo: _Servo) -> int:
+        """Return the baud rate that a servo is set to [bit/s]."""
+        return self._baud_rates[servo.get("baud_rate")]
+
+    def _wire_time(self, servo: _Servo, data: bytes) -> float:
+        """Return how long an answer takes on the bus [s]."""
+        return len(data) * BITS_PER_BYTE / self._rate(servo)
+
+    def _take_note(self, servo: _Servo, goal: int, now: float) -> None:
+        """Tell of a goal position [counts] that a servo took."""
+        if self.on_goal:
+            self.on_goal(GoalRecord(now, servo.id, goal))

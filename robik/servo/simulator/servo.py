@@ -1,0 +1,149 @@
+"""A simulated servo with a control table: its entries in memory, the motor that they drive, and time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Protocol
+
+from ..wired.control_table import Item
+from .motor import Motor
+
+MEMORY = 256  # bytes of a table, at least
+WAKING = 0.1  # [s] that a servo is deaf after a restart
+OVERLOAD = 0x20  # bit of an overload, in the errors that every brand's servos report
+
+
+class TableModel(Protocol):
+    """Servo model with a control table."""
+
+    @property
+    def table(self) -> Mapping[str, Item]:
+        """Entries by name."""
+
+    @property
+    def items(self) -> Sequence[Item]:
+        """Entries by address."""
+
+
+class TableServo(ABC):
+    """One servo on the simulated bus. A brand says what follows from what is written, and what is reported.
+
+    Args:
+        model: whose table it is.
+        id: on the bus.
+        motor: see below.
+        now: [s].
+
+    Attributes:
+        silent: does not answer and does not listen, as if unplugged.
+        motor: what moves.
+        registered: address and data of a Reg Write that waits for its Action.
+        heard: when a packet last passed on the bus [s].
+        moved: when the horn last moved, as far as anybody looked [s].
+        shown: names of entries worth a look, where the model has them.
+    """
+
+    shown: ClassVar[tuple[str, ...]]
+
+    def __init__(self, model: TableModel, id: int, motor: Motor, now: float) -> None:
+        self.silent, self.motor = False, motor
+        self.registered: tuple[int, bytes] | None = None
+        self._now = self._awake = self.heard = self.moved = now
+        self._table = model.table
+        self._memory = bytearray(max(MEMORY, *(item.address + item.size for item in model.items)))
+        for item in model.items:
+            self.set(item.name, item.initial)
+        self.set("id", id)
+
+    @property
+    def id(self) -> int:
+        """Id on the bus, as it is now."""
+        return self.get("id")
+
+    @property
+    @abstractmethod
+    def _place(self) -> float:
+        """Position that the servo counts [counts]."""
+
+    @abstractmethod
+    def raise_error(self, bits: int) -> None:
+        """Raise a hardware error, with what follows from it.
+
+        Args:
+            bits: As the brand reports them.
+        """
+
+    @abstractmethod
+    def _report(self) -> None:
+        """Set the entries that are only reported to what they are now."""
+
+    # entries
+
+    def get(self, name: str) -> int:
+        """Return an entry's value.
+
+        Args:
+            name: Name of the entry.
+
+        Returns:
+            The value.
+        """
+        item = self._table[name]
+        return item.decode(self._memory[item.address : item.address + item.size])
+
+    def set(self, name: str, value: int) -> None:
+        """Change an entry from within, without the rules for writing.
+
+        Args:
+            name: Name of the entry.
+            value: Its new value.
+        """
+        item = self._table[name]
+        self._memory[item.address : item.address + item.size] = item.encode(value)
+
+    def state(self) -> dict[str, float]:
+        """Return position [counts], velocity [counts/s], `moved` and `heard` [s], and entries worth a look."""
+        motion = {"position": self._place, "velocity": self.motor.velocity, "heard": self.heard, "moved": self.moved}
+        return motion | {name: self.get(name) for name in self.shown if name in self._table}
+
+    # time
+
+    def hear(self, now: float) -> None:
+        """Hear a packet on the bus, for whichever servo: it feeds a watchdog.
+
+        Args:
+            now: Time by the servos' clock [s].
+        """
+        self.advance(now)
+        self.heard = now
+
+    def is_deaf(self, now: float) -> bool:
+        """Return whether packets pass it unheard: it is not there, or still wakes up.
+
+        Args:
+            now: Time by the servos' clock [s].
+
+        Returns:
+            True where it hears nothing.
+        """
+        return self.silent or now < self._awake
+
+    def advance(self, now: float) -> None:
+        """Let time pass: motion and overload, at its own time however late one looks.
+
+        Args:
+            now: Time by the servos' clock [s].
+        """
+        overloaded = self._now + self.motor.endures
+        if now > overloaded:
+            self._move(overloaded)
+            self.raise_error(OVERLOAD)
+        self._move(now)
+
+    def _move(self, now: float) -> None:
+        before = self.motor.position
+        self.motor.advance(max(0.0, now - self._now))
+        self._now = max(now, self._now)
+        if self.motor.position != before:
+            self.moved = self._now

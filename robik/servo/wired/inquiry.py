@@ -1,0 +1,82 @@
+"""Inquiry at connecting: is the servo there, is it what the chain says, and does it say the same twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from ...errors import ServoError
+from ..line import ServoSilent
+from ..servo import Servo
+from ..telemetry import Found
+from .patience import TRIES
+from .reading import Addressed, Reader, named
+
+_Found = TypeVar("_Found", bound=Found)
+
+
+def find(reader: Reader, servo: Servo, baud_rate: int) -> int:
+    """Make sure that a servo is there.
+
+    Args:
+        reader: The bus.
+        servo: The servo.
+        baud_rate: Rate of the chain [bit/s].
+
+    Returns:
+        Its model number; 0 where the brand's answer to a ping does not say it.
+
+    Raises:
+        ServoSilent: It does not answer.
+    """
+    number = reader.ping(servo.id)
+    if number is None:
+        hint = f"check its power, its cable, its id, and that it is set to {baud_rate} baud"
+        raise ServoSilent(f"{named(servo)} does not answer on {reader.name}; {hint}")
+    return number
+
+
+def another_model(servo: Servo, model: str | None, number: int) -> ServoError:
+    """Return the error that a servo is of another model than the chain says.
+
+    Args:
+        servo: The servo.
+        model: Name of its model; None where it is not known.
+        number: Of its model.
+
+    Returns:
+        The error.
+    """
+    found = model or f"of an unknown model, number {number}"
+    return ServoError(f"{named(servo)} is {found}, not {servo.model} as the chain says")
+
+
+def read_surely(name: str, servo: Addressed, read: Callable[[], _Found]) -> _Found:
+    """Read a servo's settings until it says the same twice.
+
+    On a bad line an answer may be garbage, or belong to an earlier question.
+
+    Args:
+        name: Of the port.
+        servo: The servo.
+        read: Reads its settings, once.
+
+    Returns:
+        The settings.
+
+    Raises:
+        ServoSilent: It does not answer.
+        ServoError: It says something else every time.
+    """
+    before = read()
+    for _ in range(TRIES):
+        now = read()
+        if _lasting(now) == _lasting(before):
+            return now
+        before = now
+    raise ServoError(f"{named(servo)} says something else every time on {name}; check the cable and its plugs")
+
+
+def _lasting(found: Found) -> Found:
+    return replace(found, position=0, volts=0.0, celsius=0.0)

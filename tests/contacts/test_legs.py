@@ -1,0 +1,102 @@
+"""Legs without a hinge to roll their soles: known by their motions, and held so that the hips can sway."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robik import Settings, TargetClip, Track, robots
+from robik.contacts.contact import hold_of
+from robik.contacts.legs import can_turn, turns_freely
+from robik.ik.standing import FlatSolver, StandingSolver
+from robik.kinematics.frames import frame_poses
+from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
+from robik.objectives.weights import Weights
+from robik.retarget.retarget import Retargeting
+
+SOLE = ((-0.1, -0.03, -0.05), (0.15, -0.03, -0.05), (0.15, 0.03, -0.05), (-0.1, 0.03, -0.05))
+HIP, THIGH, SHIN = 0.1, 0.4, 0.4  # m
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+SAMPLES = 60
+
+
+def biped(rolls: bool) -> Mechanism:
+    """A pelvis on two legs with hinges at hips (three), knees, and ankles: one across, and one along if it `rolls`."""
+    bodies, joints, frames = [Body("pelvis", 5.0, pose=Pose((0.0, 0.0, THIGH + SHIN)))], [], []
+    for side, y in (("l", HIP), ("r", -HIP)):
+        above = "pelvis"
+        parts = [("yaw", Z, THIGH + SHIN), ("roll", X, THIGH + SHIN), ("thigh", Y, THIGH + SHIN), ("shin", Y, SHIN)]
+        parts += [("ankle", Y, 0.0)] + [("foot", X, 0.0)] * rolls
+        for part, axis, z in parts:
+            name = f"{part}_{side}"
+            bodies.append(Body(name, 0.5, pose=Pose((0.0, y, z))))
+            limits = (0.0, 2.0) if part == "shin" else (-1.5, 1.5)
+            joints.append(
+                Joint(f"to {name}", "revolute", above, name, position=(0.0, y, z), axis=axis, limits=(limits,),
+                      actuated=True)
+            )  # fmt: skip
+            above = name
+        frames.append(Frame(f"sole_{side}", above, Pose(), SOLE))
+    return Mechanism("biped", tuple(bodies), tuple(joints), frames=tuple(frames))
+
+
+@pytest.mark.parametrize("rolls", [True, False])
+def test_which_turns_a_leg_has_is_known_from_its_hinges(rolls: bool) -> None:
+    robot, middle = biped(rolls), np.mean(SOLE, axis=0)
+    assert turns_freely(robot, "sole_l") == rolls
+    assert can_turn(robot, "sole_l", middle, np.array(X)) == rolls
+    assert can_turn(robot, "sole_l", middle, np.array(Y)), "hip, knee and ankle"
+    assert can_turn(robot, "sole_l", middle, np.array(Z)) == rolls, "a leg that is aslant yaws and rolls together"
+    hold = hold_of(robot, "sole_l", True)
+    assert (hold.joint.type, hold.rolls) == (("fixed", False) if rolls else ("revolute", True))
+    assert not hold_of(robot, "sole_l", True, may_roll=False).rolls
+
+
+def test_legs_without_a_yaw_do_not_roll_instead() -> None:
+    robot = biped(True)
+    stiff = tuple(replace(joint, type="fixed", motions=(), limits=(), rest=(), actuated=False)
+                  if "yaw" in joint.name else joint for joint in robot.joints)  # fmt: skip
+    robot = robot.with_changes(joints=stiff)
+    assert not turns_freely(robot, "sole_l")
+    assert hold_of(robot, "sole_l", True).joint.type == "fixed"
+
+
+def test_legs_with_loops_lay_their_soles_flat() -> None:
+    assert hold_of(robots.load("walker"), "foot_l", True).joint.type == "fixed"
+
+
+def swaying(robot: Mechanism) -> TargetClip:
+    """Bent knees, both soles on the ground, and hips that sway by 40 mm."""
+    sway = 0.04 * np.sin(np.linspace(0.0, 2.0 * np.pi, SAMPLES))
+    down = 0.05 * np.minimum(1.0, np.arange(SAMPLES) / 10)
+    level = np.tile([1.0, 0.0, 0.0, 0.0], (SAMPLES, 1))
+    stands = np.ones(SAMPLES, bool)
+    tracks = {
+        name: Track(np.tile(robot.rest_pose(name).position, (SAMPLES, 1)), level, contact=stands)
+        for name in ("sole_l", "sole_r")
+    }
+    hips = np.array(robot.rest_pose("pelvis").position) + np.column_stack([0.0 * sway, sway, -down])
+    return TargetClip(np.arange(SAMPLES) / 60, {"pelvis": Track(hips, level), **tracks})
+
+
+def hips_off(formulation: type[StandingSolver]) -> tuple[float, np.ndarray, np.ndarray]:
+    """How far the hips are off at most [m], and the middles and lengths (T, 3) of a sole, on soles held so."""
+    robot = biped(False)
+    weak = {name: Weights(orientation=(0.005, 0.005, 0.005)) for name in ("sole_l", "sole_r")}  # as Auto-Map gives
+    solving = Retargeting(robot, swaying(robot), Settings(state_weight=None, targets=weak), formulation)
+    for _ in solving.steps():
+        pass
+    motion = solving.motion()
+    x, R = frame_poses(robot, "sole_l", motion.position, motion.quaternion)
+    return float(np.nanmax(motion.report.position_error[:, 0])), x + R @ np.mean(SOLE, axis=0), R[:, :, 0]
+
+
+def test_hips_sway_over_soles_that_roll_by_little() -> None:
+    flat, _, _ = hips_off(FlatSolver)
+    off, middle, along = hips_off(StandingSolver)
+    assert flat > 0.03, "flat soles keep the hips from swaying"
+    assert off < 0.5 * flat
+    assert middle == pytest.approx(np.tile(middle[0], (SAMPLES, 1)), abs=1e-9), "the sole's middle stays"
+    assert along == pytest.approx(np.tile(X, (SAMPLES, 1)), abs=1e-9), "and its length"
