@@ -90,7 +90,15 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
             return
         layout.use_property_split, layout.use_property_decorate = True, False
         bake = root.robik.robot.bake
-        for name in ("joint_limits", "keep_apart", "stillness", "rest_pull", "velocity_weight", "velocity_limit"):
+        for name in (
+            "joint_limits",
+            "keep_apart",
+            "stillness",
+            "rest_pull",
+            "velocity_weight",
+            "velocity_limit",
+            "keep",
+        ):
             layout.prop(bake, name)
 
 
@@ -135,7 +143,7 @@ class ROBIK_PT_bakes(FoldedPanel):
             return
         robot = root.robik.robot
         if not robot.bakes:
-            line(layout, "Every bake is kept here", "INFO")
+            line(layout, "Bakes are kept here", "INFO")
             return
         row = layout.row()
         row.template_list("ROBIK_UL_bakes", "", robot, "bakes", robot, "chosen_bake", rows=3)
