@@ -90,15 +90,7 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
             return
         layout.use_property_split, layout.use_property_decorate = True, False
         bake = root.robik.robot.bake
-        for name in (
-            "joint_limits",
-            "keep_apart",
-            "stillness",
-            "rest_pull",
-            "velocity_weight",
-            "velocity_limit",
-            "keep",
-        ):
+        for name in ("joint_limits", "keep_apart", "stillness", "rest_pull", "velocity_weight", "velocity_limit"):
             layout.prop(bake, name)
 
 
@@ -148,6 +140,7 @@ class ROBIK_PT_bakes(FoldedPanel):
         row = layout.row()
         row.template_list("ROBIK_UL_bakes", "", robot, "bakes", robot, "chosen_bake", rows=3)
         row.operator("robik.remove_bake", text="", icon="REMOVE").index = robot.chosen_bake
+        layout.prop(robot.bake, "keep")
 
 
 def _draw_range(layout: UILayout, bake: PropertyGroup, scene: Scene) -> None:
