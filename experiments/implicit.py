@@ -15,6 +15,8 @@ the other one (`Solver`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.linalg import LinAlgError
 from scipy.linalg import cho_factor, cho_solve
@@ -24,7 +26,7 @@ from experiments.oracle.maximal import JointFrames, Rows, motion_derivatives
 from experiments.oracle.reference import ReferenceSolver
 from experiments.oracle.reference_objective import Objective
 from robik.errors import ClipError, MechanismError
-from robik.ik.memory import Output
+from robik.ik.memory import Output, States
 from robik.ik.solver import MOST_ITERATIONS, ClipTargets, Solver, Targets
 from robik.ik.sqp import CONVERGED, STALLED
 from robik.mechanism.model import Mechanism
@@ -123,6 +125,8 @@ class ImplicitSolver(Solver):
         MechanismError: for couplings, which the paper does not have.
     """
 
+    BY_COORDINATES = False
+
     def __init__(
         self,
         mechanism: Mechanism,
@@ -168,14 +172,14 @@ class ImplicitSolver(Solver):
         self._values = np.zeros((frames, len(self.mechanism.actuators)))
         return super().room(frames)
 
-    def actuator_values(self, output: Output) -> np.ndarray:
+    def actuator_values(self, states: Output | States, last: np.ndarray | None = None) -> np.ndarray:
         """Values (T, actuators) [rad or m]: what was solved for.
 
         A robot that has come apart has joints that read otherwise.
         """
         return self._values.copy()
 
-    def passive_values(self, output: Output) -> None:
+    def passive_values(self, states: Output | States, last: Mapping[str, float] | None = None) -> None:
         """Return None: `solve` leaves `output.q` as it is."""
 
     def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:

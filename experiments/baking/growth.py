@@ -1,4 +1,8 @@
-"""Time per frame by the size of the robot: chains and many-legged crawlers of 10 to 300 bodies, none to 48 loops."""
+"""Time per frame by the size of the robot.
+
+Chains and many-legged crawlers of 10 to 300 bodies, none to 48 loops; and rows of cranks of 50 to 450 bodies, whose
+loops all share links.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,7 @@ from robik.retarget.retarget import retarget
 
 CHAINS = (10, 20, 50, 100, 200, 300)  # bodies
 CRAWLERS = (1, 2, 4, 8, 16, 24)  # segments, of 12 bodies and 2 loops each
+ROWS = (50, 150, 450)  # bodies of rows of cranks
 FPS, FRAMES, REPEATS = 120.0, 120, 3
 SWING = 0.12  # of each motor [rad]
 UP = np.array([0.0, 0.0, 1.0])
@@ -51,9 +56,16 @@ class Growth:
         }  # fmt: skip
 
 
-def growth(chains: tuple[int, ...] = CHAINS, crawlers: tuple[int, ...] = CRAWLERS) -> tuple[Growth, ...]:
-    """Measure both families, the best median of a few runs each."""
-    return (_measured("chain", [chain(n) for n in chains]), _measured("crawler", [crawler(n) for n in crawlers]))
+def growth(
+    chains: tuple[int, ...] = CHAINS, crawlers: tuple[int, ...] = CRAWLERS, rows: tuple[int, ...] = ROWS
+) -> tuple[Growth, ...]:
+    """Measure all families, the best median of a few runs each."""
+    return (
+        _measured("chain", [chain(n) for n in chains]),
+        _measured("crawler", [crawler(n) for n in crawlers]),
+        _measured("row of four-bars", [row_of_cranks(n // 2, 1) for n in rows]),
+        _measured("row of five-bars", [row_of_cranks(n // 3, 2) for n in rows]),
+    )
 
 
 def _measured(family: str, robots: list[Mechanism]) -> Growth:
@@ -171,6 +183,39 @@ def _add_leg(
     frames.append(Frame(f"foot_{name}", f"shank_{name}", Pose(tuple(foot - knee))))
 
 
+def row_of_cranks(cranks: int, rods: int) -> Mechanism:
+    """Return a row of cranks on the ground, each tied to the next by one rod or by two in a row.
+
+    By one rod they are four-bars that all move with the first crank, which is driven. By two they are five-bars, and
+    all cranks are driven. Neighbouring loops share a crank.
+    """
+    bodies: list[Body] = []
+    joints: list[Joint] = []
+    pins = [np.array([0.1 * k + 0.01, 0.0, 0.1 + 0.002 * (k % 3)]) for k in range(cranks)]
+    across = (0.0, 1.0, 0.0)
+    for k, pin in enumerate(pins):
+        foot = np.array([0.1 * k, 0.0, 0.0])
+        bodies.append(_rod(f"crank_{k}", foot, pin - foot))
+        is_driven = k == 0 or rods == 2
+        joints.append(
+            Joint(f"drive_{k}", "revolute", WORLD, f"crank_{k}", position=tuple(foot), axis=across, actuated=is_driven)
+        )
+        if k > 0:
+            middle = [0.5 * (pins[k - 1] + pin) + 0.03 * UP] if rods == 2 else []
+            points = [pins[k - 1], *middle, pin]
+            names = [f"crank_{k - 1}", *(f"rod_{k}_{i}" for i in range(rods)), f"crank_{k}"]
+            bodies += [_rod(names[i + 1], points[i], points[i + 1] - points[i]) for i in range(rods)]
+            joints += [
+                Joint(f"pin_{k}_{i}", "revolute", names[i], names[i + 1], position=tuple(points[i]), axis=across)
+                for i in range(rods + 1)
+            ]
+    told = bodies[-1::-8] if rods == 2 else bodies[-1:]
+    return Mechanism(
+        f"{cranks} cranks on {rods} rods", tuple(bodies), tuple(joints),
+        frames=tuple(Frame(f"end_{body.name}", body.name) for body in told),
+    )  # fmt: skip
+
+
 def _rod(name: str, start: np.ndarray, span: np.ndarray) -> Body:
     """Return a thin rod from `start`, of 1 kg a metre."""
     length = float(np.linalg.norm(span))
@@ -195,7 +240,7 @@ def followed(robot: Mechanism) -> tuple[TargetClip, Settings]:
 
 
 def run() -> Found:
-    """Measure both families at all sizes."""
+    """Measure all families at all sizes."""
     return {"growth": [family.as_data() for family in growth()]}
 
 

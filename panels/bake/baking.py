@@ -135,11 +135,12 @@ class ROBIK_PT_bakes(FoldedPanel):
             return
         robot = root.robik.robot
         if not robot.bakes:
-            line(layout, "Every bake is kept here", "INFO")
+            line(layout, "Bakes are kept here", "INFO")
             return
         row = layout.row()
         row.template_list("ROBIK_UL_bakes", "", robot, "bakes", robot, "chosen_bake", rows=3)
         row.operator("robik.remove_bake", text="", icon="REMOVE").index = robot.chosen_bake
+        layout.prop(robot.bake, "keep")
 
 
 def _draw_range(layout: UILayout, bake: PropertyGroup, scene: Scene) -> None:

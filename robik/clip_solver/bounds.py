@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..ik.solver import Solver
+from ..kinematics.blocks import blocks
 from ..mechanism.constraints import HINGE
 from ..objectives.settings import motor_limits
 
@@ -69,7 +70,11 @@ class Differences:
         Returns:
             Differences of each window (W, R).
         """
-        return np.einsum("wj,wjr->wr", self.weights, values[self.frames]) + self.laps[:, None] * winding
+        found = np.zeros((len(self.frames), values.shape[1]))
+        for rows in blocks(len(found)):
+            found[rows] = np.einsum("wj,wjr->wr", self.weights[rows], values[self.frames[rows]])
+            found[rows] += self.laps[rows, None] * winding
+        return found
 
 
 def differences(times: np.ndarray, period: float | None = None, rests: bool = False) -> tuple[Differences, ...]:

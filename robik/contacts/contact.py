@@ -8,7 +8,7 @@ a sole holds what its target says: its pose, or its position alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,6 +39,20 @@ class Contact:
     position: np.ndarray
     rotation: np.ndarray
     tension: np.ndarray
+
+    def part(self, kept: slice) -> Contact:
+        """Return it for some of its samples.
+
+        Args:
+            kept: The samples that stay.
+
+        Returns:
+            The contact, cut.
+        """
+        return replace(
+            self, stands=self.stands[kept], position=self.position[kept], rotation=self.rotation[kept],
+            tension=self.tension[kept],
+        )  # fmt: skip
 
     def moves(self) -> np.ndarray:
         """Return (T,) whether it stands on something that has moved since the sample before."""

@@ -13,7 +13,13 @@ from math import sqrt
 
 from ..jit import compiled_for_record, kernel
 from ..kinematics.kernels import along
-from ..kinematics.null_space import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
+from ..kinematics.null_space import (
+    extend_group,
+    onto_independent,
+    reduce_gradient,
+    reduce_group,
+    reduce_group_gradient,
+)
 from ..kinematics.rotations import cross
 from ..objectives.terms import TiedTerms
 from .dense import cholesky, copy_chosen, diagonalise, negative_pivots, solve_factored
@@ -61,13 +67,7 @@ def _onto_independent(flat, e, A, c):
     for at in range(flat.cluster_group_at[c], flat.cluster_group_at[c + 1]):
         g = flat.cluster_group[at]
         reduce_group(flat, e, g, A.H, flat.place_in, flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c])
-        c0, rank, width = flat.group_column_at[g], e.rank[g], flat.group_column_at[g + 1] - flat.group_column_at[g]
-        for k in range(rank):
-            source = A.U[e.column[c0 + k]]
-            for j in range(rank, width):
-                target = A.U[e.column[c0 + j]]
-                for i in range(6):
-                    target[i] -= e.LU[g, k, j] * source[i]
+        onto_independent(flat, e, g, A.U)
 
 
 @kernel

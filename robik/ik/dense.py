@@ -27,17 +27,29 @@ def cholesky(H, n):
     top = 0.0
     for i in range(n):
         top = max(top, abs(H[i, i]))
-    for i in range(n):
-        for j in range(i + 1):
-            s = H[i, j]
+    for j in range(n):
+        own, s = H[j], H[j, j]
+        for k in range(j):
+            s -= own[k] * own[k]
+        if not s > 1e-14 * top:
+            return False
+        own[j] = np.sqrt(s)
+        i = j + 1
+        while i + 4 <= n:  # four rows beside each other: a sum alone waits for its last addition
+            a, b, c, d = H[i, j], H[i + 1, j], H[i + 2, j], H[i + 3, j]
             for k in range(j):
-                s -= H[i, k] * H[j, k]
-            if i == j:
-                if not s > 1e-14 * top:
-                    return False
-                H[i, i] = np.sqrt(s)
-            else:
-                H[i, j] = s / H[j, j]
+                f = own[k]
+                a -= H[i, k] * f
+                b -= H[i + 1, k] * f
+                c -= H[i + 2, k] * f
+                d -= H[i + 3, k] * f
+            H[i, j], H[i + 1, j], H[i + 2, j], H[i + 3, j] = a / own[j], b / own[j], c / own[j], d / own[j]
+            i += 4
+        for rest in range(i, n):
+            s = H[rest, j]
+            for k in range(j):
+                s -= H[rest, k] * own[k]
+            H[rest, j] = s / own[j]
     return True
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..jit import inlined, kernel
 from ..kinematics.null_space import extend, reduce_matrix
+from ..mechanism.topology import SMALL
 from .dense import cholesky, copy_chosen, solve_factored
 from .hessian import matrix
-from .work import SMALL, factor_tree, solve_tree
+from .work import factor_tree, solve_tree
 
 INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
 
@@ -70,7 +71,8 @@ def factor_listed(flat, now, work, changed, convex, held):
             reduce_matrix(flat, work.e, work.K)
         copy_chosen(work.K, work.independent, n, work.H)
     else:
-        if work.step.shape[0] > SMALL and not work.program.number[1] and factor_tree(flat, now, work):
+        large = n > SMALL or work.step.shape[0] > 2 * SMALL  # most of some robots' freedoms are dependent
+        if large and not work.program.number[1] and factor_tree(flat, now, work):
             return ARTICULATED
         if changed:
             fill(flat, now, work, n)

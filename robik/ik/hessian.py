@@ -192,7 +192,9 @@ def matrix(flat, now, terms, A, K):
             start = flat.cluster_dof_at[c]
             for at in range(start, flat.cluster_dof_at[c + 1]):
                 for to in range(start, flat.cluster_dof_at[c + 1]):
-                    K[flat.cluster_dof[at], flat.cluster_dof[to]] += A.bend[c, at - start, to - start]
+                    value = A.bend[c, at - start, to - start]
+                    if value != 0.0:
+                        K[flat.cluster_dof[at], flat.cluster_dof[to]] += value
     _add_rows(terms, K)
     for i in range(K.shape[0]):
         K[i, i] += terms.hold[i]
@@ -300,7 +302,9 @@ def times(flat, now, tables, terms, A, x, out):
         if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:
             for at in range(start, flat.cluster_dof_at[c + 1]):
                 for to in range(start, flat.cluster_dof_at[c + 1]):
-                    out[flat.cluster_dof[at]] += A.bend[c, at - start, to - start] * x[flat.cluster_dof[to]]
+                    value = A.bend[c, at - start, to - start]
+                    if value != 0.0:
+                        out[flat.cluster_dof[at]] += value * x[flat.cluster_dof[to]]
     for i in range(x.shape[0]):
         out[i] += terms.hold[i] * x[i]
 

@@ -47,6 +47,14 @@ class Output(NamedTuple):
     residual: np.ndarray  # (T,) of the closure [m]
 
 
+class States(NamedTuple):
+    """Coordinates of T frames with the bodies' state frames."""
+
+    q: np.ndarray  # (T, nq) coordinates
+    position: np.ndarray  # (T, n, 3) of the state frames [m]
+    quaternion: np.ndarray  # (T, n, 4) of the state frames, wxyz
+
+
 def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
     """Return a robot that stands in its rest pose.
 

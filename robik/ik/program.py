@@ -131,7 +131,33 @@ def _hold(flat, work, i):
     reduce_gradient(flat, work.e, pull)
     program.held[k] = i
     program.number[0] = k + 1
+    _put_plane(work, k)
     _span(work, k)
+
+
+@kernel
+def _put_plane(work, k):
+    """Fill the normal of plane k as the factors at hand give it."""
+    program, n = work.program, work.listed[0]
+    plane, pull = program.planes[k], program.pulls[k]
+    for a in range(n):
+        plane[a] = pull[work.independent[a]]
+    solve_lower(work.H, n, plane)
+
+
+@inlined
+def _dot(a, b, n):
+    """Return the product of two vectors; four sums beside each other do not wait for each other."""
+    p, q, r, s, i = 0.0, 0.0, 0.0, 0.0, 0
+    while i + 4 <= n:
+        p += a[i] * b[i]
+        q += a[i + 1] * b[i + 1]
+        r += a[i + 2] * b[i + 2]
+        s += a[i + 3] * b[i + 3]
+        i += 4
+    for rest in range(i, n):
+        p += a[rest] * b[rest]
+    return (p + q) + (r + s)
 
 
 @kernel
@@ -141,25 +167,19 @@ def _span(work, k):
     A normal that depends on those before is left out: its plane needs no force.
     """
     program, n = work.program, work.listed[0]
-    own, shares, pull = program.normals[k], program.shares[k], program.pulls[k]
+    own, shares, plane = program.normals[k], program.shares[k], program.planes[k]
     for a in range(n):
-        own[a] = pull[work.independent[a]]
-    solve_lower(work.H, n, own)
-    whole = 0.0
-    for a in range(n):
-        whole += own[a] * own[a]
+        own[a] = plane[a]
+    whole = _dot(own, own, n)
     shares[:k] = 0.0
     for _ in range(2):  # the second time for what rounding left
         for j in range(k):
-            other, f = program.normals[j], 0.0
-            for a in range(n):
-                f += other[a] * own[a]
+            other = program.normals[j]
+            f = _dot(other, own, n)
             shares[j] += f
             for a in range(n):
                 own[a] -= f * other[a]
-    rest = 0.0
-    for a in range(n):
-        rest += own[a] * own[a]
+    rest = _dot(own, own, n)
     depends = not rest > DEPENDENT * whole
     shares[k] = np.inf if depends else sqrt(rest)
     for a in range(n):
@@ -177,9 +197,8 @@ def _direct(flat, work):
     for a in range(n):
         along[a] = program.way[a]
     for k in range(program.number[0]):
-        normal, f = program.normals[k], 0.0
-        for a in range(n):
-            f += normal[a] * along[a]
+        normal = program.normals[k]
+        f = _dot(normal, along, n)
         for a in range(n):
             along[a] -= f * normal[a]
     for a in range(n):
@@ -199,9 +218,7 @@ def _balance(work):
     program, n = work.program, work.listed[0]
     count, forces = program.number[0], program.forces
     for k in range(count):
-        forces[k] = 0.0
-        for a in range(n):
-            forces[k] += program.normals[k, a] * program.way[a]
+        forces[k] = _dot(program.normals[k], program.way, n)
     for k in range(count - 1, -1, -1):
         for j in range(k + 1, count):
             forces[k] -= program.shares[j, k] * forces[j]
@@ -257,6 +274,7 @@ def _let_go_one(flat, now, work, kind, convex):
         program.held[row] = program.held[last]
         for j in range(program.pulls.shape[1]):
             program.pulls[row, j] = program.pulls[last, j]
+            program.planes[row, j] = program.planes[last, j]
         program.number[0] = last
     else:
         row = 0
@@ -265,6 +283,8 @@ def _let_go_one(flat, now, work, kind, convex):
         if not cholesky(work.H, n):
             return INDEFINITE, False
         _lead_to_optimum(work)
+        for k in range(program.number[0]):
+            _put_plane(work, k)
     for k in range(row, program.number[0]):
         _span(work, k)
     return kind, False

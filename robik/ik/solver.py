@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ..objectives.objective import Objective
 from ..objectives.registry import ObjectiveTables, fill, hold, new_tables, over_time
 from ..objectives.settings import Settings, speed_limit
 from .ball_steps import held_balls, new_ball_steps
-from .memory import Output, forget, new_memory, new_output
+from .memory import Output, States, forget, new_memory, new_output
 from .sequence import solve_frames
 from .work import new_work
 
@@ -53,7 +53,12 @@ class Solver:
     Raises:
         MechanismError: a name is unknown; lists those that exist.
         ClipError: a CoM target for a robot without mass, or no target at all.
+
+    Attributes:
+        BY_COORDINATES: whether an output's coordinates tell the poses of its bodies.
     """
+
+    BY_COORDINATES: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -184,29 +189,33 @@ class Solver:
             MOST_ITERATIONS,
         )  # fmt: skip
 
-    def actuator_values(self, output: Output) -> np.ndarray:
+    def actuator_values(self, states: Output | States, last: np.ndarray | None = None) -> np.ndarray:
         """Return actuator values, read off the states (paper, IV-C).
 
         Args:
-            output: Output of a run of T frames.
+            states: Coordinates of T frames with the bodies' state frames, as an output has them.
+            last: Values (A,) of the frame before; those of the rest pose if left out.
 
         Returns:
             Values (T, A) [rad or m].
         """
-        return actuator_values(self.topology, output.q, output.position, output.quaternion)
+        return actuator_values(self.topology, states.q, states.position, states.quaternion, last)
 
-    def passive_values(self, output: Output) -> dict[str, np.ndarray] | None:
+    def passive_values(
+        self, states: Output | States, last: Mapping[str, float] | None = None
+    ) -> dict[str, np.ndarray] | None:
         """Return the coordinates (T,) [rad or m] of the joints without a motor by name.
 
         None where the output does not hold them.
 
         Args:
-            output: Output of a run of T frames.
+            states: Coordinates of T frames with the bodies' state frames, as an output has them.
+            last: Values of the frame before by name; those of the rest pose if left out.
 
         Returns:
             Values by coordinate's name, or None.
         """
-        return passive_values(self.topology, output.q, output.position, output.quaternion)
+        return passive_values(self.topology, states.q, states.position, states.quaternion, last)
 
     def room(self, frames: int) -> Output:
         """Return an empty output for so many frames.

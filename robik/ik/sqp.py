@@ -47,6 +47,9 @@ CONVERGED, STALLED, EXHAUSTED, UNREACHED = 0, 1, 2, 3
 def hold(flat, now, work):
     """Put coordinates that lie beyond their bounds onto them and hold them there.
 
+    By more than rounding: where couplings tie coordinates that meet their bounds together, the others are beyond theirs
+    by its last digit in any step, and held they would keep the robot from moving.
+
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
@@ -58,12 +61,10 @@ def hold(flat, now, work):
     found = False
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
-        if at >= 0 and (now.q[at] < work.lower[i] or now.q[at] > work.upper[i]):
-            bound = work.lower[i] if now.q[at] < work.lower[i] else work.upper[i]
-            if abs(now.q[at] - bound) > HELD or work.e.free[i]:
-                now.q[at] = bound
-                work.e.free[i] = False
-                found = True
+        if at >= 0 and (now.q[at] < work.lower[i] - HELD or now.q[at] > work.upper[i] + HELD):
+            now.q[at] = work.lower[i] if now.q[at] < work.lower[i] else work.upper[i]
+            work.e.free[i] = False
+            found = True
     return found
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from ..jit import by_reference, compiled_for_record
 from ..kinematics.elimination import Elimination, new_elimination
 from ..kinematics.kernels import Placement, new_placement
-from ..mechanism.topology import Flat
-from ..objectives.terms import SMALL, Terms, low_rank_rows, new_terms
+from ..mechanism.topology import SMALL, Flat
+from ..objectives.terms import Terms, low_rank_rows, new_terms
 from . import articulated
 from .hessian import System, new_system
 
@@ -21,8 +21,9 @@ class Program(NamedTuple):
     held: np.ndarray  # (k,) coordinates on a bound
     number: np.ndarray  # (2,) k, and that of the last program
     pulls: np.ndarray  # (k, d) forces on each as forces on the independent coordinates
-    normals: np.ndarray  # (k, n) normals of their planes, orthogonal to one another
-    shares: np.ndarray  # (k, k) the planes' own normals in terms of these
+    planes: np.ndarray  # (k, n) normals of their planes
+    normals: np.ndarray  # (k, n) the same, orthogonal to one another and of length one
+    shares: np.ndarray  # (k, k) the planes' own normals in terms of those
     forces: np.ndarray  # (k,) of the bounds
     way: np.ndarray  # (n,) to the optimum without the bounds
     along: np.ndarray  # (n,) to the optimum with them
@@ -38,7 +39,7 @@ def new_program(d: int) -> Program:
     Returns:
         Zeros.
     """
-    squares, rows = [np.zeros((d, d)) for _ in range(3)], [np.zeros(d) for _ in range(4)]
+    squares, rows = [np.zeros((d, d)) for _ in range(4)], [np.zeros(d) for _ in range(4)]
     return by_reference(Program(np.zeros(d, np.int64), np.zeros(2, np.int64), *squares, *rows))
 
 

@@ -22,7 +22,9 @@ SWING = 2.0  # times the ball's own turn: a longer step of the coordinates is on
 BISECTIONS = 40
 
 
-def actuator_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+def actuator_values(
+    topology: Topology, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray, last: np.ndarray | None = None
+) -> np.ndarray:
     """Return the values of `Mechanism.actuators` along a motion.
 
     Args:
@@ -30,11 +32,16 @@ def actuator_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaterni
         q: Coordinates (T, nq) of the tree, which hold a scalar motion's value as it is.
         com: Positions (T, n, 3) of the state frames [m], in the topology's order; cuts and balls are read from them.
         quaternion: Their orientations (T, n, 4) wxyz.
+        last: Values (A,) that the first ones follow without a jump; those of the rest pose if left out.
 
     Returns:
         Values (T, A) [rad or m].
     """
-    columns = [joint_values(topology, joint, q, com, quaternion) for joint in topology.mechanism.actuated]
+    columns, at = [], 0
+    for joint in topology.mechanism.actuated:
+        before = None if last is None else last[at : at + len(joint.motions)]
+        columns.append(joint_values(topology, joint, q, com, quaternion, before))
+        at += len(joint.motions)
     return np.concatenate(columns, axis=1) if columns else np.zeros((len(q), 0))
 
 

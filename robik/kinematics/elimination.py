@@ -2,7 +2,8 @@
 
 Gaussian elimination with complete pivoting on a group's closure Jacobian reveals its rank r. Redundant rows drop out.
 The columns split into r dependent coordinates and the independent rest. A step of the independent coordinates z gives
-the step of all coordinates by dy = Z dz + s, with the null space Z = [1; -T] and any particular step s.
+the step of all coordinates by dy = Z dz + s, with the null space Z = [1; -T] and any particular step s. Wide groups are
+eliminated by their entries (`sparse_elimination.py`).
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import by_reference, inlined, kernel
-from ..mechanism.topology import Flat
+from ..jit import by_reference, compiled_for_record, inlined, kernel
+from ..mechanism.topology import SMALL, Flat
 from .kernels import group_jacobian
+from .sparse_elimination import SparseFactors, factor_sparse, new_sparse_factors, refactor_sparse
 
 
 class Elimination(NamedTuple):
@@ -30,6 +32,14 @@ class Elimination(NamedTuple):
     most: np.ndarray  # (r,) scratch
     where: np.ndarray  # (r,) scratch
     every: np.ndarray  # (d,) 0 to d - 1
+    sparse: SparseFactors  # factors of wide groups
+
+
+class SparseElimination(Elimination):
+    """Elimination of a robot of more than `SMALL` degrees of freedom, which may have wide groups.
+
+    Another type, so that what only such a robot needs is compiled for it alone.
+    """
 
 
 RANK_TOLERANCE = 1e-8  # of the largest entry, at least of the robot's size
@@ -47,8 +57,9 @@ def new_elimination(flat: Flat) -> Elimination:
     rows, columns = np.diff(flat.group_row_at), np.diff(flat.group_column_at)
     d, groups = len(flat.before), len(rows)
     most = (groups, rows.max(initial=0), columns.max(initial=0))
+    kind = Elimination if d <= SMALL else SparseElimination
     return by_reference(
-        Elimination(
+        kind(
             LU=np.zeros(most),
             other=np.zeros(most),
             row=flat.group_rows.copy(),
@@ -60,6 +71,7 @@ def new_elimination(flat: Flat) -> Elimination:
             most=np.zeros(most[1] + 1),
             where=np.zeros(most[1] + 1, np.int64),
             every=np.arange(d),
+            sparse=new_sparse_factors(flat),
         )
     )
 
@@ -85,30 +97,50 @@ def eliminate(flat, now, e):
     total = 0
     e.dependent[:] = False
     for g in range(e.rank.shape[0]):
-        r0, r1, c0, c1 = (
-            flat.group_row_at[g],
-            flat.group_row_at[g + 1],
-            flat.group_column_at[g],
-            flat.group_column_at[g + 1],
-        )
-        A, width = _factors(flat, e, g)
-        row, column = e.row[r0:r1], e.column[c0:c1]
-        for j in range(width):
-            column[j] = flat.group_columns[c0 + j]
-        group_jacobian(flat, now, g, A)
-        largest = flat.size  # what a hinge does to a row; a loop whose rows are all noise has rank zero
-        for i in range(r1 - r0):
-            row[i] = flat.group_rows[r0 + i]
-            for j in range(width):
-                largest = max(largest, abs(A[i, j]))
-        tiny, couplings = RANK_TOLERANCE * largest, flat.row_kind.shape[0]
-        rank = _pivoted_lu(A, r1 - r0, couplings, width, tiny, row, column, e.free, e.most, e.where)
+        c0 = flat.group_column_at[g]
+        rank = _factor_wide(flat, now, g, e) if e.sparse.slot[g] >= 0 else _factor(flat, now, g, e)
         e.rank[g] = rank
         for j in range(rank):
-            e.dependent[column[j]] = True
-        _back_substitute(A, rank, width)
+            e.dependent[e.column[c0 + j]] = True
         total += rank
     return total
+
+
+@kernel
+def _factor(flat, now, g, e):
+    """Factor the closure Jacobian of a group at `now`; return its rank."""
+    r0, r1, c0, c1 = (
+        flat.group_row_at[g],
+        flat.group_row_at[g + 1],
+        flat.group_column_at[g],
+        flat.group_column_at[g + 1],
+    )
+    A, width = _factors(flat, e, g)
+    row, column = e.row[r0:r1], e.column[c0:c1]
+    for j in range(width):
+        column[j] = flat.group_columns[c0 + j]
+    group_jacobian(flat, now, g, A)
+    largest = flat.size  # what a hinge does to a row; a loop whose rows are all noise has rank zero
+    for i in range(r1 - r0):
+        row[i] = flat.group_rows[r0 + i]
+        for j in range(width):
+            largest = max(largest, abs(A[i, j]))
+    tiny, couplings = RANK_TOLERANCE * largest, flat.row_kind.shape[0]
+    rank = _pivoted_lu(A, r1 - r0, couplings, width, tiny, row, column, e.free, e.most, e.where)
+    _back_substitute(A, rank, width)
+    return rank
+
+
+@compiled_for_record(SparseElimination, otherwise=0)
+def _factor_wide(flat, now, g, e):
+    """Do so for a wide group."""
+    return factor_sparse(flat, now, g, e, RANK_TOLERANCE)
+
+
+@compiled_for_record(SparseElimination, otherwise=True)
+def _refactor_wide(flat, now, g, e):
+    """Do so for a wide group."""
+    return refactor_sparse(flat, now, g, e, RANK_TOLERANCE * flat.size)
 
 
 @kernel
@@ -187,6 +219,10 @@ def refactor(flat, now, e):
         False where one of the pivots vanishes.
     """
     for g in range(e.rank.shape[0]):
+        if e.sparse.slot[g] >= 0:
+            if not _refactor_wide(flat, now, g, e):
+                return False
+            continue
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
         A, width = _factors(flat, e, g)
         B = e.other[g]

@@ -9,6 +9,7 @@ import numpy as np
 from ..jit import kernel
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import Topology
+from .kernels import forward_kinematics, read_state
 from .rotations import cross, multiplied, quaternion_matrices
 
 
@@ -74,6 +75,28 @@ def reframe(com, quaternion, rest, local, order, row):
                 com[k, i, j] = row[i, j]
             for j in range(4):
                 quaternion[k, i, j] = row[i, 3 + j]
+
+
+@kernel
+def read_states(flat, now, q, before, position, quaternion):
+    """Read the state frames of all bodies off the coordinates of a run of frames.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement, scratch.
+        q: Coordinates (T, nq).
+        before: Quaternions (n, 4) wxyz that the first ones follow: of both signs, those nearer to these.
+        position: Filled with the bodies' centres of mass (T, n, 3) [m].
+        quaternion: Filled with quaternions (T, n, 4) wxyz.
+    """
+    for k in range(q.shape[0]):
+        for i in range(q.shape[1]):
+            now.q[i] = q[k, i]
+        forward_kinematics(flat, now)
+        for b in range(flat.bodies):
+            for i in range(4):
+                quaternion[k, b, i] = quaternion[k - 1, b, i] if k > 0 else before[b, i]
+        read_state(flat, now, position[k], quaternion[k])
 
 
 def frame_poses(

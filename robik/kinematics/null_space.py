@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from ..jit import inlined, kernel
-from .elimination import _factors
+from ..jit import compiled_for_record, inlined, kernel
+from .elimination import SparseElimination, _factors
+from .sparse_null_space import (
+    extend_sparse,
+    multipliers_sparse,
+    onto_independent_sparse,
+    particular_sparse,
+    reduce_gradient_sparse,
+    reduce_sparse,
+)
 
 
 @kernel(entry=False)
@@ -17,6 +25,9 @@ def particular(flat, e, right, step):
         step: Step (d,) to add to.
     """
     for g in range(e.rank.shape[0]):
+        if e.sparse.slot[g] >= 0:
+            _particular_wide(flat, g, right, step, e)
+            continue
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
         A, _ = _factors(flat, e, g)
         x = e.right
@@ -56,6 +67,15 @@ def extend_group(flat, e, g, step):
         g: Index of the group.
         step: Step (d,); the dependent entries are filled.
     """
+    if e.sparse.slot[g] >= 0:
+        _extend_wide(flat, g, step, e)
+    else:
+        _extend_group(flat, e, g, step)
+
+
+@inlined
+def _extend_group(flat, e, g, step):
+    """Do so for a group that is not wide."""
     c0, rank = flat.group_column_at[g], e.rank[g]
     A, width = _factors(flat, e, g)
     for k in range(rank):
@@ -90,6 +110,15 @@ def reduce_group_gradient(flat, e, g, gradient):
         g: Index of the group.
         gradient: Gradient (d,), changed in place.
     """
+    if e.sparse.slot[g] >= 0:
+        _reduce_gradient_wide(flat, g, gradient, e)
+    else:
+        _reduce_group_gradient(flat, e, g, gradient)
+
+
+@inlined
+def _reduce_group_gradient(flat, e, g, gradient):
+    """Do so for a group that is not wide."""
     c0, rank = flat.group_column_at[g], e.rank[g]
     A, width = _factors(flat, e, g)
     for k in range(rank):
@@ -113,6 +142,9 @@ def multipliers(flat, e, gradient, out):
     """
     out[:] = 0.0
     for g in range(e.rank.shape[0]):
+        if e.sparse.slot[g] >= 0:
+            _multipliers_wide(flat, g, gradient, out, e)
+            continue
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
         A, _ = _factors(flat, e, g)
         x = e.right
@@ -156,6 +188,15 @@ def reduce_group(flat, e, g, K, place, d):
         place: Row of K of each degree of freedom.
         d: Number of rows that count.
     """
+    if e.sparse.slot[g] >= 0:
+        _reduce_wide(flat, g, K, place, d, e)
+    else:
+        _reduce_group(flat, e, g, K, place, d)
+
+
+@kernel
+def _reduce_group(flat, e, g, K, place, d):
+    """Do so for a group that is not wide."""
     c0, rank = flat.group_column_at[g], e.rank[g]
     A, width = _factors(flat, e, g)
     for k in range(rank):
@@ -182,3 +223,68 @@ def reduce_group(flat, e, g, K, place, d):
         at = place[e.column[c0 + a]]
         for i in range(d):
             K[i, at] = K[at, i]
+
+
+@inlined
+def onto_independent(flat, e, g, U):
+    """Turn wrenches of a group's degrees of freedom into those of the independent ones.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        g: Index of the group.
+        U: Wrench (d, 6) of each degree of freedom; the independent ones are changed.
+    """
+    if e.sparse.slot[g] >= 0:
+        _onto_independent_wide(flat, g, U, e)
+    else:
+        _onto_independent(flat, e, g, U)
+
+
+@inlined
+def _onto_independent(flat, e, g, U):
+    """Do so for a group that is not wide."""
+    c0, rank = flat.group_column_at[g], e.rank[g]
+    A, width = _factors(flat, e, g)
+    for k in range(rank):
+        source = U[e.column[c0 + k]]
+        for j in range(rank, width):
+            target = U[e.column[c0 + j]]
+            for i in range(6):
+                target[i] -= A[k, j] * source[i]
+
+
+@compiled_for_record(SparseElimination)
+def _particular_wide(flat, g, right, step, e):
+    """Do so for a wide group."""
+    particular_sparse(flat, g, right, step, e)
+
+
+@compiled_for_record(SparseElimination)
+def _extend_wide(flat, g, step, e):
+    """Do so for a wide group."""
+    extend_sparse(flat, g, step, e)
+
+
+@compiled_for_record(SparseElimination)
+def _reduce_gradient_wide(flat, g, gradient, e):
+    """Do so for a wide group."""
+    reduce_gradient_sparse(flat, g, gradient, e)
+
+
+@compiled_for_record(SparseElimination)
+def _multipliers_wide(flat, g, gradient, out, e):
+    """Do so for a wide group."""
+    multipliers_sparse(flat, g, gradient, out, e)
+
+
+@compiled_for_record(SparseElimination)
+def _reduce_wide(flat, g, K, place, d, e):
+    """Do so for a wide group."""
+    reduce_sparse(flat, g, K, place, d, e)
+
+
+@compiled_for_record(SparseElimination)
+def _onto_independent_wide(flat, g, U, e):
+    """Do so for a wide group."""
+    onto_independent_sparse(flat, g, U, e)

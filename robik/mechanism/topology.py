@@ -26,6 +26,7 @@ from .parts import WORLD, Joint
 from .size import mean_link
 from .spanning_tree import spanning_tree
 
+SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
 CLOSED = 1e-10  # of the robot's size: a loop with a residual up to this is closed
 
 

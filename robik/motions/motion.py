@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,28 @@ class BaseTrack:
         object.__setattr__(self, "quaternion", _frozen(quaternion))
 
 
+class _OnDemand:
+    """Field of a motion that may be given as a function, which is called when its value is first asked for."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    def __get__(self, motion: Any, owner: type | None = None) -> Any:
+        if motion is None:
+            return None  # the field's default
+        value = motion.__dict__[self._name]
+        if callable(value):
+            value = motion.__dict__[self._name] = value()
+        return value
+
+    def __set__(self, motion: Any, value: Any) -> None:
+        motion.__dict__[self._name] = value
+
+
+def _on_demand() -> Any:
+    return _OnDemand()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Motion:
     """A robot's motion.
@@ -65,7 +88,8 @@ class Motion:
         passive: the coordinates of joints without a motor, (T,) each [rad or m], by name (`Joint.coordinate_names`)
             and without the base's; None where they are unknown.
         bodies: the bodies' names, in order, where states are known.
-        position: (T, bodies, 3) of each body's own frame, world coordinates [m], or None.
+        position: (T, bodies, 3) of each body's own frame, world coordinates [m], or None. A solved motion works them
+            out when they are first asked for.
         quaternion: (T, bodies, 4) likewise, unit quaternions wxyz, or None.
         com: (T, 3) the robot's centre of mass [m], or None.
         report: how well it follows its clip, or None.
@@ -81,8 +105,8 @@ class Motion:
     base: BaseTrack | None = None
     passive: Mapping[str, np.ndarray] | None = None
     bodies: tuple[str, ...] = ()
-    position: np.ndarray | None = None
-    quaternion: np.ndarray | None = None
+    position: np.ndarray | None = _on_demand()  # noqa: RUF009 - each field has its own
+    quaternion: np.ndarray | None = _on_demand()  # noqa: RUF009 - each field has its own
     com: np.ndarray | None = None
     report: Report | None = None
 
@@ -108,6 +132,10 @@ class Motion:
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "actuators", actuators)
         object.__setattr__(self, "passive", self._checked_passive(len(times)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields, so that a copy or a pickle has arrays alone."""
+        return self.__dict__ | {"_position": self.position, "_quaternion": self.quaternion}
 
     def _checked_passive(self, samples: int) -> dict[str, np.ndarray] | None:
         """Return the passive coordinates as arrays of numbers."""

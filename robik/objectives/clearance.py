@@ -19,12 +19,11 @@ from ..jit import by_reference
 from ..kinematics.frames import frame_poses
 from ..kinematics.segments import nearest
 from ..mechanism.model import Mechanism
-from ..mechanism.topology import Topology
+from ..mechanism.topology import SMALL, Topology
 from .least import Least
 from .objective import States, lengths_of
 from .pairs import Pair, ends
 from .rows import Row
-from .terms import SMALL
 from .walls import LINES, Clearances
 
 

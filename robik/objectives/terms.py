@@ -29,7 +29,6 @@ from ..kinematics.kernels import along, carved
 from ..kinematics.rotations import cross
 from ..mechanism.topology import Flat
 
-SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
 ROWS = 3  # of the centre of mass
 ROWS_TIED = 12  # of two bodies that are tied, at most
 ROWS_APART = 36  # of bodies that are kept apart, at once and at most; whole threes

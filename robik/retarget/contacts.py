@@ -180,7 +180,7 @@ def ground_of(mechanism: Mechanism, clip: TargetClip) -> float | None:
     """
     wanted = {
         n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n))[..., 2].min(axis=1)
-        for n in _standing_feet(mechanism, clip)
+        for n in standing_feet(mechanism, clip)
     }
     return min((float(heights[clip.tracks[n].contact].min()) for n, heights in wanted.items()), default=None)
 
@@ -204,8 +204,16 @@ def above_ground(mechanism: Mechanism, clip: TargetClip, is_wanted: bool = True)
     return replace(clip, objectives=(*clip.objectives, *held))
 
 
-def _standing_feet(mechanism: Mechanism, clip: TargetClip) -> list[str]:
-    """Return the feet of a clip that stand at some time."""
+def standing_feet(mechanism: Mechanism, clip: TargetClip) -> list[str]:
+    """Return the feet of a clip that stand at some time.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets, with the feet's contact phases.
+
+    Returns:
+        Names of their frames.
+    """
     known = {frame.name for frame in mechanism.frames if frame.is_foot}
     tracks = {n: t for n, t in clip.tracks.items() if n in known and t.position is not None}
     return [n for n, t in tracks.items() if t.contact is not None and t.contact.any()]
@@ -224,10 +232,25 @@ def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.n
     Returns:
         (T,) [m], zero above the ground, and everywhere if no foot ever stands.
     """
-    ground, standing_feet = ground_of(mechanism, clip), _standing_feet(mechanism, clip)
+    ground = ground_of(mechanism, clip)
     if ground is None:
         return np.zeros(len(clip.times))
-    lowest = np.min([standing_points(mechanism, motion, n)[..., 2].min(axis=1) for n in standing_feet], axis=0)
+    return depth_below(mechanism, ground, standing_feet(mechanism, clip), motion)
+
+
+def depth_below(mechanism: Mechanism, ground: float, feet: list[str], motion: Motion) -> np.ndarray:
+    """Return how far the lowest of some soles is below the ground.
+
+    Args:
+        mechanism: The robot.
+        ground: Height of the ground [m].
+        feet: Names of the soles' frames, at least one.
+        motion: With body poses.
+
+    Returns:
+        Depths (T,) [m], zero above the ground.
+    """
+    lowest = np.min([standing_points(mechanism, motion, n)[..., 2].min(axis=1) for n in feet], axis=0)
     return np.maximum(ground - lowest, 0.0)
 
 

@@ -11,6 +11,7 @@ from ..kinematics.frames import frame_poses
 from ..kinematics.rotations import quaternion_matrices
 from ..mechanism.model import Mechanism
 from ..objectives.distances import angle_between, length_along
+from ..objectives.objective import States, TargetError
 from ..objectives.settings import Settings
 from .clip import TargetClip
 
@@ -21,6 +22,33 @@ class ClipErrors(NamedTuple):
     position: np.ndarray  # (T, targets) in the order of the clip's tracks [m]
     orientation: np.ndarray  # (T, targets) [rad]
     com: np.ndarray  # (T,) of the centre of mass [m]
+
+
+class ObjectiveErrors(NamedTuple):
+    """Errors of a motion against what its clip asks for beside frames and the centre of mass."""
+
+    keys: tuple[str, ...]  # the objectives' names, one for each error
+    errors: tuple[TargetError, ...]  # over T samples
+
+
+def objective_errors(
+    mechanism: Mechanism, clip: TargetClip, settings: Settings, position: np.ndarray, quaternion: np.ndarray
+) -> ObjectiveErrors:
+    """Return the errors of a motion against its clip's objectives.
+
+    Args:
+        mechanism: The robot.
+        clip: What it follows.
+        settings: For the weights.
+        position: Positions (T, n, 3) of the bodies' own frames [m].
+        quaternion: Their orientations (T, n, 4) wxyz.
+
+    Returns:
+        The errors, in the order of the clip's objectives.
+    """
+    states = States(mechanism, position, quaternion)
+    found = [(item.key, error) for item in clip.objectives for error in item.errors(states, settings.weight_of(item))]
+    return ObjectiveErrors(tuple(key for key, _ in found), tuple(error for _, error in found))
 
 
 def distances(

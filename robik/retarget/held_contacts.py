@@ -37,6 +37,18 @@ class HeldTrack:
     position: np.ndarray
     quaternion: np.ndarray | None
 
+    def part(self, kept: slice) -> HeldTrack:
+        """Return it for some of its samples.
+
+        Args:
+            kept: The samples that stay.
+
+        Returns:
+            The track, cut.
+        """
+        turn = None if self.quaternion is None else self.quaternion[kept]
+        return HeldTrack(self.contact.part(kept), self.position[kept], turn)
+
 
 def held_tracks(clip: TargetClip) -> dict[str, HeldTrack]:
     """Return the tracks of a clip that have contacts and positions to be held at, by frame.

@@ -10,7 +10,7 @@ from ..mechanism.model import Mechanism
 from ..motions import Motion
 from ..motions.report import Quality
 from .clip import TargetClip
-from .contacts import below_ground
+from .contacts import depth_below, ground_of, standing_feet
 from .held_contacts import HeldTrack, held_tracks
 from .shortfall import millimetres
 
@@ -19,44 +19,115 @@ CONTACT_TURNED = 1e-3  # rad
 JUMP_TIME = 1.0 / 120.0  # s: a jump is what a joint turns by in this time
 
 
-def measure_quality(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Quality:
-    """Return the figures of a motion that follows a clip.
+class ContactFigures:
+    """Figures of what a motion's contacts do, gathered block by block.
 
     Args:
-        mechanism: The robot.
-        clip: With contact phases where something stands.
-        motion: At the clip's times, with body poses.
+        mechanism: the robot.
+        clip: what it follows, with contact phases where something stands.
 
-    Returns:
-        Figures of slide, penetration, jumps and balance.
+    Attributes:
+        held: contact and held pose by frame.
     """
-    held = held_tracks(clip)
-    slides, floats, off, turned = [], [], np.zeros(len(clip.times)), [0.0]
-    for name, track in held.items():
-        points, held_points = _touching(mechanism, name, track, motion)
-        stands = track.contact.stands
-        both = stands[1:] & stands[:-1]
+
+    def __init__(self, mechanism: Mechanism, clip: TargetClip):
+        self._mechanism, self._times = mechanism, clip.times
+        self.held = held_tracks(clip)
+        self._ground = ground_of(mechanism, clip) if self.held else None
+        self._feet = standing_feet(mechanism, clip)
+        self._slides: dict[str, list[np.ndarray]] = {name: [] for name in self.held}
+        self._floats: dict[str, list[np.ndarray]] = {name: [] for name in self.held}
+        self._gaps: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {name: [] for name in self.held}
+        self._before: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self._sunk = 0.0
+
+    def add(self, frames: slice, position: np.ndarray, quaternion: np.ndarray) -> None:
+        """Take the next frames in.
+
+        Args:
+            frames: Which they are.
+            position: Positions (B, n, 3) of the bodies' own frames [m].
+            quaternion: Their orientations (B, n, 4) wxyz.
+        """
+        if not self.held:
+            return
+        motion = Motion(
+            times=self._times[frames],
+            actuators=(),
+            values=np.zeros((frames.stop - frames.start, 0)),
+            bodies=tuple(body.name for body in self._mechanism.bodies),
+            position=position,
+            quaternion=quaternion,
+        )
+        if self._ground is not None:
+            sunk = depth_below(self._mechanism, self._ground, self._feet, motion)
+            self._sunk = max(self._sunk, float(sunk.max()))
+        for name, track in self.held.items():
+            self._add(name, frames, track.part(frames), motion)
+
+    def _add(self, name: str, frames: slice, track: HeldTrack, motion: Motion) -> None:
+        """Take the next frames of one contact in."""
+        points, held_points = _touching(self._mechanism, name, track, motion)
+        stands = self.held[name].contact.stands
+        self._floats[name].append((points[..., 2].min(axis=1) - held_points[..., 2].min(axis=1))[stands[frames]])
+        self._gaps[name].append(contact_gaps(self._mechanism, name, track, motion))
+        first = frames.start
+        last, self._before[name] = self._before.get(name), (points[-1:].copy(), held_points[-1:].copy())
+        if last is not None:
+            first -= 1
+            points, held_points = np.concatenate([last[0], points]), np.concatenate([last[1], held_points])
+        both = stands[first + 1 : frames.stop] & stands[first : frames.stop - 1]
         moved = np.diff(points, axis=0) - np.diff(held_points, axis=0)
-        speed = np.linalg.norm(moved, axis=2).mean(axis=1) / np.diff(clip.times)
-        slides.append(speed[both])
-        floats.append((points[..., 2].min(axis=1) - held_points[..., 2].min(axis=1))[stands])
-        distance, angle = contact_gaps(mechanism, name, track, motion)
-        off = np.fmax(off, distance)
-        turned.append(float(np.nanmax(angle)))
-    turning = [unit == "rad" for unit in mechanism.actuator_units]
-    speeds = np.abs(np.diff(motion.values[:, turning], axis=0)) / np.diff(clip.times)[:, None]
-    if not held:
-        return Quality(jump_rad=float(speeds.max(initial=0.0) * JUMP_TIME))
-    slide = np.concatenate(slides)
-    return Quality(
-        slide_mm_s=1e3 * float(slide.mean()) if len(slide) else 0.0,
-        float_mm=1e3 * max(float(np.concatenate(floats).max()), 0.0),
-        floor_penetration_mm=1e3 * float(below_ground(mechanism, clip, motion).max()),
-        contact_off_mm=1e3 * float(off.max()),
-        contact_turned_deg=float(np.degrees(max(turned))),
-        contact_sample=int(off.argmax()),
-        jump_rad=float(speeds.max(initial=0.0) * JUMP_TIME),
-    )
+        speed = np.linalg.norm(moved, axis=2).mean(axis=1) / np.diff(self._times[first : frames.stop])
+        self._slides[name].append(speed[both])
+
+    def quality(self, values: np.ndarray) -> Quality:
+        """Return the figures, once all frames are in.
+
+        Args:
+            values: Of the actuators (T, A) [rad or m].
+
+        Returns:
+            Figures of slide, penetration, jumps and balance.
+        """
+        turning = [unit == "rad" for unit in self._mechanism.actuator_units]
+        speeds = np.abs(np.diff(values[:, turning], axis=0)) / np.diff(self._times)[:, None]
+        jump = float(speeds.max(initial=0.0) * JUMP_TIME)
+        if not self.held:
+            return Quality(jump_rad=jump)
+        off, turned = np.zeros(len(self._times)), [0.0]
+        for distance, angle in map(self._gap, self.held):
+            off = np.fmax(off, distance)
+            turned.append(float(np.nanmax(angle)))
+        slide, floats = (
+            np.concatenate([part for parts in found.values() for part in parts])
+            for found in (self._slides, self._floats)
+        )
+        return Quality(
+            slide_mm_s=1e3 * float(slide.mean()) if len(slide) else 0.0,
+            float_mm=1e3 * max(float(floats.max()), 0.0),
+            floor_penetration_mm=1e3 * self._sunk,
+            contact_off_mm=1e3 * float(off.max()),
+            contact_turned_deg=float(np.degrees(max(turned))),
+            contact_sample=int(off.argmax()),
+            jump_rad=jump,
+        )
+
+    def late(self) -> dict[int, list[str]]:
+        """Return, in words and by sample, the contacts that are not where they are held."""
+        found: dict[int, list[str]] = {}
+        for name in self.held:
+            distance, angle = self._gap(name)
+            too_far = distance > CONTACT_MET * self._mechanism.extent
+            for k in np.flatnonzero(too_far | (angle > CONTACT_TURNED)).tolist():
+                turned = f", turned by {np.degrees(angle[k]):.2g}°" if angle[k] > CONTACT_TURNED else ""
+                found.setdefault(k, []).append(f"contact of {name} late by {millimetres(distance[k])}{turned}")
+        return found
+
+    def _gap(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances (T,) [m] and angles (T,) [rad] of a contact from where it is held."""
+        distance, angle = (np.concatenate(parts) for parts in zip(*self._gaps[name], strict=True))
+        return distance, angle
 
 
 def contact_gaps(mechanism: Mechanism, name: str, track: HeldTrack, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
@@ -77,26 +148,6 @@ def contact_gaps(mechanism: Mechanism, name: str, track: HeldTrack, motion: Moti
     gaps = hold.gap(*frame_poses(mechanism, name, position, quaternion), contact.position, contact.rotation)
     distance, angle = (np.where(contact.stands, gap, np.nan) for gap in gaps)
     return distance, angle
-
-
-def late_contacts(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> dict[int, list[str]]:
-    """Return, in words and by frame, the contacts that are not where they are held.
-
-    Args:
-        mechanism: The robot.
-        clip: The targets.
-        motion: The motion, with bodies' poses.
-
-    Returns:
-        Sentences by index of the sample.
-    """
-    found: dict[int, list[str]] = {}
-    for name, track in held_tracks(clip).items():
-        distance, angle = contact_gaps(mechanism, name, track, motion)
-        for k in np.flatnonzero((distance > CONTACT_MET * mechanism.extent) | (angle > CONTACT_TURNED)).tolist():
-            turned = f", turned by {np.degrees(angle[k]):.2g}°" if angle[k] > CONTACT_TURNED else ""
-            found.setdefault(k, []).append(f"contact of {name} late by {millimetres(distance[k])}{turned}")
-    return found
 
 
 def _touching(mechanism: Mechanism, name: str, track: HeldTrack, motion: Motion) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,6 +32,7 @@ from .contacts import above_ground
 from .pinning import ground_height
 from .retarget import Retargeting
 
+LOG = logging.getLogger(__name__)
 DEFAULT = BakeSettings()
 
 
@@ -94,6 +96,8 @@ def retarget_recording(
         RobikError: One sentence that says what is wrong, and what would be right.
     """
     mechanism, file = _robot(robot, robot_file)
+    if file is None and (untold := _without_meshes(mechanism)):
+        LOG.warning(untold)
     motion = recording if isinstance(recording, SkeletonMotion) else load_recording(recording, body_model)
     motion = part_of_time(motion, start, end)
     planned = balance_by_name(balance, pin_feet)
@@ -219,3 +223,14 @@ def _robot(robot: Mechanism | str | Path, file: str | Path | None) -> tuple[Mech
     if isinstance(robot, Mechanism):
         return robot, None if file is None else Path(file)
     return load_robot(robot), Path(robot_path(str(robot)) if robot in robot_names() else robot)
+
+
+def _without_meshes(mechanism: Mechanism) -> str:
+    """Return in a sentence that no feet are found on a robot whose file is not given; empty where none is missed."""
+    is_shown = any(visual.shape == "mesh" for body in mechanism.bodies for visual in body.visuals)
+    if any(frame.is_foot for frame in mechanism.frames) or not is_shown:
+        return ""
+    return (
+        f"robot {mechanism.name!r} came without its file, so no feet are looked for on its meshes, and it is not "
+        "balanced: give robot_file=…, or the file in place of the mechanism"
+    )

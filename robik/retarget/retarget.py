@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -17,22 +18,22 @@ from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
 from ..kinematics.actuation import speeds
 from ..kinematics.forward import body_poses
-from ..kinematics.frames import become_own_frames, com_of_states, robot_com
+from ..kinematics.frames import robot_com
 from ..kinematics.straightening import straightened
 from ..mechanism.ball_limits import limit_names
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, LookAhead, Motion, Report
 from ..motions.report import ObjectiveError
-from ..objectives.objective import States
 from ..objectives.pose_prior import WEIGHT, PosePrior
 from ..objectives.settings import Settings
 from .clip import TargetClip
-from .distances import distances
-from .held_contacts import check_contacts, held_tracks
+from .distances import ClipErrors, ObjectiveErrors, distances, objective_errors
+from .held_contacts import check_contacts
 from .look_ahead import LookingAhead, check_cyclic
 from .misses import Misses, misses
-from .quality import late_contacts, measure_quality
+from .quality import ContactFigures
 from .shortfall import open_beyond
+from .solved import SolvedFrames
 from .speed_cost import measure_speed_cost, without_speeds
 
 JUMP_SPEED = 24.0  # rad/s, or the robot's extents in a second: 0.2 rad in 1/120 s
@@ -89,12 +90,12 @@ class Retargeting:
         self.mechanism, self.clip, self.settings = mechanism, clip, settings
         arguments = mechanism, tuple(clip.tracks), settings, clip.com is not None, clip.objectives
         self.solver = formulation(*arguments) if prior is None else PriorSolver(*arguments, prior, prior_weight)
-        self._output = self.solver.room(len(clip.times))
+        self._looks_ahead = settings.look_ahead and len(clip.times) > 1
+        self._solved = SolvedFrames(self.solver, clip, settings, self._looks_ahead)
         self._milliseconds = np.zeros(len(clip.times))
         self._done = 0
         self._ahead: LookAhead | None = None
         self.looks_ahead_now = False
-        self._looks_ahead = settings.look_ahead and len(clip.times) > 1
         if settings.cyclic:
             check_cyclic(mechanism, clip)
         unheld = without_speeds(settings) if speed_cost else None
@@ -107,16 +108,15 @@ class Retargeting:
         """
         frames = len(self.clip.times)
         holds = self.settings.contacts == "hold" and isinstance(self.solver, StandingSolver)
-        held = held_tracks(self.clip) if holds else {}
+        held = self._solved.contacts.held if holds else {}
         targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
         targets |= {name: (track.position, track.quaternion) for name, track in held.items()}
         clip_targets = self.solver.compile_targets(targets, self.clip.com, self.clip.times)
-        if isinstance(self.solver, StandingSolver):
-            self.solver.stand(clip_targets, [track.contact for track in held.values()])
+        contacts = [track.contact for track in held.values()]
         while self._done < frames:
             stop = min(self._done + CHUNK, frames)
             began = perf_counter()
-            self.solver.solve(self._output, self._done, stop, clip_targets)
+            self._solved.solve(self._done, stop, clip_targets, contacts)
             self._milliseconds[self._done : stop] = 1e3 * (perf_counter() - began) / (stop - self._done)
             self._done = stop
             yield stop
@@ -130,7 +130,7 @@ class Retargeting:
         frames, began = len(self.clip.times), perf_counter()
         if isinstance(self.solver, StandingSolver):
             self.solver.pull(clip_targets, FIRM)
-        looking = LookingAhead(self.solver, self.clip, clip_targets, self._output)
+        looking = LookingAhead(self.solver, self.clip, clip_targets, self._solved.room)
         self.looks_ahead_now = True
         for share in looking.steps():
             yield max(1, int(share * frames))
@@ -152,31 +152,29 @@ class Retargeting:
 
     @cached_property
     def _motion(self) -> Motion:
-        """Return the motion that is read off the output.
+        """Return the motion that is read off the solved frames.
 
-        The output's state frames become the bodies' own frames: a long clip has no room for both.
+        The poses of its bodies are worked out when they are first asked for: of a long clip they are most.
         """
-        topology, out = self.solver.topology, self._output
-        values = self.solver.actuator_values(out)
-        passive, com = self.solver.passive_values(out), com_of_states(topology, out.position)
-        position, quaternion = out.position, out.quaternion
-        become_own_frames(topology, position, quaternion)
-        motion = Motion(
+        found, poses = self._solved.read(), cache(self._solved.poses)
+        on_demand: dict[str, Any] = {"position": lambda: poses()[0], "quaternion": lambda: poses()[1]}
+        motion = partial(
+            Motion,
             times=self.clip.times,
             actuators=self.mechanism.actuators,
-            values=values,
-            base=self._base(position, quaternion),
-            passive=passive,
+            values=found.values,
+            base=None if found.base is None else self._base(*found.base),
+            passive=found.passive,
             bodies=tuple(b.name for b in self.mechanism.bodies),
-            position=position,
-            quaternion=quaternion,
-            com=com,
-            report=self._report(values, position, quaternion, com),
+            com=found.com,
+            **on_demand,
         )
-        if self._free is None or motion.report is None:
-            return motion
-        cost = measure_speed_cost(self.mechanism, self.clip, self.settings, motion, self._free.motion())
-        return replace(motion, report=replace(motion.report, speed_cost=cost))
+        report = self._report(found.values, found.errors, found.objectives, self._solved.contacts)
+        if self._free is not None:
+            solved = motion(report=report)
+            cost = measure_speed_cost(self.mechanism, self.clip, self.settings, solved, self._free.motion())
+            report = replace(report, speed_cost=cost)
+        return motion(report=report)
 
     def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
         """Return the solved motion with other actuator values, held against the same clip.
@@ -193,60 +191,40 @@ class Retargeting:
         """
         position, quaternion, residual = body_poses(self.mechanism, values, base)
         com = robot_com(self.mechanism, position, quaternion)
-        report = self._report(values, position, quaternion, com)
-        open_loops = {int(k): "the loops do not close" for k in np.flatnonzero(residual > open_beyond(self.mechanism))}
-        short = {k: f"{why}; {open_loops[k]}" if k in open_loops else why for k, why in report.short}
-        cost = motion.report.speed_cost if motion.report else None
-        report = replace(report, speed_cost=cost, residual=residual, short=tuple(sorted((open_loops | short).items())))
-        return replace(
+        root = self.solver.topology.root
+        index = 0 if root is None else self.mechanism.body_index[root]
+        found = replace(
             motion,
             values=values,
-            base=self._base(position, quaternion),
+            base=None if root is None else self._base(position[:, index], quaternion[:, index]),
             passive=None,
             position=position,
             quaternion=quaternion,
             com=com,
-            report=report,
         )
+        asked, contacts = (self.mechanism, self.clip, self.settings), ContactFigures(self.mechanism, self.clip)
+        contacts.add(slice(0, len(values)), position, quaternion)
+        errors = distances(*asked, position, quaternion, com)
+        report = self._report(values, errors, objective_errors(*asked, position, quaternion), contacts)
+        open_loops = {int(k): "the loops do not close" for k in np.flatnonzero(residual > open_beyond(self.mechanism))}
+        short = {k: f"{why}; {open_loops[k]}" if k in open_loops else why for k, why in report.short}
+        cost = motion.report.speed_cost if motion.report else None
+        report = replace(report, speed_cost=cost, residual=residual, short=tuple(sorted((open_loops | short).items())))
+        return replace(found, report=report)
 
-    def _base(self, position: np.ndarray, quaternion: np.ndarray) -> BaseTrack | None:
-        """Return the floating base's pose from those of all bodies (T, n, 3) and (T, n, 4).
+    def _base(self, position: np.ndarray, quaternion: np.ndarray) -> BaseTrack:
+        """Return the floating base's pose from positions (T, 3) and quaternions (T, 4)."""
+        return BaseTrack(body=self.solver.topology.root or "", position=position, quaternion=quaternion)
 
-        None for a grounded robot.
-        """
-        root = self.solver.topology.root
-        if root is None:
-            return None
-        index = self.mechanism.body_index[root]
-        return BaseTrack(body=root, position=position[:, index], quaternion=quaternion[:, index])
-
-    def _motion_of(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> Motion:
-        """Return a motion at the clip's times, with the poses of its bodies."""
-        return Motion(
-            times=self.clip.times,
-            actuators=self.mechanism.actuators,
-            values=values,
-            bodies=tuple(b.name for b in self.mechanism.bodies),
-            position=position,
-            quaternion=quaternion,
-        )
-
-    def _report(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray) -> Report:
-        names = tuple(self.clip.tracks)
-        off = distances(self.mechanism, self.clip, self.settings, position, quaternion, com)
+    def _report(
+        self, values: np.ndarray, off: ClipErrors, objectives: ObjectiveErrors, contacts: ContactFigures
+    ) -> Report:
         velocity, acceleration, jerk = self._rates(values)
-        out = self._output
-        states = States(self.mechanism, position, quaternion)
-        errors = [
-            (item.key, error)
-            for item in self.clip.objectives
-            for error in item.errors(states, self.settings.weight_of(item))
-        ]
-        missed = misses(self.mechanism, self.clip, self.settings, off, [error for _, error in errors])
-        found = self._motion_of(values, position, quaternion)
-        late = late_contacts(self.mechanism, self.clip, found) if self.settings.contacts == "hold" else {}
+        out = self._solved
+        missed = misses(self.mechanism, self.clip, self.settings, off, objectives.errors)
+        late = contacts.late() if self.settings.contacts == "hold" else {}
         return Report(
-            targets=names,
+            targets=tuple(self.clip.tracks),
             position_error=off.position,
             orientation_error=off.orientation,
             com_error=off.com,
@@ -261,8 +239,11 @@ class Retargeting:
             milliseconds=self._milliseconds.copy(),
             missed=missed.worst,
             short=self._short(missed, late),
-            objectives=tuple(ObjectiveError(key=key, unit=error.unit, values=error.values) for key, error in errors),
-            quality=measure_quality(self.mechanism, self.clip, found),
+            objectives=tuple(
+                ObjectiveError(key=key, unit=error.unit, values=error.values)
+                for key, error in zip(*objectives, strict=True)
+            ),
+            quality=contacts.quality(values),
             rounding=straightened(self.mechanism).rounding,
             moved=self.clip.moved,
         )
@@ -282,7 +263,7 @@ class Retargeting:
 
     def _short(self, missed: Misses, late: dict[int, list[str]]) -> tuple[tuple[int, str], ...]:
         """Return the frames in which something fell short, each with what and why, in words."""
-        stopped = self._output.status != CONVERGED
+        stopped = self._solved.status != CONVERGED
         frames = sorted({*np.flatnonzero((missed.worst > 1.0) | stopped).tolist(), *late})
         return tuple((k, self._why(k, late.get(k, []) + missed.words(k))) for k in frames)
 
@@ -292,7 +273,7 @@ class Retargeting:
             found.append(f"at its limit: {', '.join(at_limit)}")
         if found and (slow := self._held_back(k)):
             found.append(f"held back by the speed of {', '.join(slow)}")
-        if self._output.status[k] != CONVERGED:
+        if self._solved.status[k] != CONVERGED:
             found.append("the solver stopped before the optimum")
         return "; ".join(found)
 
@@ -305,7 +286,7 @@ class Retargeting:
         Returns:
             Their names.
         """
-        topology, q, flat = self.solver.topology, self._output.q[k], self.solver.topology.flat
+        topology, q, flat = self.solver.topology, self._solved.q[k], self.solver.topology.flat
         if not self.settings.joint_limits:
             return []
         return [
@@ -321,7 +302,7 @@ class Retargeting:
         """Return the actuators that go into frame k as fast as they may, where they are kept to it."""
         if k == 0:
             return []
-        topology, q = self.solver.topology, self._output.q
+        topology, q = self.solver.topology, self._solved.q
         dt = self.clip.times[k] - self.clip.times[k - 1]
         reach = self.solver.speed * dt
         return self.solver.balls_at_full_speed(q[k], dt) + [

@@ -32,7 +32,7 @@ def take_precedence() -> None:
     Where that is not allowed, nothing changes.
     """
     if sys.platform == "win32":
-        _take_precedence_on_windows(ctypes.windll.kernel32, ctypes.windll.winmm)
+        _take_precedence_on_windows(ctypes.WinDLL("kernel32"), ctypes.WinDLL("winmm"))
     elif sys.platform == "darwin":
         ctypes.CDLL(None).pthread_set_qos_class_self_np(USER_INTERACTIVE, 0)
     else:

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..ik.work import SMALL
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Body, Joint
 from ..mechanism.pose import Pose
+from ..mechanism.topology import SMALL
 from ..objectives.registry import ASKED
 from ..objectives.rows import Row
 from ..objectives.settings import Settings

@@ -50,6 +50,22 @@ def begin(root: Object) -> None:
     name = f"{root.robik.label} bake {number}"
     actions.assign_new(list(objects_of(root).values()), name)
     record(root, name)
+    _forget_oldest(root)
+
+
+def _forget_oldest(root: Object) -> None:
+    """Delete the oldest bakes beyond those that are to be kept; what has a name of its own, or is in use, stays."""
+    robot, first = root.robik.robot, library_rows(root, "robik.robot.bakes")
+    while len(robot.bakes) - first > robot.bake.keep:
+        unnamed = (k for k in range(first, len(robot.bakes)) if _is_unnamed(root, robot.bakes[k].name))
+        index = next((k for k in unnamed if k != in_use(root)), None)
+        if index is None:
+            return
+        remove(root, index)
+
+
+def _is_unnamed(root: Object, name: str) -> bool:
+    return name.startswith(f"{root.robik.label} bake ") and _number(name) > 0
 
 
 def keep_result(root: Object) -> None:

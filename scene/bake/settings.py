@@ -203,6 +203,12 @@ class RobikBake(PropertyGroup):
     keep_apart: BoolProperty(
         name="Keep Apart", description="Keep the robot's bodies out of each other, by the meshes shown", default=True
     )
+    keep: IntProperty(
+        name="Keep Bakes",
+        description="How many bakes are kept; then the oldest goes, unless it was given a name or moves the robot",
+        default=20,
+        min=1,
+    )
     joint_limits: BoolProperty(name="Joint Limits", description="Keep every joint within its limits", default=True)
 
 

@@ -53,6 +53,21 @@ def test_bakes_are_kept_and_can_be_changed_between() -> None:
     assert [t.position_error for t in robot.result.targets] == errors
 
 
+def test_the_oldest_bake_goes_unless_it_was_given_a_name() -> None:
+    root = two_bakes()
+    robot = root.robik.robot
+    robot.bakes[0].name, robot.bake.keep = "the good one", 2
+    before = len(bpy.data.actions)
+    for _ in range(2):
+        bpy.ops.robik.bake()
+    assert [bake.name for bake in robot.bakes] == ["the good one", "walker bake 4"]
+    assert installed.module("scene.bake.bakes").in_use(root) == 1
+    assert len(bpy.data.actions) == before, "curves of bakes that are gone do not stay in the file"
+    assert bpy.ops.robik.use_bake(index=0) == {"FINISHED"}
+    bpy.ops.robik.bake()
+    assert [bake.name for bake in robot.bakes] == ["the good one", "walker bake 5"]
+
+
 def test_one_action_a_bake_where_actions_have_slots() -> None:
     root = two_bakes()
     empties = 3

@@ -56,6 +56,9 @@ def test_footholds_out_of_reach_stand_in_the_result(shared_data: Path) -> None:
     assert result.moved >= 1
     assert "is out of reach: moved by" in result.moved_why
     assert 860 <= result.moved_frame <= 1090
+    assert result.beyond_robot == "", "with footholds in reach the robot can do the clip"
+    next(row for row in root.robik.robot.character.targets if "elbow" in row.frame).offset_location[0] += 1.0
+    assert bpy.ops.robik.bake() == {"FINISHED"}
     assert "cannot do this clip as asked" in result.beyond_robot
 
 

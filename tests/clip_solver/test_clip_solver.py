@@ -120,7 +120,7 @@ def test_what_cannot_be_kept_is_said_with_the_least_violation_and_its_place() ->
     wanted = work.solver.compile_targets(targets, None, clip.times)
     held = np.zeros(24, bool)
     held[[0, 1, 2, 11, 12, 13, 21, 22, 23]] = True
-    begun = work._output.q
+    begun = work._solved.q
     solver = ClipSolver(work.solver, wanted, clip.times, begun, held=held)
     for _ in solver.steps():
         pass

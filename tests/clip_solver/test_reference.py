@@ -24,7 +24,7 @@ def solved() -> tuple[ClipSolver, np.ndarray]:
     targets = {name: (track.position, track.quaternion) for name, track in clip.tracks.items()}
     wanted = work.solver.compile_targets(targets, None, clip.times)
     work.solver.settings = replace(SPEEDS, look_ahead=True, acceleration_limit=ACCELERATION, jerk_limit=JERK)
-    begun = work._output.q.copy()
+    begun = work._solved.q.copy()
     solver = ClipSolver(work.solver, wanted, clip.times, begun, most=80, enough=1e-12)
     for _ in solver.steps():
         pass

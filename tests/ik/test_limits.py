@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robik.ik.work import SMALL
+from robik import robots
+from robik.ik.solver import Solver
+from robik.ik.sqp import hold
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.mechanism.topology import SMALL
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
@@ -118,3 +121,17 @@ def knee(way: float = 1.0) -> Mechanism:
         ),
     )  # fmt: skip
     return Mechanism("leg", bodies, joints, frames=(Frame("foot", "shin", Pose((0.0, 0.0, -0.5))),))
+
+
+def test_what_rounding_puts_beyond_a_bound_is_not_held() -> None:
+    """Couplings carry coordinates to their bounds together, to within the last digit."""
+    solver = Solver(robots.load("ur10"), ("tool",), Settings())
+    work, now = solver._work, solver._memory.last
+    at = int(solver.flat.dof_q[2])
+    work.lower[2], work.upper[2] = now.q[at] - 1e-14, now.q[at] - 1e-14
+    assert not hold(solver.flat, now, work)
+    assert work.e.free[2]
+    work.upper[2] = work.lower[2] = now.q[at] - 1e-9
+    assert hold(solver.flat, now, work)
+    assert not work.e.free[2]
+    assert now.q[at] == work.upper[2]

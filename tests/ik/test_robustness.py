@@ -84,7 +84,9 @@ def test_robots_of_all_sizes_fall_short_alike() -> None:
     found = [[k for k, _ in each] for each in short.values()]
     assert found[0] == found[1] == found[2]
     assert 0 < len(found[0]) < 40
-    assert short[0.01][-1][1].startswith("pelvis is 0.27 mm off; foot_l is 0.14 mm off; ")
+    pelvis, *feet = short[0.01][-1][1].split("; ")[:3]
+    assert pelvis == "pelvis is 0.27 mm off"
+    assert sorted(feet) == ["foot_l is 0.14 mm off", "foot_r is 0.14 mm off"]  # alike but for the last digit
 
 
 def test_slides_scale_with_the_robot() -> None:

@@ -66,3 +66,15 @@ def test_the_table_holds_humanoids_alone(shared_data: Path) -> None:
     assert rows[0]["step_rad"] <= LARGEST_STEP
     assert rows[0]["error_mean_m"] < 0.04
     assert not run(folder=str(shared_data / "robotiq_2f85"), recording=recording, balance="off")["humanoids"]
+
+
+def test_a_robot_without_its_file_is_said_to_stand_on_nothing(
+    shared_data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file, walk = shared_data / FILES["h1"], walking(skeleton("lafan1")[0], 4)
+    retarget_recording(load_robot(file), walk)
+    (said,) = [record.getMessage() for record in caplog.records if "robot_file" in record.getMessage()]
+    assert said.startswith("robot 'h1' came without its file, so no feet are looked for")
+    caplog.clear()
+    retarget_recording(load_robot(file), walk, robot_file=file)
+    assert not [record for record in caplog.records if "robot_file" in record.getMessage()]
