@@ -6,9 +6,9 @@
     metadata.txt                       which bodies these are, by their numbers in Isaac Lab, and the number of samples
     info.txt                           the names of joints and bodies, for people
 
-Joints are in Isaac Lab's order, by breadth. Body 0 is the one that floats, body k + 1 the one that joint k carries; those
-that are fixed to another one have no columns. All is in the world; linear velocities are those of the bodies' frames.
-The first line of a CSV file names its columns.
+Joints are in Isaac Lab's order, by breadth. Body 0 is the one that floats, body k + 1 the one that joint k carries;
+those that are fixed to another one have no columns. All is in the world; linear velocities are those of the bodies'
+frames. The first line of a CSV file names its columns.
 """
 
 from __future__ import annotations
