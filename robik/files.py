@@ -1,4 +1,4 @@
-"""Reading and writing files.
+"""Reading and writing files, and folders of files that belong together.
 
 Files are written so that no reader meets half of one, read whatever they hold, and JSON is checked with errors that say
 where.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterable
 from errno import EISDIR
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -63,6 +64,58 @@ def check_writable(*paths: str | Path | None) -> None:
             raise FormatError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
+def write_folder(path: str | Path, files: dict[str, bytes]) -> None:
+    """Write files that belong together into a folder of their own, through a neighbour that then takes its place.
+
+    A folder that holds files of these names alone, hidden ones apart, is written again.
+
+    Args:
+        path: The folder.
+        files: The bytes of its files, by name.
+
+    Raises:
+        FormatError: The folder cannot be written, or holds something else.
+    """
+    check_folder_writable(path, files)
+    partial = Path(f"{Path(path)}.part")
+    try:
+        partial.mkdir(exist_ok=True)
+        for name, content in files.items():
+            (partial / name).write_bytes(content)
+        if Path(path).is_dir():
+            for name in files:
+                os.replace(partial / name, Path(path) / name)
+        else:
+            os.replace(partial, path)
+    except OSError as error:
+        raise FormatError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def check_folder_writable(path: str | Path, names: Iterable[str]) -> None:
+    """Before long work: check that `write_folder` will be able to write files of these names.
+
+    Args:
+        path: The folder.
+        names: Of the files.
+
+    Raises:
+        FormatError: It cannot, or would mix them with something else; nothing was written.
+    """
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise FormatError(f"{path} cannot be written: it is a file; name a folder")
+    try:
+        others = sorted({file.name for file in folder.iterdir()} - {*names}) if folder.exists() else []
+        with NamedTemporaryFile(dir=folder.parent, prefix=f"{folder.name}."):
+            pass
+    except OSError as error:
+        raise FormatError(f"{path} cannot be written: {error.strerror or error}") from None
+    if others := [name for name in others if not name.startswith(".")]:
+        raise FormatError(f"{path} cannot be written: the folder holds something else, {others[0]}; name a new folder")
+
+
 def check_file(path: str | Path) -> None:
     """Check that there is a file to read.
 
@@ -106,6 +159,30 @@ def read_whole(path: str | Path, most: int) -> bytes:
             return file.read(size)
     except OSError as error:
         raise FormatError(f"it cannot be read: {error.strerror or error}") from None
+
+
+def read_folder(path: Path, names: Iterable[str], most: int) -> dict[str, bytes]:
+    """Return the content of a folder's files of these names, as far as they are there.
+
+    Args:
+        path: The folder.
+        names: Of the files.
+        most: Largest size of each [bytes].
+
+    Returns:
+        The bytes of the files, by name.
+
+    Raises:
+        FormatError: Names the file that cannot be read.
+    """
+    files = {}
+    for name in names:
+        if os.path.lexists(path / name):
+            try:
+                files[name] = read_whole(path / name, most)
+            except FormatError as error:
+                raise FormatError(f"{name}: {error}") from None
+    return files
 
 
 def read_json(path: str | Path) -> Any:

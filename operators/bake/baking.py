@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, Object
 from bpy_extras.io_utils import ExportHelper
 
@@ -16,7 +16,7 @@ from ...robik.words import counted
 from ...scene.bake import bakes
 from ...scene.bake.all_actions import Baked, all_steps, performer, takes_of
 from ...scene.bake.baking import bake_steps
-from ...scene.bake.curves import baked_frames, read_motion
+from ...scene.bake.curves import baked_frames, even_frames, read_motion
 from ...scene.bake.markers import mark_short
 from ...scene.bake.report import write_report
 from ...scene.bake.result import status
@@ -138,8 +138,14 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
         description="What kind of file to write; a script that leaves it out gets the one of the file's extension",
         items=[(name, FORMATS[name].label, "") for name in WRITABLE],
     )
+    rate: FloatProperty(
+        name="Samples per Second",
+        description="At equal distances on the curves; 0 for the frames of the bake",
+        min=0.0,
+        default=0.0,
+    )
     filter_glob: StringProperty(
-        default=";".join(f"*{extension}" for name in WRITABLE for extension in FORMATS[name].extensions),
+        default=";".join(f"*{extension}" for name in WRITABLE for extension in FORMATS[name].extensions if extension),
         options={"HIDDEN"},
     )
 
@@ -150,12 +156,14 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
         return own if own in known else known[0]
 
     def run(self, context: Context) -> set[str]:
-        """Read the curves at their keys."""
+        """Read the curves at their keys, or at the rate that is asked for."""
         root, path = chosen_robot(context.scene), bpy.path.abspath(self.filepath)
-        mechanism = read_robot(root)
-        motion = read_motion(root, mechanism, baked_frames(root, mechanism), context.scene)
+        mechanism, scene = read_robot(root), context.scene
+        even = self.rate > 0.0
+        frames = even_frames(root, mechanism, scene, self.rate) if even else baked_frames(root, mechanism)
+        motion = read_motion(root, mechanism, frames, scene)
         chosen = format_to_write(path, self.format if self.properties.is_property_set("format") else None)
-        chain = servo_chain(root, mechanism, context.scene) if "servos" in chosen.needs else None
+        chain = servo_chain(root, mechanism, scene) if "servos" in chosen.needs else None
         export_motion(motion, path, chosen.name, chain=chain, robot=mechanism)
         return {"FINISHED"}
 

@@ -25,7 +25,9 @@ class ROBIK_OT_import_motion(Reporting, ImportHelper):
     bl_label = "Import Motion"
     bl_options = {"REGISTER", "UNDO"}
     filename_ext = ".csv"
-    filepath: StringProperty(name="File", description="The motion file", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filepath: StringProperty(
+        name="File", description="The motion file, or folder", subtype="FILE_PATH", options={"SKIP_SAVE"}
+    )
     format: EnumProperty(
         name="Format",
         description="What kind of file it is",
@@ -47,7 +49,7 @@ class ROBIK_OT_import_motion(Reporting, ImportHelper):
         default=0.0,
     )
     filter_glob: StringProperty(
-        default=";".join(f"*{extension}" for name in READABLE for extension in FORMATS[name].extensions),
+        default=";".join(f"*{extension}" for name in READABLE for extension in FORMATS[name].extensions if extension),
         options={"HIDDEN"},
     )
 

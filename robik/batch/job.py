@@ -31,7 +31,7 @@ class Plan:
         base: fixed, floating or auto.
         output: folder of what is written.
         format: a name of the motion formats.
-        extension: of the files.
+        extension: of the files; empty where a motion is a folder.
         balance, pin_feet, keep_apart, mapping, body_model, rate, order: as `robik retarget` has them.
     """
 
@@ -88,7 +88,7 @@ def done_row(plan: Plan, item: Item) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     same = isinstance(kept, dict) and kept.get("of") == _fingerprint(plan, item)
-    there = same and (kept["row"].get("error") or output_file(plan, item.name).is_file())
+    there = same and (kept["row"].get("error") or output_file(plan, item.name).exists())
     return kept["row"] if there else None
 
 

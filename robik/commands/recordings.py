@@ -51,7 +51,8 @@ def _retarget(options: argparse.Namespace) -> None:
 
     chosen = format_to_write(options.output, options.format)
     balance = balance_by_name(options.balance, options.pin_feet)
-    check_writable(options.output, options.report, options.save_mapping)
+    chosen.check_writable(options.output)
+    check_writable(options.report, options.save_mapping)
     mechanism = load(options)
     help_compiling()
     _tell_thin_feet(mechanism, balance)

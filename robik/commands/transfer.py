@@ -27,7 +27,6 @@ def add_transfer(commands: argparse._SubParsersAction) -> None:
 
 
 def _transfer(options: argparse.Namespace) -> None:
-    from ..files import check_writable
     from ..motions import Companions, load_motion, save_motion
     from ..motions.registry import format_to_write
     from ..retarget.transfer import load_table, transfer
@@ -35,7 +34,7 @@ def _transfer(options: argparse.Namespace) -> None:
 
     source, target = (load(path(robot) if robot in names() else robot) for robot in (options.source, options.target))
     chosen = format_to_write(options.output, options.format)
-    check_writable(options.output)
+    chosen.check_writable(options.output)
     motion = load_motion(options.motion, options.source_format, Companions(robot=source, fps=options.fps))
     table = load_table(options.table) if options.table else None
     found = transfer(source, target, motion, table)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ..files import check_folder_writable, check_writable
 from ..mechanism.model import Mechanism
 from .motion import Motion
 
@@ -56,26 +58,44 @@ NEEDS = {"servos": "a servo chain; give a *.servos.json", "robot": "its robot; g
 
 @dataclass(frozen=True, kw_only=True)
 class MotionFormat:
-    """A file format of motions.
+    """A file format of motions: of one file, or of a folder of several.
+
+    The content of a file is its bytes; that of a folder is a dict of the bytes of its files, by name.
 
     Attributes:
         name: by which it is chosen (`--format`).
         label: in menus.
-        extensions: of its files, with the dot and in lower case; the first is for new ones.
+        extensions: of its files, with the dot and in lower case; the first is for new ones. Empty for folders.
+        files: names of a folder's files; none where a motion is one file.
         needs: fields of `Companions` without which it cannot be written.
         needs_to_read: likewise to be read; what writing needs if left out, but for the servos.
         by_extension: whether a file is written in it by its extension alone, without the format's name.
-        matches: whether the content of a file is of this format; None for formats that are only written.
-        read: the motion in a file's content. Raises ClipError, without the file's name, which `load_motion` adds.
-        write: the content of a file at a path; None for formats that are only read. Raises ClipError likewise.
+        matches: whether content is of this format; None for formats that are only written.
+        read: the motion in content. Raises ClipError, without the file's name, which `load_motion` adds.
+        write: the content at a path; None for formats that are only read. Raises ClipError likewise.
     """
 
     name: str
     label: str
     extensions: tuple[str, ...]
+    files: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     needs_to_read: tuple[str, ...] | None = None
     by_extension: bool = True
-    matches: Callable[[bytes], bool] | None = None
-    read: Callable[[bytes, Companions], Motion] | None = None
-    write: Callable[[Motion, Path, Companions], bytes] | None = None
+    matches: Callable[[Any], bool] | None = None
+    read: Callable[[Any, Companions], Motion] | None = None
+    write: Callable[[Motion, Path, Companions], bytes | dict[str, bytes]] | None = None
+
+    def check_writable(self, path: str | Path) -> None:
+        """Before long work: check that a motion can be written at a path.
+
+        Args:
+            path: Of the file or the folder.
+
+        Raises:
+            FormatError: It cannot; nothing was written.
+        """
+        if self.files:
+            check_folder_writable(path, self.files)
+        else:
+            check_writable(path)

@@ -31,11 +31,13 @@ class Layout:
         root: body that floats; empty for a robot that stands on the ground.
         bodies: names.
         joints: of the tree that move, without the one of a floating base.
+        carried: names of the bodies that these joints carry, one per joint.
     """
 
     root: str
     bodies: tuple[str, ...]
     joints: tuple[Joint, ...]
+    carried: tuple[str, ...]
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -88,7 +90,7 @@ def layout_of(mechanism: Mechanism, order: str = "depth") -> Layout:
     root = build_topology(mechanism).root or ""
     tree = _tree(mechanism)
     bodies: list[str] = []
-    joints: list[Joint] = []
+    joints: dict[str, Joint] = {}  # by the body that they carry
     waiting: deque[str] = deque(body for body, _ in tree.get(WORLD, []))
     carried = {body: joint for rows in tree.values() for body, joint in rows}
     while waiting:
@@ -100,10 +102,10 @@ def layout_of(mechanism: Mechanism, order: str = "depth") -> Layout:
                 raise ClipError(
                     f"joint {joint.name!r} turns every way, and this format has one column per turn; choose csv or json"
                 )
-            joints.append(joint)
+            joints[body] = joint
         children = [child for child, _ in tree.get(body, [])]
         waiting = deque([*children, *waiting]) if order == "depth" else deque([*waiting, *children])
-    return Layout(root=root, bodies=tuple(bodies), joints=tuple(joints))
+    return Layout(root=root, bodies=tuple(bodies), joints=tuple(joints.values()), carried=tuple(joints))
 
 
 def _tree(mechanism: Mechanism) -> dict[str, list[tuple[str, Joint | None]]]:

@@ -7,8 +7,19 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import ClipError, FormatError
-from ..files import read_whole, write_whole
-from . import arduino, csv_file, gmr_pickle, json_file, lafan1_csv, mujoco_keys, npz_file, ros2, simulator_archive
+from ..files import read_folder, read_whole, write_folder, write_whole
+from . import (
+    arduino,
+    csv_file,
+    gmr_pickle,
+    json_file,
+    lafan1_csv,
+    mujoco_keys,
+    npz_file,
+    ros2,
+    simulator_archive,
+    sonic_csv,
+)  # fmt: skip
 from .format import NEEDS, Companions, MotionFormat
 from .motion import Motion
 
@@ -17,7 +28,7 @@ FORMATS: dict[str, MotionFormat] = {
     for row in (
         csv_file.FORMAT, json_file.FORMAT, npz_file.FORMAT, lafan1_csv.FORMAT, gmr_pickle.FORMAT,
         simulator_archive.MJLAB_FORMAT, simulator_archive.HOLOSOMA_FORMAT, simulator_archive.ISAAC_FORMAT,
-        simulator_archive.QPOS_FORMAT, mujoco_keys.FORMAT, ros2.FORMAT, arduino.FORMAT,
+        simulator_archive.QPOS_FORMAT, sonic_csv.FORMAT, mujoco_keys.FORMAT, ros2.FORMAT, arduino.FORMAT,
     )
 }  # fmt: skip
 READABLE = tuple(row.name for row in FORMATS.values() if row.read)
@@ -30,8 +41,8 @@ def load_motion(path: str | Path, format: str | None = None, companions: Compani
     """Read a motion.
 
     Args:
-        path: Of the file.
-        format: A name of `FORMATS`; by the file's content, then by its extension, if left out.
+        path: Of the file; of the folder, or of a file in it, where a format is a folder.
+        format: A name of `FORMATS`; by the content, then by the extension, if left out.
         companions: What some formats need beside the file, as the robot for columns without names.
 
     Returns:
@@ -44,8 +55,7 @@ def load_motion(path: str | Path, format: str | None = None, companions: Compani
     if format is not None:
         _named(format, READABLE, "read")
     try:
-        content = read_whole(path, MOST)
-        row = FORMATS[format] if format is not None else _format_of(content, Path(path))
+        row, content = _opened(Path(path), format)
         needed = [need for need in row.needs if need != "servos"] if row.needs_to_read is None else row.needs_to_read
         for need in needed:
             if getattr(companions, need) is None:
@@ -61,7 +71,7 @@ def save_motion(motion: Motion, path: str | Path, format: str | None = None, com
 
     Args:
         motion: to be written.
-        path: of the file.
+        path: of the file or the folder.
         format: a name of `FORMATS`; by the path's extension if left out.
         companions: what some formats need beside the motion.
 
@@ -78,11 +88,13 @@ def save_motion(motion: Motion, path: str | Path, format: str | None = None, com
         content = row.write(motion, Path(path), companions)
     except ClipError as error:
         raise ClipError(f"{path}: {error}") from None
+    if isinstance(content, dict):
+        return write_folder(path, content)
 
     def put(file: BinaryIO) -> None:
         file.write(content)
 
-    write_whole(path, put)
+    return write_whole(path, put)
 
 
 def format_to_write(path: str | Path, format: str | None = None) -> MotionFormat:
@@ -103,7 +115,7 @@ def format_to_write(path: str | Path, format: str | None = None) -> MotionFormat
     extension = Path(path).suffix.lower()
     found = [name for name in WRITABLE if extension in FORMATS[name].extensions and FORMATS[name].by_extension]
     if not found:
-        known = ", ".join(dict.fromkeys(e for name in WRITABLE for e in FORMATS[name].extensions))
+        known = ", ".join(dict.fromkeys(e for name in WRITABLE for e in FORMATS[name].extensions if e))
         given = extension or "a file without extension"
         raise FormatError(
             f"{path}: a motion is exported as {known}, not as {given}; or name its format: {', '.join(WRITABLE)}"
@@ -111,10 +123,38 @@ def format_to_write(path: str | Path, format: str | None = None) -> MotionFormat
     return _only(found, f"{path}: {extension} files are of several formats")
 
 
+def _opened(path: Path, format: str | None) -> tuple[MotionFormat, bytes | dict[str, bytes]]:
+    """Return the format that is named, or that the content tells, and the content of the file or the folder."""
+    rows = [FORMATS[name] for name in READABLE if format in (None, name)]
+    folders = [row for row in rows if row.files]
+    for row in folders:
+        assert row.matches is not None  # a folder has no extension to go by
+        if path.is_dir():
+            if inside := read_folder(path, row.files, MOST):
+                return row, inside
+        elif path.name in row.files and row.matches(inside := read_folder(path.parent, row.files, MOST)):
+            return row, inside
+    if folders and path.is_dir():
+        raise FormatError(_no_motion(path, folders))
+    if folders == rows:
+        raise FormatError(f"there is no such folder; the format {format} is a folder with {', '.join(rows[0].files)}")
+    content = read_whole(path, MOST)
+    return rows[0] if format is not None else _format_of(content, path), content
+
+
+def _no_motion(path: Path, rows: list[MotionFormat]) -> str:
+    """Return what is wrong with a folder that holds no motion."""
+    names = {file.parent.name for row in rows for name in row.files for file in path.glob(f"*/{name}")}
+    if names:
+        return f"it is a folder of motions; name one of them: {', '.join(sorted(names)[:5])}"
+    return f"it is a folder without a motion: it has no {rows[0].files[0]}; name a file, or a folder with a motion"
+
+
 def _format_of(content: bytes, path: Path) -> MotionFormat:
     """Return the format that a file's content, else its extension, tells."""
-    fitting = [name for name in READABLE if (test := FORMATS[name].matches) and test(content)]
-    usual = [name for name in READABLE if FORMATS[name].by_extension]
+    single = [name for name in READABLE if not FORMATS[name].files]
+    fitting = [name for name in single if (test := FORMATS[name].matches) and test(content)]
+    usual = [name for name in single if FORMATS[name].by_extension]
     named = [name for name in fitting or usual if path.suffix.lower() in FORMATS[name].extensions]
     found = named or fitting
     if not found:

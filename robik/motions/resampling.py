@@ -29,12 +29,8 @@ def resampled(motion: Motion, rate: float) -> Motion:
     Raises:
         ClipError: A rate that is not positive and finite, or one that gives too many samples.
     """
-    if not 0 < rate < inf:
-        raise ClipError(f"a motion's rate must be a positive number of samples per second, not {rate:g}")
     start, end = float(motion.times[0]), float(motion.times[-1])
-    if (end - start) * rate > MOST:
-        raise ClipError(f"{end - start:.4g} s at {rate:g} Hz are more than {MOST:,} samples; choose a lower rate")
-    times = start + np.arange(int((end - start) * rate + 1e-6) + 1) / rate
+    times = start + even_times(end - start, rate)
     inside = np.clip(times, start, end)  # rounding may put the last one behind the end
 
     def at(column: np.ndarray) -> np.ndarray:
@@ -49,6 +45,26 @@ def resampled(motion: Motion, rate: float) -> Motion:
         )
     passive = None if motion.passive is None else {name: at(column) for name, column in motion.passive.items()}
     return Motion(times=times, actuators=motion.actuators, values=values, base=base, passive=passive)
+
+
+def even_times(duration: float, rate: float) -> np.ndarray:
+    """Return times (T,) from 0 on at equal distances [s]; the last one is at or before the end, within rounding.
+
+    Args:
+        duration: From the first time to the end [s].
+        rate: Samples per second [Hz].
+
+    Returns:
+        Times (T,) [s].
+
+    Raises:
+        ClipError: A rate that is not positive and finite, or one that gives too many samples.
+    """
+    if not 0 < rate < inf:
+        raise ClipError(f"a motion's rate must be a positive number of samples per second, not {rate:g}")
+    if duration * rate > MOST:
+        raise ClipError(f"{duration:.4g} s at {rate:g} Hz are more than {MOST:,} samples; choose a lower rate")
+    return np.arange(int(duration * rate + 1e-6) + 1) / rate
 
 
 def _orientations(times: np.ndarray, quaternion: np.ndarray, wanted: np.ndarray) -> np.ndarray:

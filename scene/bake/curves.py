@@ -13,6 +13,7 @@ from ...robik.kinematics.frames import robot_com
 from ...robik.mechanism import Mechanism
 from ...robik.mechanism.topology import build_topology
 from ...robik.motions import BaseTrack, Motion
+from ...robik.motions.resampling import even_times
 from ...robik.retarget.shortfall import open_beyond
 from ..animation import actions
 from ..animation.actions import Curve
@@ -116,6 +117,17 @@ def played_frames(root: Object, mechanism: Mechanism, step: float) -> np.ndarray
     if all(actions.is_straight(curves[data_path(name), 0]) for name in mechanism.actuators):
         return frames
     return np.append(np.arange(frames[0], frames[-1] - SAME, step), frames[-1])
+
+
+def even_frames(root: Object, mechanism: Mechanism, scene: Scene, rate: float) -> np.ndarray:
+    """Return frames (T,) over which the sliders have keys, at equal distances: `rate` samples per second.
+
+    Raises:
+        RobikError: a slider has no keys, or the rate gives too many samples.
+    """
+    keyed, fps = baked_frames(root, mechanism), scene.render.fps / scene.render.fps_base
+    frames = keyed[0] + fps * even_times(float(keyed[-1] - keyed[0]) / fps, rate)
+    return np.minimum(frames, keyed[-1])  # rounding may put the last one behind the end
 
 
 def read_motion_at(root: Object, mechanism: Mechanism, frames: np.ndarray) -> np.ndarray:

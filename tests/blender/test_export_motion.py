@@ -139,3 +139,20 @@ def test_a_file_that_is_no_motion_changes_nothing(baked: Object, tmp_path: Path)
     with pytest.raises(RuntimeError, match=r"m\.csv: .*the first line must name the columns"):
         bpy.ops.robik.import_motion(filepath=str(tmp_path / "m.csv"))
     assert len(baked.robik.robot.bakes) == number
+
+
+def test_a_rate_reads_the_curves_at_equal_distances_and_sonic_gets_its_folder(baked: Object, tmp_path: Path) -> None:
+    motion = load_motion(export(tmp_path / "walk.csv", rate=50.0))
+    fps = bpy.context.scene.render.fps
+    assert np.diff(motion.times) == pytest.approx(1 / 50)
+    curve = scenes.channel(baked, f'["{motion.actuators[0]}"]', 0, 1.0 + fps * motion.times)
+    assert motion.values[:, 0] == pytest.approx(curve, abs=1e-6)
+    with pytest.raises(RuntimeError, match=r"SONIC plays 50 samples a second, and the motion has \d+; give a rate"):
+        bpy.ops.robik.export_motion(filepath=str(tmp_path / "walk"), format="sonic-csv")
+    folder = export(tmp_path / "walk", format="sonic-csv", rate=50.0)
+    count = len(baked.robik.robot.bakes)
+    assert bpy.ops.robik.import_motion(filepath=str(folder / "joint_pos.csv")) == {"FINISHED"}
+    assert len(baked.robik.robot.bakes) == count + 1
+    back = load_motion(export(tmp_path / "back.csv", rate=50.0))
+    assert back.values == pytest.approx(motion.values, abs=1e-5)
+    assert back.base is not None and back.base.position == pytest.approx(motion.base.position, abs=1e-5)
