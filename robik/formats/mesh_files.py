@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
@@ -189,6 +189,19 @@ def placeholder(pose: Pose, color: tuple[float, float, float, float]) -> Visual:
         The cube.
     """
     return Visual("box", (PLACEHOLDER,) * 3, pose=pose, color=color)
+
+
+def is_placeholder(shape: str, size: Sequence[float]) -> bool:
+    """Return whether a shape is a cube that stands for a mesh that may not be read.
+
+    Args:
+        shape: As of a `Visual`.
+        size: Likewise [m].
+
+    Returns:
+        True for a box of that size.
+    """
+    return shape == "box" and all(abs(edge - PLACEHOLDER) < 1e-6 for edge in size)
 
 
 def split_inner(file: str) -> tuple[str, str]:

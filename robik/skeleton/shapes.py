@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import FormatError
 from ..formats.dae import read_dae
 from ..formats.mesh_data import read_mesh, welded
-from ..formats.mesh_files import split_inner
+from ..formats.mesh_files import is_placeholder, split_inner
 from ..mechanism import Mechanism, Visual
 from .feet import Shape, Shapes
 
@@ -21,7 +21,7 @@ AROUND = 32  # points around what is round
 def shapes_of(mechanism: Mechanism, robot_file: str | Path | None) -> Shapes:
     """Return a function that gives the shapes of a body by its name.
 
-    Meshes that cannot be read as triangles are left out.
+    Meshes that cannot be read as triangles are left out, and so are the cubes that stand for meshes.
 
     Args:
         mechanism: The robot.
@@ -41,6 +41,8 @@ def shapes_of(mechanism: Mechanism, robot_file: str | Path | None) -> Shapes:
 
 def _shapes(visuals: Iterable[Visual], robot_file: str | Path | None) -> Iterable[Shape]:
     for visual in visuals:
+        if is_placeholder(visual.shape, visual.size):
+            continue  # it says nothing of the body's shape
         points = (
             mesh_points(visual, robot_file) if visual.shape == "mesh" else primitive_points(visual.shape, visual.size)
         )

@@ -10,6 +10,7 @@ from bpy.types import Object
 from mathutils import Matrix
 
 from ...robik.errors import RobikError
+from ...robik.formats.mesh_files import is_placeholder
 from ...robik.mechanism import Frame, Pose
 from ...robik.mechanism.visual import SHAPES
 from ...robik.retarget.pinning import ground_height
@@ -122,7 +123,7 @@ def _sole(body: Object, parts_shown: Iterable[Object]) -> np.ndarray:
         (_level_pose(part), _shape(shown))
         for part in parts_shown
         for shown in sorted(part.children, key=lambda child: child.robik.order)
-        if shown.robik.kind == "VISUAL" and shown.type == "MESH"
+        if _is_shape(shown)
     ]
     if not shapes:
         raise RobikError(
@@ -146,11 +147,15 @@ def body_shapes(root: Object) -> dict[str, list[Shape]]:
     Returns:
         Shapes of those bodies that show any.
     """
-    shown = {
-        body.robik.label: [c for c in body.children if c.robik.kind == "VISUAL" and c.type == "MESH"]
-        for body in bodies(root)
-    }
+    shown = {body.robik.label: [child for child in body.children if _is_shape(child)] for body in bodies(root)}
     return {name: [_shape(child) for child in children] for name, children in shown.items() if children}
+
+
+def _is_shape(child: Object) -> bool:
+    """Return whether an object shows what its body is like; a cube that stands for a mesh does not."""
+    visual = child.robik.visual
+    is_cube = not child.robik.by_hand and is_placeholder(visual.shape, visual.size[:3])
+    return child.robik.kind == "VISUAL" and child.type == "MESH" and not is_cube
 
 
 def _shape(shown: Object) -> Shape:
