@@ -259,8 +259,9 @@ def joint_coordinates(mechanism: Mechanism, joint: Joint, position: np.ndarray, 
             return np.broadcast_to(anchor, (len(position), 3)), np.broadcast_to(local_R, (len(position), 3, 3))
         k = mechanism.body_index[body]
         rest = mechanism.bodies[k].pose
-        R = quaternion_matrices(quaternion[:, k]) @ rest.matrix.T
-        return position[:, k] + R @ (np.asarray(anchor) - np.array(rest.position)), R @ local_R
+        own = quaternion_matrices(quaternion[:, k])
+        there = rest.matrix.T @ (np.asarray(anchor) - np.array(rest.position))
+        return position[:, k] + own @ there, own @ (rest.matrix.T @ local_R)
 
     near, near_R = side(joint.parent, parent_R, np.asarray(parent_p))
     far, far_R = side(joint.child, child_R, np.array(joint.position))
