@@ -10,10 +10,10 @@ import numpy as np
 
 from ..errors import ClipError
 from ..extras import extra
+from .curves import rates_of
 from .format import Companions, MotionFormat
 from .layout import motion_by_names
 from .motion import Motion
-from .rates import derivatives
 
 LONGEST = 2**31 - 1  # [s] that a duration of ROS 2 can say
 HEAD = 4096  # bytes in which the joints' names must begin
@@ -38,7 +38,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     lines = ["header: {stamp: {sec: 0, nanosec: 0}, frame_id: ''}", "joint_names:"]
     lines += [f"- {json.dumps(name)}" for name in motion.actuators]
     lines.append("points:")
-    velocities = derivatives(motion.times, motion.values)
+    velocities = rates_of(motion).values
     for time, values, speeds in zip(
         motion.times - motion.times[0], motion.values.tolist(), velocities.tolist(), strict=True
     ):

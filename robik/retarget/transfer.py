@@ -19,7 +19,7 @@ from ..files import read_json
 from ..mechanism import Mechanism
 from ..mechanism.topology import build_topology
 from ..motions import BaseTrack, Motion, values_for
-from ..motions.rates import derivatives
+from ..motions.curves import rates_of
 from .shortfall import unassembled
 from .transmission import Arrived, Base, Way, coordinates_of, paired_by_place, transmitted
 
@@ -90,11 +90,12 @@ def transfer(
         torques = _checked_torques(source, motion, torques)
         there = transmitted(way, values, base, torques)
         notes += [*_too_strong(source, torques), *_too_strong(target, there)]
+    made = _motion(target, motion.times, own, found)
     return Transferred(
-        motion=_motion(target, motion.times, own, found),
+        motion=made,
         drivers=way.drivers,
         residual=found.residual,
-        speeds=derivatives(motion.times, own),
+        speeds=rates_of(made).values,
         torques=there,
         notes=tuple(filter(None, notes)),
     )
