@@ -9,6 +9,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+import yaml
 from scipy.spatial.transform import Rotation
 
 from robik import robots
@@ -216,6 +217,32 @@ def test_ros2_comes_back(tmp_path: Path) -> None:
     assert back.values.tolist() == motion.values.tolist()
     (tmp_path / "m.yaml").write_text("joint_names: [a]\npoints:\n- positions: [1, 2]\n  time_from_start: {sec: 0}\n")
     with pytest.raises(ClipError, match="point 0: it needs 1 positions and time_from_start"):
+        load_motion(tmp_path / "m.yaml")
+
+
+def test_ros2_has_the_path_of_the_base(tmp_path: Path, g1: Mechanism) -> None:
+    motion, speeds, turning = swinging(g1, 40)
+    save_motion(motion, tmp_path / "m.yaml", "ros2")
+    data = yaml.safe_load((tmp_path / "m.yaml").read_text())
+    assert data["joint_trajectory"]["joint_names"] == list(g1.actuators)
+    path = data["multi_dof_joint_trajectory"]
+    assert (path["joint_names"], path["header"]["frame_id"]) == (["pelvis"], "world")
+    point = path["points"][20]
+    assert point["time_from_start"] == {"sec": 0, "nanosec": 400000000}
+    rotation = point["transforms"][0]["rotation"]
+    assert [rotation[axis] for axis in "wxyz"] == motion.base.quaternion[20].tolist()
+    twist = point["velocities"][0]
+    assert [twist["angular"][axis] for axis in "xyz"] == pytest.approx(turning[20].tolist(), abs=1e-9)
+    assert twist["linear"]["x"] == pytest.approx(0.5, abs=1e-9)
+    for robot in (g1, None):
+        back = load_motion(tmp_path / "m.yaml", None, Companions(robot=robot))
+        assert back.values.tolist() == motion.values.tolist()
+        assert back.base is not None and back.base.body == "pelvis"
+        assert back.base.position.tolist() == motion.base.position.tolist()
+        assert back.base.quaternion.tolist() == motion.base.quaternion.tolist()
+    text = (tmp_path / "m.yaml").read_text()
+    (tmp_path / "m.yaml").write_text(text.replace("rotation: {x:", "rotation: {v:"))
+    with pytest.raises(ClipError, match="point 0: it needs a transform and time_from_start"):
         load_motion(tmp_path / "m.yaml")
 
 
