@@ -1,7 +1,9 @@
 """Smooth curves through the samples of a motion, and their derivatives.
 
-Columns and positions are cubic splines with two continuous derivatives. Between two samples of one value they stay at
-it: joints that rest or stand at a limit do so between the samples, too. Orientations are splines of rotations.
+Columns and positions are cubic splines with two continuous derivatives, but for two things. Between two samples of one
+value they stay at it: joints that rest or stand at a limit do so between the samples, too. And at a sample they are not
+faster than the ways to its neighbours, so that what goes back and forth at its largest speed keeps that. Orientations
+are splines of rotations.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from scipy.spatial.transform import Rotation, RotationSpline
 from .motion import BaseTrack, Motion, Rates
 
 STEEPEST = 3.0  # of the mean slope of a piece: its ends may be this steep without leaving the range between them
+FASTER = 1.01  # than the mean slopes of both pieces beside a sample: as smooth motions are between their samples
 
 
 class Curves:
@@ -103,15 +106,18 @@ def through(times: np.ndarray, values: np.ndarray) -> CubicHermiteSpline:
         times, values = np.array([times[0], times[0] + 1.0]), np.repeat(values, 2, axis=0)
     slopes = CubicSpline(times, values, axis=0)(times, 1)
     mean = np.diff(values, axis=0) / np.diff(times)[:, None]
+    beside = np.abs(mean[[0, *range(len(mean)), -1]])
+    most = FASTER * np.maximum(beside[:-1], beside[1:])
+    slopes = np.clip(slopes, -most, most)
     still = np.abs(mean) <= 1e-12 * np.abs(mean).max(axis=0, initial=0.0)
     held = np.zeros(values.shape, dtype=bool)
     held[:-1] |= still
     held[1:] |= still
     slopes[held] = 0.0
-    for piece, end in ((mean, slice(1, None)), (mean, slice(None, -1))):
-        beside = (held[1:] | held[:-1]) & ~still
-        limited = np.clip(slopes[end], np.minimum(0.0, STEEPEST * piece), np.maximum(0.0, STEEPEST * piece))
-        slopes[end] = np.where(beside, limited, slopes[end])
+    next_to = (held[1:] | held[:-1]) & ~still
+    for end in (slice(1, None), slice(None, -1)):
+        limited = np.clip(slopes[end], np.minimum(0.0, STEEPEST * mean), np.maximum(0.0, STEEPEST * mean))
+        slopes[end] = np.where(next_to, limited, slopes[end])
     return CubicHermiteSpline(times, values, slopes, axis=0)
 
 

@@ -169,6 +169,8 @@ def test_what_rests_between_two_samples_rests_between_them_at_every_rate() -> No
     held = again.times > 1.01
     assert (again.values[held] == 1.0).all() and (again.rates.values[held] == 0.0).all()
     assert np.diff(again.values[:, 0]).min() >= 0.0
+    back_and_forth = Motion(times=times, actuators=("a",), values=0.1 * (np.arange(40)[:, None] // 2 % 2))
+    assert np.abs(resampled(back_and_forth, 20.0).rates.values).max() <= 1.01 * 0.1 * 20
 
 
 def test_in_isaacs_order_linear_velocities_are_those_of_the_masses(tmp_path: Path, g1: Mechanism) -> None:
@@ -221,7 +223,7 @@ def test_ros2_comes_back(tmp_path: Path) -> None:
 
 
 def test_ros2_has_the_path_of_the_base(tmp_path: Path, g1: Mechanism) -> None:
-    motion, speeds, turning = swinging(g1, 40)
+    motion, _, turning = swinging(g1, 40)
     save_motion(motion, tmp_path / "m.yaml", "ros2")
     data = yaml.safe_load((tmp_path / "m.yaml").read_text())
     assert data["joint_trajectory"]["joint_names"] == list(g1.actuators)
