@@ -15,7 +15,7 @@ FARTHEST = 100.0  # rad or m of an actuator: beyond, nobody means a way from whe
 
 
 class Driven(NamedTuple):
-    """What sets a robot's coordinates, sample by sample."""
+    """Coordinates of a robot that follow the samples of a motion."""
 
     q: np.ndarray  # (k,) coordinates that follow an actuator
     value: np.ndarray  # (k,) numbers of these actuators

@@ -32,7 +32,7 @@ Base = tuple[np.ndarray, np.ndarray]  # (T, 3) [m] and (T, 4) wxyz
 
 @dataclass(frozen=True, kw_only=True)
 class Arrived:
-    """What a motion is on the second model.
+    """A motion on the second model.
 
     Attributes:
         values: (T, A) of its motors [rad or m].

@@ -25,7 +25,7 @@ NONE = 1e-7  # [rad, m]: what single precision leaves between curves that are th
 
 @dataclass(frozen=True, kw_only=True)
 class Corrections:
-    """What is added to a motion.
+    """Numbers that are added to a motion.
 
     Attributes:
         frames: (K,) of the scene; before the first and after the last one the corrections stay as they are there.

@@ -22,7 +22,7 @@ from .polish import reduce_motors
 
 @dataclass(frozen=True, kw_only=True)
 class Keying:
-    """How a motion file becomes keys.
+    """Choices by which a motion file becomes keys.
 
     Attributes:
         angle: how far a motor or the base may be turned from where the file has it [rad]; 0 for a key per sample.
