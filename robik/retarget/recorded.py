@@ -29,7 +29,7 @@ from ..steps import finish
 from .baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from .clip import TargetClip
 from .contacts import above_ground
-from .pinning import ground_height
+from .sole_turns import ground_height
 from .retarget import Retargeting
 
 LOG = logging.getLogger(__name__)

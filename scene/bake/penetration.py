@@ -74,7 +74,7 @@ def _judged(
     mechanism: Mechanism,
     shapes: Mapping[str, Sequence[Shape]],
     motion: Motion,
-    ground: float | None,
+    ground: Ground | None,
     found: list[Penetration],
 ) -> Iterator[float]:
     """Yield the share that is done; the depths end up in `found`. Nothing here touches Blender."""
