@@ -52,9 +52,7 @@ class Barriers:
         MissingExtraError: MuJoCo is not installed.
     """
 
-    def __init__(
-        self, mechanism: Mechanism, shapes: Sequence[CollisionShape], obstacles: Sequence[Obstacle]
-    ) -> None:
+    def __init__(self, mechanism: Mechanism, shapes: Sequence[CollisionShape], obstacles: Sequence[Obstacle]) -> None:
         self._mechanism, self._shapes, self._first = mechanism, shapes, len(mechanism.bodies)
         self._parts = [part for obstacle in obstacles for part in _parts(obstacle)]
         pairs = self._pairs()
@@ -126,7 +124,8 @@ class Barriers:
         if pair in self._normals:  # as before, where the body was inside
             own = np.where(np.isnan(self._normals[pair]), own, self._normals[pair])
         else:
-            own, self._normals[pair] = _out(own, distance, turn.inv().apply(self._middle(motion, body) - place), part.points)
+            middle = turn.inv().apply(self._middle(motion, body) - place)
+            own, self._normals[pair] = _out(own, distance, middle, part.points)
         known = np.linalg.norm(own, axis=1) > 0.5
         normal = np.where(known[:, None], turn.apply(own), [0.0, 0.0, 1.0])
         points = self._body_points(body)
@@ -205,7 +204,7 @@ def _out(
         if before.any() and before @ after > 0.0:
             u = np.linspace(0.0, 1.0, stop - start)[:, None]
             ways = (1.0 - u) * before + u * after
-            ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+            ways = ways / np.linalg.norm(ways, axis=1, keepdims=True)
         found[start:stop] = kept[start:stop] = ways
         held = np.zeros(3)
         if before.any() and after.any() and before @ after <= 0.0:  # it went through

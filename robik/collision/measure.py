@@ -100,7 +100,7 @@ def measure_penetration(
         ground_bodies=tuple(low),
         ground_depths=np.column_stack([none, *(sunk[name] for name in low)]),
         obstacle_pairs=tuple(deep),
-        obstacle_depths=np.column_stack([none, *(into[pair] for pair in deep)]),
+        obstacle_depths=np.column_stack([none, *(into[pair] for pair in deep)]) if others else none[:0],
     )
 
 

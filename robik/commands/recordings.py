@@ -32,6 +32,10 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the motion file to write")
     parser.add_argument("--format", metavar="NAME", help="of OUT; by its extension if left out, see robik export")
     add_following(parser)
+    parser.add_argument("--ground", metavar="MESH", help="an STL or OBJ to stand on [m]; level without it")
+    parser.add_argument(
+        "--obstacle", metavar="MESH", action="append", default=[], help="an STL or OBJ to keep off [m]; any number"
+    )
     parser.add_argument("--start", type=float, metavar="S", help="first second of the recording")
     parser.add_argument("--end", type=float, metavar="S", help="last second of the recording")
     parser.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
@@ -47,13 +51,14 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..retarget.baking import BakeSettings, balance_by_name
     from ..retarget.recorded import retarget_recording
     from ..skeleton.mapping_file import save_rows
+    from ..surroundings.obstacle import read_surroundings
     from ..warm_up import help_compiling
 
     chosen = format_to_write(options.output, options.format)
     balance = balance_by_name(options.balance, options.pin_feet)
     chosen.check_writable(options.output)
     check_writable(options.report, options.save_mapping)
-    mechanism = load(options)
+    mechanism, around = load(options), read_surroundings(options.obstacle, options.ground)
     help_compiling()
     _tell_thin_feet(mechanism, balance)
     found = retarget_recording(
@@ -66,6 +71,7 @@ def _retarget(options: argparse.Namespace) -> None:
         end=options.end,
         body_model=options.body_model,
         robot_file=robot_file(options),
+        obstacles=around,
         settings=BakeSettings(keep_apart=options.keep_apart),
         speed_cost=options.report is not None,
         progress=_progress() if sys.stderr.isatty() else None,

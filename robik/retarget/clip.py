@@ -214,8 +214,10 @@ def save_clip(clip: TargetClip, path: str | Path) -> None:
         arrays |= {f"{name}.{what}": values for what, values in arrays_of(track).items()}
     if clip.com is not None:
         arrays[f"{COM}.position"] = clip.com
-    for item in (*clip.objectives, *clip.obstacles):
-        arrays |= item.arrays()
+    for asked in clip.objectives:
+        arrays |= asked.arrays()
+    for obstacle in clip.obstacles:
+        arrays |= obstacle.arrays()
     write_whole(path, lambda file: np.savez_compressed(file, **arrays))
 
 

@@ -107,7 +107,7 @@ def held_elsewhere(
             continue
         shift, turn = moves[phase.start]
         moved = phase._replace(
-            point=phase.point + [*shift, 0.0], turn=Rotation.from_rotvec([0.0, 0.0, turn]) * phase.turn
+            point=phase.point + np.array([*shift, 0.0]), turn=Rotation.from_rotvec([0.0, 0.0, turn]) * phase.turn
         )
         holds.append(moved if terrain is None else _on(terrain, mechanism, name, moved))
     lowest = float(placed(np.array(mechanism.frame(name).sole), position, quaternion)[..., 2].min())

@@ -71,7 +71,7 @@ class Terrain:
         points = self._samples[name]
         own = flat.apply(points - np.mean(self._mechanism.frame(name).sole, axis=0))
         place = self._good_place(own, centre, sole_length(self._mechanism.frame(name)))
-        under = own + [*place, 0.0]
+        under = own + np.array([*place, 0.0])
         under[:, 2] = self._ground.heights(under)
         normal, height = resting_plane(under, place)
         middle = np.array([*place, (height - normal[:2] @ place) / normal[2]])

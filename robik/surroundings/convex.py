@@ -95,7 +95,7 @@ class _Piece:
     def _grown(self, first: int, units: list[list[int]], unit_of: np.ndarray, left: set[int]) -> list[int]:
         """Return the faces gathered from a first unit on; what is gathered is left no longer."""
         left.discard(first)
-        gathered, refused = list(units[first]), set()
+        gathered, refused = list(units[first]), set[int]()
         waiting = self._around(units[first], unit_of)
         while waiting:
             unit = waiting.pop(0)

@@ -1,4 +1,4 @@
-"""Obstacle: a triangle mesh around the robot, at rest or moving along with time. The one called "ground" is stood on."""
+"""Obstacle: a triangle mesh around the robot, at rest or moving. The one called "ground" is what feet stand on."""
 
 from __future__ import annotations
 
@@ -166,8 +166,25 @@ def read_obstacle(file: str | Path, name: str = "") -> Obstacle:
     return Obstacle(name=name or path.stem.replace(".", "_"), vertices=vertices, triangles=triangles)
 
 
+def read_surroundings(obstacles: Iterable[str | Path] = (), ground: str | Path | None = None) -> tuple[Obstacle, ...]:
+    """Read what is around a robot from mesh files.
+
+    Args:
+        obstacles: Files of what it must not go into.
+        ground: File of the mesh on which it stands; None for level ground.
+
+    Returns:
+        The obstacles, no two of the same name.
+
+    Raises:
+        FormatError: Names the file and what is wrong.
+    """
+    first = () if ground is None else (read_obstacle(ground, GROUND),)
+    return named_apart([*first, *map(read_obstacle, obstacles)])
+
+
 def named_apart(obstacles: Iterable[Obstacle]) -> tuple[Obstacle, ...]:
-    """Return obstacles of which no two have the same name; none but the first "ground" keeps that.
+    """Return obstacles of which no two have the same name.
 
     Args:
         obstacles: With names that may be alike.

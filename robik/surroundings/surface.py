@@ -95,7 +95,7 @@ def resting_plane(points: np.ndarray, centre: np.ndarray) -> tuple[np.ndarray, f
     rows = np.column_stack([own[:, :2], np.ones(len(own))])
     found = linprog([0.0, 0.0, 1.0], A_ub=-rows, b_ub=-own[:, 2], bounds=[(None, None)] * 3, method="highs")
     slope = found.x if found.success else np.array([0.0, 0.0, own[:, 2].max()])
-    slope = slope + [0.0, 0.0, np.maximum(own[:, 2] - rows @ slope, 0.0).max()]  # the program's own tolerance
+    slope[2] += np.maximum(own[:, 2] - rows @ slope, 0.0).max()  # the program's own tolerance
     normal = np.array([-slope[0], -slope[1], 1.0])
     normal /= np.linalg.norm(normal)
     return normal, float(normal @ [*centre, slope[2]])

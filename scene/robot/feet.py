@@ -151,6 +151,19 @@ def body_shapes(root: Object) -> dict[str, list[Shape]]:
     return {name: [_shape(child) for child in children] for name, children in shown.items() if children}
 
 
+def changed_by_hand(root: Object) -> frozenset[str]:
+    """Return the names of a robot's bodies that were made by hand, or show something that was.
+
+    Args:
+        root: Of the robot.
+    """
+    return frozenset(
+        body.robik.label
+        for body in bodies(root)
+        if body.robik.by_hand or any(_is_shape(child) and child.robik.by_hand for child in body.children)
+    )
+
+
 def _is_shape(child: Object) -> bool:
     """Return whether an object shows what its body is like; a cube that stands for a mesh does not."""
     visual = child.robik.visual
