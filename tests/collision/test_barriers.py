@@ -82,7 +82,7 @@ def test_what_an_obstacle_that_moves_never_meets_stays_to_the_bit(walker: Mechan
     _, free = solved(walker, clip, False)
     walled, kept = solved(walker, clip, True)
     assert walled is clip and np.array_equal(free.values, kept.values)
-    nearer = (plate(walker, 0.2, position=np.outer(np.linspace(0.1, -0.02, FRAMES), [1.0, 0.0, 0.0])),)
+    nearer = (plate(walker, 0.2, position=np.outer(np.linspace(0.1, -0.06, FRAMES), [1.0, 0.0, 0.0])),)
     clip = kicking(walker, 0.0, nearer)
     assert depth(walker, solved(walker, clip, False)[1], nearer) > 0.004
     assert depth(walker, solved(walker, clip, True)[1], nearer) < 1e-3
