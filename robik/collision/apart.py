@@ -36,7 +36,7 @@ Depths = dict[Pair, np.ndarray]
 
 
 class Keeper(Protocol):
-    """What finds bodies in each other, or in obstacles, and keeps them out."""
+    """Keeper of pairs apart: it finds bodies in each other, or in obstacles, and builds walls between them."""
 
     def depths(self, motion: Motion) -> Depths:
         """Return how deep pairs are in each other (T,) [m]."""

@@ -45,12 +45,9 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
 def _retarget(options: argparse.Namespace) -> None:
     from ..files import check_writable
     from ..motions import save_report
-    from ..motions.format import Companions
-    from ..motions.registry import format_to_write, save_motion
-    from ..motions.resampling import resampled
+    from ..motions.registry import format_to_write
     from ..retarget.baking import BakeSettings, balance_by_name
     from ..retarget.recorded import retarget_recording
-    from ..skeleton.mapping_file import save_rows
     from ..surroundings.obstacle import read_surroundings
     from ..warm_up import help_compiling
 
@@ -77,13 +74,23 @@ def _retarget(options: argparse.Namespace) -> None:
         progress=_progress() if sys.stderr.isatty() else None,
     )
     _tell_feet(mechanism, found, balance)
-    motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
-    save_motion(motion, options.output, chosen.name, Companions(robot=found.mechanism, order=options.order))
-    if options.save_mapping:
-        save_rows(found.rows, options.save_mapping)
+    _write(found, options, chosen.name)
     _tell(found)
     if options.report:
         save_report(judged(found.mechanism, found.motion, found.clip, robot_file(options)), options.report)
+
+
+def _write(found: Retargeted, options: argparse.Namespace, name: str) -> None:
+    """Write the motion in the format of this name, and the mapping where that is asked for."""
+    from ..motions.format import Companions
+    from ..motions.registry import save_motion
+    from ..motions.resampling import resampled
+    from ..skeleton.mapping_file import save_rows
+
+    motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
+    save_motion(motion, options.output, name, Companions(robot=found.mechanism, order=options.order))
+    if options.save_mapping:
+        save_rows(found.rows, options.save_mapping)
 
 
 def _tell(found: Retargeted) -> None:

@@ -164,12 +164,7 @@ def follow(
         None if progress is None else lambda done: progress(done, len(clip.times)),
     )
     return Retargeted(
-        mechanism=mechanism,
-        rows=tuple(asked),
-        following=following,
-        clip=clip,
-        settings=solver,
-        motion=made,
+        mechanism=mechanism, rows=tuple(asked), following=following, clip=clip, settings=solver, motion=made
     )
 
 

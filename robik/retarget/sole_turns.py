@@ -1,4 +1,4 @@
-"""How soles lie: the side of a sole that is up, feet tilted until they lie flat, the ground of the rest pose."""
+"""Turns of soles: the side that is up, feet tilted until they lie flat, and the ground of the rest pose."""
 
 from __future__ import annotations
 
