@@ -19,6 +19,7 @@ from ..motions import Motion
 from ..objectives.clearance import Clearance
 from ..objectives.objective import Objective, States
 from ..retarget.clip import TargetClip
+from ..surroundings.obstacle import Obstacle
 from .barriers import Barriers
 from .files import told_collisions
 from .judge import Judge, Pair, can_judge
@@ -63,6 +64,22 @@ class Walls:
         self._mechanism, self._shapes = mechanism, shapes
         self._between = Between(mechanism, shapes, apart)
 
+    @property
+    def between(self) -> Between:
+        """Return what keeps the robot's own bodies apart."""
+        return self._between
+
+    def barriers(self, obstacles: Sequence[Obstacle]) -> Barriers:
+        """Return what keeps the robot out of obstacles.
+
+        Args:
+            obstacles: Of a clip.
+
+        Returns:
+            The barriers.
+        """
+        return Barriers(self._mechanism, self._shapes, obstacles)
+
     def solve(
         self, clip: TargetClip, solve: Callable[[TargetClip], Generator[Step, None, Motion]]
     ) -> Generator[Step, None, tuple[TargetClip, Motion]]:
@@ -77,7 +94,7 @@ class Walls:
         """
         keepers: list[Keeper] = [self._between]
         if clip.obstacles:
-            keepers.append(Barriers(self._mechanism, self._shapes, clip.obstacles))
+            keepers.append(self.barriers(clip.obstacles))
         motion = yield from solve(clip)
         passes = _Passes(keepers, motion)
         found, least = (clip, motion), passes.total
@@ -183,6 +200,21 @@ class Between:
         """
         assert motion.position is not None and motion.quaternion is not None
         return self._judge.depths(motion.position, motion.quaternion) if self._judge else {}
+
+    def touching(self, motion: Motion) -> list[tuple[tuple[str, str], float, np.ndarray]]:
+        """Return where bodies are in each other in one pose.
+
+        Args:
+            motion: Of one sample, with body poses.
+
+        Returns:
+            Names of two bodies, how deep [m], and where (3,) [m].
+        """
+        if self._judge is None:
+            return []
+        assert motion.position is not None and motion.quaternion is not None
+        found = self._judge.touching(motion.position[0], motion.quaternion[0])
+        return [((self._names[a], self._names[b]), depth, where) for (a, b), depth, where in found]
 
     def _axis(self, number: int) -> np.ndarray:
         """Return both ends of a body's axis (2, 3) in its own frame [m]."""

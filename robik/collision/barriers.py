@@ -93,6 +93,22 @@ class Barriers:
         """
         return self._judge.depths(*self._poses(motion)) if self._judge else {}
 
+    def touching(self, motion: Motion, sample: int = 0) -> list[tuple[tuple[str, str], float, np.ndarray]]:
+        """Return where bodies are in obstacles in one pose.
+
+        Args:
+            motion: Of one sample, with body poses.
+            sample: Of the obstacles' ways.
+
+        Returns:
+            Names of a body and an obstacle, how deep [m], and where (3,) [m].
+        """
+        if self._judge is None:
+            return []
+        position, quaternion = self._poses(motion, slice(sample, sample + 1))
+        found = self._judge.touching(position[0], quaternion[0])
+        return [(self.names(pair), depth, where) for pair, depth, where in found]
+
     def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Above]:
         """Return the barriers of pairs as objectives, as a motion's poses tell.
 
@@ -108,10 +124,10 @@ class Barriers:
         distances, ways = self._judge.ways(*self._poses(motion), pairs, NEAR)
         return [self._wall(motion, pair, distances[:, i], ways[:, i]) for i, pair in enumerate(pairs)]
 
-    def _poses(self, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-        """Return the poses of bodies and parts."""
+    def _poses(self, motion: Motion, samples: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+        """Return the poses of bodies and parts; those of parts in some samples of their ways."""
         assert motion.position is not None and motion.quaternion is not None
-        poses = [part.obstacle.poses(len(motion.times)) for part in self._parts]
+        poses = [part.obstacle.part(samples).poses(len(motion.times)) for part in self._parts]
         places = [motion.position, *(place[:, None] for place, _ in poses)]
         turns = [motion.quaternion, *(quaternions(turn)[:, None] for _, turn in poses)]
         return np.concatenate(places, axis=1), np.concatenate(turns, axis=1)

@@ -113,6 +113,28 @@ class Judge:
                 found[k, p] = min(mujoco.mj_geomDistance(model, data, i, j, most, None) for i, j in shapes)
         return found
 
+    def touching(self, position: np.ndarray, quaternion: np.ndarray) -> list[tuple[Pair, float, np.ndarray]]:
+        """Return where bodies are in each other in one pose.
+
+        Args:
+            position: Positions of all bodies (n, 3) [m].
+            quaternion: Their orientations (n, 4) wxyz.
+
+        Returns:
+            Of each two shapes the pair of their bodies, how deep [m], and the middle of the way out (3,) [m].
+        """
+        mujoco, model, data = self._mujoco, self._model, self._data
+        data.qpos[:] = self._poses(position[None], quaternion[None])[0]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_collision(model, data)
+        found, ends = [], np.zeros(6)
+        for i, j in {tuple(pair) for pair in np.sort(data.contact.geom, axis=1).tolist()}:
+            depth = -mujoco.mj_geomDistance(model, data, i, j, 0.0, ends)
+            a, b = sorted((int(self._of[i]), int(self._of[j])))
+            found.append(((a, b), float(depth), 0.5 * (ends[:3] + ends[3:])))
+        return found
+
     def ways(
         self, position: np.ndarray, quaternion: np.ndarray, pairs: Sequence[Pair], most: float
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -69,6 +69,11 @@ def test_obstacles_are_the_meshes_of_a_collection() -> None:
     rows = {row.name: row for row in robot.result.penetration}
     assert list(rows) == ["in itself", "in the ground", "in obstacles"]
     deep = rows["in obstacles"].depth
+    bpy.context.scene.frame_set(rows["in obstacles"].frame)
+    bpy.context.scene.robik.overlays.penetration = True
+    [(_, shapes)] = installed.module("scene.overlay.views").shapes_in(bpy.context)
+    assert any(" in Stool: " in text for _, text, _ in shapes.labels) == (deep > 1e-3)
+    bpy.context.scene.robik.overlays.penetration = False
     robot.bake.keep_apart = True
     assert bpy.ops.robik.bake() == {"FINISHED"}
     assert bpy.ops.robik.judge_penetration() == {"FINISHED"}
