@@ -64,7 +64,7 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """What tells it from all others."""
+        """Identity: the path of its file, and where in a wheel it is."""
         return f"{self.file}#{self.inside}" if self.inside else str(self.file)
 
 

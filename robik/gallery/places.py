@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import sys
+import sysconfig
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -88,7 +88,7 @@ def _own() -> Iterator[Entry]:
 
 def _found(known: Known, places: Places) -> Entry | None:
     """Return a known robot where one of the places holds it, else None."""
-    homes = [(site / known.wheel, f"package {known.wheel}") for site in places.sites if known.wheel]
+    homes = [(folder / known.wheel, f"package {known.wheel}") for folder in places.sites if known.wheel]
     if known.repository and places.descriptions is not None:
         homes.append((places.descriptions / known.repository, "robot_descriptions"))
     homes += [
@@ -164,7 +164,7 @@ def _tells(path: Path, extension: str) -> bool:
 
 def _sites() -> Iterator[Path]:
     """Yield folders of Python's packages: this Python's, the active environments', the user's."""
-    yield from (Path(part) for part in sys.path if part)
+    yield from (Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib"))
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         if root := os.environ.get(variable):
             yield from sorted(Path(root).glob("lib/python3*/site-packages"))
