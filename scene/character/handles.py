@@ -14,7 +14,6 @@ from ..robot.parts import bodies, local_pose
 from .fit import match_now
 
 SIZE = 0.06  # of the robot's extent
-SHAPES = ("CUBE", "SPHERE")  # of the first handle, and of the others
 
 
 def add_handles(context: Context, root: Object, mechanism: Mechanism) -> list[Object]:
@@ -39,7 +38,7 @@ def add_handles(context: Context, root: Object, mechanism: Mechanism) -> list[Ob
     character.yaw, character.left_out, character.location = 0.0, 0, (0.0, 0.0, 0.0)
     folder = bpy.data.collections.new(f"{root.name} handles")
     context.scene.collection.children.link(folder)
-    handles = [_handle(root, mechanism, frame, SHAPES[min(k, 1)]) for k, frame in enumerate(frames)]
+    handles = [_handle(root, mechanism, frame, is_first=k == 0) for k, frame in enumerate(frames)]
     for handle, frame in zip(handles, frames, strict=True):
         folder.objects.link(handle)
         row = add_row(character.targets)
@@ -50,11 +49,12 @@ def add_handles(context: Context, root: Object, mechanism: Mechanism) -> list[Ob
     return handles
 
 
-def _handle(root: Object, mechanism: Mechanism, name: str, shape: str) -> Object:
+def _handle(root: Object, mechanism: Mechanism, name: str, is_first: bool) -> Object:
     frame = mechanism.frame(name)
     pose = local_pose(bodies(root)[mechanism.body_index[frame.body]]) @ frame.pose
     handle = bpy.data.objects.new(f"{root.name} {name}", None)
-    handle.empty_display_type, handle.empty_display_size = shape, SIZE * mechanism.extent
+    handle.empty_display_type = "CUBE" if is_first else "SPHERE"
+    handle.empty_display_size = SIZE * mechanism.extent
     handle.show_in_front, handle.show_name = True, False
     handle.rotation_mode = "QUATERNION"
     handle.matrix_world = root.matrix_world @ Matrix.LocRotScale(
