@@ -74,7 +74,7 @@ def mark_penetration(shapes: Shapes, root: Object, scene: Scene, mechanism: Mech
 
 
 def _read(root: Object, mechanism: Mechanism) -> _Known:
-    """Return a robot with what judges it, made anew where the robot or its bake is another one."""
+    """Return a robot with what judges it, made again where the robot or its bake is another one."""
     mark, known = root.robik.robot.result.mark, _known.get(root.session_uid)
     if known is not None and known.mechanism == mechanism and known.mark == mark:
         return known
