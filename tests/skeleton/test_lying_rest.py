@@ -41,7 +41,7 @@ def test_a_foot_is_the_ankle_in_a_skeleton_that_rests_lying(named: bool) -> None
     names = NAMES if named else tuple(f"b{k}" for k in range(19))
     rest = lying()
     upright = np.tile([1.0, 0.0, 0.0, 0.0], (19, 1))
-    skeleton = Skeleton(names, PARENTS, rest, upright, rest + [0.05, 0.0, 0.0])
+    skeleton = Skeleton(names, PARENTS, rest, upright, rest + np.array([0.05, 0.0, 0.0]))
     anatomy = read_anatomy(skeleton, np.stack([standing(swing) for swing in (0.0, 0.2, 0.25, 0.3, 0.1)]))
     feet = {limb.end for limb in anatomy.limbs if limb.kind == "leg"}
     assert feet == {names[13], names[17]}
