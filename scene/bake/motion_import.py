@@ -9,6 +9,7 @@ import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
 from ...robik.motions import Companions, Motion, load_motion
+from ...robik.retarget.following_poses import follow_poses, out_of_reach
 from ...robik.retarget.posing import posed
 from ...robik.retarget.shortfall import unassembled
 from ..robot import posing
@@ -43,7 +44,7 @@ class Imported:
 
     Attributes:
         motion: the file's, with all bodies.
-        apart: in words which frames cannot be assembled; empty if all can.
+        apart: in words what is out of reach or cannot be assembled; empty if nothing is.
         corrected: whether corrections were added to it.
     """
 
@@ -72,7 +73,7 @@ def import_motion(
         RobikError: the file cannot be read, or is another robot's; nothing has been changed.
     """
     mechanism = read_robot(root)
-    companions = Companions(robot=mechanism, order=beside.order, fps=beside.fps)
+    companions = Companions(robot=mechanism, follow=follow_poses, order=beside.order, fps=beside.fps)
     motion, residual = posed(mechanism, load_motion(path, format, companions), path.name)
     rate = scene.render.fps / scene.render.fps_base
     frames = np.asarray(scene.frame_start + (motion.times - motion.times[0]) * rate)
@@ -85,7 +86,8 @@ def import_motion(
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
     if keying.ghost:
         show_ghost(root, scene, replace(motion, times=motion.times - motion.times[0]), float(frames[0]), ORIGINAL)
-    return Imported(motion=motion, apart=unassembled(mechanism, residual), corrected=corrections is not None)
+    apart = unassembled(mechanism, residual) or out_of_reach(mechanism, motion)
+    return Imported(motion=motion, apart=apart, corrected=corrections is not None)
 
 
 def _keyed(root: Object, motion: Motion | None, frames: np.ndarray, keying: Keying, name: str) -> PropertyGroup:
