@@ -194,7 +194,8 @@ class ROBIK_OT_play_servos(Watching):
         motion = _checked_motion(self, context.scene, player.chain)
         root = chosen_robot(context.scene)
         play.play_from(float(play.frames_to_play(root, read_robot(root), context.scene)[0]))
-        player.play(motion, loop=playing.loop, speed=playing.speed, from_afar=playing.soften)
+        tilt = play.tilt_to_play(root, read_robot(root), context.scene, player.chain)
+        player.play(motion, loop=playing.loop, speed=playing.speed, from_afar=playing.soften, tilt=tilt)
         if not bpy.app.background:
             return self.watch(context)
         player.wait(PlayState.HOLDING, PlayState.READY, timeout=TIMEOUT + 2.0 * player.status.duration)

@@ -52,6 +52,10 @@ class ROBIK_PT_bake(TabPanel):
             row = layout.row(align=True)
             row.operator("robik.test_in_physics", icon="PHYSICS")
             row.operator("robik.make_it_stand")
+            row = layout.row(align=True)
+            row.use_property_split = False
+            row.prop(robot.physics, "carry_weight")
+            row.prop(robot.physics, "tilt_feedback")
         row = layout.row(align=True)
         row.use_property_split = False
         row.prop(robot.follow, "on", toggle=True, icon="PLAY" if not robot.follow.on else "PAUSE")

@@ -28,6 +28,7 @@ def add_physics(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--servos", metavar="SERVOS.json", help="motors; the robot's own torque limits without it")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
     parser.add_argument("--carry-weight", action="store_true", help="goals that bring loaded motors to the motion")
+    parser.add_argument("--tilt-feedback", action="store_true", help="an IMU on the base rights the robot")
     parser.add_argument("--p-gain", type=float, metavar="P", help="position P gain of the servos; that of the factory")
     parser.add_argument(
         "--stiffness",
@@ -71,6 +72,7 @@ def _physics(options: argparse.Namespace) -> int:
             carry=options.carry_weight,
             rate=options.rate,
             delay=motors.delay,
+            feedback=options.tilt_feedback,
             source=options.motion,
         )
     if options.output:
@@ -96,7 +98,8 @@ def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Mo
     with naming(options.motion):
         source = source_of(mechanism, motion, options.motion)
     tell = partial(print, "trying:", file=sys.stderr, flush=True) if sys.stderr.isatty() else None
-    search = make_it_stand(source, motors, options.trials, tell, p_gain=options.p_gain, rate=options.rate)
+    how = {"p_gain": options.p_gain, "rate": options.rate, "feedback": options.tilt_feedback}
+    search = make_it_stand(source, motors, options.trials, tell, **how)
     print(json.dumps(search.as_data(), indent=2) if options.json else "\n".join(search.lines()))
     best = search.best
     if not best.stands or best.motion is None or best.plan is None:

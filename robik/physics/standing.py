@@ -171,6 +171,7 @@ def standing_steps(
     *,
     p_gain: float | None = None,
     rate: float = RATE,
+    feedback: bool = False,
 ) -> Generator[tuple[float, str], None, Search]:
     """As `make_it_stand`, but yield the share that is done and what is being tried.
 
@@ -180,11 +181,12 @@ def standing_steps(
         trials: disturbed ones.
         p_gain: that the servos are set to; that of the factory if left out.
         rate: of goals [Hz].
+        feedback: whether tilt is fed back, in everything that is tried.
 
     Yields:
         Share that is done, and what is being tried. The generator returns the search.
     """
-    bench = _Bench(source, motors, draws(trials), rate)
+    bench = _Bench(source, motors, draws(trials), rate, feedback)
     kept = Remedy(p_gain=p_gain)
     yield from bench.tries("as it is", kept)
     for step, change in enumerate(_CHANGES):
@@ -203,8 +205,11 @@ def standing_steps(
 class _Bench:
     """Robot, trials and attempts so far."""
 
-    def __init__(self, source: Source, motors: Motors, trials: tuple[Trial, ...], rate: float) -> None:
-        self.source, self.motors, self.trials, self.rate = source, motors, trials, rate
+    def __init__(
+        self, source: Source, motors: Motors, trials: tuple[Trial, ...], rate: float, feedback: bool
+    ) -> None:
+        self.source, self.motors, self.trials = source, motors, trials
+        self.rate, self.feedback = rate, feedback
         self.attempts: list[Attempt] = []
         self.share = 0.0
         self._made: dict[Remedy, tuple[Motion, TargetClip | None]] = {}
@@ -229,6 +234,7 @@ class _Bench:
                 carry=remedy.carry,
                 rate=self.rate,
                 delay=self.motors.delay,
+                feedback=self.feedback,
             )
         except ClipError as error:
             self.attempts.append(Attempt(name=name, remedy=remedy, problem=str(error)))

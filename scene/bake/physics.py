@@ -40,8 +40,9 @@ def physics_steps(
     frames = baked_frames(root, mechanism)
     motion = read_motion(root, mechanism, frames, scene)
     verdicts: list[Verdict] = []
-    p_gain = root.robik.robot.physics.p_gain or None
-    for share in in_thread(_simulated(motors, p_gain, motion, carry, trials, verdicts)):
+    physics = root.robik.robot.physics
+    how = {"carry": carry, "feedback": physics.tilt_feedback}
+    for share in in_thread(_simulated(motors, physics.p_gain or None, motion, how, trials, verdicts)):
         yield Progress(share, "Testing in physics" if share else "Preparing physics", counts=share is not None)
     keep_verdict(root, scene, verdicts[0], frames)
     return verdicts[0]
@@ -70,9 +71,9 @@ def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarra
 
 
 def _simulated(
-    motors: Motors, p_gain: float | None, motion: Motion, carry: bool, trials: int, verdicts: list[Verdict]
+    motors: Motors, p_gain: float | None, motion: Motion, how: dict[str, bool], trials: int, verdicts: list[Verdict]
 ) -> Iterator[float]:
     """Yield the share that is done; the verdict ends up in `verdicts`. Nothing here touches Blender."""
     mechanism = motors.room.mechanism
-    plan = planned(mechanism, motion, motors.drives(p_gain), carry=carry, delay=motors.delay, source="the bake")
+    plan = planned(mechanism, motion, motors.drives(p_gain), delay=motors.delay, source="the bake", **how)
     verdicts.append((yield from simulate(plan, (*SINGLE, *draws(trials)) if trials else ())))

@@ -13,6 +13,7 @@ from bpy.types import Object, Scene
 from ...robik.errors import RobikError, ServoError
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
+from ...robik.physics.tilt_plan import tilt_plan
 from ...robik.servo.chain import ServoChain
 from ...robik.servo.player import Player
 from ...robik.servo.preflight import Preflight, preflight
@@ -21,6 +22,7 @@ from ...robik.servo.recording_report import write_report
 from ...robik.servo.softening import soften
 from ...robik.servo.status import PlaySettings, PlayState, Status
 from ...robik.servo.trajectory import part
+from ...robik.tilt_feedback import TiltPlan
 from ..animation.actions import Curve, write_curves
 from ..bake.curves import played_frames, read_motion
 from ..long_work import heartbeat as alive
@@ -213,6 +215,20 @@ def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: Serv
     motion = part(softened.motion, speed=1.0 / scene.robik.playing.speed)
     softly = f"softened: {name} leaves the bake by {worst:.3g} at most" if worst > NOTICEABLE else ""
     return motion, "; ".join(filter(None, (said, softly)))
+
+
+def tilt_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: ServoChain) -> TiltPlan | None:
+    """Return what tilt feedback must know of what is played; None where the robot's *Tilt Feedback* is off.
+
+    Raises:
+        RobikError: the chain names no IMU, or the robot has no base, feet or masses.
+    """
+    if not root.robik.robot.physics.tilt_feedback:
+        return None
+    if chain.imu is None:
+        raise ServoError('Tilt Feedback needs an IMU; name one in the servo file ("imu": {"port": "/dev/ttyUSB1"})')
+    motion = read_motion(root, mechanism, frames_to_play(root, mechanism, scene), scene)
+    return tilt_plan(mechanism, motion, chain.imu.body, "the bake").played(None, scene.robik.playing.speed)
 
 
 # Blender's main loop
