@@ -54,7 +54,7 @@ def _physics(options: argparse.Namespace) -> int:
     from ..motions import load_motion, save_motion
     from ..physics import SINGLE, draws, planned, run
     from ..physics.export import save_scene
-    from ..physics.motors import check_options, motors_of, slowed
+    from ..physics.motors import check_options, motors_of, slowed, told_of_data
     from ..skeleton.feet import on_its_feet
     from ..skeleton.shapes import shapes_of
 
@@ -80,7 +80,8 @@ def _physics(options: argparse.Namespace) -> int:
     if options.goals:
         save_motion(replace(plan.reference, values=plan.goals), options.goals, "csv")
     verdict = run(plan, (*SINGLE, *draws(options.trials)) if options.trials else ())
-    print(json.dumps(verdict.as_data(), indent=2) if options.json else "\n".join(verdict.lines()))
+    lines = filter(None, [*verdict.lines(), told_of_data(motors)])
+    print(json.dumps(verdict.as_data(), indent=2) if options.json else "\n".join(lines))
     return 0
 
 

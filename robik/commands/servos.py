@@ -181,7 +181,9 @@ def _tilt(options: argparse.Namespace) -> Callable[[Motion, tuple[float, float] 
     robot, imu = load(given), load_chain(options.servos).imu
     robot = on_its_feet(robot, shapes_of(robot, path(given) if given in names() else given))
     if imu is None:
-        raise ServoError(f'{options.servos} names no IMU, which tilt feedback needs ("imu": {{"port": "/dev/ttyUSB1"}})')
+        raise ServoError(
+            f'{options.servos} names no IMU, which tilt feedback needs ("imu": {{"port": "/dev/ttyUSB1"}})'
+        )
 
     def tilt(motion: Motion, stretch: tuple[float, float] | None, speed: float) -> TiltPlan:
         begin = float(motion.times[0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
-from math import ceil, inf
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..motions import Motion
 from ..retarget.clip import TargetClip
 from ..retarget.giving import motors_give
 from ..steps import finish, relay
-from .motors import MOST_GAIN, Motors
+from .motors import Motors
 from .obstacles import RAISED, obstacles, soft_legs
 from .plan import RATE, Plan, planned
 from .process import simulate
@@ -205,9 +205,7 @@ def standing_steps(
 class _Bench:
     """Robot, trials and attempts so far."""
 
-    def __init__(
-        self, source: Source, motors: Motors, trials: tuple[Trial, ...], rate: float, feedback: bool
-    ) -> None:
+    def __init__(self, source: Source, motors: Motors, trials: tuple[Trial, ...], rate: float, feedback: bool) -> None:
         self.source, self.motors, self.trials = source, motors, trials
         self.rate, self.feedback = rate, feedback
         self.attempts: list[Attempt] = []
@@ -262,12 +260,8 @@ def _stiffer(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
     if now is None:
         return
     share = bench.motors.leg(now)
-    if share < RAISED and (raised := _p_gain(now, RAISED / share)) > now:
+    if share < RAISED and (raised := bench.motors.gain(now * RAISED / share)) > now:
         yield _gain_name(bench, raised), replace(bench.best.remedy, p_gain=raised, carry=True)
-
-
-def _p_gain(now: float, factor: float) -> float:
-    return min(ceil(now * factor / 100.0) * 100.0, MOST_GAIN)
 
 
 def _gain_name(bench: _Bench, p_gain: float) -> str:
@@ -294,7 +288,7 @@ def _much_stiffer(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
         now = remedy.p_gain or bench.motors.factory_gain
         if now is None:
             return
-        if (raised := _p_gain(now, share / bench.motors.leg(now))) > now:
+        if (raised := bench.motors.gain(now * share / bench.motors.leg(now))) > now:
             margin = NORMAL + motors_give(bench.source.mechanism, bench.motors.drives(raised))
             yield _gain_name(bench, raised), replace(remedy, p_gain=raised, margin=margin if remedy.pace else 0.0)
 

@@ -102,7 +102,7 @@ def _blended(stands: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Return how much a foot stands, 0 to 1, changing gradually, and 0 wherever it does not."""
     if len(times) < 2:
         return stands.astype(float)
-    width = max(int(round(BLEND / float(np.median(np.diff(times))))), 1)
+    width = max(round(BLEND / float(np.median(np.diff(times)))), 1)
     return np.asarray(uniform_filter1d(stands.astype(float), width, mode="nearest") * stands)
 
 

@@ -41,7 +41,13 @@ def chain_text(chain: ServoChain) -> str:
         JSON, an entry per line.
     """
     brand = chain.brand.name
-    head: dict[str, Any] = {"format": FORMAT, "version": VERSION, "robot": chain.robot, "brand": brand, "baud_rate": chain.baud_rate}
+    head: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "robot": chain.robot,
+        "brand": brand,
+        "baud_rate": chain.baud_rate,
+    }
     if chain.imu is not None:
         head["imu"] = asdict(chain.imu)
     usual = {"brand": brand, "port": ""}  # of every servo that does not say otherwise

@@ -237,9 +237,7 @@ class Session:
 
     # moving
 
-    def play(
-        self, along: Along, loop: bool, frame: float, begin: float = 0.0, tilt: TiltPlan | None = None
-    ) -> None:
+    def play(self, along: Along, loop: bool, frame: float, begin: float = 0.0, tilt: TiltPlan | None = None) -> None:
         """Go slowly to the first frame, or to where it begins on the way, then along a motion.
 
         `frame` is the time between its samples [s].

@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 
 from ...robik.motions import Motion
-from ...robik.physics.motors import Motors
+from ...robik.physics.motors import Motors, told_of_data
 from ...robik.physics.plan import planned
 from ...robik.physics.process import simulate
 from ...robik.physics.trials import SINGLE, draws
@@ -44,11 +44,11 @@ def physics_steps(
     how = {"carry": carry, "feedback": physics.tilt_feedback}
     for share in in_thread(_simulated(motors, physics.p_gain or None, motion, how, trials, verdicts)):
         yield Progress(share, "Testing in physics" if share else "Preparing physics", counts=share is not None)
-    keep_verdict(root, scene, verdicts[0], frames)
+    keep_verdict(root, scene, verdicts[0], frames, told_of_data(motors))
     return verdicts[0]
 
 
-def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarray) -> None:
+def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarray, more: str = "") -> None:
     """Keep a verdict with the robot's result, and show its simulation as a ghost.
 
     Args:
@@ -56,6 +56,7 @@ def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarra
         scene: that it is in.
         verdict: of its curves.
         frames: (T,) of the samples that were simulated.
+        more: what else is to be said.
     """
     result, sample = root.robik.robot.result, verdict.falls_at_sample
     fall = 0 if sample is None else round(float(frames[sample]))
@@ -66,7 +67,7 @@ def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarra
             row.torque, row.torque_frame = load.torque, round(float(frames[load.sample]))
             row.effort = load.effort if isfinite(load.effort) else 0.0
             row.heat, row.beyond = load.heat, load.beyond
-    result.physics_more = "; ".join(line.replace("; ", ", ") for line in verdict.lines()[1:])
+    result.physics_more = "; ".join(line.replace("; ", ", ") for line in filter(None, [*verdict.lines()[1:], more]))
     show_ghost(root, scene, verdict, float(frames[0]))
 
 

@@ -80,7 +80,9 @@ def test_a_robot_on_motors_too_soft_to_stand_is_righted(feedback: bool) -> None:
 
 def test_what_cannot_be_righted_is_told() -> None:
     with pytest.raises(MechanismError, match="no base that floats on feet"):
-        tilt_plan(load("arm7"), Motion(times=np.array([0.0]), actuators=load("arm7").actuators, values=np.zeros((1, 7))))
+        tilt_plan(
+            load("arm7"), Motion(times=np.array([0.0]), actuators=load("arm7").actuators, values=np.zeros((1, 7)))
+        )
     walker = load("walker")
     with pytest.raises(MechanismError, match="no body 'tail'"):
         tilt_plan(walker, standing_still(walker), "tail")

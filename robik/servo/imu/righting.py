@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from math import degrees
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import ServoError
 from ...tilt_feedback import BOUNDS, TiltFeedback, TiltPlan
 from ..chain import ServoChain
-from .reader import Imu
+
+if TYPE_CHECKING:
+    from .reader import Imu
 
 FALLEN_FOR = 0.2  # [s] that a robot leans too far before it counts as fallen
 
@@ -46,8 +49,8 @@ class Righting:
         if lean <= BOUNDS.fallen:
             return ""
         return (
-            f"the IMU says that the robot leans {degrees(lean):.0f}° against the first frame; stand it up, or say in the servo"
-            " file how the IMU is mounted"
+            f"the IMU says that the robot leans {degrees(lean):.0f}° against the first frame; stand it up, or say"
+            " in the servo file how the IMU is mounted"
         )
 
     def step(self, at: float, seconds: float) -> np.ndarray | float:
@@ -100,6 +103,8 @@ def righted(
         return
     if chain.imu is None:
         raise ServoError("tilt feedback needs an IMU, and the chain names none")
+    from .reader import Imu  # and pyserial, which most play without
+
     with closing(Imu(chain.imu)) as imu:
         imu.listen(pause)
         yield Righting(imu, plan.of(chain.actuators), lambda at: at % round if round else at)

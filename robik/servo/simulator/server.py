@@ -373,7 +373,7 @@ def _close(pipe: IO[str]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Serve a chain: its port in the first line, its sensor's in the second, commands on standard input until that ends.
+    """Serve a chain: its port in the first line, its sensor's in the second, commands on standard input until it ends.
 
     Args:
         arguments: FILE [--record FILE] [--socket].
