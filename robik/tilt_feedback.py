@@ -52,7 +52,7 @@ BOUNDS = Bounds()
 
 @dataclass(frozen=True, kw_only=True)
 class TiltPlan:
-    """What feedback must know of a motion, at T times.
+    """Knowledge that feedback needs of a motion, at T times.
 
     Attributes:
         body: the body on which the sensor sits.

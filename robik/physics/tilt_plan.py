@@ -1,4 +1,4 @@
-"""What tilt feedback must know of a motion: which way is up, and how the standing legs turn the base."""
+"""Plans of tilt feedback for a motion: which way is up, and how the standing legs turn the base."""
 
 from __future__ import annotations
 

@@ -61,6 +61,7 @@ def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarra
     result, sample = root.robik.robot.result, verdict.falls_at_sample
     fall = 0 if sample is None else round(float(frames[sample]))
     told = "Stands to the end in physics" if verdict.stands else f"Falls at frame {fall} in physics: {verdict.cause}"
+    told = "Cannot fall: its base is fixed to the world" if verdict.is_fixed else told
     result.physics, result.physics_stands, result.physics_frame = told, verdict.stands, fall
     for row in result.actuators:
         if (load := verdict.loads.get(row.name)) is not None:

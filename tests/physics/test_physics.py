@@ -121,6 +121,7 @@ def test_a_robot_on_the_ground_cannot_fall() -> None:
     motion = Motion(times=np.arange(10) / 10.0, actuators=arm.actuators, values=np.tile(rest, (10, 1)))
     verdict = run(planned(arm, motion))
     assert verdict.stands
+    assert verdict.sentence() == "cannot fall: its base is fixed to the world"
     assert verdict.zero_moment_inside is None
     assert set(verdict.torque_share) == set(arm.actuators)
 
