@@ -47,7 +47,7 @@ class Table:
         entries: of the control table, by name.
         indirect: banks of indirect entries.
         newer: the firmware from which there are other banks, and these.
-        motor: stall torque [N m], voltage [V] and stall current [A] of the motor, as the vendor gives them, with its source.
+        motor: stall torque [N m], voltage [V] and stall current [A] of the motor, with their source.
     """
 
     path: Path
