@@ -163,7 +163,7 @@ def test_live_goals_of_a_robot_on_its_feet_are_those_of_physics() -> None:
     wanted = dict(zip(meant.actuators, meant.values[len(times) // 2], strict=True))
     assert found == pytest.approx(wanted, abs=1e-6)
     assert max(np.abs(list(found.values()))) > 0.005
-    with pytest.raises(ClipError, match="no base"):
+    with pytest.raises(ClipError, match="needs the base"):
         live.goals(values)
 
 
