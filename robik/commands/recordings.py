@@ -127,6 +127,8 @@ def _told(motion: Motion) -> str:
         f"off by {1e3 * found['position_error_mean_m']:.3g} mm on average, "
         f"{1e3 * found['position_error_max_m']:.3g} mm at most, "
         f"closed to {found['constraint_residual_max']:.1g} m; "
+        f"{found['frames'] - len(found['frames_short'])} frames meet their targets,"
+        f" {len(found['frames_nearly'])} more nearly; "
         f"{len(found['frames_too_fast'])} frames too fast for a motor{held}"
     )
 
