@@ -84,5 +84,5 @@ class LiveGoals:
 def _placed(body: Object) -> tuple[tuple[float, float, float], tuple[float, float, float, float]]:
     """Return where a body's object is, in the robot's coordinates."""
     position, quaternion, _ = body.matrix_local.decompose()
-    w, x, y, z = quaternion.normalized()
-    return (position[0], position[1], position[2]), (w, x, y, z)
+    turn = quaternion.normalized()
+    return (position[0], position[1], position[2]), (turn.w, turn.x, turn.y, turn.z)
