@@ -20,6 +20,8 @@ ENTRIES = (
         "robik.rebuild_bodies",
         "robik.reduce_keys",
         "robik.key_pose",
+        "robik.flip_pose",
+        "robik.mirror_motion",
         "robik.report",
         "robik.export_motion",
         "robik.import_motion",
