@@ -22,6 +22,7 @@ ENTRIES = (
         "robik.key_pose",
         "robik.flip_pose",
         "robik.mirror_motion",
+        "robik.judge_again",
         "robik.report",
         "robik.export_motion",
         "robik.import_motion",
