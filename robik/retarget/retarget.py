@@ -102,9 +102,10 @@ class Retargeting:
         self._free = Retargeting(mechanism, clip, unheld, formulation, False, prior, prior_weight) if unheld else None
 
     def steps(self) -> Iterator[int]:
-        """Solve chunk by chunk and yield how many frames are done.
+        """Solve chunk by chunk.
 
-        Where speeds' cost is asked for, counted again for the second time.
+        Yields:
+            Number of frames that are done; where the cost of speeds is asked for, it counts up a second time.
         """
         frames = len(self.clip.times)
         holds = self.settings.contacts == "hold" and isinstance(self.solver, StandingSolver)
