@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,17 @@ LONGEST = 40  # lines of a function without its docstring
 LONG = {"robik/formats/assembly/closing.py:_descend", "robik/ik/sqp.py:minimise"}
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    """Return a file's syntax tree."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def sources(*folders: str) -> Iterator[tuple[str, ast.Module]]:
     """Yield the path of each file and its syntax tree."""
     for folder in folders:
         for file in sorted((CHECKOUT / folder).rglob("*.py")):
-            yield file.relative_to(CHECKOUT).as_posix(), ast.parse(file.read_text(encoding="utf-8"))
+            yield file.relative_to(CHECKOUT).as_posix(), parsed(file)
 
 
 def public(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
