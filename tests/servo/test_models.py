@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from robik.servo.brands import BRANDS
 from robik.servo.dynamixel.brand import DYNAMIXEL
 from robik.servo.dynamixel.models import MODEL_NAMES, MODELS, PROBLEMS, torque_places
 from robik.servo.tables import own_folder, read_tables
