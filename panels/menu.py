@@ -24,7 +24,14 @@ ENTRIES = (
         "robik.export_motion",
         "robik.import_motion",
     ),
-    ("robik.auto_map", "robik.add_target", "robik.match_now", "robik.fit_character", "robik.detect_contacts"),
+    (
+        "robik.auto_map",
+        "robik.add_handles",
+        "robik.add_target",
+        "robik.match_now",
+        "robik.fit_character",
+        "robik.detect_contacts",
+    ),
     ("robik.add_character", "robik.import_recording"),
     (
         "robik.gallery",
