@@ -345,5 +345,5 @@ def test_a_line_runs_from_its_start_to_its_end_and_stays() -> None:
 def test_a_motion_may_have_so_many_goals_and_none_more() -> None:
     start, end = np.zeros(1), np.ones(1)
     check_length(Linear(start, end, MOST_GOALS / 100.0), 100.0)
-    with pytest.raises(ServoError, match="more than .* h at 100 Hz; play a stretch of it"):
+    with pytest.raises(ServoError, match=r"more than .* h at 100 Hz; play a stretch of it"):
         check_length(Linear(start, end, (MOST_GOALS + 1) / 100.0), 100.0)
