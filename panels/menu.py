@@ -20,6 +20,7 @@ ENTRIES = (
         "robik.rebuild_bodies",
         "robik.reduce_keys",
         "robik.key_pose",
+        "robik.judge_again",
         "robik.report",
         "robik.export_motion",
         "robik.import_motion",

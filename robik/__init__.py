@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .retarget.recorded import Retargeted, retarget_recording
     from .retarget.retarget import Retargeting, retarget
     from .robots import load
+    from .surroundings.obstacle import Obstacle, read_obstacle
 else:
     from . import retarget  # loads the package now: loaded later, it would take the name of the function `retarget`
 
@@ -47,11 +48,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "WORLD", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "Distance", "FormatError", "Frame",
-    "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Pose", "Posture",
-    "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError", "ServoError", "Settings", "TargetClip",
-    "Track", "Visual", "Weights", "follow_poses", "import_robot", "inspect", "load", "load_clip", "load_motion",
-    "load_recording", "load_settings", "posed", "retarget", "retarget_recording", "save_clip", "save_motion",
-    "save_report", "save_robot", "save_states",
+    "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Obstacle", "Pose",
+    "Posture", "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError", "ServoError", "Settings",
+    "TargetClip", "Track", "Visual", "Weights", "follow_poses", "import_robot", "inspect", "load", "load_clip",
+    "load_motion", "load_recording", "load_settings", "posed", "read_obstacle", "retarget", "retarget_recording",
+    "save_clip", "save_motion", "save_report", "save_robot", "save_states",
 ]  # fmt: skip
 
 _MODULES = {
@@ -72,6 +73,7 @@ _MODULES = {
     ".retarget.recorded": ("Retargeted", "retarget_recording"),
     ".retarget.retarget": ("Retargeting", "retarget"),
     ".robots": ("load",),
+    ".surroundings.obstacle": ("Obstacle", "read_obstacle"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

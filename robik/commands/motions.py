@@ -159,10 +159,12 @@ def _print_solved(motion: Motion) -> None:
     from ..motions import report_summary
 
     found = report_summary(motion)
+    nearly = f" ({len(found['frames_nearly'])} of them slightly)" if found["frames_nearly"] else ""
     print(
         f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; off by at most"
         f" {1e3 * found['position_error_max_m']:.3g} mm, closed to {found['constraint_residual_max']:.1g} m;"
-        f" {len(found['frames_short'])} frames fall short, {len(found['frames_too_fast'])} are too fast for a motor"
+        f" {len(found['frames_short'])} frames fall short{nearly},"
+        f" {len(found['frames_too_fast'])} are too fast for a motor"
     )
     if found["peak_acceleration"]:
         name, most = max(found["peak_acceleration"].items(), key=lambda item: item[1])
