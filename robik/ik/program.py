@@ -68,10 +68,7 @@ def solve_program(flat, now, tables, work, limits, convex):
     for _ in range(3 * d + 3):
         _direct(flat, work)
         reach, who = _reach(flat, now, work, program.direction)
-        for i in range(d):
-            work.step[i] += reach * program.direction[i]
-        for a in range(work.listed[0]):
-            program.way[a] -= reach * program.along[a]
+        _advance(work, reach)
         if who >= 0:
             work.e.free[who] = False
             _hold(flat, work, who)
@@ -214,6 +211,15 @@ def _direct(flat, work):
     extend(flat, work.e, direction)
     for k in range(program.number[0]):
         direction[program.held[k]] = 0.0
+
+
+@inlined
+def _advance(work, reach):
+    """Add a part of the direction to the step."""
+    for i in range(work.step.shape[0]):
+        work.step[i] += reach * work.program.direction[i]
+    for a in range(work.listed[0]):
+        work.program.way[a] -= reach * work.program.along[a]
 
 
 @kernel
