@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..mechanism import Mechanism
 from ..motions import Motion
+from ..objectives.above import Above
 from ..objectives.clearance import Clearance
 from ..objectives.objective import Objective, States
 from ..retarget.clip import TargetClip
@@ -25,11 +27,13 @@ from .files import told_collisions
 from .judge import Judge, Pair, can_judge
 from .pairs import pairs_that_can_touch
 from .shapes import CollisionShape, capsule
+from .sided import Other, Planes
 
 MARGIN = 0.003  # m between bodies that are kept apart
 DEEP = 1e-3  # m: bodies that go into each other by less are left alone
 NEAR = 0.05  # m: bodies that are further from each other need no wall between them
 PASSES = 3
+SIDED = 2  # further ones, with planes where walls between axes could not help: for limbs on the wrong side
 HELPS = 0.8  # of the depth without walls: a wall that leaves more is taken away
 
 Step = TypeVar("Step")
@@ -92,20 +96,20 @@ class Walls:
         Yields:
             What `solve` does. The generator returns the clip with the walls and the motion with the least depth.
         """
-        keepers: list[Keeper] = [self._between]
+        keepers: list[Keeper] = [self._between, Sided(self._mechanism, self._shapes, self._between)]
         if clip.obstacles:
             keepers.append(self.barriers(clip.obstacles))
         motion = yield from solve(clip)
         passes = _Passes(keepers, motion)
-        found, least = (clip, motion), passes.total
-        for _ in range(PASSES):
-            if not passes.build():
-                break
+        found, least, worst = (clip, motion), passes.total, passes.worst
+        for k in range(PASSES + SIDED):
+            if not (passes.build() if k < PASSES else passes.build_sided()):
+                continue
             walled = replace(clip, objectives=(*clip.objectives, *passes.walls(motion)))
             motion = yield from solve(walled)
             passes.look(motion)
-            if passes.total < least:
-                found, least = (walled, motion), passes.total
+            if passes.total < least and (k < PASSES or passes.worst < worst + DEEP):
+                found, least, worst = (walled, motion), passes.total, passes.worst
         return found
 
 
@@ -127,7 +131,12 @@ class _Passes:
     @property
     def total(self) -> float:
         """Sum of all that is deeper than is left alone [m], over all frames."""
-        return sum(map(_total, self._depths))
+        return sum(map(_total, self._depths[:1] + self._depths[2:]))
+
+    @property
+    def worst(self) -> float:
+        """Largest depth [m]."""
+        return max((float(depth.max()) for depths in self._depths for depth in depths.values()), default=0.0)
 
     def look(self, motion: Motion) -> None:
         """Take in how deep a motion is.
@@ -148,12 +157,24 @@ class _Passes:
                 if _total(depths, pair) > HELPS * _total(without, pair) > 0.0:
                     standing.discard(pair)
                     self._given_up.add(pair)
-        deep = [
-            {pair for pair, depth in depths.items() if depth.max() > DEEP} - self._given_up for depths in self._depths
-        ]
-        for pairs, standing in zip(deep, self._standing, strict=True):
-            standing |= pairs
-        return any(deep)
+        deep = [self._deep(depths) - self._given_up for depths in self._depths]
+        for k in (0, *range(2, len(deep))):
+            self._standing[k] |= deep[k]
+        return any(deep[:1] + deep[2:])
+
+    def build_sided(self) -> bool:
+        """Build planes between what is deep in each other and what walls between axes could not help.
+
+        Returns:
+            Whether there is any.
+        """
+        self._standing[1] |= self._given_up & self._deep(self._depths[1])
+        self._standing[0] -= self._standing[1]
+        return bool(self._standing[1])
+
+    @staticmethod
+    def _deep(depths: Depths) -> set[Pair]:
+        return {pair for pair, depth in depths.items() if depth.max() > DEEP}
 
     def walls(self, motion: Motion) -> list[Objective]:
         """Return the walls as objectives, as a motion's poses tell.
@@ -188,6 +209,7 @@ class Between:
         pairs = pairs_that_can_touch(mechanism, shapes, apart)
         self._judge = Judge(mechanism, shapes, pairs) if pairs else None
         self._axes: dict[int, np.ndarray] = {}
+        self._judged: tuple[Motion, Depths] | None = None  # the last motion, and its depths
 
     def depths(self, motion: Motion) -> Depths:
         """Return how deep bodies are in each other.
@@ -199,7 +221,24 @@ class Between:
             Depths (T,) [m] of the pairs that touch at some time.
         """
         assert motion.position is not None and motion.quaternion is not None
-        return self._judge.depths(motion.position, motion.quaternion) if self._judge else {}
+        if self._judge is None:
+            return {}
+        if not (self._judged and self._judged[0] is motion):
+            self._judged = motion, self._judge.depths(motion.position, motion.quaternion)
+        return self._judged[1]
+
+    def ways(self, motion: Motion, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far bodies are from each other, and which way.
+
+        Args:
+            motion: With body poses.
+            pairs: p pairs of bodies, in either order.
+
+        Returns:
+            As `Judge.ways`, for bodies that are near each other.
+        """
+        assert self._judge is not None and motion.position is not None and motion.quaternion is not None
+        return self._judge.ways(motion.position, motion.quaternion, pairs, NEAR)
 
     def touching(self, motion: Motion) -> list[tuple[tuple[str, str], float, np.ndarray]]:
         """Return where bodies are in each other in one pose.
@@ -246,6 +285,57 @@ class Between:
             wall = Clearance(self._names[pair[0]], self._names[pair[1]], least=np.zeros(len(far)), points=axes)
             least = np.maximum(wall.gaps(states) + MARGIN - far, 0.0)
             found.append(replace(wall, least=np.where(far < NEAR, least, 0.0)))
+        return found
+
+
+class Sided:
+    """Planes between a robot's own bodies, for pairs that walls between their axes do not help.
+
+    The lighter body of a pair is kept out of the heavier one, where that is in the motion before.
+
+    Args:
+        mechanism: the robot.
+        shapes: of its bodies.
+        between: that judges them.
+    """
+
+    def __init__(self, mechanism: Mechanism, shapes: Sequence[CollisionShape], between: Between) -> None:
+        self._mechanism, self._shapes, self._between = mechanism, shapes, between
+        self._planes = Planes(mechanism, shapes)
+
+    def depths(self, motion: Motion) -> Depths:
+        """Return how deep bodies are in each other, as they were judged last.
+
+        Args:
+            motion: With body poses.
+
+        Returns:
+            Depths (T,) [m] of the pairs that touch at some time.
+        """
+        return self._between.depths(motion)
+
+    def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Above]:
+        """Return the planes of pairs as objectives, as a motion's poses tell.
+
+        Args:
+            motion: With body poses.
+            pairs: Of bodies.
+
+        Returns:
+            An objective a pair.
+        """
+        if not pairs:
+            return []
+        assert motion.position is not None and motion.quaternion is not None
+        bodies, found = self._mechanism.bodies, []
+        ordered = [(a, b) if bodies[a].mass <= bodies[b].mass else (b, a) for a, b in pairs]
+        distances, ways = self._between.ways(motion, ordered)
+        for i, (body, other) in enumerate(ordered):
+            name = bodies[other].name
+            shapes = [shape for shape in self._shapes if shape.body == name]
+            turn = Rotation.from_quat(motion.quaternion[:, other, [1, 2, 3, 0]])
+            kept_out_of = Other(name, shapes, motion.position[:, other], turn)
+            found.append(self._planes.wall(motion, body, kept_out_of, distances[:, i], ways[:, i]))
         return found
 
 
