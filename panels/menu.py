@@ -20,6 +20,8 @@ ENTRIES = (
         "robik.rebuild_bodies",
         "robik.reduce_keys",
         "robik.key_pose",
+        "robik.flip_pose",
+        "robik.mirror_motion",
         "robik.judge_again",
         "robik.report",
         "robik.export_motion",

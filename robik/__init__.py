@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .recordings import load_recording
     from .retarget.clip import TargetClip, Track, load_clip, save_clip
     from .retarget.following_poses import follow_poses
+    from .retarget.mirroring import mirrored
     from .retarget.posing import posed
     from .retarget.recorded import Retargeted, retarget_recording
     from .retarget.retarget import Retargeting, retarget
@@ -51,8 +52,8 @@ __all__ = [
     "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Obstacle", "Pose",
     "Posture", "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError", "ServoError", "Settings",
     "TargetClip", "Track", "Visual", "Weights", "follow_poses", "import_robot", "inspect", "load", "load_clip",
-    "load_motion", "load_recording", "load_settings", "posed", "read_obstacle", "retarget", "retarget_recording",
-    "save_clip", "save_motion", "save_report", "save_robot", "save_states",
+    "load_motion", "load_recording", "load_settings", "mirrored", "posed", "read_obstacle", "retarget",
+    "retarget_recording", "save_clip", "save_motion", "save_report", "save_robot", "save_states",
 ]  # fmt: skip
 
 _MODULES = {
@@ -69,6 +70,7 @@ _MODULES = {
     ".retarget.clip": ("TargetClip", "Track", "load_clip", "save_clip"),
     ".recordings": ("load_recording",),
     ".retarget.following_poses": ("follow_poses",),
+    ".retarget.mirroring": ("mirrored",),
     ".retarget.posing": ("posed",),
     ".retarget.recorded": ("Retargeted", "retarget_recording"),
     ".retarget.retarget": ("Retargeting", "retarget"),
