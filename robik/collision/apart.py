@@ -34,6 +34,7 @@ DEEP = 1e-3  # m: bodies that go into each other by less are left alone
 NEAR = 0.05  # m: bodies that are further from each other need no wall between them
 PASSES = 3
 SIDED = 2  # further ones, with planes where walls between axes could not help: for limbs on the wrong side
+JUMP = 0.2  # rad or m: a plane that makes a motor step further in a frame is not taken, unless it did before
 HELPS = 0.8  # of the depth without walls: a wall that leaves more is taken away
 
 Step = TypeVar("Step")
@@ -108,7 +109,8 @@ class Walls:
             walled = replace(clip, objectives=(*clip.objectives, *passes.walls(motion)))
             motion = yield from solve(walled)
             passes.look(motion)
-            if passes.total < least and (k < PASSES or passes.worst < worst + DEEP):
+            calm = k < PASSES or (passes.worst < worst + DEEP and _jump(motion) < max(2.0 * _jump(found[1]), JUMP))
+            if passes.total < least and calm:
                 found, least, worst = (walled, motion), passes.total, passes.worst
         return found
 
@@ -291,7 +293,7 @@ class Between:
 class Sided:
     """Planes between a robot's own bodies, for pairs that walls between their axes do not help.
 
-    The lighter body of a pair is kept out of the heavier one, where that is in the motion before.
+    The body of a pair that moves further is kept out of the other one, where that is in the motion before.
 
     Args:
         mechanism: the robot.
@@ -328,7 +330,8 @@ class Sided:
             return []
         assert motion.position is not None and motion.quaternion is not None
         bodies, found = self._mechanism.bodies, []
-        ordered = [(a, b) if bodies[a].mass <= bodies[b].mass else (b, a) for a, b in pairs]
+        travel = np.linalg.norm(np.diff(motion.position, axis=0), axis=2).sum(axis=0)
+        ordered = [(a, b) if travel[a] >= travel[b] else (b, a) for a, b in pairs]
         distances, ways = self._between.ways(motion, ordered)
         for i, (body, other) in enumerate(ordered):
             name = bodies[other].name
@@ -376,6 +379,11 @@ def walls_of(mechanism: Mechanism, robot_file: str | Path | None = None) -> Wall
 
 
 _last: list[Any] = []  # file, robot and walls of the last one
+
+
+def _jump(motion: Motion) -> float:
+    """Return the largest step of a motor from frame to frame [rad or m]."""
+    return float(np.abs(np.diff(motion.values, axis=0)).max(initial=0.0))
 
 
 def _total(depths: Depths, *pairs: Pair) -> float:

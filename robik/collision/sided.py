@@ -27,10 +27,10 @@ NOWHERE = -1e9  # m: height of a plane that keeps off nothing
 
 
 class Other(NamedTuple):
-    """What a body is kept out of."""
+    """Something that a body is kept out of."""
 
     name: str  # no two of one body have the same
-    shapes: Sequence[CollisionShape]
+    shapes: Sequence[CollisionShape]  # convex, in its coordinates
     place: np.ndarray  # (T, 3) where its coordinates are [m]
     turn: Rotation  # T rotations of them
 

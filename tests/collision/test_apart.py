@@ -70,14 +70,15 @@ def test_feet_that_would_cross_stay_out_of_each_other(walker: Mechanism) -> None
     assert gone[:4].max() < MARGIN, "where nothing is near, nothing is changed by more than what walls look ahead for"
 
 
-def test_planes_help_where_walls_between_axes_do_not(walker: Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planes_are_tried_where_walls_do_not_help_and_taken_only_if_calm(
+    walker: Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clip = crossing(walker, 0.12)
     _, free, _ = solved(walker, clip, None)
     monkeypatch.setattr(Between, "walls", lambda *_: [])  # as for a limb on the wrong side
-    followed, apart, often = solved(walker, clip, walls_of(walker, robots.path("walker")))
-    assert often > 2 and any(".above." in item.key for item in followed.objectives)
-    assert depth(walker, free) > 0.01
-    assert depth(walker, apart) < 2e-3
+    _, apart, often = solved(walker, clip, walls_of(walker, robots.path("walker")))
+    assert often > 2
+    assert depth(walker, apart) < depth(walker, free) + 1e-3
     assert apart.report.residual.max() < 1e-10
     assert np.abs(np.diff(apart.values, axis=0)).max() < 0.2
 
