@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..mechanism import Mechanism
 from ..motions import Motion
-from ..objectives.above import Above
 from ..objectives.clearance import Clearance
 from ..objectives.objective import Objective, States
 from ..retarget.clip import TargetClip
@@ -27,7 +25,7 @@ from .files import told_collisions
 from .judge import Judge, Pair, can_judge
 from .pairs import pairs_that_can_touch
 from .shapes import CollisionShape, capsule
-from .sided import Other, Planes
+from .sided import Sided
 
 MARGIN = 0.003  # m between bodies that are kept apart
 DEEP = 1e-3  # m: bodies that go into each other by less are left alone
@@ -302,58 +300,6 @@ class Between:
             wall = Clearance(self._names[pair[0]], self._names[pair[1]], least=np.zeros(len(far)), points=axes)
             least = np.maximum(wall.gaps(states) + MARGIN - far, 0.0)
             found.append(replace(wall, least=np.where(far < NEAR, least, 0.0)))
-        return found
-
-
-class Sided:
-    """Planes between a robot's own bodies, for pairs that walls between their axes do not help.
-
-    The body of a pair that moves further is kept out of the other one, where that is in the motion before.
-
-    Args:
-        mechanism: the robot.
-        shapes: of its bodies.
-        between: that judges them.
-    """
-
-    def __init__(self, mechanism: Mechanism, shapes: Sequence[CollisionShape], between: Between) -> None:
-        self._mechanism, self._shapes, self._between = mechanism, shapes, between
-        self._planes = Planes(mechanism, shapes)
-
-    def depths(self, motion: Motion) -> Depths:
-        """Return how deep bodies are in each other, as they were judged last.
-
-        Args:
-            motion: With body poses.
-
-        Returns:
-            Depths (T,) [m] of the pairs that touch at some time.
-        """
-        return self._between.depths(motion)
-
-    def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Above]:
-        """Return the planes of pairs as objectives, as a motion's poses tell.
-
-        Args:
-            motion: With body poses.
-            pairs: Of bodies.
-
-        Returns:
-            An objective a pair.
-        """
-        if not pairs:
-            return []
-        assert motion.position is not None and motion.quaternion is not None
-        bodies, found = self._mechanism.bodies, []
-        travel = np.linalg.norm(np.diff(motion.position, axis=0), axis=2).sum(axis=0)
-        ordered = [(a, b) if travel[a] >= travel[b] else (b, a) for a, b in pairs]
-        distances, ways = self._between.ways(motion, ordered)
-        for i, (body, other) in enumerate(ordered):
-            name = bodies[other].name
-            shapes = [shape for shape in self._shapes if shape.body == name]
-            turn = Rotation.from_quat(motion.quaternion[:, other, [1, 2, 3, 0]])
-            kept_out_of = Other(name, shapes, motion.position[:, other], turn)
-            found.append(self._planes.wall(motion, body, kept_out_of, distances[:, i], ways[:, i]))
         return found
 
 

@@ -8,7 +8,7 @@ no longer behind. The plane's height is exact: that of the other along the norma
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
@@ -18,6 +18,7 @@ from ..mechanism import Mechanism
 from ..motions import Motion
 from ..objectives.above import Above
 from ..retarget.contacts import runs
+from .judge import Pair
 from .shapes import CollisionShape
 
 MARGIN = 0.003  # m between a body and the other
@@ -156,3 +157,65 @@ def _directions() -> np.ndarray:
 
 def _matrices(quaternion: np.ndarray) -> np.ndarray:
     return np.asarray(Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]).as_matrix())
+
+
+class _Judging(Protocol):
+    """Judge of a robot's own bodies, pose by pose."""
+
+    def depths(self, motion: Motion) -> dict[Pair, np.ndarray]:
+        """Return how deep pairs are in each other (T,) [m]."""
+
+    def ways(self, motion: Motion, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far pairs are from each other (T, p) [m], and which way (T, p, 3)."""
+
+
+class Sided:
+    """Planes between a robot's own bodies, for pairs that walls between their axes do not help.
+
+    The body of a pair that moves further is kept out of the other one, where that is in the motion before.
+
+    Args:
+        mechanism: the robot.
+        shapes: of its bodies.
+        between: that judges them.
+    """
+
+    def __init__(self, mechanism: Mechanism, shapes: Sequence[CollisionShape], between: _Judging) -> None:
+        self._mechanism, self._shapes, self._between = mechanism, shapes, between
+        self._planes = Planes(mechanism, shapes)
+
+    def depths(self, motion: Motion) -> dict[Pair, np.ndarray]:
+        """Return how deep bodies are in each other, as they were judged last.
+
+        Args:
+            motion: With body poses.
+
+        Returns:
+            Depths (T,) [m] of the pairs that touch at some time.
+        """
+        return self._between.depths(motion)
+
+    def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Above]:
+        """Return the planes of pairs as objectives, as a motion's poses tell.
+
+        Args:
+            motion: With body poses.
+            pairs: Of bodies.
+
+        Returns:
+            An objective a pair.
+        """
+        if not pairs:
+            return []
+        assert motion.position is not None and motion.quaternion is not None
+        bodies, found = self._mechanism.bodies, []
+        travel = np.linalg.norm(np.diff(motion.position, axis=0), axis=2).sum(axis=0)
+        ordered = [(a, b) if travel[a] >= travel[b] else (b, a) for a, b in pairs]
+        distances, ways = self._between.ways(motion, ordered)
+        for i, (body, other) in enumerate(ordered):
+            name = bodies[other].name
+            shapes = [shape for shape in self._shapes if shape.body == name]
+            turn = Rotation.from_quat(motion.quaternion[:, other, [1, 2, 3, 0]])
+            kept_out_of = Other(name, shapes, motion.position[:, other], turn)
+            found.append(self._planes.wall(motion, body, kept_out_of, distances[:, i], ways[:, i]))
+        return found
