@@ -25,11 +25,14 @@ from .files import told_collisions
 from .judge import Judge, Pair, can_judge
 from .pairs import pairs_that_can_touch
 from .shapes import CollisionShape, capsule
+from .sided import Sided
 
 MARGIN = 0.003  # m between bodies that are kept apart
 DEEP = 1e-3  # m: bodies that go into each other by less are left alone
 NEAR = 0.05  # m: bodies that are further from each other need no wall between them
 PASSES = 3
+SIDED = 2  # further ones, with planes where walls between axes could not help: for limbs on the wrong side
+JUMP = 0.2  # rad or m: a plane that makes a motor step further in a frame is not taken, unless it did before
 HELPS = 0.8  # of the depth without walls: a wall that leaves more is taken away
 
 Step = TypeVar("Step")
@@ -107,20 +110,21 @@ class Walls:
         Yields:
             What `solve` does. The generator returns the clip with the walls and the motion with the least depth.
         """
-        keepers: list[Keeper] = [self._between]
+        keepers: list[Keeper] = [self._between, Sided(self._mechanism, self._shapes, self._between)]
         if clip.obstacles:
             keepers.append(self.barriers(clip.obstacles))
         motion = yield from solve(clip)
         passes = _Passes(keepers, motion)
-        found, least = (clip, motion), passes.total
-        for _ in range(PASSES):
-            if not passes.build():
-                break
+        found, least, worst = (clip, motion), passes.total, passes.worst
+        for k in range(PASSES + SIDED):
+            if not (passes.build() if k < PASSES else passes.build_sided()):
+                continue
             walled = replace(clip, objectives=(*clip.objectives, *passes.walls(motion)))
             motion = yield from solve(walled)
             passes.look(motion)
-            if passes.total < least:
-                found, least = (walled, motion), passes.total
+            calm = k < PASSES or (passes.worst < worst + DEEP and _jump(motion) < max(2.0 * _jump(found[1]), JUMP))
+            if passes.total < least and calm:
+                found, least, worst = (walled, motion), passes.total, passes.worst
         return found
 
 
@@ -142,7 +146,12 @@ class _Passes:
     @property
     def total(self) -> float:
         """Sum of all that is deeper than is left alone [m], over all frames."""
-        return sum(map(_total, self._depths))
+        return sum(map(_total, self._depths[:1] + self._depths[2:]))
+
+    @property
+    def worst(self) -> float:
+        """Largest depth [m]."""
+        return max((float(depth.max()) for depths in self._depths for depth in depths.values()), default=0.0)
 
     def look(self, motion: Motion) -> None:
         """Take in how deep a motion is.
@@ -163,12 +172,24 @@ class _Passes:
                 if _total(depths, pair) > HELPS * _total(without, pair) > 0.0:
                     standing.discard(pair)
                     self._given_up.add(pair)
-        deep = [
-            {pair for pair, depth in depths.items() if depth.max() > DEEP} - self._given_up for depths in self._depths
-        ]
-        for pairs, standing in zip(deep, self._standing, strict=True):
-            standing |= pairs
-        return any(deep)
+        deep = [self._deep(depths) - self._given_up for depths in self._depths]
+        for k in (0, *range(2, len(deep))):
+            self._standing[k] |= deep[k]
+        return any(deep[:1] + deep[2:])
+
+    def build_sided(self) -> bool:
+        """Build planes between what is deep in each other and what walls between axes could not help.
+
+        Returns:
+            Whether there is any.
+        """
+        self._standing[1] |= self._given_up & self._deep(self._depths[1])
+        self._standing[0] -= self._standing[1]
+        return bool(self._standing[1])
+
+    @staticmethod
+    def _deep(depths: Depths) -> set[Pair]:
+        return {pair for pair, depth in depths.items() if depth.max() > DEEP}
 
     def walls(self, motion: Motion) -> list[Objective]:
         """Return the walls as objectives, as a motion's poses tell.
@@ -203,6 +224,7 @@ class Between:
         pairs = pairs_that_can_touch(mechanism, shapes, apart)
         self._judge = Judge(mechanism, shapes, pairs) if pairs else None
         self._axes: dict[int, np.ndarray] = {}
+        self._judged: tuple[Motion, Depths] | None = None  # the last motion, and its depths
 
     def depths(self, motion: Motion) -> Depths:
         """Return how deep bodies are in each other.
@@ -214,7 +236,24 @@ class Between:
             Depths (T,) [m] of the pairs that touch at some time.
         """
         assert motion.position is not None and motion.quaternion is not None
-        return self._judge.depths(motion.position, motion.quaternion) if self._judge else {}
+        if self._judge is None:
+            return {}
+        if not (self._judged and self._judged[0] is motion):
+            self._judged = motion, self._judge.depths(motion.position, motion.quaternion)
+        return self._judged[1]
+
+    def ways(self, motion: Motion, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far bodies are from each other, and which way.
+
+        Args:
+            motion: With body poses.
+            pairs: p pairs of bodies, in either order.
+
+        Returns:
+            As `Judge.ways`, for bodies that are near each other.
+        """
+        assert self._judge is not None and motion.position is not None and motion.quaternion is not None
+        return self._judge.ways(motion.position, motion.quaternion, pairs, NEAR)
 
     def touching(self, motion: Motion) -> list[tuple[tuple[str, str], float, np.ndarray]]:
         """Return where bodies are in each other in one pose.
@@ -301,6 +340,11 @@ def walls_of(mechanism: Mechanism, robot_file: str | Path | None = None) -> Wall
 
 
 _last: list[Any] = []  # file, robot and walls of the last one
+
+
+def _jump(motion: Motion) -> float:
+    """Return the largest step of a motor from frame to frame [rad or m]."""
+    return float(np.abs(np.diff(motion.values, axis=0)).max(initial=0.0))
 
 
 def _total(depths: Depths, *pairs: Pair) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robik import Motion, Settings, TargetClip, Track, robots
-from robik.collision.apart import MARGIN, Walls, solved_apart, walls_of
+from robik.collision.apart import MARGIN, Between, Walls, solved_apart, walls_of
 from robik.collision.files import told_collisions
 from robik.collision.measure import measure_penetration
 from robik.collision.shapes import CollisionShape, hull_or_capsule
@@ -68,6 +68,19 @@ def test_feet_that_would_cross_stay_out_of_each_other(walker: Mechanism) -> None
     assert still.all(), "the foot that stands had its way without walls"
     gone = np.linalg.norm(apart.position - free.position, axis=2).max(axis=1)
     assert gone[:4].max() < MARGIN, "where nothing is near, nothing is changed by more than what walls look ahead for"
+
+
+def test_planes_are_tried_where_walls_do_not_help_and_taken_only_if_calm(
+    walker: Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clip = crossing(walker, 0.12)
+    _, free, _ = solved(walker, clip, None)
+    monkeypatch.setattr(Between, "walls", lambda *_: [])  # as for a limb on the wrong side
+    _, apart, often = solved(walker, clip, walls_of(walker, robots.path("walker")))
+    assert often > 2
+    assert depth(walker, apart) < depth(walker, free) + 1e-3
+    assert apart.report.residual.max() < 1e-10
+    assert np.abs(np.diff(apart.values, axis=0)).max() < 0.2
 
 
 def test_what_never_touches_is_solved_once_and_stays_to_the_bit(walker: Mechanism) -> None:
