@@ -37,7 +37,6 @@ from .solved import SolvedFrames
 from .speed_cost import measure_speed_cost, without_speeds
 
 JUMP_SPEED = 24.0  # rad/s, or the robot's extents in a second: 0.2 rad in 1/120 s
-FIRM = 1e3  # times the weight of other targets: what contacts are asked for with where all frames are solved at once
 CHUNK = 16  # frames solved between two looks at the clock
 
 
@@ -128,8 +127,6 @@ class Retargeting:
     def _look_ahead(self, clip_targets: ClipTargets) -> Iterator[int]:
         """Improve all frames at once; yields how many are as good as done, counted again."""
         frames, began = len(self.clip.times), perf_counter()
-        if isinstance(self.solver, StandingSolver):
-            self.solver.pull(clip_targets, FIRM)
         looking = LookingAhead(self.solver, self.clip, clip_targets, self._solved.room)
         self.looks_ahead_now = True
         for share in looking.steps():
