@@ -133,7 +133,7 @@ class Program:
         low, high = np.maximum(self._low, -reach), np.minimum(self._high, reach)
         if price is None:
             parts = self._hessian, self._gradient, self._rows, self._below, self._above, low, high
-            x, multiplier, solved = _solved(*parts, self._accuracy)
+            x, multiplier, solved = solved_program(*parts, self._accuracy)
         else:
             x, multiplier, solved = self._solve_elastic(low, high, price)
         x = np.clip(x, low, high)
@@ -179,7 +179,7 @@ class Program:
         cost = into @ self._gradient
         cost[slack] = price
         gentle = sparse.csc_matrix((np.full(moving, DAMPING), (slack, slack)), (into.shape[0],) * 2)
-        x, multiplier, solved = _solved(
+        x, multiplier, solved = solved_program(
             (into @ self._hessian @ into.T + gentle).tocsc(),
             cost,
             sparse.vstack([rows - relief, rows + relief], "csc"),
@@ -270,7 +270,7 @@ class Program:
         return np.concatenate(found)
 
 
-def _solved(
+def solved_program(
     hessian: sparse.csc_matrix,
     gradient: np.ndarray,
     rows: sparse.csc_matrix,
