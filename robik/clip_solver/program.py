@@ -185,7 +185,8 @@ class Program:
             sparse.vstack([rows - relief, rows + relief], "csc"),
             np.concatenate([np.full(count, -np.inf), self._below]),
             np.concatenate([self._above, np.full(count, np.inf)]),
-            *room,
+            room[0],
+            room[1],
             self._accuracy,
         )
         return x[own], multiplier, solved

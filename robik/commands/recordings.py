@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from .arguments import add_following, add_robot, command, load, robot_file
 from .judging import judged
+from .retiming import add_slow_down, slowed_down
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -32,6 +33,7 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the motion file to write")
     parser.add_argument("--format", metavar="NAME", help="of OUT; by its extension if left out, see robik export")
     add_following(parser)
+    add_slow_down(parser)
     parser.add_argument("--start", type=float, metavar="S", help="first second of the recording")
     parser.add_argument("--end", type=float, metavar="S", help="last second of the recording")
     parser.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
@@ -66,12 +68,13 @@ def _retarget(options: argparse.Namespace) -> None:
         end=options.end,
         body_model=options.body_model,
         robot_file=robot_file(options),
-        settings=BakeSettings(keep_apart=options.keep_apart),
+        settings=BakeSettings(keep_apart=options.keep_apart, enforce_velocity=not options.slow_down),
         speed_cost=options.report is not None,
         progress=_progress() if sys.stderr.isatty() else None,
     )
     _tell_feet(mechanism, found, balance)
-    motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
+    motion = slowed_down(found.mechanism, found.motion) if options.slow_down else found.motion
+    motion = motion if options.rate is None else resampled(motion, options.rate)
     save_motion(motion, options.output, chosen.name, Companions(robot=found.mechanism, order=options.order))
     if options.save_mapping:
         save_rows(found.rows, options.save_mapping)

@@ -70,9 +70,7 @@ def limits_of(
     return Limits(share * speeds, accelerations, jerks, np.array(effort))
 
 
-def _given(
-    mechanism: Mechanism, limit: float | Mapping[str, float] | None, usual: np.ndarray, what: str
-) -> np.ndarray:
+def _given(mechanism: Mechanism, limit: float | Mapping[str, float] | None, usual: np.ndarray, what: str) -> np.ndarray:
     """Return a limit per motor (A,): what is given, else what is usual."""
     found, wanted = usual.copy(), motor_limits(mechanism, limit)
     if unknown := set(wanted) - set(mechanism.actuators):

@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
+from ..clip_solver.bounds import FITS, ORDERS, differences
 from ..dynamics import InverseDynamics
-from ..dynamics.contact_points import sole_contacts
-from ..errors import ClipError, MechanismError
+from ..dynamics.contact_points import ContactPoints, sole_contacts
+from ..dynamics.derivatives import derivatives
+from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, Motion
+from ..physics.motion_forces import standing_phases
 from ..retarget.posing import posed
 from ..steps import finish
 from .exact import KEPT, ExactTimes
@@ -55,7 +58,10 @@ class Slowed:
         Returns:
             Times [s]; before its beginning as they were, after its end later by as much as the end is.
         """
-        first, last = np.searchsorted(self.along, self.along[0], "right") - 1, np.searchsorted(self.along, self.along[-1])
+        first, last = (
+            np.searchsorted(self.along, self.along[0], "right") - 1,
+            np.searchsorted(self.along, self.along[-1]),
+        )
         kept = slice(int(first), int(last) + 1)
         place, when = self.along[kept], self.motion.times[kept]
         times = np.asarray(times, dtype=float)
@@ -64,7 +70,9 @@ class Slowed:
 
     def __str__(self) -> str:
         used = ", ".join(f"{name} {100 * share:.4g} %" for name, share in self.shares.items())
-        told = f"{self.longer:.3g} s longer: {self.motion.times[-1] - self.motion.times[0]:.4g} s; of the limits: {used}"
+        told = (
+            f"{self.longer:.3g} s longer: {self.motion.times[-1] - self.motion.times[0]:.4g} s; of the limits: {used}"
+        )
         return f"{told}; cannot be kept: {self.beyond}" if self.beyond else told
 
 
@@ -82,7 +90,7 @@ def slow_down(mechanism: Mechanism, motion: Motion, limits: Limits, catch_up: fl
 
     Raises:
         ClipError: A motion of fewer than four samples.
-        MechanismError: Loops that do not close along it.
+        MechanismError: Torques are to be kept of a robot without mass.
     """
     return finish(slowing_down(mechanism, motion, limits, catch_up))
 
@@ -129,20 +137,22 @@ def _timed(
     yield 0.4
     ways = 2.0 * path.nodes.h / (pace[1:] + pace[:-1])
     seconds = _never_early(ways, path.grid - path.start)
-    frames, curves = int(np.ceil(seconds[-1] / step)) + SPARE, limits.over_time
-    place, paced = PchipInterpolator(seconds, path.grid), CubicSpline(path.grid, np.concatenate([[0.0], np.cumsum(ways)]))
+    place = PchipInterpolator(seconds, path.grid)
+    if torques is None:
+        values, over_time = path.value, limits.over_time
+    else:  # no faster than torques allow: one more row, which counts the seconds of that pace
+        paced = CubicSpline(path.grid, np.concatenate([[0.0], np.cumsum(ways)]))
+        over_time = np.column_stack([limits.over_time, [1.0, np.inf, np.inf]])
+
+        def values(s: np.ndarray, order: int) -> np.ndarray:
+            return np.column_stack([path.value(s, order), paced(s, order)])
+
+    frames = int(np.ceil(seconds[-1] / step)) + SPARE
     for attempt in range(TRIES):
         times = path.start + step * np.arange(frames + 1)
         along = place(np.minimum((times - path.start) * seconds[-1] / (frames * step), seconds[-1]))
         along[[0, -1]] = path.grid[[0, -1]]
-        values, bounds = path.value, curves
-        if torques is not None:  # no faster than torques allow: one more row, which counts seconds of that pace
-
-            def values(s: np.ndarray, order: int) -> np.ndarray:
-                return np.column_stack([path.value(s, order), paced(s, order)])
-
-            bounds = np.column_stack([curves, [1.0, np.inf, np.inf]])
-        exact = ExactTimes(values, times, along, bounds, most)
+        exact = ExactTimes(values, times, along, over_time, most)
         for _ in exact.steps():
             yield 0.4 + 0.5 * (attempt + 1) / TRIES
         if exact.beyond <= KEPT:
@@ -182,33 +192,28 @@ class _Path:
 
     def at(self, times: np.ndarray, along: np.ndarray) -> Motion:
         """Return the motion at times (T,) that is at places `along` (T,), assembled."""
-        base = self._motion.base
+        base, own = self._motion.base, self._motion.times
         if base is not None:
-            turns = base.quaternion * np.cumprod(
-                np.concatenate([[1.0], np.where((base.quaternion[1:] * base.quaternion[:-1]).sum(axis=1) < 0, -1, 1)])
-            )[:, None]
-            turned = CubicSpline(self._motion.times, turns)(along)
+            flips = np.where((base.quaternion[1:] * base.quaternion[:-1]).sum(axis=1) < 0, -1.0, 1.0)
+            turns = base.quaternion * np.cumprod(np.concatenate([[1.0], flips]))[:, None]
+            turned = CubicSpline(own, turns)(along)
             turned /= np.linalg.norm(turned, axis=1, keepdims=True)
-            base = BaseTrack(
-                body=base.body, position=CubicSpline(self._motion.times, base.position)(along), quaternion=turned
-            )
-        bare = Motion(times=times, actuators=self._motion.actuators, values=self.value(along, 0), base=base)
+            base = BaseTrack(body=base.body, position=CubicSpline(own, base.position)(along), quaternion=turned)
+        lower, upper = self._mechanism.actuator_limits.T
+        values = np.clip(self.value(along, 0), lower, upper)  # a curve through a leap may go beyond
+        bare = Motion(times=times, actuators=self._motion.actuators, values=values, base=base)
         return posed(self._mechanism, bare)[0]
 
     def torques(self) -> Torques:
         """Return the torques along the path at rest, by the square of its pace, and by half the change of that."""
         room, motion = self._dynamics(), self.at(self.grid, self.grid)
         q = room.coordinates(motion)
-        forces = room.forces  # velocities and accelerations of the coordinates by s
         contacts = self._contacts(motion)
-        from ..dynamics.derivatives import derivatives
-
         velocity, bend = derivatives(room.flat, self.grid, q, None)
         none = np.zeros_like(velocity)
         rest = room.solve(self.grid, q, none, none, contacts).torque
         fast = room.solve(self.grid, q, velocity, bend, contacts).torque - rest
         slow = room.solve(self.grid, q, none, velocity, contacts).torque - rest
-        del forces
         return Torques(rest, fast, slow)
 
     def torque_share(self, motion: Motion, limits: Limits) -> float:
@@ -225,9 +230,8 @@ class _Path:
             self._room = InverseDynamics(self._mechanism)
         return self._room
 
-    def _contacts(self, motion: Motion):
-        from ..physics.motion_forces import standing_phases
-
+    def _contacts(self, motion: Motion) -> ContactPoints | None:
+        """Return where and when a robot that floats stands."""
         if self._dynamics().topology.base is None:
             return None
         return sole_contacts(self._mechanism, standing_phases(self._mechanism, motion), len(motion.times))
@@ -235,8 +239,6 @@ class _Path:
 
 def _told(motion: Motion, slowed: Motion, along: np.ndarray, limits: Limits, torque: float | None) -> Slowed:
     """Return the result, with the shares of the limits that it uses."""
-    from ..clip_solver.bounds import FITS, ORDERS, differences
-
     shares, words = {}, []
     for order, limit, name in zip(differences(slowed.times, rests=True), limits.over_time, ORDERS, strict=True):
         used = np.abs(order.of(slowed.values)) / limit
@@ -244,7 +246,9 @@ def _told(motion: Motion, slowed: Motion, along: np.ndarray, limits: Limits, tor
         if shares[name] > FITS:
             window, motor = np.unravel_index(int(used.argmax()), used.shape)
             when = slowed.times[order.frames[window, 0]]
-            words.append(f"the {name} of {slowed.actuators[motor]} is {shares[name]:.3g} times its limit at {when:.3g} s")
+            words.append(
+                f"the {name} of {slowed.actuators[motor]} is {shares[name]:.3g} times its limit at {when:.3g} s"
+            )
     if torque is not None:
         shares["torque"] = torque
         if torque > FITS:
