@@ -90,7 +90,9 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
             return
         layout.use_property_split, layout.use_property_decorate = True, False
         bake = root.robik.robot.bake
-        for name in ("joint_limits", "keep_apart", "stillness", "rest_pull", "velocity_weight", "velocity_limit"):
+        for name in ("joint_limits", "keep_apart", "obstacles", "stillness", "rest_pull"):
+            layout.prop(bake, name)
+        for name in ("velocity_weight", "velocity_limit"):
             layout.prop(bake, name)
 
 

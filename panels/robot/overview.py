@@ -59,7 +59,7 @@ class ROBIK_PT_robot(TabPanel):
             layout.operator("robik.hide_open_loops", icon="X")
         row = layout.row(align=True)
         row.operator("robik.import_robot", text="Import Robot…", icon="IMPORT")
-        row.menu(ROBIK_MT_bundled_robots.bl_idname, text="", icon="DOWNARROW_HLT")
+        row.operator("robik.gallery", text="Gallery…", icon="IMGDISPLAY")
         if found:
             row = layout.row(align=True)
             row.prop(context.scene.robik, "robot", text="")
@@ -83,6 +83,9 @@ class ROBIK_PT_motors(FoldedPanel):
         root = robot_or_hint(context, layout)
         if root is None:
             return
+        row = layout.row(align=True)
+        row.operator("robik.rest_pose")
+        row.operator("robik.flip_pose")
         column = layout.column(align=True)
         for joint in parts(root)["JOINT"]:
             for name in coordinate_names(joint) if joint.robik.joint.actuated else ():

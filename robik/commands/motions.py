@@ -16,6 +16,7 @@ from .retiming import add_slow_down, slowed_down
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..motions import Motion
+    from ..motions.format import FramePoses
     from ..objectives.settings import Settings
     from ..servo.chain import ServoChain
 
@@ -170,10 +171,12 @@ def _print_solved(motion: Motion) -> None:
     from ..motions import report_summary
 
     found = report_summary(motion)
+    nearly = f" ({len(found['frames_nearly'])} of them slightly)" if found["frames_nearly"] else ""
     print(
         f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; off by at most"
         f" {1e3 * found['position_error_max_m']:.3g} mm, closed to {found['constraint_residual_max']:.1g} m;"
-        f" {len(found['frames_short'])} frames fall short, {len(found['frames_too_fast'])} are too fast for a motor"
+        f" {len(found['frames_short'])} frames fall short{nearly},"
+        f" {len(found['frames_too_fast'])} are too fast for a motor"
     )
     if found["peak_acceleration"]:
         name, most = max(found["peak_acceleration"].items(), key=lambda item: item[1])
@@ -246,7 +249,18 @@ def _export(options: argparse.Namespace) -> None:
         fps=options.fps,
         order=options.order,
         carry=_carry(options, robot) if options.carry_weight else None,
+        follow=_follow,
     )
+
+
+def _follow(robot: Mechanism, poses: FramePoses) -> Motion:
+    """Follow the poses that a motion file holds, and say what is out of reach."""
+    from ..retarget.following_poses import follow_poses, out_of_reach
+
+    motion = follow_poses(robot, poses)
+    if missed := out_of_reach(robot, motion):
+        print(f"robik: {missed}", file=sys.stderr)
+    return motion
 
 
 def _carry(options: argparse.Namespace, robot: Mechanism | None) -> Callable[[Motion, ServoChain], Motion]:

@@ -86,6 +86,7 @@ def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Mo
     """Search for the least change that stands, write what was chosen, and return the exit code."""
     from dataclasses import replace
 
+    from ..collision.apart import walls_of
     from ..files import check_writable
     from ..motions import save_motion
     from ..physics.export import save_scene
@@ -94,7 +95,7 @@ def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Mo
 
     check_writable(options.make_it_stand, options.goals, options.output)
     with naming(options.motion):
-        source = source_of(mechanism, motion, options.motion)
+        source = source_of(mechanism, motion, options.motion, partial(walls_of, mechanism, robot_file(options)))
     tell = partial(print, "trying:", file=sys.stderr, flush=True) if sys.stderr.isatty() else None
     search = make_it_stand(source, motors, options.trials, tell, p_gain=options.p_gain, rate=options.rate)
     print(json.dumps(search.as_data(), indent=2) if options.json else "\n".join(search.lines()))

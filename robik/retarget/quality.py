@@ -60,7 +60,7 @@ class ContactFigures:
             quaternion=quaternion,
         )
         if self._ground is not None:
-            sunk = depth_below(self._mechanism, self._ground, self._feet, motion)
+            sunk = depth_below(self._mechanism, self._ground.part(frames), self._feet, motion)
             self._sunk = max(self._sunk, float(sunk.max()))
         for name, track in self.held.items():
             self._add(name, frames, track.part(frames), motion)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..contacts.legs import turns_freely
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Frame
 from . import names
@@ -24,8 +23,7 @@ NONE = (0.0, 0.0, 0.0)
 WEIGHTS = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(
     names.ARMS, 0.1
 )  # of a robot that stands
-STIFF = 0.005  # of a foot's direction where its leg cannot turn it every way: else all of the robot leans to hold it
-SOLE = 0.05  # of the direction of another foot: an ankle's limits shall not cost its place
+SOLE = 0.005  # of a foot's direction: an ankle's limits shall cost neither its place nor the hips'
 DIRECTION = 0.002  # of a limb's direction: it decides only what hands and feet leave open
 POSITION, POSE = 3, 6  # values that a foot's target fixes
 TRUNK = ("hips", "spine", "chest")
@@ -190,7 +188,9 @@ def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) 
 
 
 def standing_row(mechanism: Mechanism, row: Row) -> Row:
-    """Return the row of a foot with less weight of its direction, the least where its leg cannot turn it every way.
+    """Return the row of a foot with little weight of its direction.
+
+    While it stands it is held flat anyway.
 
     Args:
         mechanism: The robot.
@@ -201,7 +201,7 @@ def standing_row(mechanism: Mechanism, row: Row) -> Row:
     """
     if not mechanism.frame(row.frame).is_foot or row.orientation_weight != ALL:
         return row
-    return replace(row, orientation_weight=(SOLE if turns_freely(mechanism, row.frame) else STIFF,) * 3)
+    return replace(row, orientation_weight=(SOLE,) * 3)
 
 
 def _ends_in(robot: RobotAnatomy, limb: RobotLimb, body: str) -> bool:

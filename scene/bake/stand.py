@@ -18,6 +18,7 @@ from ...robik.retarget import baking
 from ..long_work.steps import Progress, in_thread
 from ..robot import posing
 from . import bakes
+from .apart import read_walls
 from .curves import baked_frames, read_motion, write_motion
 from .freshness import mark
 from .kept_clip import keep_clip
@@ -66,8 +67,9 @@ def _source(
     context: Context, root: Object, mechanism: Mechanism, motion: Motion, frames: np.ndarray
 ) -> Generator[Progress, None, Source]:
     """Return what the bake followed, where the character that it did is there; else the motion itself."""
+    walls = read_walls(root, mechanism) if root.robik.robot.bake.keep_apart else None
     if not any(target.enabled for target in root.robik.robot.character.targets):
-        return source_of(mechanism, motion, "the bake")
+        return source_of(mechanism, motion, "the bake", walls)
     request = read_request(root, context.scene)
     clip = yield from sample_unbalanced(context, request)
     first = int(np.searchsorted(request.planned, request.frames[0]))
@@ -78,6 +80,7 @@ def _source(
         clip=clip.part(first, first + len(request.frames)),
         settings=request.settings,
         balance=baking.Balance(**{**plain, "pin_feet": True}),
+        walls=walls,
     )
 
 
