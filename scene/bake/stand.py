@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterator
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 from bpy.types import Context, Object, Scene
@@ -50,7 +51,9 @@ def stand_steps(context: Context, root: Object, motors: Motors, trials: int) -> 
     motion = read_motion(root, mechanism, frames, scene)
     source = yield from _source(context, root, mechanism, motion, frames)
     found: list[Search] = []
-    for step in in_thread(_searched(source, motors, trials, root.robik.robot.physics.p_gain or None, found)):
+    physics = root.robik.robot.physics
+    how = {"p_gain": physics.p_gain or None, "feedback": physics.tilt_feedback}
+    for step in in_thread(_searched(source, motors, trials, how, found)):
         share, text = step if step is not None else (None, "preparing")
         yield Progress(share, f"Make It Stand: {text}", counts=False)
     search = found[0]
@@ -85,10 +88,10 @@ def _source(
 
 
 def _searched(
-    source: Source, motors: Motors, trials: int, p_gain: float | None, found: list[Search]
+    source: Source, motors: Motors, trials: int, how: dict[str, Any], found: list[Search]
 ) -> Iterator[tuple[float, str]]:
     """Yield how far the search is; it ends up in `found`. Nothing here touches Blender."""
-    found.append((yield from standing_steps(source, motors, trials, p_gain=p_gain)))
+    found.append((yield from standing_steps(source, motors, trials, **how)))
 
 
 def _frames(attempt: Attempt, frames: np.ndarray, scene: Scene) -> np.ndarray:
