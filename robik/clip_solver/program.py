@@ -281,7 +281,21 @@ def solved_program(
     high: np.ndarray,
     accuracy: float,
 ) -> tuple[np.ndarray, float, bool]:
-    """Return the solution, the largest multiplier of a row, and whether it is one."""
+    """Solve a convex quadratic program whose rows are banded.
+
+    Args:
+        hessian: Upper triangle (n, n).
+        gradient: Gradient (n,).
+        rows: Rows (m, n) that are bounded.
+        below: Their lowest values (m,).
+        above: Their highest values (m,).
+        low: Lowest values of the unknowns (n,).
+        high: Their highest values (n,).
+        accuracy: Of the objective.
+
+    Returns:
+        The solution (n,), the largest multiplier of a row, and whether it is one.
+    """
     with extra("look-ahead"):
         import piqp
 

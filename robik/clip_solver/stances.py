@@ -157,7 +157,11 @@ class Stances:
         return stance
 
     def placed(self) -> Iterator[tuple[Stance, int, int]]:
-        """Yield each stretch as its stance, in place, its first frame and the frame after its last."""
+        """Put each stretch of the clip in place.
+
+        Yields:
+            Its stance, its first frame and the frame after its last.
+        """
         for stretch in self._stretches():
             yield self.put(stretch), stretch.first, stretch.last
 

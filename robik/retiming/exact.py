@@ -58,7 +58,11 @@ class ExactTimes:
         return self._excess(self.along)
 
     def steps(self) -> Iterator[int]:
-        """Move the frames along the path, and yield how many steps are done."""
+        """Move the frames along the path.
+
+        Yields:
+            How many steps are done.
+        """
         for done in range(STEPS):
             promised = self._go()
             yield done + 1
