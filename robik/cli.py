@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from . import __version__
-from .commands import batch, bench, motions, physics, recordings, robots, servos, transfer
+from .commands import batch, bench, motions, physics, recordings, retiming, robots, servos, transfer
 from .errors import RobikError
 
 BAD_INPUT = 2
@@ -18,6 +18,7 @@ COMMANDS = (  # in the order of the help
     motions.add_solve,
     recordings.add_retarget,
     batch.add_batch,
+    retiming.add_retime,
     motions.add_report,
     motions.add_fk,
     physics.add_physics,

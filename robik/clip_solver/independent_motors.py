@@ -6,14 +6,15 @@ all steps keep, and the projection onto the loops moves none of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..ik.work import Work
 from ..jit import kernel
 from ..kinematics.elimination import eliminate
 from ..kinematics.null_space import extend
-from ..mechanism.topology import Flat
-from .model import Frames, Neighbours, stand
+from .model import stand
+from .stances import Stances, Stretch
 
 SAMPLES = 5  # frames in which the motors are tried one by one
 STEEP = 100.0  # of the unit step of an independent coordinate: a dependent one that moves by more is close to singular
@@ -54,26 +55,30 @@ def spread_frames(flat, work, beside, q, rank, largest):
         rank[k], largest[k] = _spread(flat, work, beside, q[k])
 
 
-def make_independent(flat: Flat, work: Work, beside: Neighbours, frames: Frames, motors: np.ndarray) -> None:
-    """Mark motors in `work.e.free` so that they are independent coordinates in every frame.
+def make_independent(stances: Stances, q: np.ndarray, motors: np.ndarray) -> None:
+    """Mark motors in each stance's `work.e.free` so that they are independent coordinates in all of its frames.
 
     None if some frame is too close to a pose in which they cannot be.
 
     Args:
-        flat: The mechanism's arrays for the kernels.
-        work: Scratch of the solver.
-        beside: Placements of neighbouring frames, scratch.
-        frames: Frames of the clip.
+        stances: Of the clip.
+        q: Coordinates (T, nq) of its frames.
         motors: Indices of the motors' degrees of freedom.
     """
-    free = work.e.free
-    free[:] = True
-    chosen = np.unique(np.linspace(0, len(frames.q) - 1, SAMPLES).astype(int))
-    sample, everything = frames.q[chosen], frames.q[:]
-    full, _ = _measured(flat, work, beside, sample)
+    for stretches in stances.kinds().values():
+        _choose(stances, stretches, q, motors)
 
-    def fits(q: np.ndarray, wanted: np.ndarray) -> bool:
-        rank, largest = _measured(flat, work, beside, q)
+
+def _choose(stances: Stances, stretches: Sequence[Stretch], q: np.ndarray, motors: np.ndarray) -> None:
+    """Mark motors in one stance."""
+    free = stances.of(stretches[0].names).work.e.free
+    free[:] = True
+    everything = np.concatenate([np.arange(each.first, each.last) for each in stretches])
+    sample = np.unique(everything[np.linspace(0, len(everything) - 1, SAMPLES).astype(int)])
+    full, _ = _measured(stances, stretches, q, sample)
+
+    def fits(frames: np.ndarray, wanted: np.ndarray) -> bool:
+        rank, largest = _measured(stances, stretches, q, frames)
         return bool((rank == wanted).all() and largest.max() <= STEEP)
 
     free[motors] = False
@@ -85,14 +90,20 @@ def make_independent(flat: Flat, work: Work, beside: Neighbours, frames: Frames,
                 free[motor] = True
     led = free.copy()
     free[:] = True
-    all_ranks, _ = _measured(flat, work, beside, everything)
+    all_ranks, _ = _measured(stances, stretches, q, everything)
     free[:] = led
     if not fits(everything, all_ranks):
         free[:] = True
 
 
-def _measured(flat: Flat, work: Work, beside: Neighbours, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ranks (T,) and largest steps (T,) at coordinates q (T, nq)."""
-    rank, largest = np.zeros(len(q), np.int64), np.zeros(len(q))
-    spread_frames(flat, work, beside, q, rank, largest)
+def _measured(
+    stances: Stances, stretches: Sequence[Stretch], q: np.ndarray, frames: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return ranks and largest steps of frames (F,), in order."""
+    rank, largest = np.zeros(len(frames), np.int64), np.zeros(len(frames))
+    for each in stretches:
+        some = slice(*np.searchsorted(frames, (each.first, each.last)).tolist())
+        if some.start < some.stop:
+            stance = stances.put(each)
+            spread_frames(stance.flat, stance.work, stance.beside, q[frames[some]], rank[some], largest[some])
     return rank, largest

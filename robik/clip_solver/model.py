@@ -145,25 +145,25 @@ def _ask(tables, frames, k):
 
 
 @kernel
-def _weigh(flat, tables, frames, k, tie):
+def _weigh(air, tables, frames, k, tie):
     """Set the weights of a tie into frame k, and those of the frame's posture."""
     tables.calm.dt[0] = frames.dt[k]
-    calm.begin(flat, tables.calm, tie.state, frames.missed[k])
+    calm.begin(air, tables.calm, tie.state, frames.missed[k])
     for i in range(2):
         tie.velocity.threshold[i] = tables.velocity.threshold[i]
 
 
 @kernel
-def _meet(flat, tables, frames, k, beside, after):
+def _meet(flat, air, tables, frames, k, beside, after):
     """Place frame k with its neighbours, the one after it if asked for, and set tables and ties."""
     stand(flat, beside.now, frames.q[k])
     stand(flat, beside.before, frames.q[frames.previous[k]] if frames.previous[k] >= 0 else frames.rest)
     if after and frames.following[k] >= 0:
         stand(flat, beside.after, frames.q[frames.following[k]])
         _ask(tables, frames, frames.following[k])
-        _weigh(flat, tables, frames, frames.following[k], beside.ahead)
+        _weigh(air, tables, frames, frames.following[k], beside.ahead)
     _ask(tables, frames, k)
-    _weigh(flat, tables, frames, k, beside.back)
+    _weigh(air, tables, frames, k, beside.back)
 
 
 @kernel
@@ -229,25 +229,28 @@ def _list_independent(work, chosen):
 
 
 @kernel
-def model_frames(flat, tables, work, beside, frames, out):
-    """Fill the model of all frames.
+def model_frames(flat, air, tables, work, beside, frames, first, last, out):
+    """Fill the model of frames `first` to `last`.
 
     Where a frame has more independent coordinates than there is room for, nothing else is of use.
 
     Args:
-        flat: The mechanism's arrays for the kernels.
+        flat: The mechanism's arrays for the kernels, on its contacts.
+        air: The same in the air, for which the tables were made.
         tables: The objectives with their targets.
         work: Scratch of the solver.
         beside: Placements of neighbouring frames, scratch.
         frames: The frames' coordinates and targets.
+        first: First of them.
+        last: The frame after the last.
         out: Model to fill.
 
     Returns:
         The largest number of independent coordinates of a frame.
     """
     most = 0
-    for k in range(frames.q.shape[0]):
-        _meet(flat, tables, frames, k, beside, True)
+    for k in range(first, last):
+        _meet(flat, air, tables, frames, k, beside, True)
         eliminate(flat, beside.now, work.e)
         chosen = out.independent[k]
         n = _list_independent(work, chosen)
@@ -285,21 +288,23 @@ def _is_definite(work, H, n):
 
 
 @kernel
-def step_frames(flat, work, beside, frames, model, step, scale, q, residual):
-    """Move all frames by a share of their steps, onto the loops.
+def step_frames(flat, work, beside, frames, first, last, model, step, scale, q, residual):
+    """Move frames `first` to `last` by a share of their steps, onto the loops and contacts.
 
     Args:
-        flat: The robot, scratch, where the frames are, and their model there.
-        work: The robot, scratch, where the frames are, and their model there.
-        beside: The robot, scratch, where the frames are, and their model there.
-        frames: The robot, scratch, where the frames are, and their model there.
-        model: The robot, scratch, where the frames are, and their model there.
+        flat: The mechanism's arrays for the kernels, on its contacts.
+        work: Scratch of the solver.
+        beside: Placements of neighbouring frames, scratch.
+        frames: The frames' coordinates and targets.
+        first: First of them.
+        last: The frame after the last.
+        model: Their model where they are.
         step: (T, m) of the independent coordinates.
         scale: Share of it.
         q: (T, nq) filled with coordinates.
         residual: (T,) filled with the closure residual [m]; infinite where the loops do not close.
     """
-    for k in range(frames.q.shape[0]):
+    for k in range(first, last):
         now = beside.now
         stand(flat, now, frames.q[k])
         eliminate(flat, now, work.e)
@@ -318,14 +323,14 @@ def value_frames(flat, tables, beside, frames, value):
     """Fill `value` (T,) with the objective of each frame.
 
     Args:
-        flat: The mechanism's arrays for the kernels.
+        flat: The mechanism's arrays for the kernels, in the air.
         tables: The objectives with their targets.
         beside: Placements of neighbouring frames, scratch.
         frames: The frames' coordinates and targets.
         value: Filled with the objectives (T,).
     """
     for k in range(frames.q.shape[0]):
-        _meet(flat, tables, frames, k, beside, False)
+        _meet(flat, flat, tables, frames, k, beside, False)
         value[k] = _value(flat, tables, beside)
 
 

@@ -18,7 +18,8 @@ from .bounds import Bounds, Differences
 from .model import Model
 from .quadratic import DAMPING, Quadratic, unbounded
 
-TOLERANCE = 1e-9  # aimed at
+TOLERANCE = 1e-8  # of rows, which are of size one
+FINEST = 1e-9  # accuracy of the objective at the least
 GOOD = 1e-6  # residuals with which a solution is taken if rounding stops the method before; rows are of size one
 ITERATIONS = 50
 
@@ -50,6 +51,7 @@ class Program:
         orders: differences of order 1 to 3.
         previous: (T,) the frame before each; -1 for none.
         order: the frames that move, in the program's order.
+        accuracy: of the objective.
         eliminates: whether coordinates without bounds are eliminated first.
     """
 
@@ -61,12 +63,13 @@ class Program:
         orders: tuple[Differences, ...],
         previous: np.ndarray,
         order: np.ndarray,
+        accuracy: float = FINEST,
         eliminates: bool = True,
     ):
         frames, m = model.independent.shape
         counts = np.zeros(frames, np.int64)
         counts[order] = model.number[order]
-        self._model, self._order = model, order
+        self._model, self._order, self._accuracy = model, order, max(accuracy, FINEST)
         self._parts = values, bounds, orders, previous
         self._quadratic = Quadratic.of(model, previous, unbounded(model) & eliminates)
         self._used = (np.arange(m) < counts[:, None]) & ~self._quadratic.local  # (T, m) whether it is an unknown
@@ -79,7 +82,42 @@ class Program:
         self._hessian, self._gradient = self._upper(own), self._flat(gradient)
         self._jacobian = self._derivatives(len(bounds.dof))
         self._low, self._high = self._box(values, bounds)
-        self._rows, self._below, self._above, self._row_frame = self._differences(values, bounds, orders)
+        self._rows, self._low_rows, self._high_rows, self._row_frame, self._rows_of = self._differences(bounds, orders)
+        self._now = self._row_values(values)
+        self._below, self._above = self._low_rows - self._now, self._high_rows - self._now
+
+    def corrected(self, step: Step, radius: np.ndarray, moved: np.ndarray) -> Step:
+        """Return the step again, with the rows bent as they are where it leads (second-order correction).
+
+        Args:
+            step: That `solve` has returned.
+            radius: (d,) of each degree of freedom [rad or m].
+            moved: Bounded coordinates (T, R) after it.
+
+        Returns:
+            The corrected step.
+        """
+        bent = self._row_values(moved) - self._rows @ self._flat(step.dz)
+        kept = self._below, self._above
+        self._below, self._above = self._low_rows - bent, self._high_rows - bent
+        found = self.solve(radius)
+        self._below, self._above = kept
+        return found
+
+    def nearest(self, radius: np.ndarray) -> Step:
+        """Return the shortest step that keeps all bounds, to first order.
+
+        Args:
+            radius: (d,) of each degree of freedom [rad or m].
+
+        Returns:
+            The step, whatever it costs.
+        """
+        kept = self._hessian, self._gradient
+        self._hessian, self._gradient = sparse.identity(self._size, format="csc"), np.zeros(self._size)
+        found = self.solve(radius)
+        self._hessian, self._gradient = kept
+        return found
 
     def solve(self, radius: np.ndarray, price: float | None = None) -> Step:
         """Return the step within a trust region.
@@ -95,7 +133,7 @@ class Program:
         low, high = np.maximum(self._low, -reach), np.minimum(self._high, reach)
         if price is None:
             parts = self._hessian, self._gradient, self._rows, self._below, self._above, low, high
-            x, multiplier, solved = _solved(*parts)
+            x, multiplier, solved = solved_program(*parts, self._accuracy)
         else:
             x, multiplier, solved = self._solve_elastic(low, high, price)
         x = np.clip(x, low, high)
@@ -106,7 +144,9 @@ class Program:
             np.abs(dz) > radius[self._model.independent] + 1e-12
         ).any():  # what was eliminated has left the trust region
             values, bounds, orders, previous = self._parts
-            return Program(self._model, values, bounds, orders, previous, self._order, False).solve(radius, price)
+            return Program(self._model, values, bounds, orders, previous, self._order, self._accuracy, False).solve(
+                radius, price
+            )
         return Step(dz, self._quadratic.decrease(dz), multiplier, solved)
 
     def left(self, step: Step) -> float:
@@ -139,13 +179,15 @@ class Program:
         cost = into @ self._gradient
         cost[slack] = price
         gentle = sparse.csc_matrix((np.full(moving, DAMPING), (slack, slack)), (into.shape[0],) * 2)
-        x, multiplier, solved = _solved(
+        x, multiplier, solved = solved_program(
             (into @ self._hessian @ into.T + gentle).tocsc(),
             cost,
             sparse.vstack([rows - relief, rows + relief], "csc"),
             np.concatenate([np.full(count, -np.inf), self._below]),
             np.concatenate([self._above, np.full(count, np.inf)]),
-            *room,
+            room[0],
+            room[1],
+            self._accuracy,
         )
         return x[own], multiplier, solved
 
@@ -187,21 +229,22 @@ class Program:
         return np.minimum(self._flat(low), 0.0), np.maximum(self._flat(high), 0.0)
 
     def _differences(
-        self, values: np.ndarray, bounds: Bounds, orders: tuple[Differences, ...]
-    ) -> tuple[sparse.csc_matrix, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the rows, their lowest and highest values, and the first frame of each that moves.
+        self, bounds: Bounds, orders: tuple[Differences, ...]
+    ) -> tuple[sparse.csc_matrix, np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Return the rows, their bounds, the first frame of each that moves, and which values each part is of.
 
         They are differences by their limits, and positions of dependent coordinates [rad or m].
         """
-        frames, R = values.shape
+        frames, R = self._parts[0].shape
         lead = np.diff(self._jacobian.indptr) <= 1  # a coordinate that is an unknown itself, or does not move
         limited = np.tile(np.isfinite(bounds.lower) | np.isfinite(bounds.upper), frames)
         kept = np.flatnonzero(limited & ~lead)
-        rows, where = [self._jacobian[kept]], [kept // R]
-        below, above = [(bounds.lower - values).ravel()[kept]], [(bounds.upper - values).ravel()[kept]]
+        rows, where, of = [self._jacobian[kept]], [kept // R], [kept]
+        below, above = [bounds.lower[kept % R]], [bounds.upper[kept % R]]
         for order, limit in zip(orders, bounds.limits, strict=True):
             held = np.flatnonzero(np.isfinite(limit))
             if not len(held) or not len(order.frames):
+                of.append(np.zeros(0, np.int64))
                 continue
             windows = np.arange(len(order.frames))[:, None] + np.zeros_like(order.frames)
             shape = (len(order.frames), frames)
@@ -210,17 +253,25 @@ class Program:
             chosen = (np.arange(frames)[:, None] * R + held).ravel()
             scale = sparse.diags(np.tile(1.0 / limit[held], len(order.frames)))
             moved = (scale @ sparse.kron(D, sparse.identity(len(held)), "csr") @ self._jacobian[chosen]).tocsr()
-            now = (order.of(values, bounds.winding)[:, held] / limit[held]).ravel()
-            some = np.diff(moved.indptr) > 0
+            some = np.flatnonzero(np.diff(moved.indptr))
             first = np.argmax(self._used.any(axis=1)[order.frames], axis=1)
             where.append(np.repeat(order.frames[np.arange(len(order.frames)), first], len(held))[some])
             rows.append(moved[some])
-            below.append(-1.0 - now[some])
-            above.append(1.0 - now[some])
-        return sparse.vstack(rows, "csc"), np.concatenate(below), np.concatenate(above), np.concatenate(where)
+            of.append(some // len(held) * R + held[some % len(held)])
+            below.append(np.full(len(some), -1.0))
+            above.append(np.full(len(some), 1.0))
+        return sparse.vstack(rows, "csc"), np.concatenate(below), np.concatenate(above), np.concatenate(where), of
+
+    def _row_values(self, values: np.ndarray) -> np.ndarray:
+        """Return what the rows bound, at values (T, R) of the bounded coordinates."""
+        _, bounds, orders, _ = self._parts
+        found = [values.ravel()[self._rows_of[0]]]
+        for order, limit, of in zip(orders, bounds.limits, self._rows_of[1:], strict=True):
+            found.append((order.of(values, bounds.winding) / limit).ravel()[of])
+        return np.concatenate(found)
 
 
-def _solved(
+def solved_program(
     hessian: sparse.csc_matrix,
     gradient: np.ndarray,
     rows: sparse.csc_matrix,
@@ -228,20 +279,35 @@ def _solved(
     above: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
+    accuracy: float,
 ) -> tuple[np.ndarray, float, bool]:
-    """Return the solution, the largest multiplier of a row, and whether it is one."""
+    """Solve a convex quadratic program whose rows are banded.
+
+    Args:
+        hessian: Upper triangle (n, n).
+        gradient: Gradient (n,).
+        rows: Rows (m, n) that are bounded.
+        below: Their lowest values (m,).
+        above: Their highest values (m,).
+        low: Lowest values of the unknowns (n,).
+        high: Their highest values (n,).
+        accuracy: Of the objective.
+
+    Returns:
+        The solution (n,), the largest multiplier of a row, and whether it is one.
+    """
     with extra("look-ahead"):
         import piqp
 
     solver = piqp.SparseSolver()
     solver.settings.kkt_solver = piqp.KKTSolver.sparse_multistage
-    solver.settings.eps_abs = solver.settings.eps_duality_gap_abs = TOLERANCE
+    solver.settings.eps_abs, solver.settings.eps_duality_gap_abs = TOLERANCE, accuracy
     some = (rows, below, above) if rows.shape[0] else (None, None, None)
     solver.setup(hessian, gradient, None, None, *some, low, high)
     solver.settings.max_iter = ITERATIONS
     status = solver.solve()
     found, info = solver.result, solver.result.info
-    near = max(info.primal_res, info.dual_res, info.duality_gap) <= GOOD
+    near = max(info.primal_res, info.dual_res) <= GOOD and info.duality_gap <= max(GOOD, accuracy)
     solved = status == piqp.PIQP_SOLVED or (status == piqp.PIQP_MAX_ITER_REACHED and near)
     price = max(np.abs(found.z_l).max(initial=0.0), np.abs(found.z_u).max(initial=0.0))
     return np.array(found.x), float(price), solved

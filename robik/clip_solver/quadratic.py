@@ -3,7 +3,8 @@
     gᵀz + ½ zᵀHz,   H block-tridiagonal over the frames
 
 Coordinates without bounds, such as a floating base, are eliminated frame by frame (Schur complement). So that they tie
-no frame to another, their part of the change of state is replaced by one above it, |a − b|² ≤ 2 |a|² + 2 |b|².
+no frame to another, their part of the change of state is replaced by one above it, |a − b|² ≤ 2 |a|² + 2 |b|². So is
+all of it between frames of other independent coordinates, where contacts come or go.
 """
 
 from __future__ import annotations
@@ -56,8 +57,10 @@ class Quadratic:
         last = previous[tied]
         alike = (model.independent[tied] == model.independent[last]).all(axis=1)
         alike &= model.number[tied] == model.number[last]
+        np.add.at(own, last[alike], tie[tied[alike]])
+        own[tied[~alike]] += tie[tied[~alike]]
+        np.add.at(own, last[~alike], 2.0 * tie[last[~alike]])
         tied, last = tied[alike], last[alike]
-        np.add.at(own, last, tie[tied])
         cross = -tie[tied]
         cross[:, local] = 0.0
         cross[:, :, local] = 0.0

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from ..errors import RobikError
 from .arguments import add_robot, command, load, naming, robot_file
 from .judging import judged
+from .retiming import add_slow_down, slowed_down
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..motions import Motion
     from ..motions.format import FramePoses
+    from ..objectives.settings import Settings
     from ..retarget.report_page import Plot
     from ..servo.chain import ServoChain
 
@@ -46,6 +48,7 @@ def add_solve(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--look-ahead", action="store_true", help="solve all frames at once: the motors slow down before they must"
     )
+    add_slow_down(parser)
 
 
 def add_report(commands: argparse._SubParsersAction) -> None:
@@ -147,13 +150,22 @@ def _solve(options: argparse.Namespace) -> None:
             prior = PosePrior.of(example)
     check_writable(options.output, options.report, options.states)
     help_compiling()
+    share = settings.velocity_share
+    if options.slow_down:
+        settings = _without_limits(settings)
     motion = retarget(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=options.prior_weight)
-    save_motion(motion, options.output, "csv")
+    written = slowed_down(mechanism, motion, share) if options.slow_down else motion
+    save_motion(written, options.output, "csv")
     if options.states:
-        save_states(motion, options.states, motion.report.residual if motion.report else None)
+        save_states(written, options.states, motion.report.residual if motion.report and written is motion else None)
     _print_solved(motion)
     if options.report:
         save_report(judged(mechanism, motion, clip, robot_file(options)), options.report)
+
+
+def _without_limits(settings: Settings) -> Settings:
+    """Return settings that keep no limit over time: a motion that is slowed down keeps them by its times."""
+    return replace(settings, enforce_velocity=False, look_ahead=False, acceleration_limit=None, jerk_limit=None)
 
 
 def _print_solved(motion: Motion) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from .arguments import add_following, add_robot, command, load, robot_file
 from .judging import judged
+from .retiming import add_slow_down, slowed_down
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -32,6 +33,7 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the motion file to write")
     parser.add_argument("--format", metavar="NAME", help="of OUT; by its extension if left out, see robik export")
     add_following(parser)
+    add_slow_down(parser)
     parser.add_argument("--ground", metavar="MESH", help="an STL or OBJ to stand on [m]; level without it")
     parser.add_argument(
         "--obstacle", metavar="MESH", action="append", default=[], help="an STL or OBJ to keep off [m]; any number"
@@ -69,7 +71,7 @@ def _retarget(options: argparse.Namespace) -> None:
         body_model=options.body_model,
         robot_file=robot_file(options),
         obstacles=around,
-        settings=BakeSettings(keep_apart=options.keep_apart),
+        settings=BakeSettings(keep_apart=options.keep_apart, enforce_velocity=not options.slow_down),
         speed_cost=options.report is not None,
         progress=_progress() if sys.stderr.isatty() else None,
     )
@@ -87,7 +89,8 @@ def _write(found: Retargeted, options: argparse.Namespace, name: str) -> None:
     from ..motions.resampling import resampled
     from ..skeleton.mapping_file import save_rows
 
-    motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
+    motion = slowed_down(found.mechanism, found.motion) if options.slow_down else found.motion
+    motion = motion if options.rate is None else resampled(motion, options.rate)
     save_motion(motion, options.output, name, Companions(robot=found.mechanism, order=options.order))
     if options.save_mapping:
         save_rows(found.rows, options.save_mapping)

@@ -53,13 +53,16 @@ class Footing:
             flat.row_u[row] = u
 
 
-def build_footing(mechanism: Mechanism, holds: Sequence[Hold], held: Sequence[str] = ()) -> Footing:
+def build_footing(
+    mechanism: Mechanism, holds: Sequence[Hold], held: Sequence[str] = (), rooted: bool = True
+) -> Footing:
     """Return the footing of a robot on contacts.
 
     Args:
         mechanism: The robot.
         holds: What each contact holds, at least one; a floating robot's tree is rooted in the first.
         held: Names of the balls whose turn from frame to frame is measured.
+        rooted: Whether it is; else the tree is that of the robot in the air, and every contact a cut.
 
     Returns:
         Tree and cuts on these contacts.
@@ -67,7 +70,7 @@ def build_footing(mechanism: Mechanism, holds: Sequence[Hold], held: Sequence[st
     measured = measure_balls(mechanism, held)
     tree, cuts = measured.tree, measured.cuts
     joints = [hold.joint for hold in holds]
-    base = _floating_base(mechanism, tree, joints[0])
+    base = _floating_base(mechanism, tree, joints[0]) if rooted else None
     if base is not None:
         tree, rest = rerooted(tree, len(mechanism.bodies), joints[0], base), joints[1:]
     else:

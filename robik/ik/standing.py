@@ -94,16 +94,21 @@ class StandingSolver(Solver):
         places = np.flatnonzero(changes)
         self._next = places[np.searchsorted(places, np.arange(frames), side="right")]
 
-    def pull(self, clip_targets: ClipTargets, weight: float) -> None:
-        """Add targets for all contacts, wherever they stand, that weigh so many times as much as others.
+    @property
+    def contacts(self) -> dict[str, tuple[Contact, Hold]]:
+        """Return the contacts that are wanted, with what each holds, by frame."""
+        return {name: (contact, self._holds[name]) for name, contact in self._contacts.items()}
+
+    def pull(self, clip_targets: ClipTargets, name: str, frames: np.ndarray, weight: float) -> None:
+        """Ask a contact for what it holds, so many times as hard as other targets.
 
         Args:
             clip_targets: as `compile_targets` has returned it.
+            name: Of the frame in contact.
+            frames: Indices of the frames in which it is asked for.
             weight: 0 for as hard.
         """
-        for name, contact in self._contacts.items():
-            for k in np.flatnonzero(contact.stands):
-                self._pull(clip_targets, k, [name], weight)
+        self._pull(clip_targets, frames, [name], weight)
 
     def reset(self) -> None:
         """Put the robot back into its rest pose."""
@@ -291,7 +296,7 @@ class StandingSolver(Solver):
                 return False
         return True
 
-    def _pull(self, clip_targets: ClipTargets, k: int, names: Sequence[str], weight: float) -> None:
+    def _pull(self, clip_targets: ClipTargets, k: int | np.ndarray, names: Sequence[str], weight: float) -> None:
         """Ask frames in frame k for what their contacts hold, so many times as hard as for their targets."""
         frames = self._tables.frame_pose
         tension = over_time(self._tables, clip_targets.targets, frames.tension)

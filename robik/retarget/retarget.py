@@ -29,7 +29,6 @@ from .quality import ContactFigures
 from .solved import SolvedFrames
 from .speed_cost import measure_speed_cost, without_speeds
 
-FIRM = 1e3  # times the weight of other targets: what contacts are asked for with where all frames are solved at once
 CHUNK, MOST = 16, 256  # frames solved between two looks at the clock: at first, and where they are quick
 QUICK = 0.01  # s for a chunk; each call of the solver takes as long as a few quick frames
 
@@ -125,8 +124,6 @@ class Retargeting:
     def _look_ahead(self, clip_targets: ClipTargets) -> Iterator[int]:
         """Improve all frames at once; yields how many are as good as done, counted again."""
         frames, began = len(self.clip.times), perf_counter()
-        if isinstance(self.solver, StandingSolver):
-            self.solver.pull(clip_targets, FIRM)
         looking = LookingAhead(self.solver, self.clip, clip_targets, self._solved.room)
         self.looks_ahead_now = True
         for share in looking.steps():

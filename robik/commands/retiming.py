@@ -1,0 +1,124 @@
+"""Command about a motion's times: retime."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from .arguments import add_robot, command, load
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+    from ..motions import Motion
+
+
+def add_retime(commands: argparse._SubParsersAction) -> None:
+    """Add the command `retime`.
+
+    Args:
+        commands: Where the command is added.
+    """
+    parser = command(
+        commands, "retime", _retime, "the same path, later where motors cannot keep up, and without vibration"
+    )
+    add_robot(parser)
+    parser.add_argument("motion", metavar="MOTION", help="at even times; with its base, where the robot floats")
+    parser.add_argument("-o", "--output", metavar="OUT", help="to be written; without it only what it costs is said")
+    parser.add_argument("--format", metavar="NAME", help="of OUT; by its extension if left out, see robik export")
+    add_limits(parser)
+    parser.add_argument(
+        "--catch-up", type=float, default=0.0, metavar="SHARE",
+        help="how much faster than MOTION it may be to make up for a delay: 0.1 for a tenth (default 0)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--vibration", metavar="HZ or TELEMETRY.csv", help="a frequency not to be excited, or where to measure it"
+    )
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Add the motors' limits that are kept.
+
+    Args:
+        parser: Parser of a command.
+    """
+    parser.add_argument(
+        "--speed", type=float, default=1.0, metavar="SHARE", help="how much of each motor's speed is used (default 1)"
+    )
+    parser.add_argument(
+        "--acceleration", type=float, metavar="RAD/S²",
+        help="of every motor; without it each reaches its speed in 0.05 s",
+    )  # fmt: skip
+    parser.add_argument(
+        "--jerk",
+        type=float,
+        metavar="RAD/S³",
+        help="of every motor; without it each reaches its acceleration in 0.02 s",
+    )
+    parser.add_argument("--torque", action="store_true", help="keep the efforts that the robot's file names")
+
+
+def add_slow_down(parser: argparse.ArgumentParser) -> None:
+    """Add the option that keeps motors' speeds by more time instead of a shorter way.
+
+    Args:
+        parser: Parser of a command.
+    """
+    parser.add_argument(
+        "--slow-down", action="store_true",
+        help="slow the motion down where motors cannot keep up, instead of lagging behind; see robik retime",
+    )  # fmt: skip
+
+
+def slowed_down(mechanism: Mechanism, motion: Motion, share: float = 1.0) -> Motion:
+    """Return a motion slowed down where its motors cannot keep up, and print what that costs.
+
+    Args:
+        mechanism: The robot.
+        motion: That was solved without regard of its motors' speeds.
+        share: How much of each motor's speed may be used.
+
+    Returns:
+        The motion.
+    """
+    from ..retiming import limits_of, slow_down
+
+    slowed = slow_down(mechanism, motion, limits_of(mechanism, share=share))
+    print(f"slowed down: {slowed}")
+    return slowed.motion
+
+
+def _retime(options: argparse.Namespace) -> None:
+    from ..motions import load_motion
+    from ..motions.format import Companions
+    from ..motions.registry import format_to_write, save_motion
+    from ..retarget.posing import posed
+    from ..retiming import limits_of, slow_down
+
+    chosen = format_to_write(options.output, options.format) if options.output else None
+    if chosen is not None:
+        chosen.check_writable(options.output)
+    mechanism = load(options)
+    motion, _ = posed(mechanism, load_motion(options.motion), options.motion)
+    limits = limits_of(mechanism, options.acceleration, options.jerk, options.speed, options.torque)
+    slowed = slow_down(mechanism, motion, limits, options.catch_up)
+    print(slowed)
+    motion = slowed.motion
+    if options.vibration:
+        motion = _calmed(mechanism, motion, options.vibration)
+    if chosen is not None:
+        save_motion(motion, options.output, chosen.name, Companions(robot=mechanism))
+
+
+def _calmed(mechanism: Mechanism, motion: Motion, wanted: str) -> Motion:
+    """Return the motion without a vibration that is given in Hz, or measured in a recording."""
+    from ..retiming import measured_vibration, shaped, shaper
+    from ..servo.recording import load_recording
+
+    try:
+        frequency = float(wanted)
+    except ValueError:
+        frequency, name, share = measured_vibration(load_recording(wanted))
+        print(f"vibration: {frequency:.3g} Hz, best seen in {name} ({100 * share:.0f} % of its error)")
+    by = shaper(frequency)
+    print(f"{by.length:.3g} s longer, so that {frequency:.3g} Hz are not excited")
+    return shaped(mechanism, motion, by)

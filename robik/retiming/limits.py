@@ -1,0 +1,85 @@
+"""Limits of a robot's motors over time, and what is taken for those that nobody gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ClipError
+from ..mechanism.model import Mechanism
+from ..objectives.settings import motor_limits, speed_limit
+
+RISE = 0.05  # [s] in which a motor of unknown acceleration reaches its speed: 105 rad/s² at 5.24 rad/s
+ONSET = 0.02  # [s] in which it reaches its acceleration
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of A motors.
+
+    Attributes:
+        speed: (A,) [rad/s or m/s].
+        acceleration: (A,) [rad/s² or m/s²].
+        jerk: (A,) [rad/s³ or m/s³].
+        torque: (A,) [N m or N]; infinite where nothing is to be kept.
+    """
+
+    speed: np.ndarray
+    acceleration: np.ndarray
+    jerk: np.ndarray
+    torque: np.ndarray
+
+    @property
+    def over_time(self) -> np.ndarray:
+        """Return speed, acceleration and jerk (3, A)."""
+        return np.array([self.speed, self.acceleration, self.jerk])
+
+
+def limits_of(
+    mechanism: Mechanism,
+    acceleration: float | Mapping[str, float] | None = None,
+    jerk: float | Mapping[str, float] | None = None,
+    share: float = 1.0,
+    torque: bool = False,
+) -> Limits:
+    """Return the limits of a robot's motors.
+
+    Args:
+        mechanism: The robot.
+        acceleration: As in `Settings.acceleration_limit`; a motor that is not named reaches its speed in `RISE`.
+        jerk: As in `Settings.jerk_limit`; a motor that is not named reaches its acceleration in `ONSET`.
+        share: How much of each motor's speed may be used, above 0 to 1.
+        torque: Whether the efforts that the robot's file names are kept.
+
+    Returns:
+        The limits.
+
+    Raises:
+        ClipError: A limit of a motor that the robot does not have, or that is no positive number.
+    """
+    speed, effort = [], []
+    for joint in mechanism.actuated:
+        for name in joint.coordinate_names:
+            speed.append(speed_limit(joint, name, mechanism.extent))
+            effort.append(joint.effort_limit if torque else np.inf)
+    speeds = np.array(speed)
+    accelerations = _given(mechanism, acceleration, speeds / RISE, "acceleration")
+    jerks = _given(mechanism, jerk, accelerations / ONSET, "jerk")
+    return Limits(share * speeds, accelerations, jerks, np.array(effort))
+
+
+def _given(mechanism: Mechanism, limit: float | Mapping[str, float] | None, usual: np.ndarray, what: str) -> np.ndarray:
+    """Return a limit per motor (A,): what is given, else what is usual."""
+    found, wanted = usual.copy(), motor_limits(mechanism, limit)
+    if unknown := set(wanted) - set(mechanism.actuators):
+        raise ClipError(
+            f"{what} of {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; its actuators are"
+            f" {', '.join(mechanism.actuators)}"
+        )
+    for name, value in wanted.items():
+        if not value > 0:
+            raise ClipError(f"the {what} of {name} must be a positive number, not {value!r}")
+        found[mechanism.actuators.index(name)] = value
+    return found
