@@ -1,8 +1,8 @@
 """Auto-Map: which bone each frame of a robot follows, and how much.
 
 Frames that a file names come first; hips, chest, head, hands and feet that none of them stands for are followed by
-bodies. Thighs and shins, upper arms and forearms get a weak target for their direction alone where hands and feet
-leave it open.
+bodies. Thighs and shins, upper arms and forearms are followed by their direction alone: a robot of other proportions
+then bends as the character does, and not only reaches where it reaches.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ WEIGHTS = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys
 )  # of a robot that stands
 STIFF = 0.005  # of a foot's direction where its leg cannot turn it every way: else all of the robot leans to hold it
 SOLE = 0.05  # of the direction of another foot: an ankle's limits shall not cost its place
-DIRECTION = 0.002  # of a limb's direction: it decides only what hands and feet leave open
-POSITION, POSE = 3, 6  # values that a foot's target fixes
+DIRECTION = {LEG: 0.1, ARM: 0.2}  # of a limb's parts, by their direction
+POSITION = 3  # values that a foot's place fixes
 TRUNK = ("hips", "spine", "chest")
 INSTEAD = {"front foot": "hand", "hand": "front foot"}  # of a character that has not as many legs as the robot
 
@@ -210,10 +210,10 @@ def _ends_in(robot: RobotAnatomy, limb: RobotLimb, body: str) -> bool:
 
 
 def _directions(mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield rows for the directions of limbs' parts that hands and feet leave open."""
+    """Yield rows for the directions of limbs' parts, but of legs that their feet's places fix."""
     used = {robot.rigid[mechanism.frame(row.frame).body] for row in rows if row.bone}
     for limb in robot.limbs:
-        if limb.kind not in (LEG, ARM) or (limb.kind == LEG and (limb.freedom <= POSITION or limb.freedom == POSE)):
+        if limb.kind not in DIRECTION or (limb.kind == LEG and limb.freedom <= POSITION):
             continue
         for part, body, along in zip(
             PARTS_OF[limb.kind], (limb.upper, limb.lower), np.diff(limb.points, axis=0), strict=False
@@ -227,7 +227,7 @@ def _directions(mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, r
                     bone=bone,
                     part=part,
                     side=limb.side,
-                    weight=DIRECTION,
+                    weight=DIRECTION[limb.kind],
                     position_weight=NONE,
                     orientation_weight=held,
                 )
