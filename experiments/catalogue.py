@@ -79,7 +79,7 @@ CATALOGUE = {
     "peers": ("experiments.peers.comparison", "RobIK beside mink, pink and PlaCo (`make peers` installs them)"),
     "peers-retargeting": (
         "experiments.retargeters.comparison",
-        "recordings on G1 by RobIK and by mink with GMR's weights (`make peers-retargeting` installs it; needs Blender)",
+        "recordings on G1 by RobIK and by mink with GMR's weights (`make peers-retargeting`; needs Blender)",
     ),
     "peers-steps": ("experiments.peers.steps", "time of a live tracker's step beside mink's and pink's"),
 }

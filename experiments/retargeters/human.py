@@ -1,7 +1,7 @@
 """The human's bodies as GMR hands them to mink: 14 of them, each with the body of G1 that follows it.
 
-The weights are those that GMR publishes for recordings in BVH (`bvh_to_g1.json`). Its offsets are those of one rig; here
-they align each body with its bone in the rest pose of any rig, with the robot's arms where the rig's are.
+The weights are those that GMR publishes for recordings in BVH (`bvh_to_g1.json`). Its offsets are those of one rig;
+here they align each body with its bone in the rest pose of any rig, with the robot's arms where the rig's are.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ TRUNK = ("hips", "chest")
 LIMBS = ("thigh", "shin", "foot", "upper arm", "forearm", "hand")
 BONES = {  # by naming: {0} is the side
     "BVH": {
-        "hips": "Hips", "chest": "Spine1", "thigh": "{0}UpLeg", "shin": "{0}Leg", "foot": "{0}Foot", "toe": "{0}ToeBase",
-        "upper arm": "{0}Arm", "forearm": "{0}ForeArm", "hand": "{0}Hand", "head": "Head",
+        "hips": "Hips", "chest": "Spine1", "thigh": "{0}UpLeg", "shin": "{0}Leg", "foot": "{0}Foot",
+        "toe": "{0}ToeBase", "upper arm": "{0}Arm", "forearm": "{0}ForeArm", "hand": "{0}Hand", "head": "Head",
     },
     "Blender": {
         "hips": "hips", "chest": "chest", "thigh": "thigh.{0}", "shin": "shin.{0}", "foot": "foot.{0}", "toe": "",

@@ -1,8 +1,8 @@
 """Judgement of a retargeted motion of G1 by MuJoCo, from its joints and the recording alone.
 
 When a foot stands says the recording: where its ankle and its ball are low and slow. Slide and penetration are as in
-OmniRetarget and ReActor. The ground is where the lowest points of standing soles mostly are, so that nobody is judged by
-where he takes it to be.
+OmniRetarget and ReActor. The ground is where the lowest points of standing soles mostly are, so that nobody is judged
+by where he takes it to be.
 """
 
 from __future__ import annotations
@@ -205,7 +205,6 @@ def _slide(times: np.ndarray, points: np.ndarray, stands: np.ndarray) -> np.ndar
 
 def _normal(points: np.ndarray) -> np.ndarray:
     """Return the upward component (T,) of the soles' normals, of four points (T, 4, 3) each: heel, heel, toe, toe."""
-    normal = np.cross(points[:, 2] - points[:, 0], points[:, 3] - points[:, 1])
     along = points[:, 2:].mean(axis=1) - points[:, :2].mean(axis=1)
     across = points[:, 0] - points[:, 1] + points[:, 2] - points[:, 3]
     normal = np.cross(along, across)

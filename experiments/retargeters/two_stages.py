@@ -1,7 +1,7 @@
 """mink in two stages a frame, with weights for each: `two_stages.py FOLDER RESULT.npz`. Runs without RobIK.
 
-Each stage steps while that lessens its error by more than 0.001, at most eleven times, damped by 0.5, within the joints'
-limits, by daqp: what GMR does.
+Each stage steps while that lessens its error by more than 0.001, at most eleven times, damped by 0.5, within the
+joints' limits, by daqp: what GMR does.
 """
 
 from __future__ import annotations

@@ -48,7 +48,12 @@ def with_penetration(
     if not told.shapes:
         return motion
     found = measure_penetration(mechanism, told.shapes, motion, ground_of(mechanism, clip), told.apart)
-    return replace(motion, report=replace(motion.report, penetration=found))
+    quality = replace(
+        motion.report.quality,
+        self_penetration_mm=1e3 * float(found.depths.max(initial=0.0)),
+        self_penetration_frames=found.self_share,
+    )
+    return replace(motion, report=replace(motion.report, penetration=found, quality=quality))
 
 
 def measure_penetration(

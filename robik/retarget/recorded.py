@@ -29,6 +29,7 @@ from ..steps import finish
 from .baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from .clip import TargetClip
 from .contacts import above_ground
+from .kept_balance import with_kept_balance
 from .pinning import ground_height
 from .retarget import Retargeting
 
@@ -163,7 +164,7 @@ def follow(
         following=following,
         clip=clip,
         settings=solver,
-        motion=made,
+        motion=with_kept_balance(mechanism, clip, made),
     )
 
 

@@ -31,7 +31,7 @@ from .distances import ClipErrors, ObjectiveErrors, distances, objective_errors
 from .held_contacts import check_contacts
 from .look_ahead import LookingAhead, check_cyclic
 from .misses import Misses, misses
-from .quality import ContactFigures
+from .quality import QualityFigures
 from .shortfall import open_beyond
 from .solved import SolvedFrames
 from .speed_cost import measure_speed_cost, without_speeds
@@ -108,7 +108,7 @@ class Retargeting:
         """
         frames = len(self.clip.times)
         holds = self.settings.contacts == "hold" and isinstance(self.solver, StandingSolver)
-        held = self._solved.contacts.held if holds else {}
+        held = self._solved.figures.held if holds else {}
         targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
         targets |= {name: (track.position, track.quaternion) for name, track in held.items()}
         clip_targets = self.solver.compile_targets(targets, self.clip.com, self.clip.times)
@@ -169,7 +169,7 @@ class Retargeting:
             com=found.com,
             **on_demand,
         )
-        report = self._report(found.values, found.errors, found.objectives, self._solved.contacts)
+        report = self._report(found.values, found.errors, found.objectives, self._solved.figures)
         if self._free is not None:
             solved = motion(report=report)
             cost = measure_speed_cost(self.mechanism, self.clip, self.settings, solved, self._free.motion())
@@ -202,10 +202,10 @@ class Retargeting:
             quaternion=quaternion,
             com=com,
         )
-        asked, contacts = (self.mechanism, self.clip, self.settings), ContactFigures(self.mechanism, self.clip)
-        contacts.add(slice(0, len(values)), position, quaternion)
+        asked, figures = (self.mechanism, self.clip, self.settings), QualityFigures(self.mechanism, self.clip)
+        figures.add(slice(0, len(values)), position, quaternion)
         errors = distances(*asked, position, quaternion, com)
-        report = self._report(values, errors, objective_errors(*asked, position, quaternion), contacts)
+        report = self._report(values, errors, objective_errors(*asked, position, quaternion), figures)
         open_loops = {int(k): "the loops do not close" for k in np.flatnonzero(residual > open_beyond(self.mechanism))}
         short = {k: f"{why}; {open_loops[k]}" if k in open_loops else why for k, why in report.short}
         cost = motion.report.speed_cost if motion.report else None
@@ -217,12 +217,12 @@ class Retargeting:
         return BaseTrack(body=self.solver.topology.root or "", position=position, quaternion=quaternion)
 
     def _report(
-        self, values: np.ndarray, off: ClipErrors, objectives: ObjectiveErrors, contacts: ContactFigures
+        self, values: np.ndarray, off: ClipErrors, objectives: ObjectiveErrors, figures: QualityFigures
     ) -> Report:
         velocity, acceleration, jerk = self._rates(values)
         out = self._solved
         missed = misses(self.mechanism, self.clip, self.settings, off, objectives.errors)
-        late = contacts.late() if self.settings.contacts == "hold" else {}
+        late = figures.late() if self.settings.contacts == "hold" else {}
         return Report(
             targets=tuple(self.clip.tracks),
             position_error=off.position,
@@ -243,7 +243,7 @@ class Retargeting:
                 ObjectiveError(key=key, unit=error.unit, values=error.values)
                 for key, error in zip(*objectives, strict=True)
             ),
-            quality=contacts.quality(values),
+            quality=figures.quality(values, jerk),
             rounding=straightened(self.mechanism).rounding,
             moved=self.clip.moved,
         )
