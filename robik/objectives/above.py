@@ -90,7 +90,6 @@ class Above(Least):
     FORM = r"(?P<frame>.+)\.above"
     KEYS = ("NAME.above", "NAME.above.points")
     POINTS, SHAPE, ABOUT = "points", "(K, 3)", "points in the frame's coordinates"
-    WEIGHT = 1000.0  # ten walls: the ground gives way to nothing
 
     @property
     def key(self) -> str:

@@ -56,7 +56,8 @@ def kept_balance(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Kept
     feet = [contact for name, contact in contacts.items() if mechanism.frame(name).is_foot and contact.any()]
     if not feet or mechanism.mass <= 0:
         return None
-    inside = zero_moment_margins(mechanism, motion, contacts)
+    # Where hardly a force is left, as at the ends of a flight, the point lies anywhere.
+    inside = np.maximum(zero_moment_margins(mechanism, motion, contacts), -mechanism.extent)
     return KeptBalance(inside=inside, aloft=~np.any(feet, axis=0)) if np.isfinite(inside).any() else None
 
 
