@@ -7,11 +7,12 @@ from . import command_line
 from .bake import baking, motion_import, physics, polish
 from .balance import contacts
 from .character import mapping, performers, targets
-from .robot import build, import_file
+from .robot import build, gallery, import_file
 from .servos import play, setup
 
 MODULES = (
-    import_file, build, performers, targets, mapping, contacts, baking, motion_import, physics, polish, play, setup,
+    import_file, gallery, build, performers, targets, mapping, contacts, baking, motion_import, physics, polish, play,
+    setup,
 )  # fmt: skip
 _commands: list[object] = []
 

@@ -27,6 +27,7 @@ ENTRIES = (
     ("robik.auto_map", "robik.add_target", "robik.match_now", "robik.fit_character", "robik.detect_contacts"),
     ("robik.add_character", "robik.import_recording"),
     (
+        "robik.gallery",
         "robik.import_robot",
         "robik.reload_robot",
         "robik.duplicate_robot",

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .objectives.weights import Weights
     from .recordings import load_recording
     from .retarget.clip import TargetClip, Track, load_clip, save_clip
+    from .retarget.following_poses import follow_poses
     from .retarget.posing import posed
     from .retarget.recorded import Retargeted, retarget_recording
     from .retarget.retarget import Retargeting, retarget
@@ -48,9 +49,9 @@ __all__ = [
     "WORLD", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "Distance", "FormatError", "Frame",
     "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Pose", "Posture",
     "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError", "ServoError", "Settings", "TargetClip",
-    "Track", "Visual", "Weights", "import_robot", "inspect", "load", "load_clip", "load_motion", "load_recording",
-    "load_settings", "posed", "retarget", "retarget_recording", "save_clip", "save_motion", "save_report",
-    "save_robot", "save_states",
+    "Track", "Visual", "Weights", "follow_poses", "import_robot", "inspect", "load", "load_clip", "load_motion",
+    "load_recording", "load_settings", "posed", "retarget", "retarget_recording", "save_clip", "save_motion",
+    "save_report", "save_robot", "save_states",
 ]  # fmt: skip
 
 _MODULES = {
@@ -66,6 +67,7 @@ _MODULES = {
     ".objectives.weights": ("Weights",),
     ".retarget.clip": ("TargetClip", "Track", "load_clip", "save_clip"),
     ".recordings": ("load_recording",),
+    ".retarget.following_poses": ("follow_poses",),
     ".retarget.posing": ("posed",),
     ".retarget.recorded": ("Retargeted", "retarget_recording"),
     ".retarget.retarget": ("Retargeting", "retarget"),

@@ -5,6 +5,7 @@ import bpy
 from . import migration, properties
 from .bake import follow
 from .character import renaming
+from .importing import gallery
 from .overlay import views
 from .robot import duplicate, posing
 
@@ -22,10 +23,12 @@ def register() -> None:
     migration.register()
     views.register()
     follow.register()
+    gallery.register()
 
 
 def unregister() -> None:
     """In reverse."""
+    gallery.unregister()
     follow.unregister()
     views.unregister()
     migration.unregister()

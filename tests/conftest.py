@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,12 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"needs the data in {SHARED_DATA}, which is not there")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def reachy_mini() -> Path:
+    """The folder of Reachy Mini's description in its maker's wheel, none of whose code runs."""
+    found = find_spec("reachy_mini")
+    if found is None or not found.submodule_search_locations:
+        pytest.skip("needs the wheel reachy-mini of requirements/robots.txt, which is not installed")
+    return Path(found.submodule_search_locations[0]) / "descriptions/reachy_mini"

@@ -64,13 +64,13 @@ class ROBIK_OT_import_robot(Stepping, ImportHelper):
 
     def steps(self, context: Context) -> Generator[Progress, None, Object]:
         """Read and build."""
-        _leave_modes(context)
+        leave_modes(context)
         compile_ahead()
         return import_steps(context, self.filepath, self.base, self.packages, self.arguments)
 
     def done(self, context: Context, result: Object) -> None:
         """Say what came in."""
-        _tell(self, context, result)
+        tell(self, context, result)
 
 
 class ROBIK_OT_reload_robot(Stepping):
@@ -84,21 +84,21 @@ class ROBIK_OT_reload_robot(Stepping):
 
     def steps(self, context: Context) -> Generator[Progress, None, Object]:
         """Read again, and changes what has changed."""
-        _leave_modes(context)
+        leave_modes(context)
         return reload_steps(context, own_robot(context.scene), self.packages)
 
     def done(self, context: Context, result: Object) -> None:
         """Say what has changed and what no longer matches."""
-        _tell(self, context, result)
+        tell(self, context, result)
 
 
-def _leave_modes(context: Context) -> None:
+def leave_modes(context: Context) -> None:
     """Return to Object Mode, which importers of meshes need."""
     if context.mode != "OBJECT" and context.active_object is not None:
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def _tell(operator: Stepping, context: Context, root: Object) -> None:
+def tell(operator: Stepping, context: Context, root: Object) -> None:
     """Report what there is to say of the robot; in a window also as a popup."""
     told = root.robik.robot
     for warning in told.warnings.splitlines():

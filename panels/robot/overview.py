@@ -59,7 +59,7 @@ class ROBIK_PT_robot(TabPanel):
             layout.operator("robik.hide_open_loops", icon="X")
         row = layout.row(align=True)
         row.operator("robik.import_robot", text="Import Robot…", icon="IMPORT")
-        row.menu(ROBIK_MT_bundled_robots.bl_idname, text="", icon="DOWNARROW_HLT")
+        row.operator("robik.gallery", text="Gallery…", icon="IMGDISPLAY")
         if found:
             row = layout.row(align=True)
             row.prop(context.scene.robik, "robot", text="")

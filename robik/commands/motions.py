@@ -15,6 +15,7 @@ from .judging import judged
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..motions import Motion
+    from ..motions.format import FramePoses
     from ..servo.chain import ServoChain
 
 
@@ -234,7 +235,18 @@ def _export(options: argparse.Namespace) -> None:
         fps=options.fps,
         order=options.order,
         carry=_carry(options, robot) if options.carry_weight else None,
+        follow=_follow,
     )
+
+
+def _follow(robot: Mechanism, poses: FramePoses) -> Motion:
+    """Follow the poses that a motion file holds, and say what is out of reach."""
+    from ..retarget.following_poses import follow_poses, out_of_reach
+
+    motion = follow_poses(robot, poses)
+    if missed := out_of_reach(robot, motion):
+        print(f"robik: {missed}", file=sys.stderr)
+    return motion
 
 
 def _carry(options: argparse.Namespace, robot: Mechanism | None) -> Callable[[Motion, ServoChain], Motion]:

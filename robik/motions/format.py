@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,23 +37,49 @@ class ServoCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FramePoses:
+    """Poses of a robot's frames over time, which a solver turns into a motion, and coordinates that are given.
+
+    Attributes:
+        times: (T,) increasing [s].
+        position: (T, 3) by frame, in the robot's coordinates [m].
+        quaternion: (T, 4) by frame, unit quaternions wxyz.
+        coordinates: (T,) by name [rad or m] (`Joint.coordinate_names`).
+    """
+
+    times: np.ndarray
+    position: Mapping[str, np.ndarray]
+    quaternion: Mapping[str, np.ndarray]
+    coordinates: Mapping[str, np.ndarray]
+
+
+Follow = Callable[[Mechanism, FramePoses], Motion]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Companions:
     """Things that some formats need beside the motion.
 
     Attributes:
         servos: the motion in servo counts, or None.
         robot: whose motion it is, or None.
+        follow: a solver for files that hold poses of frames instead of motors' values, or None.
         order: of bodies and joints in formats that do not name them: depth or breadth (`layout.py`).
         fps: samples per second of files that do not say how many [Hz]; None for what is usual there.
     """
 
     servos: ServoCounts | None = None
     robot: Mechanism | None = None
+    follow: Follow | None = None
     order: str = "depth"
     fps: float | None = None
 
 
-NEEDS = {"servos": "a servo chain; give a *.servos.json", "robot": "its robot; give a robot file or the robot's name"}
+NEEDS = {
+    "servos": "a servo chain; give a *.servos.json",
+    "robot": "its robot; give a robot file or the robot's name",
+    "follow": "a solver; give follow=robik.follow_poses",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from . import (
     lafan1_csv,
     mujoco_keys,
     npz_file,
+    reachy_move,
     ros2,
     simulator_archive,
     sonic_csv,
@@ -28,7 +29,8 @@ FORMATS: dict[str, MotionFormat] = {
     for row in (
         csv_file.FORMAT, json_file.FORMAT, npz_file.FORMAT, lafan1_csv.FORMAT, gmr_pickle.FORMAT,
         simulator_archive.MJLAB_FORMAT, simulator_archive.HOLOSOMA_FORMAT, simulator_archive.ISAAC_FORMAT,
-        simulator_archive.QPOS_FORMAT, sonic_csv.FORMAT, mujoco_keys.FORMAT, ros2.FORMAT, arduino.FORMAT,
+        simulator_archive.QPOS_FORMAT, sonic_csv.FORMAT, mujoco_keys.FORMAT, ros2.FORMAT, reachy_move.FORMAT,
+        arduino.FORMAT,
     )
 }  # fmt: skip
 READABLE = tuple(row.name for row in FORMATS.values() if row.read)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import ServoError
 from ..mechanism.model import Mechanism
-from ..motions.format import Companions, ServoCounts
+from ..motions.format import Companions, Follow, ServoCounts
 from ..motions.motion import Motion, values_for
 from ..motions.registry import format_to_write, load_motion, save_motion
 from ..motions.resampling import resampled
@@ -61,6 +61,7 @@ def export(
     fps: float | None = None,
     order: str = "depth",
     carry: Callable[[Motion, ServoChain], Motion] | None = None,
+    follow: Follow | None = None,
 ) -> None:
     """Write a motion file in another format.
 
@@ -75,12 +76,13 @@ def export(
         fps: Samples per second of a source that does not say how many [Hz].
         order: Of bodies and joints in formats that do not name them: depth or breadth.
         carry: Makes goals that carry the weight of a motion; the motion itself is written if left out.
+        follow: A solver for sources that hold poses of frames instead of motors' values.
 
     Raises:
         RobikError: One sentence that says what is wrong, and what would be right; nothing is written.
     """
     chosen = format_to_write(path, format)
-    motion = load_motion(source, source_format, Companions(robot=robot, fps=fps, order=order))
+    motion = load_motion(source, source_format, Companions(robot=robot, fps=fps, order=order, follow=follow))
     if robot is not None:
         motion = replace(motion, actuators=robot.actuators, values=values_for(robot, motion, source))
     chain = None if servos is None else load_chain(servos)

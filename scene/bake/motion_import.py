@@ -8,6 +8,7 @@ import numpy as np
 from bpy.types import Object, Scene
 
 from ...robik.motions import Companions, Motion, load_motion
+from ...robik.retarget.following_poses import follow_poses, out_of_reach
 from ...robik.retarget.posing import posed
 from ...robik.retarget.shortfall import unassembled
 from ..robot import posing
@@ -27,13 +28,13 @@ def import_motion(root: Object, scene: Scene, path: Path, format: str | None, be
         beside: order and rate of files that do not say them.
 
     Returns:
-        The motion, and in words which frames cannot be assembled; empty if all can.
+        The motion, and in words what is out of reach or cannot be assembled; empty if nothing is.
 
     Raises:
         RobikError: the file cannot be read, or is another robot's; nothing has been changed.
     """
     mechanism = read_robot(root)
-    companions = Companions(robot=mechanism, order=beside.order, fps=beside.fps)
+    companions = Companions(robot=mechanism, follow=follow_poses, order=beside.order, fps=beside.fps)
     motion, residual = posed(mechanism, load_motion(path, format, companions), path.name)
     rate = scene.render.fps / scene.render.fps_base
     frames = scene.frame_start + (motion.times - motion.times[0]) * rate
@@ -44,4 +45,4 @@ def import_motion(root: Object, scene: Scene, path: Path, format: str | None, be
         bakes.keep_result(root)
         scene.frame_end = max(scene.frame_end, int(np.ceil(frames[-1])))
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
-    return motion, unassembled(mechanism, residual)
+    return motion, unassembled(mechanism, residual) or out_of_reach(mechanism, motion)

@@ -25,6 +25,7 @@ PLAIN = Motion(times=TIMES, actuators=("hip", "knee, left", 'the "third"'), valu
 FLOATING = replace(PLAIN, base=BASE, passive={"rod": RANDOM.normal(size=30), "rod.ry": RANDOM.normal(size=30)})
 NAMES = (
     "csv, json, npz, lafan1-csv, gmr-pkl, mjlab-npz, holosoma-npz, isaac-npz, qpos-npz, sonic-csv, mujoco-keys, ros2"
+    ", reachy-move"
 )
 LOSSLESS = ("csv", "json", "npz")  # hold all of a motion by itself, to the last bit
 

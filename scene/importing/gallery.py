@@ -1,0 +1,157 @@
+"""The gallery in Blender: where robots are looked for, their previews, and how one comes into the scene."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Generator, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import bpy
+import bpy.utils.previews
+from bpy.props import StringProperty
+from bpy.types import AddonPreferences, Context, Object, Scene
+
+from ...robik import program
+from ...robik.gallery import Entry, Places, entries, unpacked
+from ...robik.servo.chain_file import load_chain
+from ..long_work.steps import Progress
+from ..servos import setup as servo_setup
+from .robot_file import import_steps
+
+PACKAGE = __package__.rpartition(".scene")[0]  # of the add-on
+DRAWN_AT_ONCE = 2  # processes that draw previews
+
+
+class RobikPreferences(AddonPreferences):
+    """Preferences of the add-on."""
+
+    bl_idname = PACKAGE
+
+    gallery: StringProperty(
+        name="Robot Folders",
+        description=(
+            "Folders with robots or wheels of robots that the gallery shows, with a semicolon between; robots of"
+            " installed packages are found by themselves"
+        ),
+    )
+
+    def draw(self, context: Context) -> None:
+        """In Edit > Preferences > Add-ons."""
+        self.layout.prop(self, "gallery")
+
+
+def gallery() -> tuple[Entry, ...]:
+    """Return the robots that can be chosen on this machine."""
+    preferences: RobikPreferences = bpy.context.preferences.addons[PACKAGE].preferences  # type: ignore[assignment]
+    folders = [bpy.path.abspath(part.strip()) for part in preferences.gallery.split(";") if part.strip()]
+    return entries(Places.of_this_machine(folders))
+
+
+def _kept(path: str) -> Path:
+    return Path(bpy.utils.extension_path_user(PACKAGE, path=path, create=True))
+
+
+def gallery_steps(context: Context, entry: Entry) -> Generator[Progress, None, Object]:
+    """Yield the root of a robot of the gallery, built into the scene; its servos are the scene's, where it has none.
+
+    Raises:
+        RobikError: It cannot be read; the scene is as it was.
+    """
+    yield Progress(None, f"Reading {entry.title}")
+    path = unpacked(entry, _kept("robots"))
+    root = yield from import_steps(context, str(path))
+    if entry.servos is not None and _has_no_servos(context.scene):
+        servo_setup.keep(context.scene, load_chain(entry.servos))
+    return root
+
+
+def _has_no_servos(scene: Scene) -> bool:
+    return not scene.robik.servos and not scene.robik.playing.chain
+
+
+class Previews:
+    """Pictures of robots, kept among the user's files, and drawn by processes of their own where there is none yet.
+
+    A picture belongs to a robot file of one size and age: a changed file gets a new one.
+    """
+
+    def __init__(self) -> None:
+        self._icons = bpy.utils.previews.new()
+        self._waiting: list[tuple[Entry, Path]] = []
+        self._drawing: list[subprocess.Popen] = []
+
+    def want(self, wanted: Sequence[Entry]) -> None:
+        """Draw the pictures that are missing, a few at a time.
+
+        Args:
+            wanted: Robots that are shown.
+        """
+        self._waiting = [(entry, path) for entry in wanted if not (path := self.picture(entry)).exists()]
+        self.carry_on()
+
+    def carry_on(self) -> bool:
+        """Start what is to be drawn next; return whether anything is still being drawn."""
+        self._drawing = [process for process in self._drawing if process.poll() is None]
+        while self._waiting and len(self._drawing) < DRAWN_AT_ONCE:
+            entry, path = self._waiting.pop(0)
+            if entry.inside:  # it is drawn once it has been unpacked
+                continue
+            command = program.command("gallery.preview", str(entry.file), str(path))
+            drawing = subprocess.Popen(
+                command, env=program.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            self._drawing.append(drawing)
+        return bool(self._drawing)
+
+    def icon(self, entry: Entry) -> int:
+        """Return the icon of a robot's picture; 0 while there is none, and where Blender has no window.
+
+        Args:
+            entry: The robot.
+        """
+        path = self.picture(entry)
+        if path.name not in self._icons:
+            if not path.exists():
+                return 0
+            self._icons.load(path.name, str(path), "IMAGE")
+        return int(self._icons[path.name].icon_id)
+
+    def picture(self, entry: Entry) -> Path:
+        """Return where a robot's picture is kept, whether it is there or not.
+
+        Args:
+            entry: The robot.
+        """
+        try:
+            stat = entry.file.stat()
+            age = f"{stat.st_size} {stat.st_mtime_ns}"
+        except OSError:
+            age = ""
+        return _kept("gallery") / f"{sha256(f'{entry.key} {age}'.encode()).hexdigest()[:24]}.png"
+
+    def close(self) -> None:
+        """End what draws, and let the pictures go."""
+        for process in self._drawing:
+            process.kill()
+            process.wait()
+        bpy.utils.previews.remove(self._icons)
+
+
+previews: Previews | None = None
+
+
+def register() -> None:
+    """Add the preferences."""
+    global previews
+    bpy.utils.register_class(RobikPreferences)
+    previews = Previews()
+
+
+def unregister() -> None:
+    """In reverse."""
+    global previews
+    if previews is not None:
+        previews.close()
+        previews = None
+    bpy.utils.unregister_class(RobikPreferences)
