@@ -6,13 +6,13 @@ from ..scene.servos.play import LEAVING, disconnect
 from . import command_line
 from .bake import baking, motion_import, physics, polish
 from .balance import contacts
-from .character import mapping, performers, targets
+from .character import handles, mapping, performers, targets
 from .robot import build, gallery, import_file
 from .servos import play, setup
 
 MODULES = (
-    import_file, gallery, build, performers, targets, mapping, contacts, baking, motion_import, physics, polish, play,
-    setup,
+    import_file, gallery, build, performers, targets, handles, mapping, contacts, baking, motion_import, physics,
+    polish, play, setup,
 )  # fmt: skip
 _commands: list[object] = []
 

@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from .recordings import load_recording
     from .retarget.clip import TargetClip, Track, load_clip, save_clip
     from .retarget.following_poses import follow_poses
+    from .retarget.mirroring import mirrored
     from .retarget.posing import posed
     from .retarget.recorded import Retargeted, retarget_recording
     from .retarget.retarget import Retargeting, retarget
     from .robots import load
+    from .surroundings.obstacle import Obstacle, read_obstacle
 else:
     from . import retarget  # loads the package now: loaded later, it would take the name of the function `retarget`
 
@@ -47,11 +49,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "WORLD", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "Distance", "FormatError", "Frame",
-    "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Pose", "Posture",
-    "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError", "ServoError", "Settings", "TargetClip",
-    "Track", "Visual", "Weights", "follow_poses", "import_robot", "inspect", "load", "load_clip", "load_motion",
-    "load_recording", "load_settings", "posed", "retarget", "retarget_recording", "save_clip", "save_motion",
-    "save_report", "save_robot", "save_states",
+    "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Obstacle", "Pose",
+    "Posture", "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError", "ServoError", "Settings",
+    "TargetClip", "Track", "Visual", "Weights", "follow_poses", "import_robot", "inspect", "load", "load_clip",
+    "load_motion", "load_recording", "load_settings", "mirrored", "posed", "read_obstacle", "retarget",
+    "retarget_recording", "save_clip", "save_motion", "save_report", "save_robot", "save_states",
 ]  # fmt: skip
 
 _MODULES = {
@@ -68,10 +70,12 @@ _MODULES = {
     ".retarget.clip": ("TargetClip", "Track", "load_clip", "save_clip"),
     ".recordings": ("load_recording",),
     ".retarget.following_poses": ("follow_poses",),
+    ".retarget.mirroring": ("mirrored",),
     ".retarget.posing": ("posed",),
     ".retarget.recorded": ("Retargeted", "retarget_recording"),
     ".retarget.retarget": ("Retargeting", "retarget"),
     ".robots": ("load",),
+    ".surroundings.obstacle": ("Obstacle", "read_obstacle"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -241,7 +241,7 @@ BAD = {
     "unknown kind to write": (("convert", "boxer", "robot.step"), ("robot.step", ".urdf")),
     "unknown format": (
         ("export", "short.csv", "-o", "m.bvh", "--format", "bvh"),
-        ("bvh", "csv, json, npz, ", "ros2, arduino"),
+        ("bvh", "csv, json, npz, ", "arduino"),
     ),
     "unknown format to read": (("export", "short.csv", "-o", "m.json", "--from", "bvh"), ("bvh", "csv, json, npz")),
     "unknown extension": (

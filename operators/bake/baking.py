@@ -17,6 +17,7 @@ from ...scene.bake import bakes
 from ...scene.bake.all_actions import Baked, all_steps, performer, takes_of
 from ...scene.bake.baking import bake_steps
 from ...scene.bake.curves import baked_frames, even_frames, read_motion
+from ...scene.bake.judging import judge_again
 from ...scene.bake.markers import mark_short
 from ...scene.bake.report import write_report
 from ...scene.bake.result import status
@@ -187,6 +188,20 @@ class ROBIK_OT_report(Reporting, ExportHelper):
         return {"FINISHED"}
 
 
+class ROBIK_OT_judge_again(Reporting):
+    """Judge the motors' curves as they are now, against what the bake followed, in place of the result of the bake"""
+
+    bl_idname = "robik.judge_again"
+    bl_label = "Judge Again"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Judge them, and say where the bodies do not show what the motors do."""
+        if behind := judge_again(changeable_robot(context.scene), context.scene):
+            self.report({"WARNING"}, behind[0].upper() + behind[1:])
+        return {"FINISHED"}
+
+
 class ROBIK_OT_go_to_frame(Reporting):
     """Go to this frame"""
 
@@ -219,5 +234,6 @@ CLASSES = (
     ROBIK_OT_remove_bake,
     ROBIK_OT_export_motion,
     ROBIK_OT_report,
+    ROBIK_OT_judge_again,
     ROBIK_OT_go_to_frame,
 )

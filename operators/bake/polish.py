@@ -7,6 +7,7 @@ from bpy.types import Context
 
 from ...robik.words import counted
 from ...scene.bake.curves import rebuild_bodies
+from ...scene.bake.mirror import flip_pose, mirror_motion
 from ...scene.bake.polish import key_pose, reduce_motors
 from ...scene.robot.parts import changeable_robot
 from ..reporting import Reporting
@@ -88,4 +89,34 @@ def _warn(operator: Reporting, broken: list[float]) -> None:
         )
 
 
-CLASSES = (ROBIK_OT_rebuild_bodies, ROBIK_OT_reduce_keys, ROBIK_OT_key_pose)
+class ROBIK_OT_flip_pose(Reporting):
+    """Let the left side take the right side's pose, and the right side the left's; key it as any other pose"""
+
+    bl_idname = "robik.flip_pose"
+    bl_label = "Flip Pose"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Move the sliders."""
+        if alone := flip_pose(changeable_robot(context.scene)):
+            self.report({"INFO"}, f"{', '.join(alone)} {'has' if len(alone) == 1 else 'have'} no counterpart")
+        return {"FINISHED"}
+
+
+class ROBIK_OT_mirror_motion(Reporting):
+    """Make the mirror image of this motion a bake of its own: what the left side did, the right side does"""
+
+    bl_idname = "robik.mirror_motion"
+    bl_label = "Mirror Motion"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Write the image beside the other bakes."""
+        frames = mirror_motion(changeable_robot(context.scene), context.scene)
+        self.report({"INFO"}, f"{counted(frames, 'frame')} mirrored, as a bake of their own")
+        return {"FINISHED"}
+
+
+CLASSES = (
+    ROBIK_OT_rebuild_bodies, ROBIK_OT_reduce_keys, ROBIK_OT_key_pose, ROBIK_OT_flip_pose, ROBIK_OT_mirror_motion,
+)  # fmt: skip

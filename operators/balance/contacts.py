@@ -7,6 +7,7 @@ from bpy.types import Context, Event, Object, PropertyGroup
 from ...robik.errors import RobikError
 from ...robik.retarget.contacts import find_contacts
 from ...robik.steps import finish
+from ...scene.bake.surroundings import read_surroundings
 from ...scene.bake.target_clip import sample_tracks
 from ...scene.balance.centre_of_mass import read_balance
 from ...scene.balance.contacts import phases_in, put_phase, set_rows
@@ -35,7 +36,8 @@ class ROBIK_OT_detect_contacts(Reporting):
         frames = frame_range(context.scene, root.robik.robot.bake)
         mapping = read_mapping(root, mechanism)
         balance = read_balance(root, mechanism, mapping)
-        clip = finish(sample_tracks(context, mechanism, mapping, balance, frames))
+        around = read_surroundings(root, context.scene, mapping.targets)
+        clip = finish(sample_tracks(context, mechanism, mapping, balance, frames, around))
         contacts = find_contacts(mechanism, clip)
         for target in root.robik.robot.character.targets:
             if target.enabled and target.leads and target.frame in contacts:

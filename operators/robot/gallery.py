@@ -32,8 +32,8 @@ class ROBIK_OT_gallery(Operator):
         type(self)._found = gallery.gallery()
         assert gallery.previews is not None
         gallery.previews.want(self._found)
-        if not bpy.app.timers.is_registered(_carry_on):
-            bpy.app.timers.register(_carry_on, first_interval=REDRAW)
+        if not bpy.app.timers.is_registered(_redraw):
+            bpy.app.timers.register(_redraw, first_interval=REDRAW)
         return context.window_manager.invoke_popup(self, width=WIDTH)
 
     def execute(self, context: Context) -> set[str]:
@@ -100,9 +100,9 @@ def _about(entry: Entry) -> str:
     return "\n".join(filter(None, known))
 
 
-def _carry_on() -> float | None:
-    """Start further pictures and show those that have come in; end with the last one."""
-    if gallery.previews is None or not gallery.previews.carry_on():
+def _redraw() -> float | None:
+    """Show pictures that have come in; end with the last one."""
+    if gallery.previews is None or not gallery.previews.is_drawing:
         return None
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:

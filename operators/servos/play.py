@@ -15,7 +15,7 @@ from ...robik.errors import RobikError, ServoError
 from ...robik.motions import Motion
 from ...robik.servo.chain import ServoChain
 from ...robik.servo.status import PlayState
-from ...scene.robot.chain import servo_chain
+from ...scene.robot.chain import servo_chain, told_of_chain
 from ...scene.robot.parts import chosen_robot
 from ...scene.robot.reading import read_robot
 from ...scene.servos import play
@@ -87,6 +87,12 @@ def _checked_motion(operator: Reporting, scene: Scene, chain: ServoChain) -> Mot
     return motion
 
 
+def _tell_of_chain(operator: Reporting, scene: Scene) -> None:
+    """Warn of servos on which the robot cannot stand, and of data that nobody has confirmed."""
+    for warning in told_of_chain(chosen_robot(scene), scene):
+        operator.report({"WARNING"}, warning[:1].upper() + warning[1:])
+
+
 class ROBIK_OT_preflight(Reporting):
     """Hold the baked motion against the servos' limits, without moving anything"""
 
@@ -97,6 +103,7 @@ class ROBIK_OT_preflight(Reporting):
         """Report what speaks against playing."""
         root = chosen_robot(context.scene)
         chain = servo_chain(root, read_robot(root), context.scene)
+        _tell_of_chain(self, context.scene)
         _checked_motion(self, context.scene, chain)
         self.report({"INFO"}, f"Preflight: {len(chain.servos)} servos can play this motion")
         return {"FINISHED"}
@@ -162,6 +169,7 @@ class ROBIK_OT_connect_servos(Watching):
         """Connect; a script waits for the answer, a window looks on."""
         root = chosen_robot(context.scene)
         chain = servo_chain(root, read_robot(root), context.scene)
+        _tell_of_chain(self, context.scene)
         player = play.connect(chain, context.scene.robik.port, play.settings_of(context.scene))
         if bpy.app.background:
             player.wait(PlayState.READY, PlayState.HOLDING, timeout=TIMEOUT)
@@ -194,7 +202,8 @@ class ROBIK_OT_play_servos(Watching):
         motion = _checked_motion(self, context.scene, player.chain)
         root = chosen_robot(context.scene)
         play.play_from(float(play.frames_to_play(root, read_robot(root), context.scene)[0]))
-        player.play(motion, loop=playing.loop, speed=playing.speed, from_afar=playing.soften)
+        tilt = play.tilt_to_play(root, read_robot(root), context.scene, player.chain)
+        player.play(motion, loop=playing.loop, speed=playing.speed, from_afar=playing.soften, tilt=tilt)
         if not bpy.app.background:
             return self.watch(context)
         player.wait(PlayState.HOLDING, PlayState.READY, timeout=TIMEOUT + 2.0 * player.status.duration)

@@ -49,15 +49,24 @@ class ROBIK_PT_bake(TabPanel):
         button.operator("robik.bake", text="Bake", icon="REC")
         layout.operator("robik.bake_all_actions", icon="ACTION")
         if result.frames:
-            row = layout.row(align=True)
-            row.operator("robik.test_in_physics", icon="PHYSICS")
-            row.operator("robik.make_it_stand")
+            _draw_physics(layout, robot.physics)
         row = layout.row(align=True)
         row.use_property_split = False
         row.prop(robot.follow, "on", toggle=True, icon="PLAY" if not robot.follow.on else "PAUSE")
         row.prop(robot.follow, "tracker", text="")
         if robot.follow.on and (problem := follow.problem(root)):
             line(layout, problem, "INFO")
+
+
+def _draw_physics(layout: UILayout, physics: PropertyGroup) -> None:
+    """Draw the tests in physics, and what they and servos are told."""
+    row = layout.row(align=True)
+    row.operator("robik.test_in_physics", icon="PHYSICS")
+    row.operator("robik.make_it_stand")
+    row = layout.row(align=True)
+    row.use_property_split = False
+    row.prop(physics, "carry_weight")
+    row.prop(physics, "tilt_feedback")
 
 
 def _draw_state(layout: UILayout, context: Context, root: Object) -> None:
@@ -90,7 +99,9 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
             return
         layout.use_property_split, layout.use_property_decorate = True, False
         bake = root.robik.robot.bake
-        for name in ("joint_limits", "keep_apart", "stillness", "rest_pull", "velocity_weight", "velocity_limit"):
+        for name in ("joint_limits", "keep_apart", "obstacles", "stillness", "rest_pull"):
+            layout.prop(bake, name)
+        for name in ("velocity_weight", "velocity_limit"):
             layout.prop(bake, name)
 
 

@@ -35,11 +35,11 @@ class ROBIK_PT_result(TabPanel):
         result = root.robik.robot.result
         text = status(result)
         if is_out_of_date(root, context.scene):
-            line(layout, "Edited since the bake: what stands below is out of date", "ERROR")
-            layout.operator("robik.report", text="Judge Present Curves…", icon="FILE_REFRESH")
-            line(layout, f"At the bake: {text}")
+            line(layout, "Edited since it was judged: what stands below is out of date", "ERROR")
+            layout.operator("robik.judge_again", icon="FILE_REFRESH")
+            line(layout, f"Before: {text}")
         else:
-            icon = "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK"
+            icon = "INFO" if not result.frames else "ERROR" if _falls_short(result) else "CHECKMARK"
             line(layout, text[0].upper() + text[1:], icon)
         if not result.frames:
             return
@@ -66,6 +66,11 @@ class ROBIK_PT_result(TabPanel):
         )
         line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
         _draw_buttons(layout, context)
+
+
+def _falls_short(result: PropertyGroup) -> bool:
+    """Return whether a sample falls short by more than nearly."""
+    return bool(result.short) and (result.too_fast > 0 or result.missed > result.nearly)
 
 
 def _draw_buttons(layout: UILayout, context: Context) -> None:

@@ -32,6 +32,7 @@ class ROBIK_PT_balance(TabPanel):
         if balance.mode in OVER_FEET:
             layout.prop(balance, "margin")
         layout.prop(balance, "pin_feet")
+        layout.prop(balance, "ground")
 
 
 class ROBIK_PT_balance_advanced(FoldedPanel):

@@ -64,6 +64,7 @@ def _draw_foot(layout: UILayout, target: PropertyGroup, context: Context) -> Non
     row = column.row()
     row.label(text=target.frame)
     row.prop(target, "contact", text="")
+    column.prop(target, "holds_on")
     if target.contact != "HAND":
         return
     column.label(text=strip(target, context.scene.frame_start, context.scene.frame_end, WIDTH))

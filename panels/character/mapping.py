@@ -64,6 +64,8 @@ class ROBIK_PT_character(TabPanel):
         if character.rig is None and not any(o.type == "ARMATURE" for o in context.scene.objects):
             layout.operator("robik.add_character", text="Add a Walking Character")
             layout.operator("robik.import_recording", text="Bring a Recording…")
+        if not character.targets:
+            layout.operator("robik.add_handles", icon="EMPTY_AXIS")
         row = layout.row(align=True)
         row.operator("robik.auto_map", text="Auto-Map…")
         row.menu("ROBIK_MT_mapping_presets", text=ROBIK_MT_mapping_presets.bl_label)

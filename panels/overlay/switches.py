@@ -24,7 +24,7 @@ class ROBIK_PT_overlays(FoldedPanel):
 def _draw_switches(layout: UILayout, context: Context) -> None:
     show = context.scene.robik.overlays
     grid = layout.grid_flow(columns=2, even_columns=True, align=True)
-    for name in ("com", "com_target", "support", "forces", "errors", "joints", "diagnosis", "graph"):
+    for name in ("com", "com_target", "support", "forces", "errors", "joints", "penetration", "diagnosis", "graph"):
         grid.prop(show, name, toggle=True)
     layout.label(text="Motors show their")
     layout.row(align=True).prop(show, "motors", expand=True)

@@ -83,6 +83,9 @@ class ROBIK_PT_motors(FoldedPanel):
         root = robot_or_hint(context, layout)
         if root is None:
             return
+        row = layout.row(align=True)
+        row.operator("robik.rest_pose")
+        row.operator("robik.flip_pose")
         column = layout.column(align=True)
         for joint in parts(root)["JOINT"]:
             for name in coordinate_names(joint) if joint.robik.joint.actuated else ():

@@ -75,6 +75,8 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
     line(layout, f"{torque_words(status.servos).capitalize()} (read back)", "LOCKED" if status.torque else "UNLOCKED")
     if status.strain:
         line(layout, f"Slower: {status.strain}", "TEMP")
+    if status.righting:
+        line(layout, f"Tilt feedback: {status.righting}", "ORIENTATION_GIMBAL")
     if status.recording:
         line(layout, status.recording[:1].upper() + status.recording[1:], "ERROR")
     row = layout.row(align=True)
@@ -116,7 +118,8 @@ class ROBIK_PT_servos_playing(FoldedPanel):
         for name in ("speed", "loop", "use_range", "soften", "dead_man"):
             layout.prop(playing, name)
         if (root := context.scene.robik.robot) is not None:
-            layout.prop(root.robik.robot.physics, "carry_weight")  # one switch, for what is tested and what is played
+            for name in ("carry_weight", "tilt_feedback"):  # one switch, for what is tested and what is played
+                layout.prop(root.robik.robot.physics, name)
         column = layout.column()
         column.enabled = not play.is_open()
         for name in ("rate", "feed_forward", "stall", "without", "record"):

@@ -1,8 +1,8 @@
-"""Walls that keep a robot's bodies out of each other, where a solved motion has them there.
+"""Walls that keep a robot's bodies out of each other and out of obstacles, where a solved motion has them there.
 
 A wall holds the axes of two bodies apart (`robik.objectives.clearance`). How far, the convex shapes themselves say,
-pose by pose: as far as the axes are when the shapes are `MARGIN` apart. So each pass solves the clip again with walls
-that the motion before tells.
+pose by pose: as far as the axes are when the shapes are `MARGIN` apart. Obstacles have `barriers`. So each pass solves
+the clip again with walls that the motion before tells.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from ..mechanism import Mechanism
 from ..motions import Motion
 from ..objectives.clearance import Clearance
-from ..objectives.objective import States
+from ..objectives.objective import Objective, States
 from ..retarget.clip import TargetClip
+from ..surroundings.obstacle import Obstacle
+from .barriers import Barriers
 from .files import told_collisions
 from .judge import Judge, Pair, can_judge
 from .pairs import pairs_that_can_touch
@@ -32,6 +34,16 @@ HELPS = 0.8  # of the depth without walls: a wall that leaves more is taken away
 
 Step = TypeVar("Step")
 Depths = dict[Pair, np.ndarray]
+
+
+class Keeper(Protocol):
+    """Keeper of pairs apart: it finds bodies in each other, or in obstacles, and builds walls between them."""
+
+    def depths(self, motion: Motion) -> Depths:
+        """Return how deep pairs are in each other (T,) [m]."""
+
+    def walls(self, motion: Motion, pairs: Sequence[Pair]) -> Sequence[Objective]:
+        """Return the walls of pairs as objectives, as a motion's poses tell."""
 
 
 class Walls:
@@ -50,11 +62,23 @@ class Walls:
         self, mechanism: Mechanism, shapes: Sequence[CollisionShape], apart: Collection[tuple[str, str]] = ()
     ) -> None:
         self._mechanism, self._shapes = mechanism, shapes
-        self._names = [body.name for body in mechanism.bodies]
-        pairs = pairs_that_can_touch(mechanism, shapes, apart)
-        self._judge = Judge(mechanism, shapes, pairs) if pairs else None
-        self._axes: dict[Pair, np.ndarray] = {}  # of the walls that stand
-        self._given_up: set[Pair] = set()
+        self._between = Between(mechanism, shapes, apart)
+
+    @property
+    def between(self) -> Between:
+        """Return what keeps the robot's own bodies apart."""
+        return self._between
+
+    def barriers(self, obstacles: Sequence[Obstacle]) -> Barriers:
+        """Return what keeps the robot out of obstacles.
+
+        Args:
+            obstacles: Of a clip.
+
+        Returns:
+            The barriers.
+        """
+        return Barriers(self._mechanism, self._shapes, obstacles)
 
     def solve(
         self, clip: TargetClip, solve: Callable[[TargetClip], Generator[Step, None, Motion]]
@@ -62,60 +86,163 @@ class Walls:
         """Solve a clip, and again with walls until the robot's bodies are out of each other or no pass helps.
 
         Args:
-            clip: The targets.
+            clip: The targets, with obstacles.
             solve: Solves a clip; its motion has body poses.
 
         Yields:
             What `solve` does. The generator returns the clip with the walls and the motion with the least depth.
         """
-        self._axes, self._given_up = {}, set()
+        keepers: list[Keeper] = [self._between]
+        if clip.obstacles:
+            keepers.append(self.barriers(clip.obstacles))
         motion = yield from solve(clip)
-        without = self._depths(motion)
-        found, least = (clip, motion), _total(without)
-        depths = without
+        passes = _Passes(keepers, motion)
+        found, least = (clip, motion), passes.total
         for _ in range(PASSES):
-            if not self._build(without, depths):
+            if not passes.build():
                 break
-            walled = replace(clip, objectives=(*clip.objectives, *self._clearances(motion)))
+            walled = replace(clip, objectives=(*clip.objectives, *passes.walls(motion)))
             motion = yield from solve(walled)
-            depths = self._depths(motion)
-            if (total := _total(depths)) < least:
-                found, least = (walled, motion), total
+            passes.look(motion)
+            if passes.total < least:
+                found, least = (walled, motion), passes.total
         return found
 
-    def _depths(self, motion: Motion) -> Depths:
-        """Return how deep bodies are in each other (T,) [m]."""
+
+class _Passes:
+    """Walls that stand, pass by pass.
+
+    Args:
+        keepers: whose pairs are kept apart.
+        motion: without walls.
+    """
+
+    def __init__(self, keepers: Sequence[Keeper], motion: Motion) -> None:
+        self._keepers = keepers
+        self._standing: list[set[Pair]] = [set() for _ in keepers]
+        self._given_up: set[Pair] = set()
+        self.look(motion)
+        self._without = self._depths
+
+    @property
+    def total(self) -> float:
+        """Sum of all that is deeper than is left alone [m], over all frames."""
+        return sum(map(_total, self._depths))
+
+    def look(self, motion: Motion) -> None:
+        """Take in how deep a motion is.
+
+        Args:
+            motion: With body poses.
+        """
+        self._depths = [keeper.depths(motion) for keeper in self._keepers]
+
+    def build(self) -> bool:
+        """Build walls between what is deep in each other, and take away those that do not help.
+
+        Returns:
+            Whether anything is deep that a wall may help.
+        """
+        for depths, without, standing in zip(self._depths, self._without, self._standing, strict=True):
+            for pair in list(standing):
+                if _total(depths, pair) > HELPS * _total(without, pair) > 0.0:
+                    standing.discard(pair)
+                    self._given_up.add(pair)
+        deep = [
+            {pair for pair, depth in depths.items() if depth.max() > DEEP} - self._given_up for depths in self._depths
+        ]
+        for pairs, standing in zip(deep, self._standing, strict=True):
+            standing |= pairs
+        return any(deep)
+
+    def walls(self, motion: Motion) -> list[Objective]:
+        """Return the walls as objectives, as a motion's poses tell.
+
+        Args:
+            motion: With body poses.
+
+        Returns:
+            The objectives.
+        """
+        pairs = zip(self._keepers, self._standing, strict=True)
+        return [wall for keeper, standing in pairs for wall in keeper.walls(motion, sorted(standing))]
+
+
+class Between:
+    """Walls between a robot's own bodies.
+
+    Args:
+        mechanism: the robot.
+        shapes: of its bodies.
+        apart: names of two bodies that may go into each other.
+
+    Raises:
+        MissingExtraError: MuJoCo is not installed.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, shapes: Sequence[CollisionShape], apart: Collection[tuple[str, str]] = ()
+    ) -> None:
+        self._mechanism, self._shapes = mechanism, shapes
+        self._names = [body.name for body in mechanism.bodies]
+        pairs = pairs_that_can_touch(mechanism, shapes, apart)
+        self._judge = Judge(mechanism, shapes, pairs) if pairs else None
+        self._axes: dict[int, np.ndarray] = {}
+
+    def depths(self, motion: Motion) -> Depths:
+        """Return how deep bodies are in each other.
+
+        Args:
+            motion: With body poses.
+
+        Returns:
+            Depths (T,) [m] of the pairs that touch at some time.
+        """
         assert motion.position is not None and motion.quaternion is not None
         return self._judge.depths(motion.position, motion.quaternion) if self._judge else {}
 
-    def _build(self, without: Depths, depths: Depths) -> bool:
-        """Build walls between what is deep in each other, and take away those that do not help.
+    def touching(self, motion: Motion) -> list[tuple[tuple[str, str], float, np.ndarray]]:
+        """Return where bodies are in each other in one pose.
 
-        Returns whether anything is deep that a wall may help.
+        Args:
+            motion: Of one sample, with body poses.
+
+        Returns:
+            Names of two bodies, how deep [m], and where (3,) [m].
         """
-        for pair in list(self._axes):
-            if _total(depths, pair) > HELPS * _total(without, pair) > 0.0:
-                del self._axes[pair]
-                self._given_up.add(pair)
-        deep = {pair for pair, depth in depths.items() if depth.max() > DEEP} - self._given_up
-        for pair in sorted(deep - set(self._axes)):
-            self._axes[pair] = np.array([self._axis(number) for number in pair])
-        return bool(deep)
+        if self._judge is None:
+            return []
+        assert motion.position is not None and motion.quaternion is not None
+        found = self._judge.touching(motion.position[0], motion.quaternion[0])
+        return [((self._names[a], self._names[b]), depth, where) for (a, b), depth, where in found]
 
     def _axis(self, number: int) -> np.ndarray:
         """Return both ends of a body's axis (2, 3) in its own frame [m]."""
-        name = self._names[number]
-        around = capsule(name, np.concatenate([shape.corners() for shape in self._shapes if shape.body == name]))
-        axis = self._mechanism.frame(name).pose.inverse() @ around.pose
-        return np.array([axis.point((0.0, 0.0, side * around.size[1])) for side in (-1.0, 1.0)])
+        if number not in self._axes:
+            name = self._names[number]
+            around = capsule(name, np.concatenate([shape.corners() for shape in self._shapes if shape.body == name]))
+            axis = self._mechanism.frame(name).pose.inverse() @ around.pose
+            self._axes[number] = np.array([axis.point((0.0, 0.0, side * around.size[1])) for side in (-1.0, 1.0)])
+        return self._axes[number]
 
-    def _clearances(self, motion: Motion) -> list[Clearance]:
-        """Return the walls as objectives, each as high as a motion's poses tell."""
+    def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Clearance]:
+        """Return the walls of pairs as objectives, each as high as a motion's poses tell.
+
+        Args:
+            motion: With body poses.
+            pairs: Of bodies.
+
+        Returns:
+            An objective a pair.
+        """
+        if not pairs:
+            return []
         assert self._judge is not None and motion.position is not None and motion.quaternion is not None
         states = States(self._mechanism, motion.position, motion.quaternion)
-        free = self._judge.distances(motion.position, motion.quaternion, list(self._axes), NEAR)
+        free = self._judge.distances(motion.position, motion.quaternion, pairs, NEAR)
         found = []
-        for (pair, axes), far in zip(self._axes.items(), free.T, strict=True):
+        for pair, far in zip(pairs, free.T, strict=True):
+            axes = np.array([self._axis(number) for number in pair])
             wall = Clearance(self._names[pair[0]], self._names[pair[1]], least=np.zeros(len(far)), points=axes)
             least = np.maximum(wall.gaps(states) + MARGIN - far, 0.0)
             found.append(replace(wall, least=np.where(far < NEAR, least, 0.0)))

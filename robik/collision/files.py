@@ -51,15 +51,31 @@ def told_collisions(mechanism: Mechanism, robot_file: str | Path | None = None) 
     Raises:
         MissingExtraError: MuJoCo is not installed, which reads MJCF.
     """
-    told = ToldCollisions()
-    if robot_file is not None:
-        file = Path(robot_file)
-        root = read_xml(file) if file.suffix.lower() in (".xml", ".mjcf", ".urdf") else None
-        if root is not None and root.tag == "mujoco":
-            told = _of_mjcf(mechanism, file)
-        elif root is not None and root.tag == "robot":
-            told = ToldCollisions(shapes=_of_urdf(mechanism, root, file))
+    told = ToldCollisions() if robot_file is None else of_file(mechanism, robot_file)
     return told if told.shapes else ToldCollisions(shapes=seen_shapes(mechanism, robot_file))
+
+
+def of_file(mechanism: Mechanism, robot_file: str | Path) -> ToldCollisions:
+    """Return what a robot's file itself tells of collisions.
+
+    Args:
+        mechanism: The robot.
+        robot_file: That it was read from.
+
+    Returns:
+        Shapes and pairs; none of a format that tells none.
+
+    Raises:
+        FormatError: The file cannot be read.
+        MissingExtraError: MuJoCo is not installed, which reads MJCF.
+    """
+    file = Path(robot_file)
+    root = read_xml(file) if file.suffix.lower() in (".xml", ".mjcf", ".urdf") else None
+    if root is not None and root.tag == "mujoco":
+        return _of_mjcf(mechanism, file)
+    if root is not None and root.tag == "robot":
+        return ToldCollisions(shapes=_of_urdf(mechanism, root, file))
+    return ToldCollisions()
 
 
 def _of_urdf(mechanism: Mechanism, root: Element, file: Path) -> tuple[CollisionShape, ...]:

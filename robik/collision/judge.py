@@ -1,7 +1,7 @@
-"""Depths to which a robot's bodies go into each other, by MuJoCo: exact between convex shapes.
+"""Depths to which a robot's bodies go into each other and into obstacles, by MuJoCo: exact between convex shapes.
 
 MuJoCo finds which shapes touch in a pose, and the distance of each such pair. The bodies are loose ones that are put
-where the robot's are, so loops need not be told.
+where the robot's are, so loops need not be told. Obstacles are further bodies, which touch the robot's alone.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .shapes import HULL, CollisionShape
 
 Pair = tuple[int, int]  # numbers of two bodies, the smaller one first
 LEAST = 1e-6  # m, of a size: MuJoCo takes none that is zero
+ALL, ROBOT, OBSTACLE = (1, 1), (1, 0), (0, 1)  # what a shape is, and what it touches
 MEMORY = 1 << 26  # bytes for contacts: many touch in a random pose
 
 
@@ -33,28 +34,40 @@ class Judge:
     Args:
         mechanism: the robot.
         shapes: of its bodies.
-        pairs: of bodies that are judged; all with shapes if left out.
+        pairs: of bodies that are judged; all with shapes if left out. Where obstacles are judged, bodies of the robot
+            are not judged against each other.
+        obstacles: of each the points (K, 3) of its hull [m]; their numbers follow those of the robot's bodies.
 
     Raises:
         MissingExtraError: MuJoCo is not installed.
     """
 
     def __init__(
-        self, mechanism: Mechanism, shapes: Sequence[CollisionShape], pairs: Sequence[Pair] | None = None
+        self,
+        mechanism: Mechanism,
+        shapes: Sequence[CollisionShape],
+        pairs: Sequence[Pair] | None = None,
+        obstacles: Sequence[np.ndarray] = (),
     ) -> None:
         with extra("physics"):
             import mujoco
         self._mujoco = mujoco
         spec = mujoco.MjSpec()
         spec.memory = MEMORY
-        self._numbers = sorted({mechanism.body_index[shape.body] for shape in shapes})
-        names = [body.name for body in mechanism.bodies]
-        bodies = {names[number]: self._add_body(spec, names[number]) for number in self._numbers}
+        shaped = sorted({mechanism.body_index[shape.body] for shape in shapes})
+        first = len(mechanism.bodies)
+        self._numbers = [*shaped, *range(first, first + len(obstacles))]
+        bodies = {number: self._add_body(spec, str(number)) for number in self._numbers}
         for k, shape in enumerate(shapes):
-            self._add_shape(spec, bodies[shape.body], shape, k)
-        for a, b in combinations(self._numbers, 2):
-            if pairs is not None and (a, b) not in set(pairs):
-                spec.add_exclude(bodyname1=names[a], bodyname2=names[b])
+            self._add_shape(spec, bodies[mechanism.body_index[shape.body]], shape, k, ROBOT if obstacles else ALL)
+        for k, points in enumerate(obstacles):
+            hull = CollisionShape(body=str(first + k), kind=HULL, points=points)
+            self._add_shape(spec, bodies[first + k], hull, len(shapes) + k, OBSTACLE)
+        if pairs is not None:
+            wanted = set(pairs)
+            apart = product(shaped, range(first, first + len(obstacles))) if obstacles else combinations(shaped, 2)
+            for a, b in (pair for pair in apart if pair not in wanted):
+                spec.add_exclude(bodyname1=str(a), bodyname2=str(b))
         self._model = spec.compile()
         self._data = mujoco.MjData(self._model)
         self._of = np.array([self._numbers[body - 1] for body in self._model.geom_bodyid], dtype=int)
@@ -64,11 +77,12 @@ class Judge:
         body.add_freejoint()
         return body
 
-    def _add_shape(self, spec: Any, body: Any, shape: CollisionShape, number: int) -> None:
+    def _add_shape(self, spec: Any, body: Any, shape: CollisionShape, number: int, touches: tuple[int, int]) -> None:
         """Add a shape to a body of the model."""
         kind = "MESH" if shape.kind == HULL else shape.kind.upper()
         geom = body.add_geom(type=getattr(self._mujoco.mjtGeom, f"mjGEOM_{kind}"))
         geom.pos, geom.quat = shape.pose.position, shape.pose.quaternion
+        geom.contype, geom.conaffinity = touches
         if shape.kind == HULL:
             mesh = spec.add_mesh(name=f"hull {number}", inertia=self._mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX)
             mesh.uservert = shape.points.ravel().tolist()
@@ -98,6 +112,60 @@ class Judge:
             for p, shapes in enumerate(between):
                 found[k, p] = min(mujoco.mj_geomDistance(model, data, i, j, most, None) for i, j in shapes)
         return found
+
+    def touching(self, position: np.ndarray, quaternion: np.ndarray) -> list[tuple[Pair, float, np.ndarray]]:
+        """Return where bodies are in each other in one pose.
+
+        Args:
+            position: Positions of all bodies (n, 3) [m].
+            quaternion: Their orientations (n, 4) wxyz.
+
+        Returns:
+            Of each two shapes the pair of their bodies, how deep [m], and the middle of the way out (3,) [m].
+        """
+        mujoco, model, data = self._mujoco, self._model, self._data
+        data.qpos[:] = self._poses(position[None], quaternion[None])[0]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_collision(model, data)
+        found, ends = [], np.zeros(6)
+        for i, j in {tuple(pair) for pair in np.sort(data.contact.geom, axis=1).tolist()}:
+            depth = -mujoco.mj_geomDistance(model, data, i, j, 0.0, ends)
+            a, b = sorted((int(self._of[i]), int(self._of[j])))
+            found.append(((a, b), float(depth), 0.5 * (ends[:3] + ends[3:])))
+        return found
+
+    def ways(
+        self, position: np.ndarray, quaternion: np.ndarray, pairs: Sequence[Pair], most: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far bodies are from each other, and which way.
+
+        Args:
+            position: Positions of all bodies (T, n, 3) [m].
+            quaternion: Their orientations (T, n, 4) wxyz.
+            pairs: p pairs of bodies with shapes.
+            most: Distances beyond this are not looked for [m].
+
+        Returns:
+            Distances (T, p) [m], negative where they are in each other, at most `most`; unit vectors (T, p, 3) out of
+            the second body towards the first, zero where they are further apart.
+        """
+        mujoco, model, data = self._mujoco, self._model, self._data
+        geoms = {number: np.flatnonzero(self._of == number).tolist() for number in self._numbers}
+        between = [list(product(geoms[a], geoms[b])) for a, b in pairs]
+        found, ways = np.full((len(position), len(between)), most), np.zeros((len(position), len(between), 3))
+        ends = np.zeros(6)
+        for k, pose in enumerate(self._poses(position, quaternion)):
+            data.qpos[:] = pose
+            mujoco.mj_kinematics(model, data)
+            for p, shapes in enumerate(between):
+                for i, j in shapes:
+                    distance = mujoco.mj_geomDistance(model, data, i, j, most, ends)
+                    if distance < found[k, p]:
+                        found[k, p] = distance
+                        ways[k, p] = (ends[:3] - ends[3:]) / distance if abs(distance) > LEAST else 0.0
+        lengths = np.linalg.norm(ways, axis=2, keepdims=True)
+        return found, np.divide(ways, lengths, out=np.zeros_like(ways), where=lengths > 0.5)
 
     def _poses(self, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
         """Return the poses of the bodies with shapes as MuJoCo's coordinates (T, 7 b)."""

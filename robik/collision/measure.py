@@ -1,4 +1,4 @@
-"""Measurement of penetration: of a motion by its robot's collision shapes."""
+"""Measurement of penetration: of a motion by its robot's collision shapes, into itself, the ground and obstacles."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from ..motions.penetration import Penetration
 from ..retarget.clip import TargetClip
 from ..retarget.contacts import ground_of
 from ..retarget.support import standing_points
+from ..surroundings.ground import Ground
+from ..surroundings.obstacle import GROUND, Obstacle
+from .barriers import Barriers
 from .files import told_collisions
 from .judge import Judge, Pair
 from .pairs import pairs_that_can_touch
@@ -27,12 +30,12 @@ TOUCH = 1e-6  # m: bodies that are no deeper in each other touch
 def with_penetration(
     mechanism: Mechanism, motion: Motion, clip: TargetClip, robot_file: str | Path | None = None
 ) -> Motion:
-    """Return a solved motion whose report says how deep the robot goes into itself and into the ground.
+    """Return a solved motion whose report says how deep the robot goes into itself, the ground and obstacles.
 
     Args:
         mechanism: The robot.
         motion: With its report and body poses.
-        clip: That was followed; where its feet stand says where the ground is.
+        clip: That was followed, with its obstacles; where its feet stand says where the ground is.
         robot_file: That the robot was read from, for its collision shapes and meshes.
 
     Returns:
@@ -47,7 +50,8 @@ def with_penetration(
     told = told_collisions(mechanism, robot_file)
     if not told.shapes:
         return motion
-    found = measure_penetration(mechanism, told.shapes, motion, ground_of(mechanism, clip), told.apart)
+    ground = ground_of(mechanism, clip)
+    found = measure_penetration(mechanism, told.shapes, motion, ground, told.apart, clip.obstacles)
     quality = replace(
         motion.report.quality,
         self_penetration_mm=1e3 * float(found.depths.max(initial=0.0)),
@@ -60,17 +64,19 @@ def measure_penetration(
     mechanism: Mechanism,
     shapes: Sequence[CollisionShape],
     motion: Motion,
-    ground: float | None = None,
+    ground: Ground | None = None,
     apart: Collection[tuple[str, str]] = (),
+    obstacles: Sequence[Obstacle] = (),
 ) -> Penetration:
-    """Return how deep a robot goes into itself, and into level ground.
+    """Return how deep a robot goes into itself, into the ground and into obstacles.
 
     Args:
         mechanism: The robot.
         shapes: Of its bodies.
         motion: With body poses.
-        ground: Its height [m]; None where there is none.
+        ground: On which it stands; None where there is none.
         apart: Names of two bodies that may go into each other.
+        obstacles: Around it; its ground is none.
 
     Returns:
         The depths.
@@ -90,16 +96,33 @@ def measure_penetration(
     order = sorted((pair for pair in depths if depths[pair].max() > TOUCH), key=lambda pair: -depths[pair].max())
     low = sorted((name for name in sunk if sunk[name].max() > TOUCH), key=lambda name: -sunk[name].max())
     none = np.zeros((len(motion.times), 0))
+    others = [item for item in obstacles if item.name != GROUND]
+    into = _in_obstacles(mechanism, shapes, motion, others) if others else {}
+    deep = sorted((pair for pair in into if into[pair].max() > TOUCH), key=lambda pair: -into[pair].max())
     return Penetration(
         pairs=tuple((names[a], names[b]) for a, b in order),
         depths=np.column_stack([none, *(depths[pair] for pair in order)]),
         ground_bodies=tuple(low),
         ground_depths=np.column_stack([none, *(sunk[name] for name in low)]),
+        obstacle_pairs=tuple(deep),
+        obstacle_depths=np.column_stack([none, *(into[pair] for pair in deep)]) if others else none[:0],
     )
 
 
+def _in_obstacles(
+    mechanism: Mechanism, shapes: Sequence[CollisionShape], motion: Motion, obstacles: Sequence[Obstacle]
+) -> dict[tuple[str, str], np.ndarray]:
+    """Return how deep bodies are in obstacles (T,) [m], by the names of both; the deepest of an obstacle's parts."""
+    barriers = Barriers(mechanism, shapes, obstacles)
+    found: dict[tuple[str, str], np.ndarray] = {}
+    for pair, depth in barriers.depths(motion).items():
+        names = barriers.names(pair)
+        found[names] = np.maximum(found.get(names, 0.0), depth)
+    return found
+
+
 def _sunk(
-    mechanism: Mechanism, shapes: Sequence[CollisionShape], motion: Motion, ground: float
+    mechanism: Mechanism, shapes: Sequence[CollisionShape], motion: Motion, ground: Ground
 ) -> dict[str, np.ndarray]:
     """Return how deep bodies are in the ground (T,) [m], by name, of those that ever are.
 
@@ -108,16 +131,21 @@ def _sunk(
     assert motion.position is not None and motion.quaternion is not None
     feet = [frame for frame in mechanism.frames if frame.is_foot]
     found: dict[str, np.ndarray] = {}
-    for foot in feet:
-        depth = np.maximum(ground - standing_points(mechanism, motion, foot.name)[..., 2].min(axis=1), 0.0)
+
+    def take(body: str, depth: np.ndarray) -> None:
         if depth.any():
-            found[foot.body] = np.maximum(found.get(foot.body, 0.0), depth)
+            found[body] = np.maximum(found.get(body, 0.0), depth)
+
+    for foot in feet:
+        take(foot.body, ground.depths(standing_points(mechanism, motion, foot.name)).max(axis=1))
     soled = {foot.body for foot in feet}
     for shape in (shape for shape in shapes if shape.body not in soled):
         body = mechanism.body_index[shape.body]
         turn = Rotation.from_quat(motion.quaternion[:, body, [1, 2, 3, 0]]).as_matrix()
-        place = motion.position[:, body] + turn @ np.array(shape.pose.position)
-        depth = np.maximum(ground - shape.lowest(place, turn @ shape.pose.matrix), 0.0)
-        if depth.any():
-            found[shape.body] = np.maximum(found.get(shape.body, 0.0), depth)
+        if ground.mesh is None:
+            place = motion.position[:, body] + turn @ np.array(shape.pose.position)
+            take(shape.body, np.maximum(ground.level - shape.lowest(place, turn @ shape.pose.matrix), 0.0))
+        else:
+            points = np.einsum("tij,kj->tki", turn, shape.corners()) + motion.position[:, body, None]
+            take(shape.body, ground.depths(points).max(axis=1))
     return found

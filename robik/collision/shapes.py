@@ -16,6 +16,7 @@ from ..skeleton.shapes import mesh_points
 
 HULL = "hull"
 KINDS = ("sphere", "capsule", "cylinder", "box", HULL)
+UP = np.array([0.0, 0.0, 1.0])
 FLAT = 1e-4  # m: a mesh that is thinner has no volume, and is a capsule
 
 
@@ -71,29 +72,30 @@ class CollisionShape:
         box = np.array(list(product((-1.0, 1.0), repeat=3))) * half
         return box @ self.pose.matrix.T + np.array(self.pose.position)
 
-    def lowest(self, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    def lowest(self, position: np.ndarray, rotation: np.ndarray, up: np.ndarray = UP) -> np.ndarray:
         """Return the height of the shape's lowest point.
 
         Args:
             position: Positions of the shape (T, 3) [m].
             rotation: Its orientations (T, 3, 3).
+            up: Along which heights count, (3,) or (T, 3).
 
         Returns:
             Heights (T,) [m].
         """
-        up = rotation[:, 2]  # of each axis of the shape
+        own = np.einsum("tij,ti->tj", rotation, np.broadcast_to(up, position.shape))  # in the shape's coordinates
         match self.kind:
             case "sphere":
-                below = np.full(len(up), self.size[0])
+                below = np.full(len(own), self.size[0])
             case "capsule":
-                below = self.size[0] + self.size[1] * np.abs(up[:, 2])
+                below = self.size[0] + self.size[1] * np.abs(own[:, 2])
             case "cylinder":
-                below = self.size[0] * np.hypot(up[:, 0], up[:, 1]) + self.size[1] * np.abs(up[:, 2])
+                below = self.size[0] * np.hypot(own[:, 0], own[:, 1]) + self.size[1] * np.abs(own[:, 2])
             case "box":
-                below = np.abs(up) @ np.array(self.size)
+                below = np.abs(own) @ np.array(self.size)
             case _:
-                below = -(up @ self.points.T).min(axis=1)
-        return position[:, 2] - below
+                below = -(own @ self.points.T).min(axis=1)
+        return np.asarray((position * up).sum(axis=1) - below)
 
 
 def primitive(body: str, visual: Visual) -> CollisionShape:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..motions import Motion
     from ..motions.format import FramePoses
+    from ..retarget.report_page import Plot
     from ..servo.chain import ServoChain
 
 
@@ -57,12 +58,13 @@ def add_report(commands: argparse._SubParsersAction) -> None:
         commands,
         "report",
         _report,
-        "one HTML page of plots: speeds and ranges against limits, errors, balance, contacts",
+        "one HTML page of plots: speeds, ranges and torques against limits, errors, balance, contacts",
     )
     parser.add_argument("motion", metavar="MOTION.csv")
     add_robot(parser, "--robot", "whose motion it is, for limits and balance: ")
     parser.add_argument("--clip", metavar="CLIP.npz", help="what was followed, for errors and contacts")
     parser.add_argument("--settings", metavar="SETTINGS.json", help="with which weights")
+    parser.add_argument("--servos", metavar="SERVOS.json", help="motors, for torques and power; the robot's own limits")
     parser.add_argument(
         "--states",
         metavar="STATES.npz",
@@ -159,10 +161,12 @@ def _print_solved(motion: Motion) -> None:
     from ..motions import report_summary
 
     found = report_summary(motion)
+    nearly = f" ({len(found['frames_nearly'])} of them slightly)" if found["frames_nearly"] else ""
     print(
         f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; off by at most"
         f" {1e3 * found['position_error_max_m']:.3g} mm, closed to {found['constraint_residual_max']:.1g} m;"
-        f" {len(found['frames_short'])} frames fall short, {len(found['frames_too_fast'])} are too fast for a motor"
+        f" {len(found['frames_short'])} frames fall short{nearly},"
+        f" {len(found['frames_too_fast'])} are too fast for a motor"
     )
     if found["peak_acceleration"]:
         name, most = max(found["peak_acceleration"].items(), key=lambda item: item[1])
@@ -187,7 +191,7 @@ def _report(options: argparse.Namespace) -> None:
     from ..retarget.report_page import save_page, with_states
 
     motion = load_motion(options.motion)
-    for name in ("clip", "states"):
+    for name in ("clip", "states", "servos"):
         if getattr(options, name) and not options.robot:
             raise RobikError(f"--{name} says nothing without its robot; give --robot too")
     mechanism = load(options) if options.robot else None
@@ -203,8 +207,18 @@ def _report(options: argparse.Namespace) -> None:
             with naming(options.motion):
                 motion = with_states(mechanism, motion)
     output = options.output or str(Path(options.motion).with_suffix(".html"))
-    save_page(output, motion, mechanism, clip, settings)
+    more = _forces(mechanism, motion, options.servos) if mechanism is not None and mechanism.mass > 0 else []
+    save_page(output, motion, mechanism, clip, settings, more=more)
     print(f"{output}: {len(motion.times)} samples of {len(motion.actuators)} motors")
+
+
+def _forces(mechanism: Mechanism, motion: Motion, servos: str | None) -> list[Plot]:
+    """Return plots of what the motors must give."""
+    from ..physics.motors import motors_of
+    from ..physics.report_plots import force_plots
+
+    motors = motors_of(servos, mechanism)
+    return force_plots(motors.room, motion, motors.drives())
 
 
 def _fk(options: argparse.Namespace) -> None:

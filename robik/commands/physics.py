@@ -28,6 +28,7 @@ def add_physics(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--servos", metavar="SERVOS.json", help="motors; the robot's own torque limits without it")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
     parser.add_argument("--carry-weight", action="store_true", help="goals that bring loaded motors to the motion")
+    parser.add_argument("--tilt-feedback", action="store_true", help="an IMU on the base rights the robot")
     parser.add_argument("--p-gain", type=float, metavar="P", help="position P gain of the servos; that of the factory")
     parser.add_argument(
         "--stiffness",
@@ -53,7 +54,7 @@ def _physics(options: argparse.Namespace) -> int:
     from ..motions import load_motion, save_motion
     from ..physics import SINGLE, draws, planned, run
     from ..physics.export import save_scene
-    from ..physics.motors import check_options, motors_of, slowed
+    from ..physics.motors import check_options, motors_of, slowed, told_of_data
     from ..skeleton.feet import on_its_feet
     from ..skeleton.shapes import shapes_of
 
@@ -71,6 +72,7 @@ def _physics(options: argparse.Namespace) -> int:
             carry=options.carry_weight,
             rate=options.rate,
             delay=motors.delay,
+            feedback=options.tilt_feedback,
             source=options.motion,
         )
     if options.output:
@@ -78,7 +80,8 @@ def _physics(options: argparse.Namespace) -> int:
     if options.goals:
         save_motion(replace(plan.reference, values=plan.goals), options.goals, "csv")
     verdict = run(plan, (*SINGLE, *draws(options.trials)) if options.trials else ())
-    print(json.dumps(verdict.as_data(), indent=2) if options.json else "\n".join(verdict.lines()))
+    lines = filter(None, [*verdict.lines(), told_of_data(motors)])
+    print(json.dumps(verdict.as_data(), indent=2) if options.json else "\n".join(lines))
     return 0
 
 
@@ -86,6 +89,7 @@ def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Mo
     """Search for the least change that stands, write what was chosen, and return the exit code."""
     from dataclasses import replace
 
+    from ..collision.apart import walls_of
     from ..files import check_writable
     from ..motions import save_motion
     from ..physics.export import save_scene
@@ -94,9 +98,10 @@ def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Mo
 
     check_writable(options.make_it_stand, options.goals, options.output)
     with naming(options.motion):
-        source = source_of(mechanism, motion, options.motion)
+        source = source_of(mechanism, motion, options.motion, partial(walls_of, mechanism, robot_file(options)))
     tell = partial(print, "trying:", file=sys.stderr, flush=True) if sys.stderr.isatty() else None
-    search = make_it_stand(source, motors, options.trials, tell, p_gain=options.p_gain, rate=options.rate)
+    how = {"p_gain": options.p_gain, "rate": options.rate, "feedback": options.tilt_feedback}
+    search = make_it_stand(source, motors, options.trials, tell, **how)
     print(json.dumps(search.as_data(), indent=2) if options.json else "\n".join(search.lines()))
     best = search.best
     if not best.stands or best.motion is None or best.plan is None:

@@ -32,6 +32,10 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the motion file to write")
     parser.add_argument("--format", metavar="NAME", help="of OUT; by its extension if left out, see robik export")
     add_following(parser)
+    parser.add_argument("--ground", metavar="MESH", help="an STL or OBJ to stand on [m]; level without it")
+    parser.add_argument(
+        "--obstacle", metavar="MESH", action="append", default=[], help="an STL or OBJ to keep off [m]; any number"
+    )
     parser.add_argument("--start", type=float, metavar="S", help="first second of the recording")
     parser.add_argument("--end", type=float, metavar="S", help="last second of the recording")
     parser.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
@@ -41,19 +45,17 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
 def _retarget(options: argparse.Namespace) -> None:
     from ..files import check_writable
     from ..motions import save_report
-    from ..motions.format import Companions
-    from ..motions.registry import format_to_write, save_motion
-    from ..motions.resampling import resampled
+    from ..motions.registry import format_to_write
     from ..retarget.baking import BakeSettings, balance_by_name
     from ..retarget.recorded import retarget_recording
-    from ..skeleton.mapping_file import save_rows
+    from ..surroundings.obstacle import read_surroundings
     from ..warm_up import help_compiling
 
     chosen = format_to_write(options.output, options.format)
     balance = balance_by_name(options.balance, options.pin_feet)
     chosen.check_writable(options.output)
     check_writable(options.report, options.save_mapping)
-    mechanism = load(options)
+    mechanism, around = load(options), read_surroundings(options.obstacle, options.ground)
     help_compiling()
     _tell_thin_feet(mechanism, balance)
     found = retarget_recording(
@@ -66,18 +68,29 @@ def _retarget(options: argparse.Namespace) -> None:
         end=options.end,
         body_model=options.body_model,
         robot_file=robot_file(options),
+        obstacles=around,
         settings=BakeSettings(keep_apart=options.keep_apart),
         speed_cost=options.report is not None,
         progress=_progress() if sys.stderr.isatty() else None,
     )
     _tell_feet(mechanism, found, balance)
-    motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
-    save_motion(motion, options.output, chosen.name, Companions(robot=found.mechanism, order=options.order))
-    if options.save_mapping:
-        save_rows(found.rows, options.save_mapping)
+    _write(found, options, chosen.name)
     _tell(found)
     if options.report:
         save_report(judged(found.mechanism, found.motion, found.clip, robot_file(options)), options.report)
+
+
+def _write(found: Retargeted, options: argparse.Namespace, name: str) -> None:
+    """Write the motion in the format of this name, and the mapping where that is asked for."""
+    from ..motions.format import Companions
+    from ..motions.registry import save_motion
+    from ..motions.resampling import resampled
+    from ..skeleton.mapping_file import save_rows
+
+    motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
+    save_motion(motion, options.output, name, Companions(robot=found.mechanism, order=options.order))
+    if options.save_mapping:
+        save_rows(found.rows, options.save_mapping)
 
 
 def _tell(found: Retargeted) -> None:
@@ -121,6 +134,8 @@ def _told(motion: Motion) -> str:
         f"off by {1e3 * found['position_error_mean_m']:.3g} mm on average, "
         f"{1e3 * found['position_error_max_m']:.3g} mm at most, "
         f"closed to {found['constraint_residual_max']:.1g} m; "
+        f"{found['frames'] - len(found['frames_short'])} frames meet their targets,"
+        f" {len(found['frames_nearly'])} more nearly; "
         f"{len(found['frames_too_fast'])} frames too fast for a motor{_told_quality(found['quality'])}"
     )
 

@@ -56,9 +56,14 @@ def _inspect(options: argparse.Namespace) -> None:
         return
     print("\n".join(found.lines()))
     if options.servos:
-        from ..physics.motors import motors_of, told_of_legs
+        from ..physics.motors import motors_of, told_of_data, told_of_legs
+        from ..skeleton.feet import on_its_feet
+        from ..skeleton.shapes import shapes_of
 
-        print(told_of_legs(motors_of(options.servos, mechanism)) or "its servos are stiff enough to stand on")
+        motors = motors_of(options.servos, on_its_feet(mechanism, shapes_of(mechanism, robot_file(options))))
+        print(told_of_legs(motors) or "its servos are stiff enough to stand on")
+        if said := told_of_data(motors):
+            print(said)
     if stretch:
         print("\n".join(describe(stretch)))
 

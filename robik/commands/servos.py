@@ -10,6 +10,7 @@ from .arguments import command
 
 if TYPE_CHECKING:
     from ..motions import Motion
+    from ..tilt_feedback import TiltPlan
 
 
 def add_play(commands: argparse._SubParsersAction) -> None:
@@ -46,6 +47,11 @@ def add_play(commands: argparse._SubParsersAction) -> None:
         "--carry-weight",
         metavar="ROBOT",
         help="goals that bring loaded servos to the motion, by this robot's masses and the servos' own P gains",
+    )
+    parser.add_argument(
+        "--tilt-feedback",
+        metavar="ROBOT",
+        help="right this robot when it leans against the motion, by the IMU that SERVOS.json names",
     )
     parser.add_argument("--without", type=int, nargs="+", metavar="ID", default=[], help="play without these servos")
     parser.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
@@ -140,6 +146,7 @@ def _play(options: argparse.Namespace) -> int:
             options.speed,
             options.soften,
             _carry(options) if options.carry_weight else None,
+            _tilt(options) if options.tilt_feedback else None,
         ),
         feed_forward=options.feed_forward,
         without=tuple(options.without),
@@ -159,6 +166,31 @@ def _carry(options: argparse.Namespace) -> Callable[[Motion, Mapping[int, float]
         return carrying(robot, motion, chain, gains, speed=speed, rate=options.rate, source=options.motion)
 
     return carry
+
+
+def _tilt(options: argparse.Namespace) -> Callable[[Motion, tuple[float, float] | None, float], TiltPlan]:
+    """Return what makes, of a motion, a stretch of it and a speed, what tilt feedback must know."""
+    from ..errors import ServoError
+    from ..physics.tilt_plan import tilt_plan
+    from ..robots import load, names, path
+    from ..servo.chain_file import load_chain
+    from ..skeleton.feet import on_its_feet
+    from ..skeleton.shapes import shapes_of
+
+    given = options.tilt_feedback
+    robot, imu = load(given), load_chain(options.servos).imu
+    robot = on_its_feet(robot, shapes_of(robot, path(given) if given in names() else given))
+    if imu is None:
+        raise ServoError(
+            f'{options.servos} names no IMU, which tilt feedback needs ("imu": {{"port": "/dev/ttyUSB1"}})'
+        )
+
+    def tilt(motion: Motion, stretch: tuple[float, float] | None, speed: float) -> TiltPlan:
+        begin = float(motion.times[0])
+        part = None if stretch is None else (stretch[0] - begin, stretch[1] - begin)
+        return tilt_plan(robot, motion, imu.body, options.motion).played(part, speed)
+
+    return tilt
 
 
 def _servos(options: argparse.Namespace) -> int:

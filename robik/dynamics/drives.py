@@ -25,11 +25,13 @@ class Drive:
         stiffness: torque per error [N m/rad or N/m].
         effort: largest torque or force at rest [N m or N]; inf where unknown.
         speed: without load [rad/s or m/s]; inf where unknown.
+        efficiency: share of the battery's power that is not lost in the gear.
     """
 
     stiffness: float
     effort: float = inf
     speed: float = inf
+    efficiency: float = 1.0
 
     @property
     def damping(self) -> float:

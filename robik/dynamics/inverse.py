@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -189,15 +190,34 @@ class InverseDynamics:
         Returns:
             Torques (3, A) [N m or N].
         """
-        now, e, out = new_placement(self.flat, self.topology.rest), self._elimination, np.zeros(len(self.flat.before))
+        return self.twists([body], self.topology.rest)[0, :3]
+
+    def twists(self, bodies: Sequence[str], q: np.ndarray) -> np.ndarray:
+        """Return how bodies move with the motors while the base stays, all loops closed.
+
+        Args:
+            bodies: Names.
+            q: Coordinates (nq,) of the tree, with closed loops.
+
+        Returns:
+            Twists (bodies, 6, A) about the world's origin: turn and speed of what passes the origin, by actuator. Of
+            motors more than the loops leave free, that follow the others, none.
+        """
+        now, e, out = new_placement(self.flat, q), self._elimination, np.zeros(len(self.flat.before))
         forward_kinematics(self.flat, now)
         close(self.flat, now)
         eliminate(self.flat, now, e)
-        rows = []
-        for k in range(3):
-            unit_wrench(self.flat, now, e, self.topology.body_at[body], k, out)
-            rows.append(self._sign * out[self._motor])
-        return np.array(rows)
+        found = np.zeros((len(bodies), 6, len(self._motor)))
+        for index, body in enumerate(bodies):
+            for k in range(6):
+                unit_wrench(self.flat, now, e, self.topology.body_at[body], k, out)
+                found[index, k] = self._sign * out[self._motor]
+        return found
+
+    @property
+    def following_motors(self) -> tuple[str, ...]:
+        """Return the actuators more than the loops leave free, which follow the others."""
+        return tuple(self.mechanism.actuators[k] for k in self._surplus.tolist())
 
     @cached_property
     def _masses(self) -> tuple[np.ndarray, np.ndarray]:

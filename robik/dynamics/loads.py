@@ -3,9 +3,10 @@
 A DC motor of stall torque τₛ and free speed ω₀ gives at most τₛ (1 − |ω| / ω₀) in the way in which it turns. For torque
 τ at speed ω it takes
 
-    P = τ (ω + ω₀ τ / τₛ)
+    P = τ (ω + ω₀ τ / τₛ) / η
 
-from the battery: what it does, and what its windings turn into heat. Friction in the gear comes on top.
+from the battery: what it does, and what its windings turn into heat. What the gear loses is in η, by the current that
+the motor takes when it stalls.
 """
 
 from __future__ import annotations
@@ -86,5 +87,6 @@ def battery_power(dynamics: Dynamics, drives: Mapping[str, Drive]) -> np.ndarray
     free = np.array([drives[name].speed for name in dynamics.actuators])
     if not len(effort) or not (np.isfinite(effort).all() and np.isfinite(free).all()):
         return None
-    power = dynamics.torque * (dynamics.velocity + free * dynamics.torque / effort)
+    share = np.array([drives[name].efficiency for name in dynamics.actuators])
+    power = dynamics.torque * (dynamics.velocity + free * dynamics.torque / effort) / share
     return np.asarray(np.maximum(power, 0.0).sum(axis=1))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "data" / "gallery"
 SERVOS = ".servos.json"
+PICTURE = ".png"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,7 @@ class Entry:
         inside: path of the robot's file in that wheel; empty where `file` is the robot's own.
         servos: its servo file, or None.
         about: what there is to animate.
+        picture: its preview, where that comes with RobIK; else None.
     """
 
     title: str
@@ -61,6 +63,7 @@ class Entry:
     inside: str = ""
     servos: Path | None = None
     about: str = ""
+    picture: Path | None = None
 
     @property
     def key(self) -> str:

@@ -15,7 +15,7 @@ from .. import robots
 from ..formats import READERS
 from ..formats.mesh_files import FORMAT_FOLDERS
 from ..formats.native import EXTENSION as NATIVE
-from .entry import SERVOS, Entry, Known, known_robots
+from .entry import PICTURE, SERVOS, Entry, Known, known_robots
 
 CACHE = "ROBOT_DESCRIPTIONS_CACHE"  # environment variable of the package robot_descriptions
 DEEPEST, MOST = 5, 5_000  # folders below one of the user's, and files in all that are looked at
@@ -79,11 +79,14 @@ def _own() -> Iterator[Entry]:
     """Yield the robots that come with RobIK."""
     for name in robots.names():
         servos = robots.FOLDER / f"{name}{SERVOS}"
-        title = name.upper() if name[-1].isdigit() else name.replace("_", " ").title()
         yield Entry(
-            title=title, maker="RobIK", file=robots.path(name), place="RobIK",
+            title=name.upper() if name[-1].isdigit() else name.replace("_", " ").title(),
+            maker="RobIK",
+            file=robots.path(name),
+            place="RobIK",
             servos=servos if servos.is_file() else None,
-        )  # fmt: skip
+            picture=robots.FOLDER / f"{name}{PICTURE}",
+        )
 
 
 def _found(known: Known, places: Places) -> Entry | None:

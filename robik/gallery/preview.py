@@ -1,6 +1,6 @@
 """Previews of robots: small pictures, drawn without a graphics card in a process of their own.
 
-    python -m robik.gallery.preview ROBOT PICTURE.png
+    python -m robik.gallery.preview ROBOT PICTURE.png [ROBOT PICTURE.png …]
 
 Points are spread evenly over all triangles, and of those behind each pixel the nearest is shown. It is meant for
 pictures of a hundred pixels, where that is as good as filling triangles.
@@ -145,26 +145,28 @@ def _splat(picture: np.ndarray, points: np.ndarray, colors: np.ndarray) -> None:
     picture[row[order], x[order], 3] = 1.0
 
 
-def main(robot: str, picture: str) -> int:
-    """Draw a robot file's preview.
+def main(paths: list[str]) -> int:
+    """Draw previews of robot files.
 
     Args:
-        robot: The robot's file.
-        picture: Of the PNG to be written.
+        paths: A robot's file and the PNG to be written, in turn.
 
     Returns:
-        0, or 2 where the robot cannot be read.
+        0, or 2 where a robot cannot be read.
     """
-    try:
-        found = draw(import_robot(robot).mechanism, Path(robot))
-    except RobikError as error:
-        print(" ".join(str(error).split()), file=sys.stderr)
-        return 2
-    part = Path(f"{picture}.part")
-    part.write_bytes(png(found))
-    part.replace(picture)
-    return 0
+    code = 0
+    for robot, picture in zip(paths[::2], paths[1::2], strict=True):
+        try:
+            found = png(draw(import_robot(robot).mechanism, Path(robot)))
+        except RobikError as error:
+            print(f"{robot}: {' '.join(str(error).split())}", file=sys.stderr)
+            code = 2
+            continue
+        part = Path(f"{picture}.part")
+        part.write_bytes(found)
+        part.replace(picture)
+    return code
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

@@ -1,8 +1,8 @@
-"""Penetration of a motion: how deep a robot goes into itself and into the ground, frame by frame."""
+"""Penetration of a motion: how deep a robot goes into itself, the ground and obstacles, frame by frame."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,19 +11,23 @@ DEEP = 1e-3  # m: a frame with more counts
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Penetration:
-    """Depths to which a robot goes into itself and into the ground.
+    """Depths to which a robot goes into itself, into the ground and into obstacles.
 
     Attributes:
         pairs: names of two bodies that go into each other at some time, the deepest first.
         depths: (T, pairs) [m], 0 where they do not.
         ground_bodies: names of the bodies that go into the ground at some time, the deepest first.
         ground_depths: (T, ground_bodies) [m].
+        obstacle_pairs: a body and the obstacle that it goes into at some time, the deepest first.
+        obstacle_depths: (T, obstacle_pairs) [m].
     """
 
     pairs: tuple[tuple[str, str], ...]
     depths: np.ndarray
     ground_bodies: tuple[str, ...]
     ground_depths: np.ndarray
+    obstacle_pairs: tuple[tuple[str, str], ...] = ()
+    obstacle_depths: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def self_share(self) -> float:
@@ -34,6 +38,11 @@ class Penetration:
     def ground_share(self) -> float:
         """Share of the frames in which it is more than `DEEP` in the ground."""
         return _share(self.ground_depths)
+
+    @property
+    def obstacle_share(self) -> float:
+        """Share of the frames in which it is more than `DEEP` in an obstacle."""
+        return _share(self.obstacle_depths)
 
     def __str__(self) -> str:
         said = []
@@ -49,6 +58,12 @@ class Penetration:
                 f"{self.ground_bodies[0]} is {1e3 * self.ground_depths[k, 0]:.3g} mm in the ground in sample {k},"
                 f" some body in {100 * self.ground_share:.3g} % of the samples"
             )
+        if self.obstacle_pairs:
+            k, (body, obstacle) = int(self.obstacle_depths[:, 0].argmax()), self.obstacle_pairs[0]
+            said.append(
+                f"{body} is {1e3 * self.obstacle_depths[k, 0]:.3g} mm in the obstacle {obstacle} in sample {k}, some"
+                f" body in one in {100 * self.obstacle_share:.3g} % of the samples"
+            )
         return "; ".join(said) or "the robot goes neither into itself nor into the ground"
 
     def as_data(self) -> dict:
@@ -61,6 +76,12 @@ class Penetration:
             "ground_penetration_frames": self.ground_share,
             "ground_penetration_bodies": [
                 _row(self.ground_depths[:, i], body=name) for i, name in enumerate(self.ground_bodies)
+            ],
+            "obstacle_penetration_mm": 1e3 * float(self.obstacle_depths.max(initial=0.0)),
+            "obstacle_penetration_frames": self.obstacle_share,
+            "obstacle_penetration_pairs": [
+                _row(self.obstacle_depths[:, i], body=body, obstacle=obstacle)
+                for i, (body, obstacle) in enumerate(self.obstacle_pairs)
             ],
         }
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from .penetration import Penetration
 
+NEARLY = 10.0  # times its tolerance: a target that is missed by no more is nearly met
+
 
 @dataclass(frozen=True, kw_only=True)
 class SpeedErrors:
@@ -310,6 +312,11 @@ class Report:
     rounding: float = 0.0
     moved: tuple[MovedFoothold, ...] = ()
     penetration: Penetration | None = None
+
+    @property
+    def nearly(self) -> np.ndarray:
+        """Indices of the frames that miss a target, and none by more than `NEARLY` times its tolerance."""
+        return np.flatnonzero((self.missed > 1.0) & (self.missed <= NEARLY))
 
     @property
     def jumping(self) -> np.ndarray:

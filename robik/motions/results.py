@@ -51,6 +51,7 @@ def report_summary(motion: Motion) -> dict:
         "quality": asdict(report.quality),
         "penetration": report.penetration.as_data() if report.penetration else None,
         "moved_footholds": [item.as_data() for item in report.moved],
+        "frames_nearly": report.nearly.tolist(),
         "frames_short": [{"frame": int(k), "why": why} for k, why in report.short],
         "objectives": [
             {

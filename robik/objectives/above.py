@@ -1,28 +1,32 @@
-"""Above: points of a frame, such as the corners of a sole, no lower than a height.
+"""Above: points of a frame, such as the corners of a sole, on one side of a plane: above the ground, off an obstacle.
 
-    f = ½ w Σ min(0, z − h)²/ℓ²
+    f = ½ w Σ min(0, n · x − h)²/ℓ²
 
-z are the points' heights in the world, h the least one. The force at a point below is w (z − h) upwards, and its second
-derivative w along the world's z.
+x are the points in the world, n is the plane's normal, upwards for level ground, and h its height along it. The force
+at a point beyond is w (n · x − h) along n, and its second derivative w along n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..jit import by_reference, kernel
+from ..errors import ClipError
+from ..jit import by_reference, inlined, kernel
 from ..kinematics.frames import anchor
 from ..kinematics.kernels import rotate
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import Topology
 from .least import Least
-from .objective import ints
+from .objective import ints, samples_of
 from .rows import Row
 from .terms import add_along, add_point, moved
+
+NORMAL = "normal"  # end of its key in `CLIP.npz`
+UP = (0.0, 0.0, 1.0)
 
 
 class Aboves(NamedTuple):
@@ -32,7 +36,14 @@ class Aboves(NamedTuple):
     item: np.ndarray  # (p,) objective that it belongs to
     point: np.ndarray  # (p, 3) in its body's state frame [m]
     weight: np.ndarray  # (t,) over ℓ²
-    least: np.ndarray  # (t,) least height [m]
+    least: np.ndarray  # (t,) least height along the normal [m]
+    normal: np.ndarray  # (t, 3) unit vectors in the world
+
+
+@inlined
+def _height(normal, point):
+    """Return how high a point is along a normal."""
+    return normal[0] * point[0] + normal[1] * point[1] + normal[2] * point[2]
 
 
 @kernel
@@ -48,8 +59,9 @@ def add_value(now, aboves, total):
         The new sum.
     """
     for p in range(aboves.body.shape[0]):
-        b, t = aboves.body[p], aboves.item[p]
-        short = min(0.0, rotate(now.R[b], aboves.point[p])[2] + now.c[b, 2] - aboves.least[t])
+        b, t, c = aboves.body[p], aboves.item[p], now.c[aboves.body[p]]
+        x, y, z = rotate(now.R[b], aboves.point[p])
+        short = min(0.0, _height(aboves.normal[t], (x + c[0], y + c[1], z + c[2])) - aboves.least[t])
         total += 0.5 * aboves.weight[t] * short * short
     return total
 
@@ -68,38 +80,120 @@ def add_terms(now, aboves, terms, share):
         b, t, c = aboves.body[p], aboves.item[p], now.c[aboves.body[p]]
         x, y, z = rotate(now.R[b], aboves.point[p])
         x, y, z = x + c[0], y + c[1], z + c[2]
-        short = moved(terms.ahead[b], x, y, z)[2] - aboves.least[t]
+        n, w = aboves.normal[t], aboves.weight[t]
+        short = _height(n, moved(terms.ahead[b], x, y, z)) - aboves.least[t]
         if short < 0.0:
-            add_point(terms, b, x, y, z, 0.0, 0.0, share * aboves.weight[t] * short)
-            add_along(terms, b, x, y, z, 0.0, 0.0, 1.0, aboves.weight[t])
+            force = share * w * short
+            add_point(terms, b, x, y, z, force * n[0], force * n[1], force * n[2])
+            add_along(terms, b, x, y, z, n[0], n[1], n[2], w)
 
 
 @dataclass(frozen=True)
 class Above(Least):
-    """Points of a frame no lower than a height.
+    """Points of a frame on one side of a plane.
 
     Attributes:
         frame: that carries them.
-        least: (T,) least height in the world [m].
+        least: (T,) least height along the plane's normal, from the world's origin [m].
         points: (K, 3) in the frame's coordinates [m].
+        of: name of the obstacle that the plane keeps them off; empty for the ground.
+        normal: (T, 3) unit vectors in the world, out of what the points are kept off; None for upwards.
     """
 
     frame: str
+    of: str = ""
+    normal: np.ndarray | None = None
 
     FIELD = "above"
-    FORM = r"(?P<frame>.+)\.above"
-    KEYS = ("NAME.above", "NAME.above.points")
+    FORM = r"(?P<frame>.+)\.above(\.(?P<of>.+))?"
+    KEYS = ("NAME.above", "NAME.above.points", "NAME.above.normal", "NAME.above.OBSTACLE")
     POINTS, SHAPE, ABOUT = "points", "(K, 3)", "points in the frame's coordinates"
 
     @property
     def key(self) -> str:
-        """`FRAME.above`."""
-        return f"{self.frame}.above"
+        """`FRAME.above`, `FRAME.above.OBSTACLE`."""
+        return f"{self.frame}.above.{self.of}" if self.of else f"{self.frame}.above"
 
     @property
     def bodies(self) -> tuple[str, ...]:
         """The frame."""
         return (self.frame,)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return its arrays by their keys in `CLIP.npz`."""
+        return super().arrays() | ({} if self.normal is None else {f"{self.key}.{NORMAL}": self.normal})
+
+    @classmethod
+    def take(cls, arrays: dict[str, np.ndarray]) -> list[Self]:
+        """Return those in a clip's arrays, whose keys are taken out.
+
+        Args:
+            arrays: Arrays of a clip file by key.
+
+        Returns:
+            The objectives found.
+
+        Raises:
+            ClipError: The points are missing.
+        """
+        normals = {key: arrays.pop(key) for key in list(arrays) if ".above." in key and key.endswith(f".{NORMAL}")}
+        found = super().take(arrays)
+        return [replace(item, of=item.of or "", normal=normals.get(f"{item.key}.{NORMAL}")) for item in found]
+
+    def part(self, kept: slice) -> Self:
+        """Return it for some of its samples.
+
+        Args:
+            kept: The samples that stay.
+
+        Returns:
+            The objective, cut.
+        """
+        return replace(super().part(kept), normal=None if self.normal is None else self.normal[kept])
+
+    def checked(self, samples: int) -> Self:
+        """Return the objective with frozen arrays.
+
+        Args:
+            samples: Number of samples T of the clip.
+
+        Returns:
+            The objective, checked.
+
+        Raises:
+            ClipError: Names the key and what would be right.
+        """
+        if self.normal is None:
+            return super().checked(samples)
+        normal = samples_of(f"{self.key}.{NORMAL}", self.normal, samples, 3)
+        if (bad := np.abs(np.linalg.norm(normal, axis=1) - 1.0) > 1e-6).any():
+            raise ClipError(f"{self.key}.{NORMAL} must have length 1; sample {int(bad.argmax())} has not")
+        return replace(super().checked(samples), normal=normal)
+
+    def fill(self, table: Any, i: int, own: Callable, weight: float, per_square_metre: float) -> None:
+        """Write targets and weight into the table.
+
+        Args:
+            table: The compiled table of the kind.
+            i: Row of the table.
+            own: Returns the clip's array over time behind an array of the table.
+            weight: The objective's weight.
+            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
+        """
+        super().fill(table, i, own, weight, per_square_metre)
+        own(table.normal)[:, i] = UP if self.normal is None else self.normal
+
+    @staticmethod
+    def shapes(t: int) -> list[tuple[int, ...]]:
+        """Return the shapes of the targets of t objectives.
+
+        Args:
+            t: Number of objectives of the kind.
+
+        Returns:
+            A shape per array of targets.
+        """
+        return [(t,), (t, 3)]
 
     @classmethod
     def table(
@@ -126,6 +220,7 @@ class Above(Least):
                 point=np.concatenate([np.zeros((0, 3)), *points]),
                 weight=np.zeros(len(items)),
                 least=views[0],
+                normal=views[1],
             )
         )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tilt_feedback import TiltPlan
 from .simulation import Job, Simulation
 from .trials import Trial
 
@@ -24,10 +25,12 @@ def main(path: str) -> None:
         arrays: dict[str, Any] = {
             name: file[name] for name in ("start", "goals", "values", "base", "height", "effort", "speed")
         }
+        tilt = {name: file[f"tilt_{name}"] for name in ("times", "up", "gains") if f"tilt_{name}" in file}
     trials = [Trial(**trial) for trial in told.pop("trials")]
     most = told.pop("most_falls")
     lists: dict[str, Any] = {name: tuple(told.pop(name)) for name in ("actuators", "feet")}
-    simulation = Simulation(Job(**told, **lists, **arrays))
+    felt = TiltPlan(body=told["body"], actuators=lists["actuators"], **tilt) if tilt else None
+    simulation = Simulation(Job(**told, **lists, **arrays, tilt=felt))
     falls = 0
     _tell(bodies=[simulation.model.body(k).name for k in range(1, simulation.model.nbody)])
     for index, trial in enumerate(trials):

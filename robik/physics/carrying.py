@@ -57,7 +57,7 @@ def carrying(
     drives = chain_drives(chain, mechanism, gains)
     played = slowed(motion, speed)
     wanted = springs(mechanism, played, drives, source).values
-    low, high = _limits(mechanism, chain)
+    low, high = limits_of(mechanism, chain)
     goals = Motion(times=played.times, actuators=mechanism.actuators, values=np.clip(wanted, low, high))
     softened = soften(goals, chain, rate)
     name, worst = max(softened.deviation.items(), key=lambda item: item[1])
@@ -85,11 +85,18 @@ def springs(mechanism: Mechanism, motion: Motion, drives: Mapping[str, Drive], s
     return replace(found.motion, values=carry_weight(found.motion.values, found.dynamics, drives))
 
 
-def _limits(mechanism: Mechanism, chain: ServoChain) -> tuple[np.ndarray, np.ndarray]:
+def limits_of(mechanism: Mechanism, chain: ServoChain) -> tuple[np.ndarray, np.ndarray]:
     """Return lowest and highest values (A,) that both the robot and its servos allow.
 
+    Args:
+        mechanism: The robot.
+        chain: Its servos.
+
+    Returns:
+        Lowest (A,) and highest (A,) [rad or m].
+
     Raises:
-        ServoError: there are none.
+        ServoError: There are none.
     """
     servos = {servo.actuator: servo.position_limits for servo in chain.servos}
     own = np.array([servos.get(name, (-np.inf, np.inf)) for name in mechanism.actuators]).reshape(-1, 2)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import inf, isfinite
+from math import ceil, inf, isfinite
 
-from ..dynamics.actuators import MOTORS
+from ..dynamics.actuators import MotorData
 from ..dynamics.drives import STANDING, Drive, standing_drives, standing_share
 from ..dynamics.inverse import InverseDynamics
 from ..errors import RobikError, ServoError
 from ..mechanism import Mechanism
 from ..motions import Motion
+from ..servo.brands import BRANDS
 from ..servo.chain import ServoChain
 from ..servo.chain_file import load_chain
+from ..servo.servo import Servo
 
 MOST_TRIALS = 10_000
-MOST_GAIN = 16383.0  # of a position P gain in the control table
+COARSE = 100.0  # steps of P gains that go to thousands
 
 
 def chain_drives(
@@ -42,15 +44,36 @@ def chain_drives(
     for servo in chain.servos:
         if servo.actuator not in mechanism.actuators:
             continue
-        if servo.model not in MOTORS:
-            raise ServoError(f"what the motor of an {servo.model} can is unknown; known are {', '.join(MOTORS)}")
-        motor, gear = MOTORS[servo.model], servo.gear_ratio
+        motor, gear = motor_data(servo), servo.gear_ratio
         gain = p_gain.get(servo.id) if isinstance(p_gain, Mapping) else p_gain
         stiffness, effort, speed = motor.stiffness(gain) * gear**2, motor.stall_torque * gear, motor.free_speed / gear
         if twin := drives.get(servo.actuator):  # both push
             stiffness, effort, speed = stiffness + twin.stiffness, effort + twin.effort, min(speed, twin.speed)
-        drives[servo.actuator] = Drive(stiffness, effort, speed)
+        drives[servo.actuator] = Drive(stiffness, effort, speed, motor.efficiency)
     return drives
+
+
+def motor_data(servo: Servo) -> MotorData:
+    """Return what a servo's motor can.
+
+    Args:
+        servo: The servo.
+
+    Returns:
+        The motor's data at the voltage for which the vendor gives them.
+
+    Raises:
+        ServoError: It is not known.
+    """
+    model, motor = servo.datasheet, servo.datasheet.motor
+    if motor is None or not model.max_speed > 0:
+        known = [name for brand in BRANDS.values() for name, one in brand.models.items() if one.motor is not None]
+        raise ServoError(
+            f"what the motor of an {servo.model} can is unknown; add a data file that is like it, with its motor"
+            f" (docs/servos.md); known are {', '.join(known)}"
+        )
+    power = None if motor.stall_current is None else motor.voltage * motor.stall_current
+    return MotorData(motor.stall_torque, model.max_speed, motor.p_gain, motor.drive, power)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +122,31 @@ class Motors:
     @property
     def factory_gain(self) -> float | None:
         """Return the least P gain that the servos come with; None without servos."""
-        return min(MOTORS[servo.model].p_gain for servo in self.chain.servos) if self.chain else None
+        return min(motor_data(servo).p_gain for servo in self.chain.servos) if self.chain else None
+
+    @property
+    def highest_gain(self) -> float:
+        """Return the highest P gain that all servos take; infinite without servos."""
+        found = [servo.datasheet.motor for servo in self.chain.servos] if self.chain else []
+        return min((motor.highest_gain for motor in found if motor is not None), default=inf)
+
+    def gain(self, wanted: float) -> float:
+        """Return the P gain that is set where so much is wanted: a round number, never above what servos take.
+
+        Args:
+            wanted: P gain at least.
+
+        Returns:
+            The gain.
+        """
+        step = COARSE if self.highest_gain > 10 * COARSE else 1.0
+        return min(ceil(wanted / step - 1e-9) * step, self.highest_gain)
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """Return the models of servos whose motors' data no page of the vendor's confirms."""
+        found = {servo.model: servo.datasheet.motor for servo in self.chain.servos} if self.chain else {}
+        return tuple(model for model, motor in found.items() if motor is not None and not motor.is_checked)
 
 
 def told_of_legs(motors: Motors, p_gain: float | None = None) -> str:
@@ -115,9 +162,23 @@ def told_of_legs(motors: Motors, p_gain: float | None = None) -> str:
     if not motors.room.mechanism.mass > 0 or (share := motors.leg(p_gain)) >= 0.999 * STANDING:
         return ""
     now = p_gain or motors.factory_gain
-    raised = f"raise the P gain to {now * STANDING / share:.0f}" if now else "stiffer motors are needed"
+    raised = "stiffer motors are needed"
+    if now and now * STANDING / share <= motors.highest_gain:
+        raised = f"raise the P gain to {motors.gain(now * STANDING / share):.0f}"
     verb = "cannot stand on them" if share < 1.0 else "gives way under its weight"
     return f"legs have stiffness {share:.1f} of what standing needs (m g h), so the robot {verb}: {raised}"
+
+
+def told_of_data(motors: Motors) -> str:
+    """Return which servos' data no page of the vendor's confirms, a sentence; empty where there are none.
+
+    Args:
+        motors: Of the robot.
+
+    Returns:
+        The sentence.
+    """
+    return f"what the motor of {' and '.join(motors.unchecked)} can is not confirmed" if motors.unchecked else ""
 
 
 def motors_of(servos: str | None, mechanism: Mechanism, stiffness: float | None = None) -> Motors:

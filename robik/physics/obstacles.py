@@ -13,6 +13,7 @@ EDGE = 0.05  # of its length: a sole whose points differ more in height stands o
 OFTEN = 0.05  # share of the samples in which something is worth a word
 INSIDE = 0.97  # share of the samples in which the zero-moment point is to be inside
 SLIDES = 0.03  # [m/s] of a standing foot
+GIVES = 2.0  # [degrees] by which a motor may give way before it is worth a word
 
 
 def obstacles(plan: Plan) -> list[str]:
@@ -26,7 +27,7 @@ def obstacles(plan: Plan) -> list[str]:
     Returns:
         Sentences.
     """
-    return [*_weak_motors(plan), *_tilted_soles(plan), *_sliding(plan), *_thrown(plan)]
+    return [*_weak_motors(plan), *_tilted_soles(plan), *_sliding(plan), *_thrown(plan), *_giving(plan)]
 
 
 def soft_legs(plan: Plan) -> list[str]:
@@ -99,7 +100,24 @@ def _thrown(plan: Plan) -> list[str]:
     inside = plan.zero_moment_inside
     if inside is None or inside >= INSIDE:
         return []
+    stiff = [name for name in plan.standing if not turns_freely(plan.mechanism, name)]
+    why = f"; the legs of {' and '.join(stiff)} have fewer motors than the six that sway hips over a flat foot"
     return [
         f"in {100 * (1 - inside):.0f} % of the frames the motion needs a force that no foot can give (zero-moment point"
-        " outside): balance it, slower or with larger feet"
+        f" outside): balance it, slower or with larger feet{why if stiff else ''}"
+    ]
+
+
+def _giving(plan: Plan) -> list[str]:
+    """Name the motor that gives way most under its load, where goals do not carry the weight."""
+    if not np.array_equal(plan.goals, np.clip(plan.reference.values, *plan.mechanism.actuator_limits.T)):
+        return []
+    turns = [unit == "rad" for unit in plan.mechanism.actuator_units]
+    stiffness = np.array([plan.drives[name].stiffness for name in plan.dynamics.actuators])
+    gives = np.where(turns, np.degrees(np.abs(plan.dynamics.torque).max(axis=0) / stiffness), 0.0)
+    if not len(gives) or gives.max() < GIVES:
+        return []
+    name = plan.dynamics.actuators[int(gives.argmax())]
+    return [
+        f"{name} gives way by up to {gives.max():.1f}° under its load: Carry Weight sends goals that make up for it"
     ]

@@ -22,7 +22,9 @@ from ..mechanism.topology import build_topology
 from ..motions import Motion
 from ..motions.resampling import resampled
 from ..retarget.support import placed, signed_distance, standing_points, support_polygons
+from ..tilt_feedback import TiltPlan
 from .motion_forces import motion_forces
+from .tilt_plan import plan_of
 
 RATE = 100.0  # [Hz] of goals, as `robik play` sends them
 
@@ -46,6 +48,7 @@ class Plan:
         standing: per foot, when it stands (T,).
         dynamics: the motion's forces.
         shares: per foot, stiffness of its leg in shares of m g h.
+        tilt: what tilt feedback must know; None where there is none.
     """
 
     mechanism: Mechanism
@@ -62,6 +65,7 @@ class Plan:
     standing: Mapping[str, np.ndarray]
     dynamics: Dynamics
     shares: Mapping[str, float]
+    tilt: TiltPlan | None = None
 
     @property
     def base_body(self) -> str:
@@ -93,6 +97,7 @@ def planned(
     carry: bool = False,
     rate: float = RATE,
     delay: float = 0.0,
+    feedback: bool = False,
     source: str = "the motion",
 ) -> Plan:
     """Return the plan of a simulation.
@@ -104,6 +109,7 @@ def planned(
         carry: Whether goals carry the weight.
         rate: Of goals [Hz].
         delay: Of every goal [s].
+        feedback: Whether tilt is fed back to ankles and hips.
         source: The motion's file, for errors.
 
     Returns:
@@ -137,6 +143,7 @@ def planned(
         standing=stands,
         dynamics=found.dynamics,
         shares=standing_share(room, known) if stands else {},
+        tilt=plan_of(room, found) if feedback and stands else None,
     )
 
 

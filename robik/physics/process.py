@@ -168,6 +168,7 @@ def _save(plan: Plan, trials: Sequence[Trial], path: Path, most_falls: int | Non
         "trials": [trial.as_data() for trial in trials],
         "most_falls": most_falls,
     }
+    tilt = {} if plan.tilt is None else {f"tilt_{name}": getattr(plan.tilt, name) for name in ("times", "up", "gains")}
     np.savez(
         path,
         told=np.array(json.dumps(told)),
@@ -180,4 +181,5 @@ def _save(plan: Plan, trials: Sequence[Trial], path: Path, most_falls: int | Non
         height=plan.heights,
         effort=np.array([drive.effort for drive in drives]),
         speed=np.array([drive.speed for drive in drives]),
+        **tilt,
     )

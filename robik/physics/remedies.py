@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from scipy.ndimage import convolve1d, maximum_filter1d
 from scipy.spatial.transform import Rotation
 
+from ..collision.apart import Walls, solved_apart
 from ..contacts.legs import pelvis
 from ..kinematics.frames import frame_poses
 from ..mechanism import Mechanism
@@ -17,10 +20,12 @@ from ..objectives.settings import Settings
 from ..objectives.weights import Weights
 from ..retarget.baking import Balance, balanced
 from ..retarget.clip import TargetClip, Track
+from ..retarget.contacts import above_ground
 from ..retarget.posing import posed
-from ..retarget.retarget import retarget
+from ..retarget.retarget import Retargeting
 from ..retarget.swings import landing_softly, narrowed
 from ..skeleton.placement import quaternions
+from ..steps import finish
 from .motion_forces import standing_phases
 
 FIRM = Weights((10.0, 10.0, 10.0), (10.0, 10.0, 10.0))  # of feet
@@ -98,6 +103,7 @@ class Source:
         clip: what it followed, before balance.
         settings: of the solver.
         balance: of the clip.
+        walls: makes what keeps the robot's bodies apart; None where nothing does.
     """
 
     mechanism: Mechanism
@@ -105,6 +111,7 @@ class Source:
     clip: TargetClip
     settings: Settings
     balance: Balance = field(default_factory=lambda: Balance(mode="off"))
+    walls: Callable[[], Walls | None] | None = None
 
     def made(self, remedy: Remedy) -> tuple[Motion, TargetClip | None]:
         """Return the motion with a remedy, and the clip that it follows; None where it stays as it is.
@@ -130,16 +137,29 @@ class Source:
             balance = replace(balance, mode=remedy.pace, margin=remedy.margin, gives=0.0)
         settings = replace(self.settings, com_weight=(1.0, 1.0, 0.0)) if balance.over_feet else self.settings
         clip = balanced(clip, self.mechanism, balance, settings)
-        return retarget(self.mechanism, clip, settings), clip
+        clip = above_ground(self.mechanism, clip, self.walls is not None)
+        clip, motion = finish(solved_apart(clip, partial(self._solved, settings), self.walls() if self.walls else None))
+        return motion, clip
+
+    def _solved(self, settings: Settings, clip: TargetClip) -> Generator[int, None, Motion]:
+        solving = Retargeting(self.mechanism, clip, settings)
+        yield from solving.steps()
+        return solving.motion()
 
 
-def source_of(mechanism: Mechanism, motion: Motion, source: str = "the motion") -> Source:
+def source_of(
+    mechanism: Mechanism,
+    motion: Motion,
+    source: str = "the motion",
+    walls: Callable[[], Walls | None] | None = None,
+) -> Source:
     """Return a motion's own feet, hips and posture as what it follows, where nothing else is known of it.
 
     Args:
         mechanism: the robot, with soles.
         motion: with its base.
         source: the motion's file, for errors.
+        walls: makes what keeps the robot's bodies apart; None where nothing does.
 
     Returns:
         The source.
@@ -161,4 +181,4 @@ def source_of(mechanism: Mechanism, motion: Motion, source: str = "the motion") 
     clip = TargetClip(states.times - states.times[0], tracks, objectives=postures)
     weights = {posture.key: POSTURE for posture in postures}
     settings = Settings(targets=targets, objectives=weights, state_weight=None, enforce_velocity=True)
-    return Source(mechanism=mechanism, motion=motion, clip=clip, settings=settings)
+    return Source(mechanism=mechanism, motion=motion, clip=clip, settings=settings, walls=walls)

@@ -11,6 +11,8 @@ import mujoco
 import numpy as np
 
 from ..retarget.support import convex_hull, signed_distance
+from ..tilt_feedback import TiltPlan
+from .sensing import Sensing
 from .trials import Trial
 
 CHUNK = 5  # steps of simulation between two looks at goals and balance
@@ -36,6 +38,7 @@ class Job:
         body: the base's name; empty where it is grounded.
         feet: names of the frames with soles.
         delay: of all goals [s].
+        tilt: what tilt feedback must know of the motion; None where there is none.
     """
 
     text: str
@@ -51,6 +54,7 @@ class Job:
     body: str
     feet: tuple[str, ...]
     delay: float
+    tilt: TiltPlan | None = None
 
 
 class Simulation:
@@ -98,9 +102,10 @@ class Simulation:
         length = (len(job.goals) - 1) / job.rate
         record = _Record(len(job.actuators))
         delay, fell, broken = trial.delay + job.delay, None, False
+        righted = Sensing(job.tilt, job.rate, delay, self._base) if job.tilt is not None else None
         for k in range(int((SETTLE + length) / step) + 1):
             time = k * step - SETTLE
-            d.ctrl[self._motor] = job.goals[self._index(time - delay)]
+            d.ctrl[self._motor] = job.goals[self._index(time - delay)] + (righted.step(time, m, d) if righted else 0.0)
             self._saturate()
             mujoco.mj_step(m, d, CHUNK)
             if not np.isfinite(d.qpos).all() or d.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
-from math import ceil, inf
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..motions import Motion
 from ..retarget.clip import TargetClip
 from ..retarget.giving import motors_give
 from ..steps import finish, relay
-from .motors import MOST_GAIN, Motors
+from .motors import Motors
 from .obstacles import RAISED, obstacles, soft_legs
 from .plan import RATE, Plan, planned
 from .process import simulate
@@ -171,6 +171,7 @@ def standing_steps(
     *,
     p_gain: float | None = None,
     rate: float = RATE,
+    feedback: bool = False,
 ) -> Generator[tuple[float, str], None, Search]:
     """As `make_it_stand`, but yield the share that is done and what is being tried.
 
@@ -180,11 +181,12 @@ def standing_steps(
         trials: disturbed ones.
         p_gain: that the servos are set to; that of the factory if left out.
         rate: of goals [Hz].
+        feedback: whether tilt is fed back, in everything that is tried.
 
     Yields:
         Share that is done, and what is being tried. The generator returns the search.
     """
-    bench = _Bench(source, motors, draws(trials), rate)
+    bench = _Bench(source, motors, draws(trials), rate, feedback)
     kept = Remedy(p_gain=p_gain)
     yield from bench.tries("as it is", kept)
     for step, change in enumerate(_CHANGES):
@@ -203,8 +205,9 @@ def standing_steps(
 class _Bench:
     """Robot, trials and attempts so far."""
 
-    def __init__(self, source: Source, motors: Motors, trials: tuple[Trial, ...], rate: float) -> None:
-        self.source, self.motors, self.trials, self.rate = source, motors, trials, rate
+    def __init__(self, source: Source, motors: Motors, trials: tuple[Trial, ...], rate: float, feedback: bool) -> None:
+        self.source, self.motors, self.trials = source, motors, trials
+        self.rate, self.feedback = rate, feedback
         self.attempts: list[Attempt] = []
         self.share = 0.0
         self._made: dict[Remedy, tuple[Motion, TargetClip | None]] = {}
@@ -229,6 +232,7 @@ class _Bench:
                 carry=remedy.carry,
                 rate=self.rate,
                 delay=self.motors.delay,
+                feedback=self.feedback,
             )
         except ClipError as error:
             self.attempts.append(Attempt(name=name, remedy=remedy, problem=str(error)))
@@ -256,12 +260,8 @@ def _stiffer(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
     if now is None:
         return
     share = bench.motors.leg(now)
-    if share < RAISED and (raised := _p_gain(now, RAISED / share)) > now:
+    if share < RAISED and (raised := bench.motors.gain(now * RAISED / share)) > now:
         yield _gain_name(bench, raised), replace(bench.best.remedy, p_gain=raised, carry=True)
-
-
-def _p_gain(now: float, factor: float) -> float:
-    return min(ceil(now * factor / 100.0) * 100.0, MOST_GAIN)
 
 
 def _gain_name(bench: _Bench, p_gain: float) -> str:
@@ -288,7 +288,7 @@ def _much_stiffer(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
         now = remedy.p_gain or bench.motors.factory_gain
         if now is None:
             return
-        if (raised := _p_gain(now, share / bench.motors.leg(now))) > now:
+        if (raised := bench.motors.gain(now * share / bench.motors.leg(now))) > now:
             margin = NORMAL + motors_give(bench.source.mechanism, bench.motors.drives(raised))
             yield _gain_name(bench, raised), replace(remedy, p_gain=raised, margin=margin if remedy.pace else 0.0)
 

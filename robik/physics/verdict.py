@@ -38,6 +38,7 @@ class Verdict:
         leg_stiffness: per foot, stiffness of its leg in shares of m g h.
         loads: of each actuator's motor in the motion as it was planned.
         power: from the battery, on average and at most [W]; None where the motors are unknown.
+        is_fixed: whether the robot's base is fixed to the world, so that it cannot fall.
         bodies: names, and the simulated motion: `times` (K,), `position` (K, n, 3), `quaternion` (K, n, 4).
     """
 
@@ -57,6 +58,7 @@ class Verdict:
     leg_stiffness: Mapping[str, float]
     loads: Mapping[str, Load]
     power: tuple[float, float] | None
+    is_fixed: bool
     bodies: tuple[str, ...]
     times: np.ndarray
     position: np.ndarray
@@ -72,6 +74,8 @@ class Verdict:
 
     def sentence(self) -> str:
         """Return the verdict in one sentence."""
+        if self.is_fixed:
+            return "cannot fall: its base is fixed to the world"
         if self.stands:
             return "stands to the end"
         return f"falls at frame {self.falls_at_sample}: {self.cause}"
@@ -184,6 +188,7 @@ def judged(
         leg_stiffness=plan.shares,
         loads=motor_loads(plan.dynamics, plan.drives),
         power=None if power is None else (float(power.mean()), float(power.max())),
+        is_fixed=not plan.standing,
         bodies=bodies,
         **{name: states[name] for name in ("times", "position", "quaternion")},
     )

@@ -15,6 +15,7 @@ from ..mechanism.model import Mechanism
 from ..motions.report import MovedFoothold
 from ..objectives.objective import Objective
 from ..objectives.registry import ASKED
+from ..surroundings.obstacle import GROUND, Obstacle, take_obstacles
 
 COM = "com"
 ARRAYS = ("position", "quaternion", "contact", "ground_position", "ground_quaternion")  # of a track
@@ -53,6 +54,7 @@ class TargetClip:
         com: (T, 3) world coordinates [m], or None.
         objectives: what else is asked for, one of a key.
         moved: footholds that were out of reach and are elsewhere.
+        obstacles: what the robot must not go into; feet stand on the one called "ground".
 
     Raises:
         ClipError: names the track and the sample that is wrong: NaN and infinite numbers, quaternions not of unit
@@ -64,6 +66,7 @@ class TargetClip:
     com: np.ndarray | None = None
     objectives: tuple[Objective, ...] = ()
     moved: tuple[MovedFoothold, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
 
     def __post_init__(self) -> None:
         times = np.ascontiguousarray(self.times, dtype=float)
@@ -80,7 +83,9 @@ class TargetClip:
         if self.com is not None:
             object.__setattr__(self, "com", self._array("com.position", self.com, 3))
         object.__setattr__(self, "objectives", tuple(item.checked(len(times)) for item in self.objectives))
+        object.__setattr__(self, "obstacles", tuple(item.checked(len(times)) for item in self.obstacles))
         keys = [item.key for item in self.objectives]
+        keys += [f"obstacle {item.name!r}" for item in self.obstacles]
         if twice := {key for key in keys if keys.count(key) > 1}:
             raise ClipError(f"the clip asks for {', '.join(sorted(twice))} more than once")
 
@@ -113,7 +118,13 @@ class TargetClip:
             com=None if self.com is None else self.com[kept],
             objectives=objectives,
             moved=moved,
+            obstacles=tuple(item.part(kept) for item in self.obstacles),
         )
+
+    @property
+    def ground(self) -> Obstacle | None:
+        """Return the mesh on which feet stand; None where the ground is level."""
+        return next((item for item in self.obstacles if item.name == GROUND), None)
 
     def _checked(self, name: str, track: Track) -> Track:
         if track.position is None and track.quaternion is None:
@@ -203,8 +214,10 @@ def save_clip(clip: TargetClip, path: str | Path) -> None:
         arrays |= {f"{name}.{what}": values for what, values in arrays_of(track).items()}
     if clip.com is not None:
         arrays[f"{COM}.position"] = clip.com
-    for item in clip.objectives:
-        arrays |= item.arrays()
+    for asked in clip.objectives:
+        arrays |= asked.arrays()
+    for obstacle in clip.obstacles:
+        arrays |= obstacle.arrays()
     write_whole(path, lambda file: np.savez_compressed(file, **arrays))
 
 
@@ -230,6 +243,10 @@ def load_clip(path: str | Path) -> TargetClip:
     if "times" not in arrays:
         raise ClipError(f"{path}: the array 'times' is missing; there are {', '.join(sorted(arrays)) or 'none'}")
     objectives = [item for kind in ASKED for item in kind.take(arrays)]
+    try:
+        obstacles = take_obstacles(arrays)
+    except ClipError as error:
+        raise ClipError(f"{path}: {error}") from None
     parts: dict[str, dict[str, np.ndarray]] = {}
     for key, values in arrays.items():
         if key == "times":
@@ -237,7 +254,7 @@ def load_clip(path: str | Path) -> TargetClip:
         name, _, what = key.rpartition(".")
         if not name or what not in ARRAYS or (name == COM and what != "position"):
             known = f"times, {', '.join(f'NAME.{array}' for array in ARRAYS)}, com.position"
-            more = ", ".join(form for kind in ASKED for form in kind.KEYS)
+            more = ", ".join([*(form for kind in ASKED for form in kind.KEYS), "NAME.obstacle.vertices, …"])
             raise ClipError(f"{path}: unknown array {key!r}; a clip has {known}, {more}")
         parts.setdefault(name, {})[what] = values
     com = parts.pop(COM, {}).get("position")
@@ -247,6 +264,7 @@ def load_clip(path: str | Path) -> TargetClip:
             {name: Track(**part) for name, part in parts.items()},
             com=com,
             objectives=tuple(objectives),
+            obstacles=obstacles,
         )
     except (ClipError, ValueError, TypeError) as error:
         raise ClipError(f"{path}: {error}") from None

@@ -11,8 +11,12 @@ from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..motions import Motion
 from ..objectives.above import Above
+from ..surroundings.ground import Ground
 from .clip import TargetClip
+from .on_ground import onto_ground
+from .sole_turns import ground_height
 from .support import placed, sole_length, standing_points
+from .terrain import Terrain
 
 # Heights and speeds in sole lengths, so that they hold at any scale.
 HIGH, RAISED = 0.15, 0.25  # a foot this high may be in a swing, and is if it moves; this high it surely is
@@ -90,8 +94,9 @@ def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarra
     Raises:
         ClipError: The clip moves no foot.
     """
-    names = feet(mechanism, clip)
+    names, clip = feet(mechanism, clip), onto_ground(mechanism, clip)
     soles = {n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n)).mean(axis=1) for n in names}
+    soles = _over_ground(mechanism, clip, soles)
     levels = {n: float(np.percentile(soles[n][:, 2], 10)) for n in names}
     ground = min(levels.values())
     contacts = {}
@@ -100,6 +105,26 @@ def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarra
         level = levels[name] if levels[name] - ground < HIGH * length else ground
         contacts[name] = given if given is not None else standing(clip.times, soles[name], level, length)
     return contacts
+
+
+def _over_ground(mechanism: Mechanism, clip: TargetClip, soles: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return soles' centres (T, 3) with their heights over a mesh as ground, where they follow it in their motion.
+
+    A walk that was recorded on a floor does not: its feet are as high over that floor each time they are slow.
+    """
+    if clip.ground is None or len(clip.times) < 2:
+        return soles
+    ground = Ground(ground_height(mechanism), clip.ground)
+    over = {name: sole - [0.0, 0.0, 1.0] * ground.heights(sole)[:, None] for name, sole in soles.items()}
+    over = {name: np.where(np.isfinite(sole), sole, soles[name] + [0.0, 0.0, 1e3]) for name, sole in over.items()}
+    spread = []
+    for known in (over, soles):
+        low = []
+        for name, sole in known.items():
+            speed = np.linalg.norm(np.gradient(soles[name], clip.times, axis=0), axis=1)
+            low.append(sole[speed <= np.percentile(speed, 30), 2])
+        spread.append(float(np.subtract(*np.percentile(np.concatenate(low), [75, 25]))))
+    return over if spread[0] <= spread[1] else soles
 
 
 def standing(times: np.ndarray, sole: np.ndarray, level: float, length: float) -> np.ndarray:
@@ -168,21 +193,25 @@ def runs(flags: np.ndarray) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
-def ground_of(mechanism: Mechanism, clip: TargetClip) -> float | None:
-    """Return the height of the ground on which a clip's feet stand.
+def ground_of(mechanism: Mechanism, clip: TargetClip) -> Ground | None:
+    """Return the ground on which a clip's feet stand: its mesh, or at the height of the lowest sole that stands.
 
     Args:
         mechanism: The robot.
         clip: The targets, with the feet's contact phases.
 
     Returns:
-        Height of the lowest sole that stands [m]; None if no foot ever does.
+        The ground; None if no foot ever stands.
     """
+    names = standing_feet(mechanism, clip)
+    if not names:
+        return None
+    if clip.ground is not None:
+        return Ground(ground_height(mechanism), clip.ground)
     wanted = {
-        n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n))[..., 2].min(axis=1)
-        for n in standing_feet(mechanism, clip)
+        n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n))[..., 2].min(axis=1) for n in names
     }
-    return min((float(heights[clip.tracks[n].contact].min()) for n, heights in wanted.items()), default=None)
+    return Ground(min(float(heights[clip.tracks[n].contact].min()) for n, heights in wanted.items()))
 
 
 def above_ground(mechanism: Mechanism, clip: TargetClip, is_wanted: bool = True) -> TargetClip:
@@ -200,7 +229,16 @@ def above_ground(mechanism: Mechanism, clip: TargetClip, is_wanted: bool = True)
     if ground is None:
         return clip
     feet = [frame for frame in mechanism.frames if frame.is_foot and frame.name in clip.tracks]
-    held = [Above(foot.name, least=np.full(len(clip.times), ground), points=np.array(foot.sole)) for foot in feet]
+    if ground.mesh is None:
+        least = np.full(len(clip.times), ground.level)
+        held = [Above(foot.name, least=least, points=np.array(foot.sole)) for foot in feet]
+    else:
+        terrain = Terrain(mechanism, ground)
+        planes = {foot.name: terrain.planes(foot.name, *foot_poses(mechanism, clip, foot.name)) for foot in feet}
+        held = [
+            Above(foot.name, least=planes[foot.name][1], points=np.array(foot.sole), normal=planes[foot.name][0])
+            for foot in feet
+        ]
     return replace(clip, objectives=(*clip.objectives, *held))
 
 
@@ -238,20 +276,20 @@ def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.n
     return depth_below(mechanism, ground, standing_feet(mechanism, clip), motion)
 
 
-def depth_below(mechanism: Mechanism, ground: float, feet: list[str], motion: Motion) -> np.ndarray:
-    """Return how far the lowest of some soles is below the ground.
+def depth_below(mechanism: Mechanism, ground: Ground, feet: list[str], motion: Motion) -> np.ndarray:
+    """Return how far some soles are in the ground at most.
 
     Args:
         mechanism: The robot.
-        ground: Height of the ground [m].
+        ground: On which they stand.
         feet: Names of the soles' frames, at least one.
         motion: With body poses.
 
     Returns:
         Depths (T,) [m], zero above the ground.
     """
-    lowest = np.min([standing_points(mechanism, motion, n)[..., 2].min(axis=1) for n in feet], axis=0)
-    return np.maximum(ground - lowest, 0.0)
+    soles = np.concatenate([standing_points(mechanism, motion, name) for name in feet], axis=1)
+    return np.asarray(ground.depths(soles).max(axis=1))
 
 
 def with_contacts(mechanism: Mechanism, clip: TargetClip) -> TargetClip:

@@ -1,22 +1,36 @@
-"""Feet held where they stand, on the ground that the robot rests on."""
+"""Feet held where they stand: flat on the ground that the robot rests on, or as they come to rest on a mesh."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
 from ..mechanism.model import Mechanism
+from ..surroundings.ground import Ground
 from .clip import TargetClip
 from .contacts import feet, foot_poses, runs, with_contacts
-from .support import placed, sole_axes, sole_length
+from .on_ground import along_with, from_ground, onto_ground
+from .sole_turns import ground_height, laid_on, up_of
+from .support import placed, sole_length
+from .terrain import Terrain, raised_over
 
 STEP = 0.3  # of a sole's length: a foot that stands this much higher than the lowest does so on a step
-_Hold = tuple[int, int, np.ndarray, Rotation]  # a phase's first sample and the one after it; sole's centre, orientation
 FADE = 0.5  # before the first phase, and after the last, corrections come and go within this [s]
+Lift = Callable[[np.ndarray, Rotation], np.ndarray]  # how far a foot must be raised (T,), by its poses [m]
+
+
+class _Hold(NamedTuple):
+    """A phase in which a foot is held."""
+
+    start: int  # its first sample
+    stop: int  # the one after its last
+    point: np.ndarray  # (3,) of the sole's centre [m]
+    turn: Rotation  # of the foot
 
 
 def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None) -> TargetClip:
@@ -24,14 +38,15 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
 
     Swings are led from hold to hold.
 
-    A foot is held at the middle of its phase's track; one that stands on a step stays so much higher. Through a swing
-    the corrections at its two ends blend into each other, before the first phase and after the last they come and go,
-    so that the track stays continuous and keeps its shape; no sole dips into the ground.
+    A foot is held at the middle of its phase's track; one that stands on a step stays so much higher. On a mesh as
+    ground it is held as it comes to rest there, and the body goes along. Through a swing the corrections at its two
+    ends blend into each other, before the first phase and after the last they come and go, so that the track stays
+    continuous and keeps its shape; no sole dips into the ground.
 
     Args:
         mechanism: The robot.
         clip: With tracks of its feet; contact phases are found where there are none.
-        ground: Its height [m]; left out, that of the robot's rest pose.
+        ground: Its height where it is level [m]; left out, that of the robot's rest pose.
 
     Returns:
         The clip.
@@ -39,16 +54,29 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
     Raises:
         ClipError: The clip moves no foot.
     """
-    clip, ground = with_contacts(mechanism, clip), ground_height(mechanism) if ground is None else ground
+    level = ground_height(mechanism) if ground is None else ground
+    if clip.ground is not None and clip.ground.moves:
+        names = tuple(name for name in feet(mechanism, clip) if clip.tracks[name].ground_position is None)
+        return from_ground(_pinned(mechanism, onto_ground(mechanism, clip), level), clip, names)
+    return _pinned(mechanism, clip, level)
+
+
+def _pinned(mechanism: Mechanism, clip: TargetClip, level: float) -> TargetClip:
+    """Return the clip with its feet held on ground that does not move."""
+    clip = with_contacts(mechanism, clip)
     names = tuple(name for name in feet(mechanism, clip) if clip.tracks[name].ground_position is None)
-    levels = {name: _levels(mechanism, clip, name) for name in names}
-    lowest = min((level for found in levels.values() for level in found), default=0.0)
+    terrain = None if clip.ground is None else Terrain(mechanism, Ground(level, clip.ground))
+    phases = {name: _phases(mechanism, clip, name) for name in names}
+    if terrain is None:
+        holds = _on_level(mechanism, phases, level)
+        lifts = {name: _lift(mechanism, name, level) for name in names}
+    else:
+        holds = {name: [_on(terrain, mechanism, name, phase) for phase in found] for name, found in phases.items()}
+        lifts = {name: _over(terrain, clip, name) for name in names}
+        clip = along_with(clip, {name: _shifts(clip, name, phases[name], holds[name]) for name in names})
     tracks = dict(clip.tracks)
     for name in names:
-        step = STEP * sole_length(mechanism.frame(name))
-        heights = [ground + (level - lowest if level - lowest > step else 0.0) for level in levels[name]]
-        holds = _holds(mechanism, clip, name, heights)
-        position, quaternion = _led(mechanism, clip, name, ground, holds)
+        position, quaternion = _led(mechanism, clip, name, holds[name], lifts[name])
         tracks[name] = replace(clip.tracks[name], position=position, quaternion=quaternion)
     return replace(clip, tracks=tracks)
 
@@ -71,65 +99,102 @@ def held_elsewhere(
     track = clip.tracks[name]
     assert track.contact is not None  # `pin_feet` has filled it in
     position, quaternion = foot_poses(mechanism, clip, name)
-    centre, holds = np.mean(mechanism.frame(name).sole, axis=0), []
-    for start, stop in runs(track.contact):
-        shift, turn = moves.get(start, (np.zeros(2), 0.0))
-        orientation = Rotation.from_quat(quaternion[start, [1, 2, 3, 0]])
-        point = position[start] + orientation.apply(centre) + [*shift, 0.0]
-        holds.append((start, stop, point, Rotation.from_rotvec([0.0, 0.0, turn]) * orientation))
-    ground = float(placed(np.array(mechanism.frame(name).sole), position, quaternion)[..., 2].min())
-    position, quaternion = _led(mechanism, clip, name, ground, holds)
+    terrain = None if clip.ground is None else Terrain(mechanism, Ground(ground_height(mechanism), clip.ground))
+    holds = []
+    for phase in _phases(mechanism, clip, name):
+        if phase.start not in moves:
+            holds.append(phase)
+            continue
+        shift, turn = moves[phase.start]
+        moved = phase._replace(
+            point=phase.point + np.array([*shift, 0.0]), turn=Rotation.from_rotvec([0.0, 0.0, turn]) * phase.turn
+        )
+        holds.append(moved if terrain is None else _on(terrain, mechanism, name, moved))
+    lowest = float(placed(np.array(mechanism.frame(name).sole), position, quaternion)[..., 2].min())
+    lift = _lift(mechanism, name, lowest) if terrain is None else _over(terrain, clip, name)
+    position, quaternion = _led(mechanism, clip, name, holds, lift)
     return replace(clip, tracks={**clip.tracks, name: replace(track, position=position, quaternion=quaternion)})
 
 
-def ground_height(mechanism: Mechanism) -> float:
-    """Return the height of the ground on which a robot stands in its rest pose.
-
-    Under the lowest of its soles, turned level.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Height [m]; 0 without feet.
-    """
-    feet = [frame for frame in mechanism.frames if frame.is_foot]
-    heights = [
-        mechanism.rest_pose(f.name).position[2] + float(_up(mechanism, f.name) @ np.mean(f.sole, axis=0)) for f in feet
-    ]
-    return min(heights, default=0.0)
-
-
-def _levels(mechanism: Mechanism, clip: TargetClip, name: str) -> list[float]:
-    """At which height a foot's sole is, phase by phase [m]."""
+def _phases(mechanism: Mechanism, clip: TargetClip, name: str) -> list[_Hold]:
+    """Return a foot's phases, each where the foot's track is in it: in the median, and in its mean direction."""
     contact = clip.tracks[name].contact
-    assert contact is not None  # `pin_feet` has filled it in
-    sole = placed(np.array(mechanism.frame(name).sole), *foot_poses(mechanism, clip, name)).mean(axis=1)
-    return [float(np.median(sole[start:stop, 2])) for start, stop in runs(contact)]
-
-
-def _holds(mechanism: Mechanism, clip: TargetClip, name: str, heights: list[float]) -> list[_Hold]:
-    """Return where a foot is held phase by phase, with its sole's centre at these heights."""
-    frame, contact = mechanism.frame(name), clip.tracks[name].contact
-    assert contact is not None  # `pin_feet` has filled it in
+    assert contact is not None  # `with_contacts` has filled it in
     position, quaternion = foot_poses(mechanism, clip, name)
-    orientations = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
-    path, up = position + orientations.apply(np.mean(frame.sole, axis=0)), _up(mechanism, name)
-    return [
-        (start, stop, *_hold(path[start:stop], orientations[start:stop], up, height))
-        for (start, stop), height in zip(runs(contact), heights, strict=True)
-    ]
+    turns = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
+    path = position + turns.apply(np.mean(mechanism.frame(name).sole, axis=0))
+    return [_Hold(a, b, np.median(path[a:b], axis=0), turns[a:b].mean()) for a, b in runs(contact)]
+
+
+def _on_level(mechanism: Mechanism, phases: Mapping[str, list[_Hold]], ground: float) -> dict[str, list[_Hold]]:
+    """Return where feet are held on level ground; one that stands higher by a step stays so much higher."""
+    lowest = min((phase.point[2] for found in phases.values() for phase in found), default=0.0)
+    holds = {}
+    for name, found in phases.items():
+        step, up = STEP * sole_length(mechanism.frame(name)), up_of(mechanism, name)
+        above = [phase.point[2] - lowest for phase in found]
+        heights = [ground + (height if height > step else 0.0) for height in above]
+        holds[name] = [
+            phase._replace(point=np.array([*phase.point[:2], height]), turn=laid_on(phase.turn, up))
+            for phase, height in zip(found, heights, strict=True)
+        ]
+    return holds
+
+
+def _on(terrain: Terrain, mechanism: Mechanism, name: str, phase: _Hold) -> _Hold:
+    """Return where a foot comes to rest on a mesh that is put down where a phase has it."""
+    point, turn = terrain.lay(name, up_of(mechanism, name), phase.point, phase.turn)
+    return phase._replace(point=point, turn=turn)
+
+
+def _lift(mechanism: Mechanism, name: str, ground: float) -> Lift:
+    """Return how far a foot must be raised over level ground."""
+    sole = np.array(mechanism.frame(name).sole)
+
+    def lift(position: np.ndarray, turns: Rotation) -> np.ndarray:
+        outline = np.stack([turns.apply(point)[:, 2] for point in sole], axis=1)
+        return np.maximum(ground - position[:, 2] - outline.min(axis=1), 0.0)
+
+    return lift
+
+
+def _over(terrain: Terrain, clip: TargetClip, name: str) -> Lift:
+    """Return how far a foot must be raised over a mesh; a swing is, smoothly."""
+    contact = clip.tracks[name].contact
+    assert contact is not None  # `with_contacts` has filled it in
+    step = float(np.median(np.diff(clip.times))) if len(clip.times) > 1 else 1.0
+
+    def lift(position: np.ndarray, turns: Rotation) -> np.ndarray:
+        needed, found = terrain.lift(name, position, turns), np.zeros(len(position))
+        for start, stop in runs(~contact):
+            found[start:stop] = raised_over(needed[start:stop], step)
+        return found
+
+    return lift
+
+
+def _shifts(clip: TargetClip, name: str, phases: list[_Hold], holds: list[_Hold]) -> np.ndarray:
+    """Return how far a foot's holds are from its track (T, 3) [m]; between them from one to the next."""
+    found = np.zeros((len(clip.times), 3))
+    if not holds:
+        return found
+    moved = [hold.point - phase.point for hold, phase in zip(holds, phases, strict=True)]
+    found[: holds[0].start], found[holds[-1].stop :] = moved[0], moved[-1]
+    for hold, shift in zip(holds, moved, strict=True):
+        found[hold.start : hold.stop] = shift
+    for (before, after), (a, b) in zip(pairwise(holds), pairwise(moved), strict=True):
+        u = _eased(clip.times[before.stop : after.start], clip.times[before.stop - 1], clip.times[after.start])
+        found[before.stop : after.start] = a + u[:, None] * (b - a)
+    return found
 
 
 def _led(
-    mechanism: Mechanism, clip: TargetClip, name: str, ground: float, holds: list[_Hold]
+    mechanism: Mechanism, clip: TargetClip, name: str, holds: list[_Hold], lift: Lift
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a foot's track, led from hold to hold, and nowhere below the ground."""
-    frame = mechanism.frame(name)
     position, quaternion = foot_poses(mechanism, clip, name)
     orientations = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
-    sole = np.array(frame.sole)
-    centre = sole.mean(axis=0)
+    centre = np.mean(mechanism.frame(name).sole, axis=0)
     # The sole's centre is what moves: a correction of the orientation then does not swing the sole about the frame's
     # origin.
     path = position + orientations.apply(centre)
@@ -138,64 +203,22 @@ def _led(
         new_path[start:stop], new_orientations[start:stop] = point, orientation.as_quat()
     ends = [None, *holds, None]
     for before, after in pairwise(ends):
-        first, last = (before[1] if before else 0), (after[0] if after else len(path))
+        first, last = (before.stop if before else 0), (after.start if after else len(path))
         if first >= last or not (before or after):
             continue
         edges = (before, first - 1), (after, last)
-        shifts = [hold[2] - path[k] if hold else np.zeros(3) for hold, k in edges]
+        shifts = [hold.point - path[k] if hold else np.zeros(3) for hold, k in edges]
         twists = Rotation.concatenate(
-            [hold[3] * orientations[k].inv() if hold else Rotation.identity() for hold, k in edges]
+            [hold.turn * orientations[k].inv() if hold else Rotation.identity() for hold, k in edges]
         )
         start = clip.times[first - 1] if before else clip.times[last] - FADE
         u = _eased(clip.times[first:last], start, clip.times[last] if after else clip.times[first - 1] + FADE)
         new_path[first:last] += shifts[0] + u[:, None] * (shifts[1] - shifts[0])
         new_orientations[first:last] = (Slerp([0.0, 1.0], twists)(u) * orientations[first:last]).as_quat()
     rotations = Rotation.from_quat(new_orientations)
-    outline = np.stack([rotations.apply(p - centre) for p in sole], axis=1)
-    new_path[:, 2] += np.maximum(ground - new_path[:, 2] - outline[..., 2].min(axis=1), 0.0)
-    return new_path - rotations.apply(centre), rotations.as_quat()[:, [3, 0, 1, 2]]
-
-
-def _up(mechanism: Mechanism, name: str) -> np.ndarray:
-    """Return the sole's normal, in the frame's coordinates, on the side that is up in the rest pose."""
-    normal = sole_axes(mechanism.frame(name))[2]
-    return normal if (mechanism.rest_pose(name).matrix @ normal)[2] >= 0 else -normal
-
-
-def _hold(path: np.ndarray, orientations: Rotation, up: np.ndarray, height: float) -> tuple[np.ndarray, Rotation]:
-    """Return the pose at which a foot is held through a phase.
-
-    Its sole's centre at this height, and its mean orientation tilted flat.
-    """
-    middle = np.array([*np.median(path[:, :2], axis=0), height])
-    return middle, _flat(orientations.mean(), up)
-
-
-def flattened(mechanism: Mechanism, name: str, orientation: Rotation) -> Rotation:
-    """Return a foot's orientation, tilted by as little as lays its sole flat on level ground.
-
-    Args:
-        mechanism: The robot.
-        name: Name of the foot's frame.
-        orientation: Its orientation.
-
-    Returns:
-        The orientation, tilted.
-    """
-    return _flat(orientation, _up(mechanism, name))
-
-
-def _flat(orientation: Rotation, up: np.ndarray) -> Rotation:
-    return _shortest(orientation.apply(up), np.array([0.0, 0.0, 1.0])) * orientation
-
-
-def _shortest(a: np.ndarray, b: np.ndarray) -> Rotation:
-    """Return the smallest rotation that takes the unit vector a to the unit vector b."""
-    axis, cosine = np.cross(a, b), float(a @ b)
-    sine = float(np.linalg.norm(axis))
-    if sine < 1e-12:
-        return Rotation.identity() if cosine > 0 else Rotation.from_rotvec([np.pi, 0.0, 0.0])
-    return Rotation.from_rotvec(axis / sine * np.arctan2(sine, cosine))
+    found = new_path - rotations.apply(centre)
+    found[:, 2] += lift(found, rotations)
+    return found, rotations.as_quat()[:, [3, 0, 1, 2]]
 
 
 def _eased(times: np.ndarray, start: float, end: float) -> np.ndarray:

@@ -69,7 +69,7 @@ class QualityFigures:
             quaternion=quaternion,
         )
         if self._ground is not None:
-            self._sunk.append(depth_below(self._mechanism, self._ground, self._feet, motion))
+            self._sunk.append(depth_below(self._mechanism, self._ground.part(frames), self._feet, motion))
         for name, track in self.held.items():
             self._add(name, frames, track.part(frames), motion)
 

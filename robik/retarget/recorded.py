@@ -26,12 +26,13 @@ from ..skeleton.shapes import shapes_of
 from ..skeleton.single import single
 from ..skeleton.skeleton import SkeletonMotion
 from ..steps import finish
+from ..surroundings.obstacle import Obstacle
 from .baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from .clip import TargetClip
 from .contacts import above_ground
 from .kept_balance import with_kept_balance
-from .pinning import ground_height
 from .retarget import Retargeting
+from .sole_turns import ground_height
 
 LOG = logging.getLogger(__name__)
 DEFAULT = BakeSettings()
@@ -69,6 +70,7 @@ def retarget_recording(
     end: float | None = None,
     body_model: str | Path | None = None,
     robot_file: str | Path | None = None,
+    obstacles: Sequence[Obstacle] = (),
     settings: BakeSettings = DEFAULT,
     speed_cost: bool = False,
     progress: Callable[[int, int], None] | None = None,
@@ -86,6 +88,7 @@ def retarget_recording(
         end: Last time of the recording [s]; its own if left out.
         body_model: An npz of the SMPL family, for recordings that are its poses.
         robot_file: That a mechanism was read from, for its meshes, on which feet are found.
+        obstacles: What the robot must not go into, in its world; feet stand on the one called "ground".
         settings: Of the bake.
         speed_cost: Whether to solve a second time, to report what keeping motors' speeds costs.
         progress: Called with how many frames are solved, of how many.
@@ -104,7 +107,7 @@ def retarget_recording(
     planned = balance_by_name(balance, pin_feet)
     rows = load_rows(mapping) if isinstance(mapping, str | Path) else mapping
     shapes, walls = shapes_of(mechanism, file), partial(walls_of, robot_file=file)
-    return follow(mechanism, motion, shapes, rows, planned, settings, walls, speed_cost, progress)
+    return follow(mechanism, motion, shapes, rows, planned, settings, walls, speed_cost, progress, obstacles)
 
 
 def follow(
@@ -117,6 +120,7 @@ def follow(
     walls: Callable[[Mechanism], Walls | None] | None = None,
     speed_cost: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    obstacles: Sequence[Obstacle] = (),
 ) -> Retargeted:
     """Follow a character with a robot: map it, fit it, balance it, solve it.
 
@@ -130,6 +134,7 @@ def follow(
         walls: Returns what keeps the robot's bodies out of each other; left out, nothing does.
         speed_cost: Whether to solve a second time, to report what keeping motors' speeds costs.
         progress: Called with how many frames are solved, of how many.
+        obstacles: What the robot must not go into.
 
     Returns:
         The motion, with the robot that made it and the clip that it followed.
@@ -147,6 +152,7 @@ def follow(
     moving = without_first(motion, following.left_out)
     solver = solver_settings(mechanism, following.weights, balance, settings)
     clip = character_clip(moving, following.followers, following.placement)
+    clip = replace(clip, obstacles=tuple(obstacles))
     clip = above_ground(mechanism, balanced(clip, mechanism, balance, solver), settings.keep_apart)
 
     def solved(clip: TargetClip) -> Generator[int, None, Motion]:
@@ -158,13 +164,9 @@ def follow(
         solved_apart(clip, solved, walls(mechanism) if walls and settings.keep_apart else None),
         None if progress is None else lambda done: progress(done, len(clip.times)),
     )
+    made = with_kept_balance(mechanism, clip, made)
     return Retargeted(
-        mechanism=mechanism,
-        rows=tuple(asked),
-        following=following,
-        clip=clip,
-        settings=solver,
-        motion=with_kept_balance(mechanism, clip, made),
+        mechanism=mechanism, rows=tuple(asked), following=following, clip=clip, settings=solver, motion=made
     )
 
 

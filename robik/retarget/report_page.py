@@ -104,6 +104,7 @@ def save_page(
     clip: TargetClip | None = None,
     settings: Settings = Settings(),  # noqa: B008 - immutable
     frames: np.ndarray | None = None,
+    more: Sequence[Plot] = (),
 ) -> None:
     """Write the page, whole or not at all.
 
@@ -114,11 +115,12 @@ def save_page(
         clip: what was followed, of the same times, or None.
         settings: for the weights.
         frames: (T,) of an animation, to be shown in place of seconds.
+        more: further plots of the same times.
 
     Raises:
         ClipError: the clip is of other times than the motion.
     """
-    write_whole(path, page(motion, mechanism, clip, settings, frames))
+    write_whole(path, page(motion, mechanism, clip, settings, frames, more))
 
 
 def page(
@@ -127,6 +129,7 @@ def page(
     clip: TargetClip | None,
     settings: Settings,
     frames: np.ndarray | None = None,
+    more: Sequence[Plot] = (),
 ) -> str:
     """Return the page as HTML.
 
@@ -136,6 +139,7 @@ def page(
         clip: The targets, or None.
         settings: Weights, regularizers and limits.
         frames: Frame numbers (T,) for the time axis; seconds if left out.
+        more: Further plots of the same times.
 
     Returns:
         HTML of one file.
@@ -154,6 +158,7 @@ def page(
         *_following(motion, mechanism, clip, settings),
         *_motors(motion, mechanism),
         *_balance(motion, mechanism, clip),
+        *more,
     ]
     length = motion.times[-1] - motion.times[0]
     title = [f"<h1>{escape(name)}</h1>", f"<p class=note>{len(motion.times)} samples, {length:.2f} s</p>"]

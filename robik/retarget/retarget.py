@@ -10,33 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from ..clip_solver.bounds import differences
 from ..errors import ClipError
 from ..ik.prior_solver import PriorSolver
 from ..ik.solver import ClipTargets, Solver
 from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
-from ..kinematics.actuation import speeds
-from ..kinematics.forward import body_poses
-from ..kinematics.frames import robot_com
-from ..kinematics.straightening import straightened
 from ..mechanism.ball_limits import limit_names
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, LookAhead, Motion, Report
-from ..motions.report import ObjectiveError
 from ..objectives.pose_prior import WEIGHT, PosePrior
 from ..objectives.settings import Settings
 from .clip import TargetClip
-from .distances import ClipErrors, ObjectiveErrors, distances, objective_errors
+from .distances import ClipErrors, ObjectiveErrors
 from .held_contacts import check_contacts
+from .judging import judged, make_report
 from .look_ahead import LookingAhead, check_cyclic
-from .misses import Misses, misses
 from .quality import QualityFigures
-from .shortfall import open_beyond
 from .solved import SolvedFrames
 from .speed_cost import measure_speed_cost, without_speeds
 
-JUMP_SPEED = 24.0  # rad/s, or the robot's extents in a second: 0.2 rad in 1/120 s
 FIRM = 1e3  # times the weight of other targets: what contacts are asked for with where all frames are solved at once
 CHUNK = 16  # frames solved between two looks at the clock
 
@@ -189,83 +181,36 @@ class Retargeting:
         Returns:
             The motion, with a report of its own.
         """
-        position, quaternion, residual = body_poses(self.mechanism, values, base)
-        com = robot_com(self.mechanism, position, quaternion)
-        root = self.solver.topology.root
+        found = judged(self.mechanism, self.clip, self.settings, replace(motion, values=values), base)
+        assert found.report is not None and found.position is not None and found.quaternion is not None
+        root, out, cost = self.solver.topology.root, self._solved, motion.report.speed_cost if motion.report else None
         index = 0 if root is None else self.mechanism.body_index[root]
-        found = replace(
-            motion,
-            values=values,
-            base=None if root is None else self._base(position[:, index], quaternion[:, index]),
-            passive=None,
-            position=position,
-            quaternion=quaternion,
-            com=com,
+        report = replace(
+            found.report,
+            speed_cost=cost,
+            iterations=out.iterations.copy(),
+            milliseconds=self._milliseconds.copy(),
+            look_ahead=self._ahead,
         )
-        asked, figures = (self.mechanism, self.clip, self.settings), QualityFigures(self.mechanism, self.clip)
-        figures.add(slice(0, len(values)), position, quaternion)
-        errors = distances(*asked, position, quaternion, com)
-        report = self._report(values, errors, objective_errors(*asked, position, quaternion), figures)
-        open_loops = {int(k): "the loops do not close" for k in np.flatnonzero(residual > open_beyond(self.mechanism))}
-        short = {k: f"{why}; {open_loops[k]}" if k in open_loops else why for k, why in report.short}
-        cost = motion.report.speed_cost if motion.report else None
-        report = replace(report, speed_cost=cost, residual=residual, short=tuple(sorted((open_loops | short).items())))
-        return replace(found, report=report)
+        track = None if root is None else self._base(found.position[:, index], found.quaternion[:, index])
+        return replace(found, base=track, report=report)
 
     def _base(self, position: np.ndarray, quaternion: np.ndarray) -> BaseTrack:
         """Return the floating base's pose from positions (T, 3) and quaternions (T, 4)."""
         return BaseTrack(body=self.solver.topology.root or "", position=position, quaternion=quaternion)
 
     def _report(
-        self, values: np.ndarray, off: ClipErrors, objectives: ObjectiveErrors, figures: QualityFigures
+        self, values: np.ndarray, off: ClipErrors, objectives: ObjectiveErrors, contacts: QualityFigures
     ) -> Report:
-        velocity, acceleration, jerk = self._rates(values)
-        out = self._solved
-        missed = misses(self.mechanism, self.clip, self.settings, off, objectives.errors)
-        late = figures.late() if self.settings.contacts == "hold" else {}
-        return Report(
-            targets=tuple(self.clip.tracks),
-            position_error=off.position,
-            orientation_error=off.orientation,
-            com_error=off.com,
+        out, followed = self._solved, (self.mechanism, self.clip, self.settings)
+        stopped = np.flatnonzero(out.status != CONVERGED).tolist()
+        return replace(
+            make_report(*followed, values, off, objectives, contacts, self._why, stopped),
             residual=out.residual.copy(),
             iterations=out.iterations.copy(),
-            velocity=velocity,
-            acceleration=acceleration,
-            jerk=jerk,
-            look_ahead=self._ahead,
-            jump_speed=self._jump_speed(),
-            velocity_limit=self.mechanism.actuator_velocity_limits,
             milliseconds=self._milliseconds.copy(),
-            missed=missed.worst,
-            short=self._short(missed, late),
-            objectives=tuple(
-                ObjectiveError(key=key, unit=error.unit, values=error.values)
-                for key, error in zip(*objectives, strict=True)
-            ),
-            quality=figures.quality(values, jerk),
-            rounding=straightened(self.mechanism).rounding,
-            moved=self.clip.moved,
+            look_ahead=self._ahead,
         )
-
-    def _rates(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return velocities, accelerations and jerks (T, A) of actuator values (T, A); 0 where a frame has none."""
-        velocity, acceleration, jerk = (np.zeros_like(values) for _ in range(3))
-        _, at, change = (order.of(values) for order in differences(self.clip.times))
-        into = speeds(self.mechanism, values, self.clip.times)
-        velocity[1:], acceleration[1:-1], jerk[2:-1] = into, at, change
-        return velocity, acceleration, jerk
-
-    def _jump_speed(self) -> np.ndarray:
-        """Return the speed of each actuator above which a step is called a jump (A,) [rad/s or m/s]."""
-        units = self.mechanism.actuator_units
-        return np.array([JUMP_SPEED * (self.mechanism.extent if unit == "m" else 1.0) for unit in units])
-
-    def _short(self, missed: Misses, late: dict[int, list[str]]) -> tuple[tuple[int, str], ...]:
-        """Return the frames in which something fell short, each with what and why, in words."""
-        stopped = self._solved.status != CONVERGED
-        frames = sorted({*np.flatnonzero((missed.worst > 1.0) | stopped).tolist(), *late})
-        return tuple((k, self._why(k, late.get(k, []) + missed.words(k))) for k in frames)
 
     def _why(self, k: int, found: list[str]) -> str:
         """Return what was missed in a frame, and why, in words."""

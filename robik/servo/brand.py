@@ -8,6 +8,55 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Motor:
+    """Motor of a servo model, with its gear, as the vendor gives it.
+
+    Attributes:
+        stall_torque: of the horn at rest [N m].
+        voltage: at which that is [V].
+        stall_current: at rest [A]; None where it is not known.
+        p_gain: the position P gain from the factory.
+        highest_gain: to which that can be set.
+        drive: share of all that the motor has, by radian of error and unit of the P gain.
+        is_checked: whether the vendor's own page or sheet says so.
+    """
+
+    stall_torque: float
+    voltage: float
+    stall_current: float | None
+    p_gain: int
+    highest_gain: int
+    drive: float
+    is_checked: bool
+
+
+def motor_of(data: Mapping[str, Any], p_gain: Mapping[str, Any], drive: float) -> Motor | None:
+    """Return the motor that a data file describes; None where it describes none.
+
+    Args:
+        data: What the file says of it.
+        p_gain: The entry of the position P gain.
+        drive: Share of all that the motor has, by radian of error and unit of the P gain.
+
+    Returns:
+        The motor, or None.
+    """
+    if not data:
+        return None
+    current = data.get("stall_current")
+    return Motor(
+        stall_torque=float(data["stall_torque"]),
+        voltage=float(data["voltage"]),
+        stall_current=None if current is None else float(current),
+        p_gain=int(p_gain.get("initial", 0)),
+        highest_gain=int(p_gain.get("high", 0)),
+        drive=drive,
+        is_checked=bool(data.get("checked", True)),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +75,7 @@ class ServoModel:
         current_unit: of currents [A]; None where the servo reports a load instead.
         highest_current: that its current can be limited to [A]; None where it reports a load instead.
         is_playable: whether goals can be sent to it; another one is only seen, and its torque can be cut.
+        motor: what its motor can; None where that is not known.
     """
 
     name: str
@@ -39,6 +89,7 @@ class ServoModel:
     current_unit: float | None = None
     highest_current: float | None = None
     is_playable: bool = True
+    motor: Motor | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

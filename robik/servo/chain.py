@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ServoError
 from .brand import Brand
 from .brands import DEFAULT, brand_of, model_of
+from .imu.mount import ImuMount
 from .servo import Servo
 
 BITS_PER_BYTE = 10  # on the wire: start, eight, stop
@@ -25,6 +26,7 @@ class ServoChain:
         servos: in the order in which they are written to.
         baud_rate: of the bus [bit/s].
         robot: its name, for the reader of the file.
+        imu: the sensor of tilt beside the bus; None where there is none.
 
     Raises:
         ServoError: names the servo that is wrong.
@@ -33,6 +35,7 @@ class ServoChain:
     servos: tuple[Servo, ...]
     baud_rate: int = 1_000_000
     robot: str = ""
+    imu: ImuMount | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "servos", tuple(self.servos))

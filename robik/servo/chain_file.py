@@ -12,9 +12,10 @@ from ..files import read_json, write_whole
 from .brand import Brand
 from .brands import DEFAULT, brand_of
 from .chain import Servo, ServoChain
+from .imu.mount import ImuMount
 
 FORMAT, VERSION = "robik-servos", 1
-ENTRIES = ("format", "version", "robot", "brand", "baud_rate", "servos")
+ENTRIES = ("format", "version", "robot", "brand", "baud_rate", "imu", "servos")
 
 
 def save_chain(chain: ServoChain, path: str | Path) -> None:
@@ -40,7 +41,15 @@ def chain_text(chain: ServoChain) -> str:
         JSON, an entry per line.
     """
     brand = chain.brand.name
-    head = {"format": FORMAT, "version": VERSION, "robot": chain.robot, "brand": brand, "baud_rate": chain.baud_rate}
+    head: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "robot": chain.robot,
+        "brand": brand,
+        "baud_rate": chain.baud_rate,
+    }
+    if chain.imu is not None:
+        head["imu"] = asdict(chain.imu)
     usual = {"brand": brand, "port": ""}  # of every servo that does not say otherwise
     entries = [{k: v for k, v in asdict(servo).items() if usual.get(k) != v} for servo in chain.servos]
     servos = ",\n".join("    " + json.dumps(entry) for entry in entries)
@@ -89,9 +98,19 @@ def read_chain(data: Any, path: str) -> ServoChain:
     try:
         brand = brand_of(data.get("brand", DEFAULT.name))
         servos = tuple(_servo(k, entry, brand) for k, entry in enumerate(entries))
-        return ServoChain(servos, data.get("baud_rate", 1_000_000), data.get("robot", ""))
+        imu = _imu(data["imu"]) if data.get("imu") is not None else None
+        return ServoChain(servos, data.get("baud_rate", 1_000_000), data.get("robot", ""), imu)
     except ServoError as error:
         raise ServoError(f"{path}: {error}") from None
+
+
+def _imu(entry: object) -> ImuMount:
+    known = [field.name for field in fields(ImuMount)]
+    if not isinstance(entry, dict) or "port" not in entry:
+        raise ServoError('"imu" must be an object with at least "port"')
+    if unknown := set(entry) - set(known):
+        raise ServoError(f"imu: unknown entry {sorted(unknown)[0]!r}; there are {', '.join(known)}")
+    return ImuMount(**entry)
 
 
 def _servo(k: int, entry: object, brand: Brand) -> Servo:

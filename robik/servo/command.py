@@ -15,11 +15,13 @@ import numpy as np
 
 from ..errors import ServoError
 from ..motions import Motion, load_motion
+from ..tilt_feedback import TiltPlan
 from .chain_file import load_chain
 from .controls import Controls, controls, on_endings
 from .outside import STOP, TORQUE_OFF, Notice, ports_of
 from .player import Player
 from .port_thread import SIMULATED
+from .simulator.imu import SimulatedImu
 from .simulator.port import PseudoTerminal, Socket
 from .simulator.server import Server
 from .softening import soften
@@ -43,6 +45,8 @@ class How:
         soften: round off what the motors cannot do.
         carry: makes goals that carry the weight, of a whole motion, the servos' position P gains by id and a speed, and
             says what is to be said of them; the motion itself is played if left out.
+        tilt: makes of a whole motion, a stretch of it [s] and a speed what tilt feedback must know; None to play
+            without.
     """
 
     loop: bool = False
@@ -50,6 +54,7 @@ class How:
     speed: float = 1.0
     soften: bool = False
     carry: Callable[[Motion, Mapping[int, float], float], tuple[Motion, str]] | None = None
+    tilt: Callable[[Motion, tuple[float, float] | None, float], TiltPlan] | None = None
 
 
 def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How = How(), **settings: Any) -> int:
@@ -74,6 +79,7 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     whole, chain = load_motion(motion_path), load_chain(servos_path)
     player = Player(chain, port, PlaySettings(**settings))
     motion = _prepared(whole, player, how)
+    tilt = how.tilt(whole, how.stretch, how.speed) if how.tilt is not None else None
     checked = player.preflight(motion)
     checked.check()
     for warning in checked.warnings:
@@ -81,7 +87,7 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     with controls() as pressed, Notice([port] if port == SIMULATED else ports_of(chain, port)) as notice:
         player.connect()
         try:
-            return _Play(player, pressed, notice).run(whole, motion, how)
+            return _Play(player, pressed, notice).run(whole, motion, how, tilt)
         finally:
             player.close()
             if said := player.status.recording:
@@ -121,13 +127,14 @@ class _Play:
         self._pressed.look()
         self._pressed.is_torque_off |= asked == TORQUE_OFF
 
-    def run(self, whole: Motion, motion: Motion, how: How) -> int:
+    def run(self, whole: Motion, motion: Motion, how: How, tilt: TiltPlan | None = None) -> int:
         """Connect, check everything that can be known, turn torque on, play.
 
         Args:
             whole: the motion of the file.
             motion: what is played of it, as far as it is known before the servos are.
             how: which part of it.
+            tilt: what tilt feedback must know of it; None to play without.
 
         Returns:
             The exit code.
@@ -145,7 +152,7 @@ class _Play:
             player.check(motion, how.soften)
             player.torque(True)
             self._wait(PlayState.HOLDING)
-            player.play(motion, loop=how.loop, from_afar=how.soften)
+            player.play(motion, loop=how.loop, from_afar=how.soften, tilt=tilt)
             has_moved = True
             return self._watch(motion, how)
         except _Stopped:
@@ -256,6 +263,7 @@ def _show(status: Status) -> None:
     except ValueError:  # closed
         return
     done = f"{status.time:6.1f} of {status.duration:.1f} s" if status.state is PlayState.PLAYING else status.message
+    done += f"  {status.righting}" if status.righting else ""
     end = "\r" if status.state.is_moving else "\r\033[K"
     hint = "[ESC stops, space pauses, T torque off]"
     _say(f"\r\033[K{status.state.value} {done}  dropped {status.dropped}  {hint}", sys.stderr, end)
@@ -264,7 +272,8 @@ def _show(status: Status) -> None:
 def simulate(servos_path: str | Path, record: str | Path | None = None, over_socket: bool = False) -> None:
     """Serve a simulated chain until it is ended, its port in the first line of the output.
 
-    Servos of several brands are on a port each, a line per port.
+    Servos of several brands are on a port each, a line per port; the sensor of tilt, if the chain names one, is on the
+    last one, after the word `imu`.
 
     Args:
         servos_path: a `*.servos.json`.
@@ -275,12 +284,15 @@ def simulate(servos_path: str | Path, record: str | Path | None = None, over_soc
         RobikError: a bad chain, or no pseudo-terminals on this system.
     """
     parts = load_chain(servos_path).on_one_port().parts
+    imu = SimulatedImu(parts[0].imu, over_socket) if parts[0].imu is not None else None
     servers = [
         Server(part, Socket() if over_socket else PseudoTerminal(), None if k else record)
         for k, part in enumerate(parts)
     ]
     for server in servers:
         print(server.name, flush=True)
+    if imu is not None:
+        print(f"imu {imu.port.name}", flush=True)
     first, *others = servers
     threads = [threading.Thread(target=server.run, daemon=True) for server in others]
     for thread in threads:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..tilt_feedback import TiltPlan
 from .chain import ServoChain
 from .status import PlaySettings, PlayState, ServoReading, Status
 from .trajectory import Along
@@ -140,3 +141,35 @@ def along_from(data: Mapping[str, Any], chain: ServoChain) -> Along:
     finally:
         os.unlink(data["file"])
     return Along(Columns(table[:, 0], tuple(data["actuators"]), table[:, 1:]), chain, data["interpolation"])
+
+
+def tilt_data(plan: TiltPlan) -> dict[str, Any]:
+    """Return what tilt feedback must know of a motion, its numbers in a file.
+
+    Args:
+        plan: The plan.
+
+    Returns:
+        Entries, with the file's path.
+    """
+    handle, path = tempfile.mkstemp(prefix="robik-tilt-", suffix=".npz")
+    with os.fdopen(handle, "wb") as file:
+        np.savez(file, times=plan.times, up=plan.up, gains=plan.gains)
+    return {"file": path, "body": plan.body, "actuators": plan.actuators}
+
+
+def tilt_from(data: Mapping[str, Any]) -> TiltPlan:
+    """Return what `tilt_data` was given, and remove the file.
+
+    Args:
+        data: Entries.
+
+    Returns:
+        The plan.
+    """
+    try:
+        with np.load(data["file"]) as file:
+            arrays = {name: file[name] for name in ("times", "up", "gains")}
+    finally:
+        os.unlink(data["file"])
+    return TiltPlan(body=data["body"], actuators=tuple(data["actuators"]), **arrays)

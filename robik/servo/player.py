@@ -20,6 +20,7 @@ import numpy as np
 
 from ..errors import ServoError
 from ..motions import Motion
+from ..tilt_feedback import TiltPlan
 from .board import Board
 from .chain import ServoChain
 from .port_process import PortOwner, PortProcess
@@ -198,6 +199,7 @@ class Player:
         end: float | None = None,
         speed: float = 1.0,
         from_afar: bool = False,
+        tilt: TiltPlan | None = None,
     ) -> None:
         """Go slowly to the first frame, then play; where the same motion was stopped and the robot stands there, go on.
 
@@ -209,17 +211,21 @@ class Player:
             speed: 2 is twice as fast.
             from_afar: Whether it may start far from where the robot stands, going there slowly, instead of being
                 refused.
+            tilt: What tilt feedback must know of the motion as it is played; None to play without.
 
         Raises:
             ServoError: What speaks against it, or that the servos do not hold.
         """
+        if tilt is not None and self._asked.imu is None:
+            raise ServoError('tilt feedback needs an IMU; name one in the servo file ("imu": {"port": …})')
         motion = part(motion, start, end, speed)
         along, begin = self.check(motion, from_afar), self.begins_at(motion)
         self._check_holding()
         frame = float(np.median(np.diff(motion.times))) if len(motion.times) > 1 else 1.0 / self.settings.rate
         going = {"state": PlayState.APPROACHING, "message": "going to the first frame"}
         self._wishes.clear()
-        self._thread.ask("play", along, loop, frame, begin, **going, time=begin, duration=along.duration)
+        righted = () if tilt is None else (tilt,)
+        self._thread.ask("play", along, loop, frame, begin, *righted, **going, time=begin, duration=along.duration)
         self._played = motion
 
     def check(self, motion: Motion, from_afar: bool = False) -> Along:

@@ -20,7 +20,7 @@ import numpy as np
 from .board import Board
 from .chain import ServoChain
 from .chain_file import read_chain
-from .messages import along_from, pack, settings_from, status_data, unpack
+from .messages import along_from, pack, settings_from, status_data, tilt_from, unpack
 from .outside import STOP, TORQUE_OFF, Notice, ports_of
 from .port_thread import PortThread
 from .schedule import take_precedence
@@ -100,6 +100,7 @@ class Host:
         self._why = ""
         if command == "play":
             arguments[0] = along_from(arguments[0], self._chain)
+            arguments[4:] = [tilt_from(one) for one in arguments[4:] if one is not None]
         if "state" in published:
             published["state"] = PlayState(published["state"])
         self._do_beat()

@@ -16,10 +16,11 @@ import numpy as np
 
 from .. import program
 from ..errors import ServoError
+from ..tilt_feedback import TiltPlan
 from .board import Board
 from .chain import ServoChain
 from .chain_file import chain_text
-from .messages import along_data, pack, settings_data, status_from, unpack
+from .messages import along_data, pack, settings_data, status_from, tilt_data, unpack
 from .port_thread import SIMULATED, PortThread
 from .remedies import halt
 from .simulator.simulation import Simulation
@@ -145,12 +146,18 @@ class PortProcess:
             arguments: what it is given.
             published: what the status says until then.
         """
-        sent = [along_data(one, self._chain) if isinstance(one, Along) else one for one in arguments]
+        sent = [self._data(one) for one in arguments]
         with self._lock:  # a status that does not know of this must not be published after it
             if published:
                 self._board.publish(**published)
             self._asked += 1
             self._send("ask", number=self._asked, command=command, arguments=sent, published=published)
+
+    def _data(self, one: Any) -> Any:
+        """Return an argument of a command as JSON knows it."""
+        if isinstance(one, Along):
+            return along_data(one, self._chain)
+        return tilt_data(one) if isinstance(one, TiltPlan) else one
 
     def press_emergency(self) -> None:
         """Turn torque off, now, whatever goes on; where the port is closed it is opened for that."""

@@ -18,6 +18,18 @@ def remedy(seen: Telemetry) -> str:
     return "remove the cause, reboot it, then turn torque on" if seen.errors else "turn torque on again to go on"
 
 
+def halted(trouble: str) -> str:
+    """Return who stopped for an event.
+
+    Args:
+        trouble: The event in words.
+
+    Returns:
+        A part of a sentence.
+    """
+    return f"the {'others' if trouble.startswith('servo ') else 'servos'} stopped and hold"
+
+
 def way_on(trouble: str) -> str:
     """Return how to go on after an event that stopped all servos.
 

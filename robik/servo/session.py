@@ -11,15 +11,17 @@ import numpy as np
 
 from ..errors import ServoError
 from ..limiter import Limiter
+from ..tilt_feedback import TiltPlan
 from .board import Board
 from .bus import Bus
 from .chain import ServoChain
 from .connecting import absence, find, names
 from .guide import Guide, Journey, Pursuit
 from .health import Health
+from .imu.righting import Righting, righted
 from .line import PortGone, ServoSilent
 from .recording import recorded
-from .remedies import halt, remedy, stopped, way_on
+from .remedies import halt, halted, remedy, stopped, way_on
 from .schedule import undisturbed
 from .servo import Servo
 from .status import PlaySettings, PlayState, ServoReading, torque_words
@@ -57,6 +59,7 @@ class Session:
         self._asked, self._is_found = bus.chain, False
         self._goal_limits = bus.chain.count_limits
         self._torque_before: dict[int, bool] = {}
+        self._righting: Righting | None = None
         self._forget()
 
     def connect(self) -> None:
@@ -224,26 +227,17 @@ class Session:
             for one, was, now in zip(seen, known, self.chain.values(counts).tolist(), strict=True)
         ]
         answers = [one for one in seen if one is not None]
-        readings = [
-            self._reading(k, servo, one) for k, (servo, one) in enumerate(zip(self.chain.servos, seen, strict=True))
-        ]
+        both = zip(self.chain.servos, seen, strict=True)
+        readings = [ServoReading.of(servo, one, self._health.load(k)) for k, (servo, one) in enumerate(both)]
         extremes: dict[str, object] = {}
         if answers:
             hottest, lowest = max(one.celsius for one in answers), min(one.volts for one in answers)
             extremes = {"hottest": hottest, "lowest_volts": lowest}
         return {"present": tuple(present), "servos": tuple(readings), **extremes}
 
-    def _reading(self, k: int, servo: Servo, seen: Telemetry | None) -> ServoReading:
-        if seen is None:
-            return ServoReading(servo.id, servo.actuator, None, 0.0, None, nan, nan, "does not answer")
-        current = servo.amperes(abs(seen.load))
-        return ServoReading(
-            servo.id, servo.actuator, seen.torque, self._health.load(k), current, seen.celsius, seen.volts, seen.error
-        )
-
     # moving
 
-    def play(self, along: Along, loop: bool, frame: float, begin: float = 0.0) -> None:
+    def play(self, along: Along, loop: bool, frame: float, begin: float = 0.0, tilt: TiltPlan | None = None) -> None:
         """Go slowly to the first frame, or to where it begins on the way, then along a motion.
 
         `frame` is the time between its samples [s].
@@ -253,14 +247,20 @@ class Session:
             loop: Whether to begin again at the end.
             frame: Time between the motion's samples [s].
             begin: Time on the way to begin at [s].
+            tilt: What tilt feedback must know of the motion; None to play without.
+
+        Raises:
+            ServoError: A servo fails; or the sensor that feedback needs does not say enough, before anything moves.
         """
         way: Trajectory = Round(along, self._approach_speeds, frame, self.chain.speed_limits) if loop else along
         round = way.length if isinstance(way, Round) else 0.0
         self._board.publish(state=PlayState.APPROACHING, message="going to the first frame", round=round)
-        self._move(lambda stream: self._travel(stream, way, begin))
+        with righted(self.chain, tilt, round, self._bus.emergency.pause) as self._righting:
+            self._move(lambda stream: self._travel(stream, way, begin))
 
     def live(self) -> None:
         """Follow the owner's wishes."""
+        self._righting = None
         self._board.publish(state=PlayState.LIVE, message="following live")
         self._move(self._chase)
 
@@ -268,11 +268,11 @@ class Session:
         if not self._board.status.torque:
             raise ServoError("torque was turned off before anything moved; turn it on and start again")
         settings = self._settings
-        self._board.publish(sent=0, dropped=0, looks=0, strain="", recording="", stopped_at=0.0)
+        self._board.publish(sent=0, dropped=0, looks=0, strain="", recording="", righting="", stopped_at=0.0)
         try:
             with recorded(settings.record, self.chain, lambda said: self._board.publish(recording=said)) as note:
                 limits, report = self._goal_limits, self._report
-                stream = Stream(self._bus, settings, limits, self._wishes, self._health, report, note)
+                stream = Stream(self._bus, settings, limits, self._wishes, self._health, report, note, self._righting)
                 present = self._folded(self._bus.positions())
                 self._bus.set_speed_limit(self._approach_speeds)
                 self._bus.set_watchdog(settings.watchdog)
@@ -291,6 +291,9 @@ class Session:
             outcome = self._arrive(stream, start)
         if outcome is not Outcome.DONE:
             return outcome
+        stream.trouble = self._righting.begin(begin) if self._righting else ""
+        if stream.trouble:
+            return Outcome.FAILED
         self._release(stream, self.chain.speed_limits)
         self._board.publish(state=PlayState.PLAYING, message="playing")
         outcome = stream.follow(self._journey(way, begin))
@@ -339,7 +342,7 @@ class Session:
             self._let_watchdog_bite(f"this computer stood still for {stream.stall:.1f} s")
         if outcome is Outcome.FAILED:
             self._bus.let_hold()
-            raise ServoError(f"{stream.trouble}; the others stopped and hold; {way_on(stream.trouble)}")
+            raise ServoError(f"{stream.trouble}; {halted(stream.trouble)}; {way_on(stream.trouble)}")
         self._bus.set_watchdog(0.0)
         self._board.publish(present=tuple(self.chain.values(self._folded(self._bus.positions())).tolist()))
         is_over = outcome is Outcome.DONE
@@ -390,5 +393,6 @@ class Session:
             time=stream.at if state in (PlayState.PLAYING, PlayState.PAUSED) else status.time,
             strain=self._health.strain,
             looks=stream.looks,
+            righting=self._righting.words if self._righting else "",
             **(self._readings(seen) if len(seen) == len(self.chain.servos) else {}),
         )

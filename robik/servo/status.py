@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import inf
+from math import inf, nan
 
 from ..errors import ServoError
+from .servo import Servo
+from .telemetry import Telemetry
 
 OFF = "emergency stop: torque is off; turn it on to go on"
 NEAREST_WATCHDOG, FARTHEST_WATCHDOG = (
@@ -115,6 +117,23 @@ class ServoReading:
     volts: float
     error: str
 
+    @classmethod
+    def of(cls, servo: Servo, seen: Telemetry | None, load: float) -> ServoReading:
+        """Return the reading of a servo.
+
+        Args:
+            servo: Which one.
+            seen: What it reports; None where it does not answer.
+            load: As a share of its greatest, averaged.
+
+        Returns:
+            The reading.
+        """
+        if seen is None:
+            return cls(servo.id, servo.actuator, None, 0.0, None, nan, nan, "does not answer")
+        current = servo.amperes(abs(seen.load))
+        return cls(servo.id, servo.actuator, seen.torque, load, current, seen.celsius, seen.volts, seen.error)
+
 
 @dataclass(frozen=True)
 class Status:
@@ -136,6 +155,7 @@ class Status:
         looks: at all servos while this was played.
         stopped_at: where on the way it was stopped, from where *Play* goes on [s]; 0 where it was not.
         recording: what became of the telemetry where it is not where it was asked for, or not whole; empty otherwise.
+        righting: what tilt feedback does, or why it does nothing; empty where there is none.
         p_gains: position P gains of the servos, in the chain's order; empty before they were asked for.
         servos: what each servo last reported, in the chain's order; empty before.
     """
@@ -160,6 +180,7 @@ class Status:
     looks: int = 0
     stopped_at: float = 0.0
     recording: str = ""
+    righting: str = ""
     p_gains: tuple[int, ...] = ()
     servos: tuple[ServoReading, ...] = ()
 

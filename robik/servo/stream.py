@@ -14,6 +14,7 @@ from .bus import Bus
 from .chain import BITS_PER_BYTE
 from .guide import Guide, Wish
 from .health import CARE, Health
+from .imu.righting import Righting
 from .looks import Looks, Moment
 from .schedule import Schedule
 from .status import PlaySettings
@@ -84,6 +85,7 @@ class Stream:
         report: called now and then, and whenever it begins to stop.
         record: called with each look after `start_over`: time since then, and on the way [s], goals (n,) [counts], and
             what was seen; None for a servo that was not looked at.
+        righting: changes the goals of a robot that leans; None where nothing does.
 
     Attributes:
         schedule: with the account of what was sent.
@@ -103,11 +105,12 @@ class Stream:
         health: Health,
         report: Callable[[Stream], None],
         record: Callable[[float, float, np.ndarray, Sequence[Telemetry | None]], None] | None = None,
+        righting: Righting | None = None,
     ) -> None:
         self.schedule = Schedule(settings.rate, bus.emergency.check)
         self.trouble, self.at, self.is_resting, self.stall = "", 0.0, False, 0.0
         self._sent, self._longest_stall = 0.0, settings.watchdog
-        self._bus, self._health = bus, health
+        self._bus, self._health, self._righting = bus, health, righting
         self._limits, self._wishes, self._report, self._record = goal_limits, wishes, report, record
         chain = bus.chain
         self.present = np.zeros(len(chain.servos), dtype=np.int64)
@@ -190,6 +193,7 @@ class Stream:
                 periods = 1
             pace = min(self._wishes.pace, CARE) if self._health.strain else self._wishes.pace
             values = guide.step(periods * self.schedule.period, pace)
+            values = self._righted(guide.at, values, max(1, periods) * self.schedule.period)
             self.at, self.is_resting = guide.at, guide.is_resting
             self._send(max(1, periods), values)
             self.schedule.done()
@@ -200,6 +204,14 @@ class Stream:
             self._tell()
         self._finish_looks()
         return Outcome.FAILED if self.trouble else ending
+
+    def _righted(self, at: float, values: np.ndarray, seconds: float) -> np.ndarray:
+        """Return values (n,) that right the robot, where something does."""
+        if self._righting is None:
+            return values
+        values = values + self._righting.step(at, seconds)
+        self.trouble = self.trouble or self._righting.trouble
+        return values
 
     def _look(self) -> None:
         """Take in what was answered, and ask on every line what fits before the next goals."""

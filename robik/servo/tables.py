@@ -20,9 +20,10 @@ from typing import Any
 NUMBERS = "dynamixel.model"  # the vendor's list of model numbers and files
 KEYS = {
     *("about", "like", "name", "number", "rpm", "current_unit", "counts_per_turn", "without", "entries", "indirect"),
-    *("newer", "sources"),
+    *("newer", "sources", "motor"),
 }
 OF_AN_ENTRY = {"address", "size", "access", "initial", "low", "high", "sign_bit"}
+OF_A_MOTOR = {"stall_torque", "voltage", "stall_current", "source", "checked"}
 DEEPEST = 8  # files that are like one another
 
 
@@ -46,6 +47,7 @@ class Table:
         entries: of the control table, by name.
         indirect: banks of indirect entries.
         newer: the firmware from which there are other banks, and these.
+        motor: stall torque [N m], voltage [V] and stall current [A] of the motor, with their source.
     """
 
     path: Path
@@ -57,6 +59,7 @@ class Table:
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
     indirect: list[dict[str, int]] = field(default_factory=list)
     newer: dict[str, Any] = field(default_factory=dict)
+    motor: dict[str, Any] = field(default_factory=dict)
 
 
 def own_folder(brand: str) -> Path:
@@ -148,7 +151,7 @@ def read_table(path: Path, folders: tuple[Path, ...], depth: int = 0) -> Table:
     is_named = isinstance(table.name, str) and _is_count(table.number) and table.number > 0
     if table.name and not is_named:
         raise TableError(path, 'a model needs a "name" and a "number" from 1 to 65535')
-    for key in ("rpm", "current_unit", "counts_per_turn", "indirect", "newer"):
+    for key in ("rpm", "current_unit", "counts_per_turn", "indirect", "newer", "motor"):
         if key in data:
             setattr(table, key, _checked(path, key, data[key]))
     for name in data.get("without", []):
@@ -189,9 +192,12 @@ def _found(path: Path, like: object, folders: tuple[Path, ...]) -> Path:
 
 def _checked(path: Path, key: str, value: Any) -> Any:
     """Return a value of a data file, if it can be one."""
+    if key == "motor":
+        return _motor(path, value)
     banks = value if key == "indirect" else value.get("indirect") if key == "newer" and isinstance(value, dict) else []
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9
-    if key in ("rpm", "current_unit", "counts_per_turn") and not is_number:
+    numbers = ("rpm", "current_unit", "counts_per_turn", "stall_torque", "voltage", "stall_current")
+    if key in numbers and not is_number:
         raise TableError(path, f"its {key} must be a positive number, not {value!r}")
     if key == "newer" and (not isinstance(value, dict) or type(value.get("firmware")) is not int):
         raise TableError(path, 'its "newer" must be an object with "firmware" and "indirect"')
@@ -200,6 +206,16 @@ def _checked(path: Path, key: str, value: Any) -> Any:
     )
     if not whole:
         raise TableError(path, 'each bank of "indirect" needs whole numbers "addresses", "data" and "count"')
+    return value
+
+
+def _motor(path: Path, value: Any) -> dict[str, Any]:
+    """Return the data of a motor, if they can be."""
+    if not isinstance(value, dict) or not {"stall_torque", "voltage"} <= set(value) <= OF_A_MOTOR:
+        may = ", ".join(sorted(OF_A_MOTOR - {"stall_torque", "voltage"}))
+        raise TableError(path, f'its "motor" must be an object with "stall_torque" and "voltage", and maybe {may}')
+    for key in {"stall_torque", "voltage", "stall_current"} & set(value):
+        _checked(path, key, value[key])
     return value
 
 

@@ -22,7 +22,9 @@ PARTS_OF = {  # of a limb: upper part, lower part, end
     ARM: ("upper arm", "forearm", "hand"),
     FRONT_LEG: ("front thigh", "front shin", "front foot"),
 }
-LOW = 0.2  # of a leg's length: a quadruped's foot begins below this height
+LOW = 0.2  # of a leg's height: a quadruped's foot begins below it
+STRETCHED = 0.5  # of a leg's length: a leg whose hip is higher above its lowest point stands, or swings
+SWINGING = 0.25  # quantile over the poses: a foot that swings is turned up or down
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,10 +303,15 @@ def _limb(
 def _foot(tree: Tree, chain: list[int], bend: int) -> int:
     """Return the position of the foot in a leg's chain.
 
-    The first after the knee that is near the ground as the body stands.
+    The first after the knee that is near the leg's lowest point while the leg stands, whatever pose it rests in.
     """
-    heights = tree.heights[chain] - tree.heights.min()
-    low = [k for k in range(bend + 1, len(chain)) if heights[k] <= LOW * heights[bend - 1]]
+    heights = tree.points[:, chain, 2]
+    heights = heights - heights.min(axis=1, keepdims=True)
+    standing = heights[heights[:, bend - 1] > STRETCHED * tree.lengths(chain)[bend - 1 :].sum()]
+    if not len(standing):
+        return bend + 1
+    shares = np.quantile(standing / standing[:, [bend - 1]], SWINGING, axis=0)
+    low = [k for k in range(bend + 1, len(chain)) if shares[k] <= LOW]
     return low[0] if low else bend + 1
 
 

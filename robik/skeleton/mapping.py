@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..contacts.legs import turns_freely
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Frame
 from . import names
@@ -24,10 +23,9 @@ NONE = (0.0, 0.0, 0.0)
 WEIGHTS = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(
     names.ARMS, 0.1
 )  # of a robot that stands
-STIFF = 0.005  # of a foot's direction where its leg cannot turn it every way: else all of the robot leans to hold it
-SOLE = 0.05  # of the direction of another foot: an ankle's limits shall not cost its place
+SOLE = 0.005  # of a foot's direction: an ankle's limits shall cost neither its place nor the hips'
 DIRECTION = {LEG: 0.1, ARM: 0.2}  # of a limb's parts, by their direction
-POSITION = 3  # values that a foot's place fixes
+POSITION, POSE = 3, 6  # values that a foot's place and its whole pose fix
 TRUNK = ("hips", "spine", "chest")
 INSTEAD = {"front foot": "hand", "hand": "front foot"}  # of a character that has not as many legs as the robot
 
@@ -71,11 +69,12 @@ def auto_map(mechanism: Mechanism, bones: Sequence[str], character: Anatomy) -> 
     """
     robot = robot_anatomy(mechanism)
     rows = _rows_of_frames(mechanism, robot, bones, character)
+    told = {"hips", "foot"} <= {row.part for row in rows if row.bone}  # the file says by what it is to be led
     rows += _rows_of_bodies(mechanism, robot, character, rows)
     rows += _rows_by_names(mechanism, robot, bones, character, rows)
     stands = any(row.part == "foot" and row.bone for row in rows)
     rows = [_weighed(mechanism, robot, row, stands) for row in rows]
-    return rows + (list(_directions(mechanism, robot, character, rows)) if stands else [])
+    return rows + (list(_directions(mechanism, robot, character, rows, told)) if stands else [])
 
 
 def _rows_of_frames(mechanism: Mechanism, robot: RobotAnatomy, bones: Sequence[str], character: Anatomy) -> list[Row]:
@@ -190,7 +189,9 @@ def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) 
 
 
 def standing_row(mechanism: Mechanism, row: Row) -> Row:
-    """Return the row of a foot with less weight of its direction, the least where its leg cannot turn it every way.
+    """Return the row of a foot with little weight of its direction.
+
+    While it stands it is held flat anyway.
 
     Args:
         mechanism: The robot.
@@ -201,7 +202,7 @@ def standing_row(mechanism: Mechanism, row: Row) -> Row:
     """
     if not mechanism.frame(row.frame).is_foot or row.orientation_weight != ALL:
         return row
-    return replace(row, orientation_weight=(SOLE if turns_freely(mechanism, row.frame) else STIFF,) * 3)
+    return replace(row, orientation_weight=(SOLE,) * 3)
 
 
 def _ends_in(robot: RobotAnatomy, limb: RobotLimb, body: str) -> bool:
@@ -209,11 +210,18 @@ def _ends_in(robot: RobotAnatomy, limb: RobotLimb, body: str) -> bool:
     return robot.rigid.get(body) == robot.rigid.get(limb.end or limb.lower)
 
 
-def _directions(mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield rows for the directions of limbs' parts, but of legs that their feet's places fix."""
+def _directions(
+    mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, rows: Iterable[Row], told: bool
+) -> Iterator[Row]:
+    """Yield rows for the directions of limbs' parts, but of legs that their feet fix.
+
+    Those are legs without a choice, and those of a robot whose file names hips and feet: hips and feet fix them.
+    """
     used = {robot.rigid[mechanism.frame(row.frame).body] for row in rows if row.bone}
     for limb in robot.limbs:
-        if limb.kind not in DIRECTION or (limb.kind == LEG and limb.freedom <= POSITION):
+        if limb.kind not in DIRECTION or (
+            limb.kind == LEG and (limb.freedom <= POSITION or (told and limb.freedom == POSE))
+        ):
             continue
         for part, body, along in zip(
             PARTS_OF[limb.kind], (limb.upper, limb.lower), np.diff(limb.points, axis=0), strict=False

@@ -17,7 +17,8 @@ from ..retarget.balance import default_wish
 from ..retarget.clip import TargetClip, Track
 from ..retarget.contacts import FAST, HIGH, RAISED, SLOW, feet, foot_poses
 from ..retarget.footholds import sole_inside
-from ..retarget.pinning import FADE, STEP, flattened, ground_height
+from ..retarget.pinning import FADE, STEP
+from ..retarget.sole_turns import flattened, ground_height
 from ..retarget.support import convex_hull, nearest, placed, sole_length, sole_polygon
 from .targets import Targets
 

@@ -1,19 +1,68 @@
-"""Walls that keep a robot's bodies out of each other, by the meshes that are shown; kept for the next bake."""
+"""Collision shapes of a robot, and the walls that keep its bodies apart; kept for the next bake.
+
+Shapes are those of the robot's file, as in the shell; of bodies of which it tells none, and of those changed by hand,
+the hulls of the meshes that are shown.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import bpy
 from bpy.types import Object
 
 from ...robik.collision.apart import Walls
+from ...robik.collision.files import ToldCollisions, of_file
 from ...robik.collision.judge import can_judge
 from ...robik.collision.shapes import hulls
+from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
-from ..robot.feet import body_shapes
+from ..robot.feet import body_shapes, changed_by_hand
 
-_last: list[Any] = []  # what the last walls were made of, and the walls
+_told: list[Any] = []  # what the last shapes were made of, and the shapes
+_walls: list[Any] = []  # the last shapes, and the walls
+
+
+def read_collisions(root: Object, mechanism: Mechanism) -> Callable[[], ToldCollisions]:
+    """Return a function that gives a robot's collision shapes, which takes a while and touches nothing of Blender's.
+
+    Args:
+        root: Of the robot, whose meshes are read now.
+        mechanism: The robot.
+
+    Returns:
+        The function.
+    """
+    shapes, by_hand = body_shapes(root), changed_by_hand(root)
+    file = Path(bpy.path.abspath(root.robik.robot.source)) if root.robik.robot.source else None
+    when = file.stat().st_mtime_ns if file is not None and file.is_file() else None
+    seen = (
+        mechanism,
+        {name: [(shape.points.tobytes(), shape.size, shape.pose) for shape in parts] for name, parts in shapes.items()},
+        (file, when, by_hand),
+    )
+
+    def make() -> ToldCollisions:
+        if not (_told and _told[0] == seen):
+            told = ToldCollisions() if when is None or file is None else _of_file(mechanism, file)
+            kept = tuple(shape for shape in told.shapes if shape.body not in by_hand)
+            shown = shapes if not told.shapes else {name: shapes[name] for name in by_hand & set(shapes)}
+            convex = hulls(mechanism, lambda body: shown.get(body, ()))
+            _told[:] = seen, ToldCollisions(shapes=(*kept, *convex), apart=told.apart)
+        found: ToldCollisions = _told[1]
+        return found
+
+    return make
+
+
+def _of_file(mechanism: Mechanism, file: Path) -> ToldCollisions:
+    """Return what a robot's file tells; nothing of a file that can no longer be read."""
+    try:
+        return of_file(mechanism, file)
+    except RobikError:
+        return ToldCollisions()
 
 
 def read_walls(root: Object, mechanism: Mechanism) -> Callable[[], Walls | None]:
@@ -24,19 +73,17 @@ def read_walls(root: Object, mechanism: Mechanism) -> Callable[[], Walls | None]
         mechanism: The robot.
 
     Returns:
-        The function. It returns None where nothing is seen of the robot, or MuJoCo is missing.
+        The function. It returns None where nothing is known of the robot's shape, or MuJoCo is missing.
     """
-    shapes = body_shapes(root) if can_judge() else {}
-    seen = (
-        mechanism,
-        {name: [(shape.points.tobytes(), shape.size, shape.pose) for shape in parts] for name, parts in shapes.items()},
-    )
+    if not can_judge():
+        return lambda: None
+    collisions = read_collisions(root, mechanism)
 
     def make() -> Walls | None:
-        if not (_last and _last[0] == seen):
-            convex = hulls(mechanism, lambda body: shapes.get(body, ()))
-            _last[:] = seen, Walls(mechanism, convex) if convex else None
-        walls: Walls | None = _last[1]
+        told = collisions()
+        if not (_walls and _walls[0] is told):
+            _walls[:] = told, Walls(mechanism, told.shapes, told.apart) if told.shapes else None
+        walls: Walls | None = _walls[1]
         return walls
 
     return make

@@ -17,8 +17,10 @@ from ...robik.objectives.registry import ASKED
 from ...robik.objectives.settings import Settings
 from ...robik.objectives.weights import Weights
 from ...robik.retarget.clip import TargetClip, Track
+from ...robik.surroundings.obstacle import Obstacle, take_obstacles
 
 KEY = "robik_clip"
+POSES = ("position", "quaternion", "ground_position", "ground_quaternion")  # arrays of a track
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def keep_clip(action: Action, frames: np.ndarray, clip: TargetClip, settings: Se
     for k, (name, track) in enumerate(clip.tracks.items()):
         weights = settings.weights(name)
         kept: dict[str, object] = {"name": name, "weights": np.array([*weights.position, *weights.orientation])}
-        for what in ("position", "quaternion"):
+        for what in POSES:
             if (values := getattr(track, what)) is not None:
                 kept[what] = values.astype(np.float32).ravel()
         if track.contact is not None:
@@ -65,7 +67,8 @@ def keep_clip(action: Action, frames: np.ndarray, clip: TargetClip, settings: Se
         "com_weight": np.array(settings.com_weight),
         "contacts": settings.contacts,
     }
-    asked = {key: np.asarray(values) for item in clip.objectives for key, values in item.arrays().items()}
+    arrays = [*(item.arrays() for item in clip.objectives), *(item.arrays() for item in clip.obstacles)]
+    asked = {key: np.asarray(values) for found in arrays for key, values in found.items()}
     data["asked"] = {
         str(k): {
             "key": key,
@@ -95,10 +98,14 @@ def _restored(action: Action) -> KeptClip:
             _rows(kept, "position", 3),
             _rows(kept, "quaternion", 4),
             contact=np.array(kept["contact"]) != 0 if "contact" in kept else None,
+            ground_position=_rows(kept, "ground_position", 3),
+            ground_quaternion=_rows(kept, "ground_quaternion", 4),
         )
         numbers = tuple(kept["weights"])
         weights[kept["name"]] = Weights(numbers[:3], numbers[3:])
-    clip = TargetClip(np.array(data["times"]), tracks, com=_rows(data, "com", 3), objectives=_objectives(data))
+    objectives, obstacles = _beside(data)
+    com = _rows(data, "com", 3)
+    clip = TargetClip(np.array(data["times"]), tracks, com=com, objectives=objectives, obstacles=obstacles)
     settings = Settings(
         targets=weights,
         com_weight=tuple(data["com_weight"]),
@@ -109,11 +116,13 @@ def _restored(action: Action) -> KeptClip:
     return KeptClip(np.array(data["frames"]), clip, settings)
 
 
-def _objectives(data: dict) -> tuple[Objective, ...]:
-    """Return what was asked for beside poses of frames; files of earlier versions hold nothing of it."""
+def _beside(data: dict) -> tuple[tuple[Objective, ...], tuple[Obstacle, ...]]:
+    """Return what was asked for beside poses of frames, and obstacles; files of earlier versions hold nothing of it."""
     kept = [data["asked"][str(k)] for k in range(len(data["asked"]))] if "asked" in data else []
     arrays = {one["key"]: np.array(one["values"], dtype=float).reshape(tuple(one["shape"])) for one in kept}
-    return tuple(item for kind in ASKED for item in kind.take(arrays))
+    arrays |= {key: values.astype(np.int64) for key, values in arrays.items() if key.endswith(".obstacle.triangles")}
+    obstacles = take_obstacles(arrays)
+    return tuple(item for kind in ASKED for item in kind.take(arrays)), obstacles
 
 
 def _plain(weight: float | Weights) -> object:

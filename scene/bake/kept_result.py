@@ -63,6 +63,9 @@ class RobikResult(PropertyGroup):
     rest_missed: IntProperty(name="Others Missed", description="How many of them do not meet their targets")
     rest_frame: IntProperty(name="Frame", description="The worst of the other frames")
     missed: IntProperty(name="Missed", description="How many samples do not meet their targets")
+    nearly: IntProperty(
+        name="Nearly", description="How many of them miss no target by more than ten times what counts as met"
+    )
     worst: StringProperty(name="Worst", description="The miss that counts most, by its size and its target's weight")
     met: FloatProperty(
         name="Met Within",

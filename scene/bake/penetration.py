@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup
 
+from ...robik.collision.files import ToldCollisions
 from ...robik.collision.measure import measure_penetration
-from ...robik.collision.shapes import hulls
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
 from ...robik.motions.penetration import Penetration
 from ...robik.retarget.contacts import ground_of
-from ...robik.skeleton.feet import Shape
+from ...robik.surroundings.ground import Ground
+from ...robik.surroundings.obstacle import Obstacle
 from ..long_work.steps import Progress, in_thread
-from ..robot.feet import body_shapes
 from ..robot.reading import read_robot
+from .apart import read_collisions
 from .curves import baked_frames, read_motion, with_poses
 from .kept_clip import kept_clip
 
 
 def penetration_steps(context: Context, root: Object) -> Generator[Progress, None, Penetration]:
-    """Judge the robot's curves by the convex hulls of its meshes, and keep what is found with its result.
+    """Judge the robot's curves by its collision shapes, and keep what is found with its result.
 
     Stopped early, nothing has been changed.
 
@@ -37,9 +38,9 @@ def penetration_steps(context: Context, root: Object) -> Generator[Progress, Non
     frames = kept.frames if kept is not None else baked_frames(root, mechanism)
     motion = with_poses(root, mechanism, read_motion(root, mechanism, frames, context.scene), frames)
     ground = None if kept is None else ground_of(mechanism, kept.clip)
-    shapes = body_shapes(root)
+    collisions, around = read_collisions(root, mechanism), () if kept is None else kept.clip.obstacles
     found: list[Penetration] = []
-    for share in in_thread(_judged(mechanism, shapes, motion, ground, found)):
+    for share in in_thread(_judged(mechanism, collisions, motion, ground, around, found)):
         yield Progress(share, "Judging penetration", counts=share is not None)
     keep_penetration(root.robik.robot.result, found[0], frames)
     return found[0]
@@ -62,7 +63,15 @@ def keep_penetration(result: PropertyGroup, found: Penetration, frames: np.ndarr
             found.ground_depths,
             found.ground_share,
         ),
+        (
+            "in obstacles",
+            [f"{body} in {obstacle}" for body, obstacle in found.obstacle_pairs],
+            found.obstacle_depths,
+            found.obstacle_share,
+        ),
     ):
+        if what == "in obstacles" and not len(depths):  # there are none
+            continue
         row = result.penetration.add()
         row.name, row.share = what, share
         if names:
@@ -72,14 +81,15 @@ def keep_penetration(result: PropertyGroup, found: Penetration, frames: np.ndarr
 
 def _judged(
     mechanism: Mechanism,
-    shapes: Mapping[str, Sequence[Shape]],
+    collisions: Callable[[], ToldCollisions],
     motion: Motion,
-    ground: float | None,
+    ground: Ground | None,
+    obstacles: Sequence[Obstacle],
     found: list[Penetration],
 ) -> Iterator[float]:
     """Yield the share that is done; the depths end up in `found`. Nothing here touches Blender."""
     yield 0.0
-    convex = hulls(mechanism, lambda body: shapes.get(body, ()))
+    told = collisions()
     yield 0.3
-    found.append(measure_penetration(mechanism, convex, motion, ground))
+    found.append(measure_penetration(mechanism, told.shapes, motion, ground, told.apart, obstacles))
     yield 1.0

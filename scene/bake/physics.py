@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 
 from ...robik.motions import Motion
-from ...robik.physics.motors import Motors
+from ...robik.physics.motors import Motors, told_of_data
 from ...robik.physics.plan import planned
 from ...robik.physics.process import simulate
 from ...robik.physics.trials import SINGLE, draws
@@ -40,14 +40,15 @@ def physics_steps(
     frames = baked_frames(root, mechanism)
     motion = read_motion(root, mechanism, frames, scene)
     verdicts: list[Verdict] = []
-    p_gain = root.robik.robot.physics.p_gain or None
-    for share in in_thread(_simulated(motors, p_gain, motion, carry, trials, verdicts)):
+    physics = root.robik.robot.physics
+    how = {"carry": carry, "feedback": physics.tilt_feedback}
+    for share in in_thread(_simulated(motors, physics.p_gain or None, motion, how, trials, verdicts)):
         yield Progress(share, "Testing in physics" if share else "Preparing physics", counts=share is not None)
-    keep_verdict(root, scene, verdicts[0], frames)
+    keep_verdict(root, scene, verdicts[0], frames, told_of_data(motors))
     return verdicts[0]
 
 
-def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarray) -> None:
+def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarray, more: str = "") -> None:
     """Keep a verdict with the robot's result, and show its simulation as a ghost.
 
     Args:
@@ -55,24 +56,26 @@ def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarra
         scene: that it is in.
         verdict: of its curves.
         frames: (T,) of the samples that were simulated.
+        more: what else is to be said.
     """
     result, sample = root.robik.robot.result, verdict.falls_at_sample
     fall = 0 if sample is None else round(float(frames[sample]))
     told = "Stands to the end in physics" if verdict.stands else f"Falls at frame {fall} in physics: {verdict.cause}"
+    told = "Cannot fall: its base is fixed to the world" if verdict.is_fixed else told
     result.physics, result.physics_stands, result.physics_frame = told, verdict.stands, fall
     for row in result.actuators:
         if (load := verdict.loads.get(row.name)) is not None:
             row.torque, row.torque_frame = load.torque, round(float(frames[load.sample]))
             row.effort = load.effort if isfinite(load.effort) else 0.0
             row.heat, row.beyond = load.heat, load.beyond
-    result.physics_more = "; ".join(line.replace("; ", ", ") for line in verdict.lines()[1:])
+    result.physics_more = "; ".join(line.replace("; ", ", ") for line in filter(None, [*verdict.lines()[1:], more]))
     show_ghost(root, scene, verdict, float(frames[0]))
 
 
 def _simulated(
-    motors: Motors, p_gain: float | None, motion: Motion, carry: bool, trials: int, verdicts: list[Verdict]
+    motors: Motors, p_gain: float | None, motion: Motion, how: dict[str, bool], trials: int, verdicts: list[Verdict]
 ) -> Iterator[float]:
     """Yield the share that is done; the verdict ends up in `verdicts`. Nothing here touches Blender."""
     mechanism = motors.room.mechanism
-    plan = planned(mechanism, motion, motors.drives(p_gain), carry=carry, delay=motors.delay, source="the bake")
+    plan = planned(mechanism, motion, motors.drives(p_gain), delay=motors.delay, source="the bake", **how)
     verdicts.append((yield from simulate(plan, (*SINGLE, *draws(trials)) if trials else ())))

@@ -24,6 +24,12 @@ class RobikPhysics(PropertyGroup):
         description="Tell the motors to go further by what they give way under the weight, in physics and on servos",
         default=False,
     )
+    tilt_feedback: BoolProperty(
+        name="Tilt Feedback",
+        description="Right the robot at ankles and hips when it leans against the bake, by an IMU on its base, in "
+        "physics and on servos. The servo file names the IMU",
+        default=False,
+    )
     p_gain: IntProperty(
         name="P Gain",
         description="Position P gain that the servos are set to; 0 for that of the factory. A leg stands only if its "

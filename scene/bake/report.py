@@ -7,8 +7,12 @@ from pathlib import Path
 
 from bpy.types import Object, Scene
 
+from ...robik.errors import RobikError
+from ...robik.motions import Motion
 from ...robik.objectives.settings import Settings
-from ...robik.retarget.report_page import save_page
+from ...robik.physics.report_plots import force_plots
+from ...robik.retarget.report_page import Plot, save_page
+from ..robot.chain import robot_motors
 from ..robot.reading import read_robot
 from .curves import baked_frames, read_motion, with_poses
 from .kept_clip import kept_clip
@@ -24,4 +28,14 @@ def write_report(root: Object, scene: Scene, path: str | Path) -> None:
     frames = kept.frames if kept is not None else baked_frames(root, mechanism)
     motion = with_poses(root, mechanism, read_motion(root, mechanism, frames, scene), frames)
     clip = None if kept is None else replace(kept.clip, times=motion.times)
-    save_page(path, motion, mechanism, clip, kept.settings if kept is not None else Settings(), frames)
+    settings = kept.settings if kept is not None else Settings()
+    save_page(path, motion, mechanism, clip, settings, frames, _forces(root, scene, motion))
+
+
+def _forces(root: Object, scene: Scene, motion: Motion) -> list[Plot]:
+    """Return plots of what the motors must give; none of a robot without mass, or on servos that nobody knows."""
+    try:
+        motors = robot_motors(root, scene)
+        return force_plots(motors.room, motion, motors.drives(root.robik.robot.physics.p_gain or None))
+    except RobikError:
+        return []

@@ -19,6 +19,7 @@ from ..character.sampling import frame_range, planned_range
 from ..robot.reading import read_robot
 from .curves import baked_frames, base_curve, has_keys, read_motion_at
 from .example import example_prior
+from .surroundings import Surroundings, read_surroundings
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,6 +51,7 @@ class BakeRequest:
         prior: what poses the example makes likely; None without one.
         prior_weight: of the pull towards them.
         present: what the bake is blended into; None where it is not blended.
+        surroundings: what is around the robot.
         keeps_other_keys: whether keys outside of the frames stay.
     """
 
@@ -62,6 +64,7 @@ class BakeRequest:
     prior: PosePrior | None
     prior_weight: float
     present: PresentMotion | None
+    surroundings: Surroundings
     keeps_other_keys: bool
 
 
@@ -86,6 +89,7 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
         prior=prior,
         prior_weight=float(bake.example_weight),
         present=_present_motion(root, mechanism, frames, bake.blend) if keeps_other_keys and bake.blend else None,
+        surroundings=read_surroundings(root, scene, mapping.targets),
         keeps_other_keys=keeps_other_keys,
     )
 

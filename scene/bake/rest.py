@@ -121,4 +121,6 @@ def _alike(old: TargetClip, new: TargetClip) -> bool:
     def kinds(clip: TargetClip) -> dict[str, tuple[bool, bool]]:
         return {n: (t.position is not None, t.quaternion is not None) for n, t in clip.tracks.items()}
 
-    return kinds(old) == kinds(new) and (old.com is None) == (new.com is None) and not new.objectives
+    is_plain = not new.objectives and not new.obstacles
+    is_plain &= all(track.ground_position is None for track in new.tracks.values())
+    return is_plain and kinds(old) == kinds(new) and (old.com is None) == (new.com is None)

@@ -164,6 +164,7 @@ def _store_short(result: PropertyGroup, motion: Motion, report: Report, frames: 
     """One row for each run of samples that fall short, at the worst of them."""
     why = dict(report.short)
     result.missed, result.too_fast, result.jumps = len(why), len(report.too_fast), len(report.jumping)
+    result.nearly = len(report.nearly)
     result.acceleration = float(np.abs(report.acceleration).max(initial=0.0))
     result.jerk = float(np.abs(report.jerk).max(initial=0.0))
     for k in report.too_fast.tolist():
@@ -219,4 +220,5 @@ def status(result: PropertyGroup) -> str:
         good = "" if more else "good: "
         return f"{good}all {result.frames} samples meet their targets{more}"
     met, worst = result.frames - result.missed, f"; at worst {result.worst}" if result.worst else ""
-    return f"{met} of {result.frames} samples meet their targets{worst}{more}"
+    nearly = f", {result.nearly} more nearly" if result.nearly else ""
+    return f"{met} of {result.frames} samples meet their targets{nearly}{worst}{more}"

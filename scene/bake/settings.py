@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import log10
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
-from bpy.types import Action, Context, PropertyGroup
+from bpy.types import Action, Collection, Context, PropertyGroup
 
 from ...robik.objectives.pose_prior import WEIGHT
 from ...robik.objectives.settings import Settings
@@ -62,6 +62,12 @@ def _by_tens(weight: str) -> dict[str, Callable]:
 class RobikBake(PropertyGroup):
     """Settings of the bake."""
 
+    obstacles: PointerProperty(
+        name="Obstacles",
+        description="The robot is kept out of the meshes of this collection, whether they move or not; also out of"
+        " another robot in it",
+        type=Collection,
+    )
     use_range: BoolProperty(name="Own Range", description="Bake these frames instead of the scene's frame range")
     start: IntProperty(name="Start", description="First frame to bake", default=1)
     end: IntProperty(name="End", description="Last frame to bake", default=250)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterator
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 from bpy.types import Context, Object, Scene
@@ -18,6 +19,7 @@ from ...robik.retarget import baking
 from ..long_work.steps import Progress, in_thread
 from ..robot import posing
 from . import bakes
+from .apart import read_walls
 from .curves import baked_frames, read_motion, write_motion
 from .freshness import mark
 from .kept_clip import keep_clip
@@ -49,7 +51,9 @@ def stand_steps(context: Context, root: Object, motors: Motors, trials: int) -> 
     motion = read_motion(root, mechanism, frames, scene)
     source = yield from _source(context, root, mechanism, motion, frames)
     found: list[Search] = []
-    for step in in_thread(_searched(source, motors, trials, root.robik.robot.physics.p_gain or None, found)):
+    physics = root.robik.robot.physics
+    how = {"p_gain": physics.p_gain or None, "feedback": physics.tilt_feedback}
+    for step in in_thread(_searched(source, motors, trials, how, found)):
         share, text = step if step is not None else (None, "preparing")
         yield Progress(share, f"Make It Stand: {text}", counts=False)
     search = found[0]
@@ -66,8 +70,9 @@ def _source(
     context: Context, root: Object, mechanism: Mechanism, motion: Motion, frames: np.ndarray
 ) -> Generator[Progress, None, Source]:
     """Return what the bake followed, where the character that it did is there; else the motion itself."""
+    walls = read_walls(root, mechanism) if root.robik.robot.bake.keep_apart else None
     if not any(target.enabled for target in root.robik.robot.character.targets):
-        return source_of(mechanism, motion, "the bake")
+        return source_of(mechanism, motion, "the bake", walls)
     request = read_request(root, context.scene)
     clip = yield from sample_unbalanced(context, request)
     first = int(np.searchsorted(request.planned, request.frames[0]))
@@ -78,14 +83,15 @@ def _source(
         clip=clip.part(first, first + len(request.frames)),
         settings=request.settings,
         balance=baking.Balance(**{**plain, "pin_feet": True}),
+        walls=walls,
     )
 
 
 def _searched(
-    source: Source, motors: Motors, trials: int, p_gain: float | None, found: list[Search]
+    source: Source, motors: Motors, trials: int, how: dict[str, Any], found: list[Search]
 ) -> Iterator[tuple[float, str]]:
     """Yield how far the search is; it ends up in `found`. Nothing here touches Blender."""
-    found.append((yield from standing_steps(source, motors, trials, p_gain=p_gain)))
+    found.append((yield from standing_steps(source, motors, trials, **how)))
 
 
 def _frames(attempt: Attempt, frames: np.ndarray, scene: Scene) -> np.ndarray:

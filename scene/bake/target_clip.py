@@ -20,6 +20,7 @@ from ..character.sampling import sample_sources, times_of
 from ..long_work.steps import Progress, in_thread
 from ..robot import posing
 from .request import BakeRequest
+from .surroundings import Surroundings
 
 SAMPLING = 0.4  # part of the progress bar that sampling takes
 
@@ -42,7 +43,9 @@ def sample_clip(context: Context, request: BakeRequest) -> Generator[Progress, N
 def sample_unbalanced(context: Context, request: BakeRequest) -> Generator[Progress, None, TargetClip]:
     """As `sample_clip`, but without balance, at the frames that balance looks at."""
     planned = request.planned
-    sampled = yield from sample_tracks(context, request.mechanism, request.mapping, request.balance, planned)
+    sampled = yield from sample_tracks(
+        context, request.mechanism, request.mapping, request.balance, planned, request.surroundings
+    )
     return with_hand_contacts(sampled, request.mapping.targets, planned)
 
 
@@ -52,9 +55,16 @@ def _balanced(clip: TargetClip, request: BakeRequest, found: list[TargetClip]) -
 
 
 def sample_tracks(
-    context: Context, mechanism: Mechanism, mapping: CharacterMapping, balance: Balance, frames: np.ndarray
+    context: Context,
+    mechanism: Mechanism,
+    mapping: CharacterMapping,
+    balance: Balance,
+    frames: np.ndarray,
+    surroundings: Surroundings,
 ) -> Generator[Progress, None, TargetClip]:
     """Sample what targets and centre of mass follow at frames (T,) of the scene, in the robot's coordinates.
+
+    And the ways of what is around the robot.
 
     Contacts are left out.
 
@@ -63,6 +73,7 @@ def sample_tracks(
     """
     led = [target for target in mapping.asked if target.source is not None]
     points = [check_object(balance.target, "the centre of mass", context.scene)] if balance.mode == OBJECT else []
+    points += surroundings.objects
     with posing.paused():
         positions, turns = yield from relay(
             sample_sources(context, [*mapping.targets, *led], points, frames),
@@ -73,5 +84,9 @@ def sample_tracks(
     number = len(mapping.targets)
     sources = {mapping.asked.index(t): (positions[:, number + i], turns[:, number + i]) for i, t in enumerate(led)}
     asked = asked_for(mechanism, mapping.asked, sources, places, mapping.placement, len(frames))
-    com = mapping.placement.apply(positions[:, -1], rotation(turns[:, -1]))[0] if points else None
-    return TargetClip(times_of(context.scene, frames), tracks, com=com, objectives=asked)
+    after, com = number + len(led), None
+    if balance.mode == OBJECT:
+        com = mapping.placement.apply(positions[:, after], rotation(turns[:, after]))[0]
+        after += 1
+    clip = TargetClip(times_of(context.scene, frames), tracks, com=com, objectives=asked)
+    return surroundings.around(clip, positions[:, after:], turns[:, after:])

@@ -6,6 +6,10 @@ from bpy.types import Object, PropertyGroup
 OVER_FEET = ("AUTO", "STILL", "MOVING")  # modes that keep the robot over its feet
 
 
+def _is_mesh(_balance: PropertyGroup, shown: Object) -> bool:
+    return bool(shown.type == "MESH" and shown.robik.kind == "NONE")
+
+
 class RobikBalance(PropertyGroup):
     """Settings of balance."""
 
@@ -59,6 +63,12 @@ class RobikBalance(PropertyGroup):
     )
     pin_feet: BoolProperty(
         name="Pin Feet", description="Hold standing feet flat on the ground, exactly where they land", default=True
+    )
+    ground: PointerProperty(
+        name="Ground",
+        description="A mesh on which the robot stands, such as steps or a slope; it may move. Empty for level ground",
+        type=Object,
+        poll=_is_mesh,
     )
     weight: FloatVectorProperty(
         name="Weight",

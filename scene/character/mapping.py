@@ -37,6 +37,7 @@ class MappedTarget:
         reach: of a limb with proportions of its own; None where the bone itself is followed.
         weights: of the frame's position and orientation.
         phases: first and last frame of each phase in which a foot stands, set by hand; None where they are detected.
+        holds_on: the object that its contact holds on to; None for the ground.
         follows: key of the kind of objective (`robik.objectives.registry.ROWS`).
         other: another frame of the robot, for kinds that have one.
         axis: of the frame, likewise.
@@ -52,6 +53,7 @@ class MappedTarget:
     reach: Reach | None
     weights: Weights
     phases: tuple[tuple[int, int], ...] | None
+    holds_on: Object | None = None
     follows: str = POSE
     other: str = ""
     axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
@@ -101,6 +103,7 @@ def read_target(target: PropertyGroup) -> MappedTarget:
         reach=read_reach(target),
         weights=_weights(target),
         phases=tuple((phase.start, phase.end) for phase in target.stands) if target.contact == "HAND" else None,
+        holds_on=target.holds_on,
         follows=target.follows,
         other=target.other,
         axis=AXES[target.axis],

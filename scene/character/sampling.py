@@ -135,4 +135,4 @@ def _check_moving(context: Context, targets: Sequence[AnyTarget], points: Sequen
     for target in targets:
         check_source(target, context.scene, depsgraph)
     for point in points:
-        check_object(point, "the centre of mass", context.scene, depsgraph)
+        check_object(point, "the robot", context.scene, depsgraph)

@@ -104,6 +104,12 @@ class RobikTarget(PropertyGroup):
         ),
     )
     stands: CollectionProperty(type=RobikPhase)
+    holds_on: PointerProperty(
+        name="On",
+        description="The object that this frame stands on or holds on to, such as a seat, a rail or a platform; it goes"
+        " along with it. Empty for the ground",
+        type=Object,
+    )
     active_phase: IntProperty(name="Phase", min=0)
     phases: StringProperty(
         name="Stands", description="As files of the first format kept the phases", options={"HIDDEN"}

@@ -20,7 +20,6 @@ from ..servos import setup as servo_setup
 from .robot_file import import_steps
 
 PACKAGE = __package__.rpartition(".scene")[0]  # of the add-on
-DRAWN_AT_ONCE = 2  # processes that draw previews
 
 
 class RobikPreferences(AddonPreferences):
@@ -78,31 +77,29 @@ class Previews:
 
     def __init__(self) -> None:
         self._icons = bpy.utils.previews.new()
-        self._waiting: list[tuple[Entry, Path]] = []
-        self._drawing: list[subprocess.Popen] = []
+        self._drawing: subprocess.Popen | None = None
 
     def want(self, wanted: Sequence[Entry]) -> None:
-        """Draw the pictures that are missing, a few at a time.
+        """Draw the pictures that are missing, one after the other; a wheel's robot is drawn once it is unpacked.
 
         Args:
             wanted: Robots that are shown.
         """
-        self._waiting = [(entry, path) for entry in wanted if not (path := self.picture(entry)).exists()]
-        self.carry_on()
+        missing = [entry for entry in wanted if not entry.inside and not self.picture(entry).exists()]
+        if self.is_drawing or not missing:
+            return
+        paths = [str(path) for entry in missing for path in (entry.file, self.picture(entry))]
+        self._drawing = subprocess.Popen(
+            program.command("gallery.preview", *paths),
+            env=program.environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
-    def carry_on(self) -> bool:
-        """Start what is to be drawn next; return whether anything is still being drawn."""
-        self._drawing = [process for process in self._drawing if process.poll() is None]
-        while self._waiting and len(self._drawing) < DRAWN_AT_ONCE:
-            entry, path = self._waiting.pop(0)
-            if entry.inside:  # it is drawn once it has been unpacked
-                continue
-            command = program.command("gallery.preview", str(entry.file), str(path))
-            drawing = subprocess.Popen(
-                command, env=program.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            )
-            self._drawing.append(drawing)
-        return bool(self._drawing)
+    @property
+    def is_drawing(self) -> bool:
+        """Return whether pictures may still come in."""
+        return self._drawing is not None and self._drawing.poll() is None
 
     def icon(self, entry: Entry) -> int:
         """Return the icon of a robot's picture; 0 while there is none, and where Blender has no window.
@@ -118,11 +115,13 @@ class Previews:
         return int(self._icons[path.name].icon_id)
 
     def picture(self, entry: Entry) -> Path:
-        """Return where a robot's picture is kept, whether it is there or not.
+        """Return where a robot's picture is, or will be.
 
         Args:
             entry: The robot.
         """
+        if entry.picture is not None:
+            return entry.picture
         try:
             stat = entry.file.stat()
             age = f"{stat.st_size} {stat.st_mtime_ns}"
@@ -132,9 +131,9 @@ class Previews:
 
     def close(self) -> None:
         """End what draws, and let the pictures go."""
-        for process in self._drawing:
-            process.kill()
-            process.wait()
+        if self._drawing is not None and self._drawing.poll() is None:
+            self._drawing.kill()
+            self._drawing.wait()
         bpy.utils.previews.remove(self._icons)
 
 

@@ -34,6 +34,11 @@ class RobikOverlays(PropertyGroup):
         ),
         update=_switched,
     )
+    penetration: BoolProperty(
+        name="Penetration",
+        description="Mark where each robot is in itself, and in the obstacles of its bake, with how deep",
+        update=_switched,
+    )
     errors: BoolProperty(
         name="Misses",
         description="Show a line from each frame of a robot to where its target wants it, as far as it is off",

@@ -13,6 +13,7 @@ import numpy as np
 from ...robik.kinematics.joint_places import JointPlace
 from ...robik.mechanism.constraints import rotation_vector_matrix
 from ...robik.mechanism.joints import MOTIONS, SLIDES, TURNS
+from ...robik.motions.report import NEARLY
 from ...robik.retarget.shortfall import POSITION_MET, millimetres
 from ...robik.retarget.support import signed_distance
 from .state import MotorLoad, RobotState
@@ -30,7 +31,6 @@ TOLD: Color = (1.0, 0.55, 0.5, 1.0)  # words about what is bad: light enough to 
 FORCE: Color = (0.75, 0.55, 1.0, 1.0)
 EMPTY: Color = (0.05, 0.05, 0.06, 0.55)
 
-FAR = 10.0  # times what counts as met: a target further off than this is not only compromised [POSITION_MET]
 NEAR_LIMIT = 0.9  # of a motor's limit: from here it is tight
 FORCE_LENGTH = 0.4  # of the robot's size: the arrow of its weight
 STEPS = 48  # of a circle
@@ -165,7 +165,7 @@ def _support(shapes: Shapes, state: RobotState) -> None:
 def _miss(shapes: Shapes, here: np.ndarray, there: np.ndarray, distance: float, size: float) -> None:
     """Draw a small cross at the target, and a line to the frame; `size` of the robot."""
     met, arm = distance <= POSITION_MET * size, 0.02 * size
-    color = GOOD if met else TIGHT if distance <= FAR * POSITION_MET * size else BAD
+    color = GOOD if met else TIGHT if distance <= NEARLY * POSITION_MET * size else BAD
     shapes.segments(np.array([there + s * arm * axis for axis in np.eye(3) for s in (-1.0, 1.0)]), color)
     if not met:
         shapes.segments(np.array([here, there]), color)

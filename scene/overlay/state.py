@@ -105,8 +105,7 @@ def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
         RobikError: the robot is incomplete.
     """
     show = scene.robik.overlays
-    mechanism = read_moving_parts(root)
-    motion = _present(root, mechanism)
+    mechanism, motion = present(root)
     kept, frame = kept_clip(root), scene.frame_current_final
     sample = None if kept is None else kept.sample(frame)
     com = motion.com[0] if motion.com is not None and mechanism.mass > 0 else None
@@ -134,13 +133,18 @@ def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
     )
 
 
-def _present(root: Object, mechanism: Mechanism) -> Motion:
-    """Return the robot's pose in the scene, as a motion of one sample."""
+def present(root: Object) -> tuple[Mechanism, Motion]:
+    """Return a robot, and its pose in the scene as a motion of one sample.
+
+    Raises:
+        RobikError: the robot is incomplete.
+    """
+    mechanism = read_moving_parts(root)
     back = root.matrix_world.inverted_safe()
     poses = [pose_of(back @ body.matrix_world) for body in bodies(root)]
     position, quaternion = np.array([[p.position for p in poses]]), np.array([[p.quaternion for p in poses]])
     names = tuple(body.name for body in mechanism.bodies)
-    return Motion(
+    return mechanism, Motion(
         times=np.zeros(1),
         actuators=(),
         values=np.zeros((1, 0)),

@@ -16,15 +16,16 @@ from mathutils import Matrix, Vector
 from ...robik.errors import RobikError
 from ...robik.formats.assembly.open_pose import OpenPose
 from ..robot.parts import chosen_robot, robots
-from . import editors, forces
+from . import editors, forces, penetration
 from .drawing import HEAVY, TEXT, Drawn, flat, paint, paint_flat, redraw, write
 from .findings import mark_findings
 from .motor_graph import MotorCurves, graph_shapes, motor_speeds, motor_torques, place_in, playhead
 from .open_loops import open_shapes
+from .penetration import mark_penetration
 from .shapes import Shapes, shapes_of
-from .state import robot_state
+from .state import present, robot_state
 
-SWITCHES = ("com", "com_target", "support", "forces", "errors", "joints", "diagnosis", "graph")
+SWITCHES = ("com", "com_target", "support", "forces", "errors", "joints", "penetration", "diagnosis", "graph")
 
 _handles: list[tuple[object, str]] = []
 _robots: dict[int, list[Drawn]] = {}  # by the scene's session_uid
@@ -106,6 +107,8 @@ def shapes_in(context: Context) -> list[tuple[Object, Shapes]]:
             except RobikError:  # incomplete: every operator and panel says so, marks would only mislead
                 continue
             shapes = shapes_of(state, show.com, show.com_target, show.support)
+            if show.penetration:
+                mark_penetration(shapes, root, scene, *present(root))
             if show.diagnosis:
                 mark_findings(shapes, root, state.size)
             found.append((root, shapes))
@@ -116,6 +119,7 @@ def _forget() -> None:
     for known in (_robots, _curves, _graphs):
         known.clear()
     forces.forget()
+    penetration.forget()
 
 
 def _is_hidden(context: Context) -> bool:

@@ -9,9 +9,9 @@ import bpy
 from bpy.types import Object, Scene
 
 from ...robik.dynamics.inverse import InverseDynamics
-from ...robik.errors import ServoError
+from ...robik.errors import RobikError, ServoError
 from ...robik.mechanism import Mechanism
-from ...robik.physics.motors import Motors
+from ...robik.physics.motors import Motors, told_of_data, told_of_legs
 from ...robik.servo.chain import ServoChain, default_chain
 from ...robik.servo.chain_file import load_chain, read_chain
 from ...robik.servo.servo import Servo
@@ -67,6 +67,19 @@ def one_per_motor(mechanism: Mechanism, model: str = Servo.model, brand: str = S
     limits = dict(zip(mechanism.actuators, map(tuple, mechanism.actuator_limits.tolist()), strict=True))
     speeds = dict(zip(mechanism.actuators, mechanism.actuator_velocity_limits.tolist(), strict=True))
     return default_chain(mechanism.actuators, limits, speeds, model, robot=mechanism.name, brand=brand)
+
+
+def told_of_chain(root: Object, scene: Scene) -> list[str]:
+    """Return what is to be said of a chain before it plays, sentences: legs too soft to stand, data not confirmed.
+
+    Nothing where neither a file nor the scene names servos, or where the robot's weight or feet are not known.
+    """
+    try:
+        motors = robot_motors(root, scene)
+        gain = root.robik.robot.physics.p_gain or None
+        return [] if motors.chain is None else [*filter(None, (told_of_legs(motors, gain), told_of_data(motors)))]
+    except RobikError:
+        return []
 
 
 def robot_motors(root: Object, scene: Scene) -> Motors:

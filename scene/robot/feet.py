@@ -13,7 +13,7 @@ from ...robik.errors import RobikError
 from ...robik.formats.mesh_files import is_placeholder
 from ...robik.mechanism import Frame, Pose
 from ...robik.mechanism.visual import SHAPES
-from ...robik.retarget.pinning import ground_height
+from ...robik.retarget.sole_turns import ground_height
 from ...robik.skeleton.feet import Shape, foot_name, sides_of, sole_of
 from ...robik.skeleton.names import part_of
 from ...robik.skeleton.shapes import primitive_points
@@ -149,6 +149,19 @@ def body_shapes(root: Object) -> dict[str, list[Shape]]:
     """
     shown = {body.robik.label: [child for child in body.children if _is_shape(child)] for body in bodies(root)}
     return {name: [_shape(child) for child in children] for name, children in shown.items() if children}
+
+
+def changed_by_hand(root: Object) -> frozenset[str]:
+    """Return the names of a robot's bodies that were made by hand, or show something that was.
+
+    Args:
+        root: Of the robot.
+    """
+    return frozenset(
+        body.robik.label
+        for body in bodies(root)
+        if body.robik.by_hand or any(_is_shape(child) and child.robik.by_hand for child in body.children)
+    )
 
 
 def _is_shape(child: Object) -> bool:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from bpy.types import Object
 
-from ...robik.mechanism import Mechanism
+from ...robik.errors import RobikError
+from ...robik.mechanism import Mechanism, Pose
 from ...robik.motions import Motion
 from ...robik.physics.carrying import carrying
+from ...robik.physics.live_carrying import LiveCarrying
 from ...robik.servo.chain import ServoChain
+from ..robot.parts import bodies
+from ..robot.reading import read_robot
 
 
 def carried(
@@ -46,3 +50,39 @@ def carried(
         told = f"the servos' P gain is {', '.join(f'{gain:.0f}' for gain in others)}, not {asked:.0f} as in physics"
         said = "; ".join(filter(None, (told, said)))
     return goals, said
+
+
+class LiveGoals:
+    """Goals of a robot's sliders that carry its weight, as it is posed now, where its *Carry Weight* is on.
+
+    Args:
+        root: the robot.
+        chain: the servos.
+        read: their position P gains as read back, by id; those that physics is asked about where there are none.
+
+    Raises:
+        RobikError: torques or motors are not known; says why.
+    """
+
+    def __init__(self, root: Object, chain: ServoChain, read: dict[int, float]) -> None:
+        physics = root.robik.robot.physics
+        gains = read or float(physics.p_gain) or None
+        self._carrying = LiveCarrying(read_robot(root), chain, gains) if physics.carry_weight else None
+
+    def of(self, root: Object, sliders: dict[str, float]) -> dict[str, float]:
+        """Return what the servos are told for the sliders' values, which come back as they are where that fails."""
+        if self._carrying is None:
+            return sliders
+        base = next((body for body in bodies(root) if body.name == self._carrying.base), None)
+        pose = None if base is None else Pose(*_placed(base))
+        try:
+            return self._carrying.goals(sliders, pose)
+        except RobikError:  # a pose that cannot be; the limiter takes it from there
+            return sliders
+
+
+def _placed(body: Object) -> tuple[tuple[float, float, float], tuple[float, float, float, float]]:
+    """Return where a body's object is, in the robot's coordinates."""
+    position, quaternion, _ = body.matrix_local.decompose()
+    turn = quaternion.normalized()
+    return (position[0], position[1], position[2]), (turn.w, turn.x, turn.y, turn.z)

@@ -13,6 +13,7 @@ from bpy.types import Object, Scene
 from ...robik.errors import RobikError, ServoError
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
+from ...robik.physics.tilt_plan import tilt_plan
 from ...robik.servo.chain import ServoChain
 from ...robik.servo.player import Player
 from ...robik.servo.preflight import Preflight, preflight
@@ -21,13 +22,14 @@ from ...robik.servo.recording_report import write_report
 from ...robik.servo.softening import soften
 from ...robik.servo.status import PlaySettings, PlayState, Status
 from ...robik.servo.trajectory import part
+from ...robik.tilt_feedback import TiltPlan
 from ..animation.actions import Curve, write_curves
 from ..bake.curves import played_frames, read_motion
 from ..long_work import heartbeat as alive
 from ..overlay import ghost
 from ..robot.parts import chosen_robot
 from ..robot.sliders import data_path, set_sliders
-from .carrying import carried
+from .carrying import LiveGoals, carried
 
 NOTICEABLE = 1e-3  # [rad or m] of difference that softening makes
 STILL = 1e-4  # [rad or m]: a servo that stands jitters by less than a count
@@ -41,6 +43,7 @@ _leaving: Player | None = None  # which may still slow down
 _first = 0.0  # the frame that is played first
 _rests_until = 0.0  # when the playhead may move again: showing a frame may take a share of the time, not all of it
 _led = ""  # the name of the robot whose sliders the servos follow live; undoing makes new objects
+_goals: LiveGoals | None = None  # of the sliders that the servos follow live
 _is_held = True  # whether the dead man's key is
 
 
@@ -215,6 +218,20 @@ def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: Serv
     return motion, "; ".join(filter(None, (said, softly)))
 
 
+def tilt_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: ServoChain) -> TiltPlan | None:
+    """Return what tilt feedback must know of what is played; None where the robot's *Tilt Feedback* is off.
+
+    Raises:
+        RobikError: the chain names no IMU, or the robot has no base, feet or masses.
+    """
+    if not root.robik.robot.physics.tilt_feedback:
+        return None
+    if chain.imu is None:
+        raise ServoError('Tilt Feedback needs an IMU; name one in the servo file ("imu": {"port": "/dev/ttyUSB1"})')
+    motion = read_motion(root, mechanism, frames_to_play(root, mechanism, scene), scene)
+    return tilt_plan(mechanism, motion, chain.imu.body, "the bake").played(None, scene.robik.playing.speed)
+
+
 # Blender's main loop
 
 
@@ -277,8 +294,10 @@ def lead_live(root: Object) -> None:
     Raises:
         ServoError: they do not hold.
     """
-    global _led
-    connected().live()
+    global _led, _goals
+    player = connected()
+    _goals = LiveGoals(root, player.chain, player.p_gains)
+    player.live()
     _led = root.name
     hold(True)
 
@@ -292,7 +311,8 @@ def hold(is_held: bool) -> None:
 def _slider_wishes(player: Player, root: Object | None) -> dict[str, float]:
     """Return the sliders' values; without the robot, or a slider of it, nothing is wished for."""
     sliders = {} if root is None else {name: root.get(name) for name in player.chain.actuators}
-    return {name: value for name, value in sliders.items() if isinstance(value, float)}
+    wishes = {name: value for name, value in sliders.items() if isinstance(value, float)}
+    return wishes if root is None or _goals is None else _goals.of(root, wishes)
 
 
 def real_pose() -> dict[str, float]:

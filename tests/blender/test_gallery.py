@@ -63,7 +63,7 @@ def test_previews_are_drawn_in_the_background_and_again_for_a_changed_file(folde
     assert not any(gallery.previews.picture(entry).exists() for entry in found)
     gallery.previews.want(found)
     until = time.monotonic() + SECONDS
-    while gallery.previews.carry_on() and time.monotonic() < until:
+    while gallery.previews.is_drawing and time.monotonic() < until:
         time.sleep(0.1)
     drawn = {entry.title: gallery.previews.picture(entry).exists() for entry in found}
     assert drawn == {"mine": True, "broken": False}  # which is no end of the gallery

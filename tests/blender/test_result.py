@@ -174,3 +174,38 @@ def test_a_jump_is_a_step_of_its_own() -> None:
     assert bpy.context.scene.frame_current == 12
     bpy.ops.ed.undo()
     assert bpy.context.scene.frame_current == 1
+
+
+def test_judging_again_holds_the_present_curves_against_what_was_followed() -> None:
+    fresh, actions = installed.module("scene.bake.freshness"), installed.module("scene.animation.actions")
+    root, scene = scenes.squats(), bpy.context.scene
+    bake(root)
+    result = root.robik.robot.result
+    assert not result.missed
+    speeds = {row.name: row.peak_velocity for row in result.actuators}
+    off = {row.name: row.position_error for row in result.targets}
+    curve = next(c for (path, _), c in actions.curves_of(root).items() if "knee" in path)
+    before = curve.keyframe_points[9].co.y
+    curve.keyframe_points[9].co.y = before + 0.2
+    assert fresh.is_out_of_date(root, scene)
+    assert bpy.ops.robik.judge_again() == {"FINISHED"}
+    assert not fresh.is_out_of_date(root, scene)
+    assert [row.frame for row in result.short] == [10]
+    assert 10 in markers().values()
+    assert f"{result.frames - 1} of {result.frames}" in installed.module("scene.bake.result").status(result)
+    assert root.robik.robot.bakes[-1].result.missed == 1, "the bake keeps it"
+    curve.keyframe_points[9].co.y = before
+    scene.render.fps = 2 * scene.render.fps
+    assert bpy.ops.robik.judge_again() == {"FINISHED"}
+    assert not result.missed
+    assert not markers()
+    for row in result.actuators:
+        assert row.peak_velocity == pytest.approx(2 * speeds[row.name], rel=1e-3)
+    for row in result.targets:
+        assert row.position_error == pytest.approx(off[row.name], abs=1e-6)
+
+
+def test_judging_again_without_a_bake_says_what_to_do() -> None:
+    scenes.squats()
+    with pytest.raises(RuntimeError, match="no bake moves robot 'walker', so its motion cannot be judged; bake first"):
+        bpy.ops.robik.judge_again()

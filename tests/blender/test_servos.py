@@ -438,3 +438,58 @@ def test_goals_carry_the_weight_by_the_servos_own_gains() -> None:
     assert goals.values[middle, ours] == pytest.approx(plan.goals[middle, knee], abs=5e-3)
     physics.carry_weight = False
     assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}
+
+
+def test_live_carries_the_weight_of_the_present_pose() -> None:
+    """From the sliders' pose alone, by the gains that are read back; off by default."""
+    root = scenes.squats(frames=30)
+    play, physics = installed.module("scene.servos.play"), root.robik.robot.physics
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    bpy.context.scene.frame_set(15)
+    bpy.ops.robik.connect_servos()
+    _turn_until(lambda: play.player().p_gains)
+    bpy.ops.robik.torque_servos(on=True)
+    knee, aimed = root["knee_l"], []
+    aim = play.player().aim
+    play.player().aim = lambda values: (aimed.append(values), aim(values))
+    for carry, apart in ((False, 0.0), (True, 0.02)):
+        physics.carry_weight = carry
+        assert bpy.ops.robik.live_servos() == {"FINISHED"}
+        _turn_until(lambda: play.status().state.value == "live" and aimed and aimed[-1])
+        _turn(0.2)
+        goal = aimed[-1]["knee_l"]
+        assert abs(goal - knee) > apart if carry else goal == knee
+        assert bpy.ops.robik.stop_servos() == {"FINISHED"}
+        _wait_for(type(play.status().state).HOLDING)
+    assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}
+
+
+def test_tilt_feedback_needs_an_imu_and_plays_with_one(tmp_path: Path) -> None:
+    """A lean that the simulated sensor reports goes to ankles and hips; without a sensor nothing is played."""
+    root = scenes.squats(frames=30)
+    scene, play = bpy.context.scene, installed.module("scene.servos.play")
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    mount = installed.module("robik.servo.imu.mount").ImuMount
+    chain = installed.module("scene.robot.chain").servo_chain(root, scenes.read(root), scene)
+    root.robik.robot.physics.tilt_feedback = True
+    bpy.ops.robik.connect_servos()
+    bpy.ops.robik.torque_servos(on=True)
+    with pytest.raises(RuntimeError, match="Tilt Feedback needs an IMU"):
+        bpy.ops.robik.play_servos()
+    bpy.ops.robik.disconnect_servos()
+    file = tmp_path / "imu.servos.json"
+    installed.module("robik.servo.chain_file").save_chain(replace(chain, imu=mount("simulated")), file)
+    scene.robik.servos, scene.robik.playing.speed = str(file), 0.2
+    scene.robik.playing.soften = True
+    bpy.ops.robik.connect_servos()
+    bpy.ops.robik.torque_servos(on=True)
+    player, mechanism = play.player(), scenes.read(root)
+    motion, _ = play.motion_to_play(root, mechanism, scene, player.chain)
+    tilt = play.tilt_to_play(root, mechanism, scene, player.chain)
+    player.play(motion, speed=0.2, from_afar=True, tilt=tilt)
+    _turn_until(lambda: play.status().state.value == "playing")
+    player.simulator.command("imu tilt 0 4")
+    _turn_until(lambda: "leans 4." in play.status().righting or "leans 3." in play.status().righting)
+    assert bpy.ops.robik.stop_servos() == {"FINISHED"}
+    _wait_for(type(play.status().state).HOLDING)
+    assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}

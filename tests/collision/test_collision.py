@@ -24,6 +24,7 @@ from robik.motions import Motion
 from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip, Track, save_clip
 from robik.retarget.retarget import retarget
+from robik.surroundings.ground import Ground
 
 LOOSE = Mechanism(
     "two",
@@ -88,7 +89,7 @@ def test_depths_by_hand(a: tuple, b: tuple, at: tuple[float, float, float], dept
 def test_the_lowest_point_of_a_shape_that_leans(kind: str, size: tuple[float, ...], below: float) -> None:
     shape = CollisionShape(body="b", kind=kind, size=size, points=CUBE)
     motion = motion_of(np.array([[0.0, 0.0, 5.0], [0.0, 0.0, below - 0.03]]), TURNED)
-    found = measure_penetration(LOOSE, [shape], motion, ground=0.0).as_data()
+    found = measure_penetration(LOOSE, [shape], motion, Ground(0.0)).as_data()
     assert found["ground_penetration_mm"] == pytest.approx(30.0, abs=1e-6)
     assert found["ground_penetration_frames"] == 0.5
     assert [(row["body"], row["frame"]) for row in found["ground_penetration_bodies"]] == [("b", 1)]

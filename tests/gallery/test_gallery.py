@@ -53,6 +53,10 @@ def test_our_own_robots_come_first_with_their_servos() -> None:
     assert {entry.maker for entry in found} == {"RobIK"}
 
 
+def test_our_own_robots_have_pictures_that_ship() -> None:
+    assert all(entry.picture is not None and entry.picture.is_file() for entry in entries(Places()))
+
+
 def test_a_robot_of_an_installed_package_is_found(tmp_path: Path) -> None:
     file = package(tmp_path)
     found = entries(Places(sites=(tmp_path / "none", tmp_path)))[-1]
@@ -167,7 +171,10 @@ def test_previews_are_drawn_by_a_process(tmp_path: Path) -> None:
         )  # fmt: skip
 
     assert run(robots.path("boxer")).returncode == 0
-    assert decoded((tmp_path / "boxer.png").read_bytes(), tmp_path)[..., 3].any()
+    drawn = decoded((tmp_path / "boxer.png").read_bytes(), tmp_path)
+    shipped = decoded((robots.FOLDER / "boxer.png").read_bytes(), tmp_path)
+    assert drawn[..., 3].any()
+    assert np.abs(drawn - shipped).mean() < 0.01  # drawn again when the robot changed
     failed = run(tmp_path / "none.urdf")
     assert failed.returncode == 2
     assert len(failed.stderr.splitlines()) == 1

@@ -36,7 +36,7 @@ def test_a_sole_that_would_go_into_the_ground_stays_on_it() -> None:
     kept = above_ground(walker, clip)
     assert [item.key for item in kept.objectives] == ["foot_l.above", "foot_r.above"]
     free, above = retarget(walker, clip, SETTINGS), retarget(walker, kept, SETTINGS)
-    ground = ground_of(walker, clip)
+    ground = ground_of(walker, clip).level
     sunk, kept_up = (ground - standing_points(walker, made, "foot_l")[..., 2].min(axis=1) for made in (free, above))
     assert sunk.max() > 0.02
     assert kept_up.max() < 2e-3

@@ -6,6 +6,7 @@ import numpy as np
 
 from robik.dynamics.drives import Drive
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.mechanism.topology import build_topology
 from robik.motions import BaseTrack, Motion
 
 SOLE = ((0.1, 0.1, 0.0), (-0.1, 0.1, 0.0), (-0.1, -0.1, 0.0), (0.1, -0.1, 0.0))
@@ -37,9 +38,10 @@ STIFF = {"ankle": Drive(200.0, 50.0)}
 def standing_still(robot: Mechanism, seconds: float = 1.0) -> Motion:
     times = np.arange(int(24 * seconds)) / 24.0
     rest = [value for joint in robot.actuated for value in joint.rest]
-    base = robot.rest_pose("torso")
+    body = build_topology(robot).root or ""
+    base = robot.rest_pose(body)
     track = BaseTrack(
-        body="torso",
+        body=body,
         position=np.tile(base.position, (len(times), 1)),
         quaternion=np.tile(base.quaternion, (len(times), 1)),
     )

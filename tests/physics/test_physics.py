@@ -13,15 +13,16 @@ import numpy as np
 import pytest
 
 from robik.cli import main
-from robik.dynamics.actuators import MOTORS
 from robik.dynamics.drives import Drive, carry_weight, default_drives, standing_stiffness
 from robik.dynamics.inverse import inverse_dynamics
 from robik.errors import ClipError, MechanismError, RobikError
 from robik.motions import Motion, load_motion, save_motion
 from robik.physics import draws, planned, process, run
 from robik.physics.export import save_scene
+from robik.physics.motors import motor_data
 from robik.physics.plan import massless
 from robik.robots import load, servos_path
+from robik.servo.servo import Servo
 from tests.physics.robots import STIFF, lean, standing_still, tower
 
 
@@ -92,10 +93,11 @@ def test_draws_are_seeded() -> None:
 
 def test_the_stiffness_of_a_servo_follows_its_gain() -> None:
     """885 units of PWM are all of the stall torque; at a gain of 128 a count of error is one unit."""
-    motor = MOTORS["XH430-W350"]
+    motor = motor_data(Servo("hip", 1, "XH430-W350"))
     full = 885 * 2 * np.pi / 4096  # rad of error at a gain of 128
     assert motor.stiffness(128) == pytest.approx(motor.stall_torque / full)
     assert motor.stiffness(900) == pytest.approx(motor.stiffness())
+    assert motor.efficiency == pytest.approx(3.4 * 30 * 2 * np.pi / 60 / (12.0 * 1.3))
 
 
 def test_a_looped_robot_stands_still_in_the_exported_scene(tmp_path: Path) -> None:
@@ -119,6 +121,7 @@ def test_a_robot_on_the_ground_cannot_fall() -> None:
     motion = Motion(times=np.arange(10) / 10.0, actuators=arm.actuators, values=np.tile(rest, (10, 1)))
     verdict = run(planned(arm, motion))
     assert verdict.stands
+    assert verdict.sentence() == "cannot fall: its base is fixed to the world"
     assert verdict.zero_moment_inside is None
     assert set(verdict.torque_share) == set(arm.actuators)
 

@@ -11,12 +11,13 @@ import pytest
 from robik.cli import main
 from robik.formats import load_robot
 from robik.mechanism import Mechanism
-from robik.mechanism.topology import build_topology
 from robik.motions import BaseTrack, Motion, save_motion
 from robik.physics import planned, run
 from robik.physics.export import save_scene
 from robik.skeleton.feet import on_its_feet
 from robik.skeleton.shapes import shapes_of
+
+from .robots import standing_still
 
 FILES = {"g1": "unitree_g1/g1_29dof.xml", "h1": "unitree_h1/h1.xml"}
 
@@ -26,22 +27,11 @@ def on_feet(file: Path) -> Mechanism:
     return on_its_feet(robot, shapes_of(robot, file))
 
 
-def at_rest(robot: Mechanism) -> Motion:
-    base = robot.rest_pose(build_topology(robot).root or "")
-    rest = [value for joint in robot.actuated for value in joint.rest]
-    track = BaseTrack(
-        body=build_topology(robot).root or "",
-        position=np.tile(base.position, (24, 1)),
-        quaternion=np.tile(base.quaternion, (24, 1)),
-    )
-    return Motion(times=np.arange(24) / 24.0, actuators=robot.actuators, values=np.tile(rest, (24, 1)), base=track)
-
-
 @pytest.mark.parametrize("name", FILES)
 def test_it_stands_still_in_the_exported_scene(name: str, shared_data: Path, tmp_path: Path) -> None:
     robot = on_feet(shared_data / FILES[name])
     assert {frame.name for frame in robot.frames if frame.is_foot} == {"foot_l", "foot_r"}
-    plan = planned(robot, at_rest(robot))
+    plan = planned(robot, standing_still(robot))
     assert min(plan.shares.values()) >= 1.999, "legs whose gains the file leaves open can stand"
     scene, _ = save_scene(plan, tmp_path / "stage.xml")
     model = mujoco.MjModel.from_xml_path(str(scene))
@@ -65,7 +55,7 @@ def test_a_normalised_control_range_is_no_torque(shared_data: Path) -> None:
 def test_the_command_finds_the_feet_that_retarget_found(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    save_motion(at_rest(on_feet(shared_data / FILES["g1"])), tmp_path / "still.npz")
+    save_motion(standing_still(on_feet(shared_data / FILES["g1"])), tmp_path / "still.npz")
     assert main(["physics", str(shared_data / FILES["g1"]), str(tmp_path / "still.npz"), "--trials", "0"]) == 0
     assert "stands to the end" in capsys.readouterr().out
 
@@ -74,7 +64,7 @@ def test_a_fall_is_the_robots_own_not_the_simulations(shared_data: Path) -> None
     """G1 leans forwards on its ankles until it falls: a simulation of its own file says when, to 0.2 s."""
     file = shared_data / FILES["g1"]
     robot = on_feet(file)
-    still = at_rest(robot)
+    still = standing_still(robot)
     times = np.arange(0.0, 4.0, 0.01)
     values = np.tile(still.values[0], (len(times), 1))
     lean = 0.35 * np.clip(times / 2.0, 0.0, 1.0)

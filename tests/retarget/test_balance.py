@@ -14,7 +14,8 @@ from robik.motions import Motion
 from robik.retarget.balance import with_balance
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.contacts import below_ground, find_contacts, runs
-from robik.retarget.pinning import ground_height, pin_feet
+from robik.retarget.pinning import pin_feet
+from robik.retarget.sole_turns import ground_height
 from robik.retarget.support import (
     convex_hull,
     inset,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,9 @@ from robik.errors import ClipError
 from robik.mechanism.model import Mechanism
 from robik.motions import Motion, load_motion, load_states, save_motion, save_states
 from robik.objectives.settings import Settings
+from robik.physics.motion_forces import motion_forces
+from robik.physics.motors import motors_of
+from robik.physics.report_plots import force_plots
 from robik.retarget.clip import TargetClip, save_clip
 from robik.retarget.report_page import MOST, _thinned, page, save_page, with_states
 from robik.retarget.retarget import retarget
@@ -104,6 +108,26 @@ def test_without_the_states_a_floating_robot_shows_its_motors(files: Path) -> No
     html = out.read_text(encoding="utf-8")
     assert "motor speed [%" in html
     assert "Not known here: the clip" in html
+
+
+def test_torques_and_power_are_those_of_the_servos(walk: Walk, files: Path) -> None:
+    """As inverse dynamics has them; the robot's own file says nothing of the walker's motors."""
+    walker, _, motion = walk
+    save_motion(motion, files / "based.npz")
+    out = files / "forces.html"
+    asked = ["report", str(files / "based.npz"), "--robot", "walker", "-o", str(out)]
+    assert main([*asked, "--servos", str(robots.servos_path("walker"))]) == 0
+    html = out.read_text(encoding="utf-8")
+    assert "motor torque [% of what it has at rest]" in html
+    assert "power from the battery" in html
+    motors = motors_of(str(robots.servos_path("walker")), walker)
+    (torque, power) = force_plots(motors.room, motion, motors.drives())
+    wanted = motion_forces(motors.room, motion).dynamics.torque
+    knee = walker.actuators.index("knee_l")
+    assert torque.lines["knee_l"] == pytest.approx(100 * np.abs(wanted[:, knee]) / 2.5)
+    assert 0.5 < power.lines["all motors"].mean() < 200.0
+    bare = replace(motion, base=None, position=None, quaternion=None)
+    assert force_plots(motors.room, bare, motors.drives()) == [], "nobody knows where it is"
 
 
 def test_states_go_through_their_file(walk: Walk, files: Path) -> None:

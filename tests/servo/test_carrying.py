@@ -13,12 +13,13 @@ import pytest
 from robik.errors import ClipError, MechanismError, ServoError
 from robik.formats import save_robot
 from robik.mechanism import WORLD, Body, Joint, Mechanism
-from robik.motions import Motion, load_motion, save_motion
+from robik.motions import BaseTrack, Motion, load_motion, save_motion
 from robik.physics.carrying import carrying
+from robik.physics.live_carrying import LiveCarrying
 from robik.physics.motors import chain_drives
-from robik.robots import load
+from robik.robots import load, servos_path
 from robik.servo.chain import ServoChain
-from robik.servo.chain_file import save_chain
+from robik.servo.chain_file import load_chain, save_chain
 from robik.servo.servo import Servo
 
 from .conftest import DEADLINE
@@ -136,3 +137,37 @@ def test_the_gain_is_the_servos_own_as_read_back(files: Path) -> None:
         torque = MASS * GRAVITY * LENGTH * np.cos(0.4)
         wanted = 2048 + (0.4 + torque / stiffness(300)) * PER_RADIAN
         assert servos.log.goals()[-1].counts == pytest.approx(wanted, abs=0.6)
+
+
+@pytest.mark.parametrize("angle", [-0.9, 0.0, 0.4, 1.4])
+def test_live_goals_are_those_of_a_motion_that_stands_there(angle: float) -> None:
+    torque = MASS * GRAVITY * LENGTH * np.cos(angle)
+    goals = LiveCarrying(arm(), CHAIN, 3000.0).goals({"shoulder": angle, "hand": 0.1})
+    assert goals == pytest.approx({"shoulder": min(angle + torque / stiffness(3000.0), 1.5), "hand": 0.1})
+
+
+def test_live_goals_of_a_robot_on_its_feet_are_those_of_physics() -> None:
+    walker, chain = load("walker"), load_chain(servos_path("walker"))
+    values = dict.fromkeys(walker.actuators, 0.0)
+    base = walker.rest_pose("torso")
+    live = LiveCarrying(walker, chain, 3000.0)
+    times = np.arange(0.0, 1.0, 0.05)
+    track = BaseTrack(
+        body="torso",
+        position=np.tile(base.position, (len(times), 1)),
+        quaternion=np.tile(base.quaternion, (len(times), 1)),
+    )
+    still = Motion(times=times, actuators=walker.actuators, values=np.zeros((len(times), 12)), base=track)
+    meant, _ = carrying(walker, still, chain, 3000.0)
+    found = live.goals(values, base)
+    wanted = dict(zip(meant.actuators, meant.values[len(times) // 2], strict=True))
+    assert found == pytest.approx(wanted, abs=1e-6)
+    assert max(np.abs(list(found.values()))) > 0.005
+    with pytest.raises(ClipError, match="needs the base"):
+        live.goals(values)
+
+
+def test_a_pose_with_something_missing_comes_back_as_it_is() -> None:
+    live = LiveCarrying(arm(), CHAIN)
+    assert live.goals({"hand": 0.1}) == {"hand": 0.1}
+    assert np.isnan(live.goals({"shoulder": np.nan})["shoulder"])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from robik.servo.brands import BRANDS
 from robik.servo.dynamixel.brand import DYNAMIXEL
 from robik.servo.dynamixel.models import MODEL_NAMES, MODELS, PROBLEMS, torque_places
 from robik.servo.tables import own_folder, read_tables
@@ -226,3 +227,44 @@ def test_a_bad_file_is_left_out_with_a_word(tmp_path: Path, text: str, problem: 
     assert problem.replace("'", "") in said.replace("\\", "").replace("'", "")
     assert said.count(str(tmp_path / "file.json")) == 2  # in the list, and as a warning
     assert "Traceback" not in said
+
+
+def test_motors_are_as_the_vendor_says() -> None:
+    """Stall torque [N m], voltage [V] and stall current [A], typed in a second time from the vendor's tables."""
+    typed = {
+        "XL330-M288": (0.52, 5.0, 1.47), "XC330-T288": (1.0, 12.0, 0.88), "XC430-W150": (1.6, 12.0, 1.4),
+        "XM430-W350": (4.1, 12.0, 2.3), "XM430-W210": (3.0, 12.0, 2.3), "XM540-W270": (10.6, 12.0, 4.4),
+        "XH430-W210": (2.5, 12.0, 1.3), "XH430-V350": (3.3, 24.0, 0.7), "XH540-W150": (7.1, 12.0, 4.9),
+        "XW540-T260": (9.5, 12.0, 4.9), "MX-28(2.0)": (2.5, 12.0, 1.4), "MX-106(2.0)": (8.4, 12.0, 5.2),
+    }  # fmt: skip
+    for name, wanted in typed.items():
+        motor = DYNAMIXEL.models[name].motor
+        assert motor is not None
+        assert (motor.stall_torque, motor.voltage, motor.stall_current) == wanted
+        assert motor.is_checked
+        assert motor.highest_gain == 16383
+
+
+def test_every_model_that_is_played_has_a_motor_and_says_what_is_not_confirmed() -> None:
+    models = [model for brand in BRANDS.values() for model in brand.models.values() if model.is_playable]
+    assert all(model.motor is not None for model in models)
+    unsure = {model.name for model in models if model.motor is not None and not model.motor.is_checked}
+    assert unsure == {"XW430-T200", "XW540-H260", "STS3215"}
+
+
+@pytest.mark.parametrize(
+    "motor",
+    [
+        3,
+        {"voltage": 12},
+        {"stall_torque": 1, "voltage": 12, "power": 3},
+        {"stall_torque": -1, "voltage": 12},
+        {"stall_torque": "much", "voltage": 12},
+    ],
+)
+def test_a_motor_that_cannot_be_is_told(tmp_path: Path, motor: object) -> None:
+    data = {"name": "MINE", "number": 999, "like": "xm430_w350", "motor": motor}
+    (tmp_path / "mine.json").write_text(json.dumps(data), encoding="utf-8")
+    models, problems = read_tables(tmp_path, own_folder("dynamixel"))
+    assert not models
+    assert "mine.json" in problems[0]

@@ -37,6 +37,7 @@ def servo_model(model: Model) -> ServoModel:
         current_unit=unit,
         highest_current=None if unit is None or current is None else current.high * unit,
         is_playable=is_playable(model),
+        motor=model.motor,
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import tau
 
+from ..brand import Motor, motor_of
 from ..tables import Table
 from ..wired.control_table import Item, item_of, load_models
 
@@ -46,6 +47,7 @@ RETURN_DELAY_UNIT = 2e-6  # [s]
 FAST_READ_FIRMWARE = 45  # of the X series, from which fast reads are there
 MAX_TURNS_COUNTS = 1_048_575  # of the extended position mode, either way
 COUNTS_PER_TURN = 4096
+DRIVE = COUNTS_PER_TURN / tau / 128 / 885  # of a motor, by radian of error and unit of the P gain: 885 units are all
 SHAPE = "XH430-W350"  # the model whose addresses those of all that are played must be
 PLAYED = (
     *("model_number", "firmware_version", "id", "baud_rate", "return_delay_time", "drive_mode", "operating_mode"),
@@ -71,6 +73,7 @@ class Model:
         number: what the servo reports as its model.
         items: the control table.
         max_speed: of the horn without load [rad/s]; 0 where it is not known.
+        motor: what its motor can; None where that is not known.
         current_unit: of currents [A]; None where the servo reports a load instead.
         counts_per_turn: of positions.
         newer: the firmware from which indirect entries are elsewhere, and the items then; None where they stay.
@@ -83,6 +86,7 @@ class Model:
     current_unit: float | None
     counts_per_turn: int = COUNTS_PER_TURN
     newer: tuple[int, tuple[Item, ...]] | None = None
+    motor: Motor | None = None
 
     @cached_property
     def table(self) -> dict[str, Item]:
@@ -147,6 +151,7 @@ def model_of(table: Table) -> Model:
         current_unit=table.current_unit,
         counts_per_turn=table.counts_per_turn or COUNTS_PER_TURN,
         newer=newer or None,
+        motor=motor_of(table.motor, table.entries.get("position_p_gain", {}), DRIVE),
     )
 
 

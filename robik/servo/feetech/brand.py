@@ -35,6 +35,7 @@ def servo_model(model: Model) -> ServoModel:
         highest_velocity=FASTEST * VELOCITY_UNIT,
         max_speed=model.max_speed,
         is_playable=model.max_speed > 0,
+        motor=model.motor,
     )
 
 

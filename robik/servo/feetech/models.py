@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import tau
 
+from ..brand import Motor, motor_of
 from ..tables import Table
 from ..wired.control_table import Item, item_of, load_models
 
@@ -27,6 +28,7 @@ POSITION_MODE = 0
 FINE_SPEEDS, SEVERAL_TURNS = 0x04, 0x10  # phase bits: speeds in counts/s; positions beyond one turn
 COARSE = 50  # [counts/s], the unit of speeds without FINE_SPEEDS
 COUNTS_PER_TURN = 4096
+DRIVE = 0.166  # of a motor, by radian of error and unit of the P coefficient: STS3215s at an oscilloscope (Rhoban/bam)
 MIDDLE = 2048  # [counts] to which `CALIBRATE` sets the present position
 CALIBRATE = 128  # written to torque_enable: the present position becomes MIDDLE
 OVERLOAD, CURRENT, HEAT, ENCODER, VOLTAGE = 0x20, 0x08, 0x04, 0x02, 0x01  # bits of error_status, and of each answer
@@ -49,12 +51,14 @@ class Model:
         number: what the servo reports as its model; models that differ in their gears alone share it.
         table: entries by name.
         max_speed: of the horn without load [rad/s]; 0 where it is not known.
+        motor: what its motor can; None where that is not known.
     """
 
     name: str
     number: int
     table: dict[str, Item]
     max_speed: float
+    motor: Motor | None = None
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
@@ -73,7 +77,8 @@ def model_of(table: Table) -> Model:
     """
     items = {name: item_of(name, entry, EEPROM_END) for name, entry in table.entries.items()}
     items["model_number"] = items["model_number"]._replace(initial=table.number)
-    return Model(table.name, table.number, items, table.rpm / 60 * tau)
+    motor = motor_of(table.motor, table.entries["p_coefficient"], DRIVE)
+    return Model(table.name, table.number, items, table.rpm / 60 * tau, motor)
 
 
 def _misfit(model: Model, models: Mapping[str, Model]) -> str:

@@ -20,6 +20,7 @@ from ..chain_file import load_chain, save_chain
 from ..driver import driver_of
 from ..schedule import take_precedence
 from .clock import Clock
+from .imu import SimulatedImu
 from .port import Noise, PseudoTerminal, Socket
 from .simulated import Answer, GoalRecord, Simulated, SimulatedBus
 
@@ -36,13 +37,20 @@ class Server:
         chain: what to simulate, of one brand.
         port: where.
         record: a file that gets a line `time,id,counts` per goal position that a servo takes.
+        imu: the simulated sensor beside the bus; None where there is none.
 
     Attributes:
         traffic: bytes that came in and were dealt with, and bytes that were sent in answer.
     """
 
-    def __init__(self, chain: ServoChain, port: PseudoTerminal | Socket, record: str | Path | None = None) -> None:
-        self.port = port
+    def __init__(
+        self,
+        chain: ServoChain,
+        port: PseudoTerminal | Socket,
+        record: str | Path | None = None,
+        imu: SimulatedImu | None = None,
+    ) -> None:
+        self.port, self._imu = port, imu
         self.traffic = (0, 0)
         self._chain = chain
         self._record: IO[str] | None = open(record, "w", encoding="ascii") if record else None  # noqa: SIM115  (open as long as the server)
@@ -97,7 +105,8 @@ class Server:
         the servo's greatest, positive towards larger counts. `hold` lets the servos' time stand still, whatever the
         machine does: motion, profiles, watchdogs, reboots, overloads, and the silence after which half a packet is
         forgotten; `pass SECONDS` lets exactly that much of it pass. What bytes take on the bus stays real. `renew` puts
-        new servos there, empties the record, and lets time go again.
+        new servos there, empties the record, and lets time go again. `imu …` goes to the sensor beside the bus
+        (`SimulatedImu.command`).
 
         Args:
             commands: A line each.
@@ -126,6 +135,8 @@ class Server:
             case ["pass", seconds]:
                 self.clock.let_pass(float(seconds))
                 self._advance()
+            case ["imu", *rest] if self._imu is not None and self._imu.command(rest):
+                return {}
             case ["renew"]:
                 self._renew()
             case ["noise", "drop" | "corrupt" | "duplicate" | "late" as kind, amount]:
@@ -234,6 +245,10 @@ class SimulatorProcess:
         record: see `Server`.
         over_socket: on a socket; else behind a pseudo-terminal where the system has them.
 
+    Attributes:
+        port: of the servos.
+        imu_port: of the sensor beside the bus; empty where there is none.
+
     Raises:
         ServoError: it did not start, with its own words for why.
     """
@@ -254,6 +269,7 @@ class SimulatorProcess:
         timer.start()
         assert self._process.stdout is not None
         self.port = self._process.stdout.readline().strip()
+        self.imu_port = self._process.stdout.readline().strip()
         timer.cancel()
         if not self.port:
             assert self._process.stderr is not None
@@ -357,7 +373,7 @@ def _close(pipe: IO[str]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Serve a chain: its port in the first line, commands on standard input until that ends.
+    """Serve a chain: its port in the first line, its sensor's in the second, commands on standard input until it ends.
 
     Args:
         arguments: FILE [--record FILE] [--socket].
@@ -368,11 +384,13 @@ def main(arguments: list[str]) -> int:
     record = arguments[arguments.index("--record") + 1] if "--record" in arguments else None
     try:
         chain = load_chain(arguments[0])
-        server = Server(chain, Socket() if "--socket" in arguments else PseudoTerminal(), record)
+        over_socket = "--socket" in arguments
+        imu = SimulatedImu(chain.imu, over_socket) if chain.imu is not None else None
+        server = Server(chain, Socket() if over_socket else PseudoTerminal(), record, imu)
     except (ServoError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
-    print(server.port.name, flush=True)
+    print(server.port.name, imu.port.name if imu else "", sep="\n", flush=True)
     threading.Thread(target=server.obey, args=(sys.stdin, sys.stdout), daemon=True).start()
     server.run()
     return 0

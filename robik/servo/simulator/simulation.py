@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 from ..chain import ServoChain
 from .server import SimulatorProcess
@@ -26,11 +27,13 @@ class Simulation:
     def __init__(self, chain: ServoChain) -> None:
         parts = chain.on_one_port().parts
         with ExitStack() as started:
-            self.processes = [started.enter_context(SimulatorProcess.of(part)) for part in parts]
+            alone = [replace(part, imu=None if k else part.imu) for k, part in enumerate(parts)]
+            self.processes = [started.enter_context(SimulatorProcess.of(part)) for part in alone]
             self._started = started.pop_all()
         self.port = self.processes[0].port
         names = {part.port: process.port for part, process in zip(parts, self.processes, strict=True)}
-        self.chain = chain.on_one_port().on_ports(names | {"": ""})
+        imu = chain.imu and replace(chain.imu, port=self.processes[0].imu_port)
+        self.chain = replace(chain.on_one_port().on_ports(names | {"": ""}), imu=imu)
 
     def end(self) -> None:
         """End all and wait until they are gone."""

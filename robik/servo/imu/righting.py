@@ -1,0 +1,110 @@
+"""Righting a robot while it plays: what a sensor says goes, by the law of tilt feedback, to the goals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from math import degrees
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import ServoError
+from ...tilt_feedback import BOUNDS, TiltFeedback, TiltPlan
+from ..chain import ServoChain
+
+if TYPE_CHECKING:
+    from .reader import Imu
+
+FALLEN_FOR = 0.2  # [s] that a robot leans too far before it counts as fallen
+
+
+class Righting:
+    """Changes of the goals, from the beginning of the motion on.
+
+    Args:
+        imu: that is listened to.
+        plan: of the motion, for the servos' actuators.
+        within: the time within the motion of one on the way [s].
+
+    Attributes:
+        trouble: why nothing can be righted any more, in words; empty before.
+    """
+
+    def __init__(self, imu: Imu, plan: TiltPlan, within: Callable[[float], float] = lambda at: at) -> None:
+        self._imu, self._plan, self._within = imu, plan, within
+        self._feedback = TiltFeedback(plan)
+        self._is_on, self._is_heard, self._fallen = False, True, 0.0
+        self.trouble = ""
+
+    def begin(self, at: float) -> str:
+        """Right from now on; return why not, in words, where the robot stands nothing like the motion there.
+
+        Args:
+            at: Time on the way [s].
+        """
+        self._is_on = True
+        up = self._imu.up(BOUNDS.stale)
+        lean = 0.0 if up is None else self._plan.lean(self._within(at), up)
+        if lean <= BOUNDS.fallen:
+            return ""
+        return (
+            f"the IMU says that the robot leans {degrees(lean):.0f}° against the first frame; stand it up, or say"
+            " in the servo file how the IMU is mounted"
+        )
+
+    def step(self, at: float, seconds: float) -> np.ndarray | float:
+        """Return what is to be added to the values of the actuators.
+
+        Args:
+            at: Time on the way [s].
+            seconds: Since the last step.
+        """
+        if not self._is_on:
+            return 0.0
+        up = self._imu.up(BOUNDS.stale)
+        self._is_heard = up is not None
+        added = self._feedback.step(self._within(at), up, seconds)
+        is_fallen = self._is_heard and self._feedback.is_fallen
+        self._fallen = self._fallen + seconds if is_fallen else 0.0
+        if self._fallen > FALLEN_FOR and not self.trouble:
+            self.trouble = f"the robot leans {degrees(self._feedback.lean):.0f}° against the motion: it has fallen"
+        return added
+
+    @property
+    def words(self) -> str:
+        """Return what it does, for the user."""
+        if not self._is_on:
+            return ""
+        if self._imu.fault:
+            return f"{self._imu.fault}: goals are as planned"
+        if not self._is_heard:
+            return f"the IMU on {self._imu.mount.port} is silent: goals are as planned"
+        return f"leans {degrees(self._feedback.lean):.1f}° against the motion"
+
+
+@contextmanager
+def righted(
+    chain: ServoChain, plan: TiltPlan | None, round: float, pause: Callable[[float], None]
+) -> Iterator[Righting | None]:
+    """Listen to a chain's sensor while a motion plays.
+
+    Args:
+        chain: The servos, and the sensor.
+        plan: What feedback must know of the motion; None for playing without.
+        round: What a round takes where it is played over and over [s]; 0 where it is played once.
+        pause: Waits so long [s].
+
+    Raises:
+        ServoError: No sensor is known, or it does not say enough; nothing has moved.
+    """
+    if plan is None:
+        yield None
+        return
+    if chain.imu is None:
+        raise ServoError("tilt feedback needs an IMU, and the chain names none")
+    from .reader import Imu  # and pyserial, which most play without
+
+    with closing(Imu(chain.imu)) as imu:
+        imu.listen(pause)
+        yield Righting(imu, plan.of(chain.actuators), lambda at: at % round if round else at)

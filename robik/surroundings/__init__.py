@@ -1,0 +1,1 @@
+"""Surroundings of a robot: obstacles, and a mesh as ground."""

@@ -1,0 +1,103 @@
+"""Ground under a robot: level, or a mesh that may move, which goes on level beyond its edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from .obstacle import Obstacle
+from .surface import Surface
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """Ground under a robot.
+
+    Attributes:
+        level: height where there is no mesh [m].
+        mesh: on which feet stand; None for level ground.
+    """
+
+    level: float
+    mesh: Obstacle | None = None
+
+    def part(self, kept: slice) -> Ground:
+        """Return it for some of its samples.
+
+        Args:
+            kept: The samples that stay.
+
+        Returns:
+            The ground, cut.
+        """
+        if self.mesh is None or not self.mesh.moves:
+            return self
+        return replace(self, mesh=self.mesh.part(kept))
+
+    @cached_property
+    def is_carried(self) -> bool:
+        """Return whether it moves."""
+        return self.mesh is not None and self.mesh.moves
+
+    @cached_property
+    def surface(self) -> Surface:
+        """The mesh's surface: in the world, of one that moves in coordinates of its own."""
+        assert self.mesh is not None
+        shown = self.mesh if self.is_carried else self.mesh.placed()
+        beyond = -np.inf if self.is_carried else self.level
+        return Surface(shown.vertices, shown.triangles, beyond)
+
+    def heights(self, places: np.ndarray) -> np.ndarray:
+        """Return the height of ground that does not move over places; of one that moves, in its own coordinates.
+
+        Args:
+            places: (..., 3) or (..., 2) [m].
+
+        Returns:
+            Heights (...) [m]; −inf beyond a mesh that moves.
+        """
+        if self.mesh is None:
+            return np.full(places.shape[:-1], self.level)
+        return self.surface.heights(places)
+
+    def carried(self, samples: int) -> tuple[np.ndarray, Rotation]:
+        """Return where its coordinates are: those of the world where it does not move.
+
+        Args:
+            samples: Number of samples T.
+
+        Returns:
+            Positions (T, 3) [m] and T rotations.
+        """
+        if not self.is_carried or self.mesh is None:
+            return np.zeros((samples, 3)), Rotation.identity(samples)
+        return self.mesh.poses(samples)
+
+    def depths(self, points: np.ndarray) -> np.ndarray:
+        """Return how far points are in the ground: below it, or less where its side is nearer.
+
+        Args:
+            points: (T, K, 3) [m].
+
+        Returns:
+            Depths (T, K) [m], zero above the ground.
+        """
+        place, turn = self.carried(len(points))
+        own = points if not self.is_carried else np.einsum("tji,tkj->tki", turn.as_matrix(), points - place[:, None])
+        depth = np.maximum(self.heights(own) - own[..., 2], 0.0)
+        if self.mesh is None or not depth.any():
+            return depth
+        for t, k in np.argwhere(depth > 0.0):
+            depth[t, k] = min(depth[t, k], self._aside(own[t, k], depth[t, k]))
+        return depth
+
+    def _aside(self, point: np.ndarray, most: float) -> float:
+        """Return how far aside a point below the surface comes out of the ground, to about a quarter [m]."""
+        turn = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
+        rim = np.column_stack([np.cos(turn), np.sin(turn)])
+        far = np.geomspace(1e-4, max(most, 2e-4), 24)
+        free = (self.heights(point[:2] + far[:, None, None] * rim) <= point[2]).any(axis=1)
+        return float(far[free.argmax()]) if free.any() else most
