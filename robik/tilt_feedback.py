@@ -83,6 +83,9 @@ class TiltPlan:
 
         Args:
             at: Time in the motion [s].
+
+        Returns:
+            Index of the row.
         """
         return max(int(np.searchsorted(self.times, at + 1e-9, side="right")) - 1, 0)
 
@@ -92,6 +95,9 @@ class TiltPlan:
         Args:
             at: Time in the motion [s].
             up: The world's up in the body's axes (3,).
+
+        Returns:
+            Angle [rad].
         """
         meant = self.up[self.index(at)]
         return float(np.arctan2(np.linalg.norm(np.cross(up, meant)), up @ meant))

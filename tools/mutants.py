@@ -16,8 +16,10 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -43,13 +45,13 @@ class Room:
         name: its name.
         sources: glob patterns of its modules.
         tests: what must notice a fault there, the quickest first.
-        seconds: after which its tests count as not ending.
+        seconds: without the end of a test, after which its tests count as not ending.
     """
 
     name: str
     sources: tuple[str, ...]
     tests: tuple[str, ...]
-    seconds: float = 1200.0
+    seconds: float = 600.0
 
     def sites(self) -> Iterator[Site]:
         """Yield the places of all faults that its modules can get."""
@@ -121,15 +123,37 @@ def _tested(room: Room, mutation: Mutation) -> str:
     listed = os.pathsep.join(stale(CHECKOUT / "robik", mutation.file))
     environment = os.environ | {LISTED: listed, PRISTINE: pristine(CHECKOUT / "robik")}
     try:
-        done = subprocess.run(command, cwd=COPY, env=environment, capture_output=True, text=True, timeout=room.seconds)
-    except subprocess.TimeoutExpired:
-        return "timeout"
+        code, said = _run(command, environment, room.seconds)
     finally:
         file.write_text(whole, encoding="utf-8")
-    broken = "ImportError while loading conftest" in done.stderr  # what tests share breaks with the fault
-    if done.returncode in (3, 4, 5) and not broken:  # pytest's own; 1 and 2 are failures, a crash is below 0
-        sys.exit(f"The tests of {room.name} could not be run:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-    return "survived" if done.returncode == 0 else "killed"
+    if code is None:
+        return "timeout"
+    broken = "ImportError while loading conftest" in said  # what tests share breaks with the fault
+    if code in (3, 4, 5) and not broken:  # pytest's own; 1 and 2 are failures, a crash is below 0
+        sys.exit(f"The tests of {room.name} could not be run:\n{said[-6000:]}")
+    return "survived" if code == 0 else "killed"
+
+
+def _run(command: Sequence[str], environment: dict[str, str], patience: float) -> tuple[int | None, str]:
+    """Run tests. Return their exit code and what they said; no code if for some seconds none of them has ended.
+
+    Seconds in all would count a mutant as killed because other work keeps the machine busy.
+    """
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            command, cwd=COPY, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        size, since = 0, time.monotonic()
+        while process.poll() is None and time.monotonic() - since < patience:
+            time.sleep(0.1)
+            if (now := os.fstat(output.fileno()).st_size) != size:  # a test has ended, and pytest has told it
+                size, since = now, time.monotonic()
+        code = process.poll()
+        if code is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        output.seek(0)
+        return code, output.read().decode(errors="replace")
 
 
 def _by_nearness(tests: Sequence[str], file: str) -> list[str]:

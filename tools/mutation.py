@@ -79,7 +79,9 @@ def _nodes(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _is_text(node: ast.AST) -> bool:
-    """Return whether a node is an import, a text, a raised sentence, or a declaration."""
+    """Return whether a node is an import, a text, a raised sentence, a declaration, or a check of lengths in `zip`."""
+    if isinstance(node, ast.keyword):
+        return node.arg == "strict"
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in CALLS
     if isinstance(node, ast.If):

@@ -24,17 +24,8 @@ from ...scene.robot.parts import changeable_robot, chosen_robot, motions_of, rob
 from ...scene.robot.reading import read_robot
 from ..reporting import Reporting
 
-TYPES = {
-    "revolute": "A hinge: turns about the axis",
-    "prismatic": "A slide: runs along the axis",
-    "cylindrical": "Turns about the axis and runs along it, as a rod in a bushing",
-    "universal": "Turns about the axis and about one across it, as a cardan joint",
-    "spherical": "A ball: turns every way",
-    "planar": "Runs in the plane across the axis, and turns about it",
-    "cartesian": "Runs every way, and does not turn",
-    "fixed": "Makes two bodies one",
-    "free": "Ties nothing; lets a robot float",
-}
+LAST = ("fixed", "free")  # in the menu of joint types
+TYPES = sorted((row for row in JOINT_TYPES.values() if row.motions is not None), key=lambda row: row.name in LAST)
 DENSITIES = (
     ("2700", "Aluminium", "2700 kg/m³"), ("7850", "Steel", "7850 kg/m³"), ("1240", "PLA", "1240 kg/m³, printed solid"),
     ("1040", "ABS", "1040 kg/m³, printed solid"), ("1010", "Nylon", "1010 kg/m³"), ("OWN", "Other", "As given below"),
@@ -72,7 +63,7 @@ class ROBIK_OT_add_joint(Reporting):
     type: EnumProperty(
         name="Type",
         description="What the bodies may do",
-        items=[(t, t.capitalize(), about) for t, about in TYPES.items()],
+        items=[(row.name, row.name.capitalize(), row.about) for row in TYPES],
     )
     anchor: EnumProperty(name="Anchor", description="Where the joint is, and which way its axis points", items=SOURCES)
     actuated: BoolProperty(name="Motor", description="Whether a motor drives the joint")
@@ -344,7 +335,6 @@ def menu_entry(self: Menu, _context: Context) -> None:
         self.layout.operator(ROBIK_OT_export_robot.bl_idname, text="Robot (RobIK, URDF, MJCF)")
 
 
-assert set(TYPES) == set(JOINT_TYPES) - {"general"}
 CLASSES = (
     ROBIK_OT_make_robot, ROBIK_OT_add_joint, ROBIK_OT_remove_joint, ROBIK_OT_set_ground, ROBIK_OT_make_foot,
     ROBIK_OT_set_motor,

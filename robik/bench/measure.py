@@ -27,7 +27,7 @@ COLUMNS = (
 
 
 def run() -> dict:
-    """Measure every case; return `{"cases": [row, ...]}`."""
+    """Return what every case takes: `{"cases": [row, ...]}`."""
     return {"cases": [row(case, solved(case)) for case in cases()]}
 
 

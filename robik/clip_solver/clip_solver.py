@@ -104,9 +104,12 @@ class ClipSolver:
         self.iterations, self.converged = 0, False
 
     def steps(self) -> Iterator[int]:
-        """Improve the clip step by step, and yield how many steps are done.
+        """Improve the clip step by step.
 
         Where no motor has reached a limit frame by frame, and no cycle is to be closed, there is nothing to improve.
+
+        Yields:
+            Number of steps that are done.
         """
         frames = self._frames
         if not self._cyclic and max(peak.share for peak in self.peaks()) < FREE:

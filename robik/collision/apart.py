@@ -40,10 +40,25 @@ class Keeper(Protocol):
     """Keeper of pairs apart: it finds bodies in each other, or in obstacles, and builds walls between them."""
 
     def depths(self, motion: Motion) -> Depths:
-        """Return how deep pairs are in each other (T,) [m]."""
+        """Return how deep pairs are in each other.
+
+        Args:
+            motion: Poses of the robot's bodies.
+
+        Returns:
+            Depths (T,) [m] by pair.
+        """
 
     def walls(self, motion: Motion, pairs: Sequence[Pair]) -> Sequence[Objective]:
-        """Return the walls of pairs as objectives, as a motion's poses tell."""
+        """Return the walls of pairs as objectives.
+
+        Args:
+            motion: Poses of the robot's bodies, which say where the walls are.
+            pairs: What is to be kept apart.
+
+        Returns:
+            The objectives.
+        """
 
 
 class Walls:

@@ -26,6 +26,7 @@ from .straightening import straightened
 
 ZERO = 1e-7  # of the largest: singular values below mean nothing
 ASKEW = 0.05  # of the largest: singular values below are of axes or places that nearly, but not quite, agree
+ALIKE = 10.0  # times the smallest of these: larger ones are of other joints
 SHARE = 0.2  # of the largest part in what keeps a loop from moving
 
 
@@ -152,6 +153,7 @@ class _Rows:
         weak = np.flatnonzero((self.s > self.zero) & (self.s < ASKEW * self.s.max(initial=0.0)))
         if not len(weak):
             return ()
+        weak = weak[self.s[weak] <= ALIKE * self.s[weak].min()]  # short bars have small values, too, and move
         part = np.abs(self.U[:, weak]).max(axis=1)
         return self._named(part, SHARE * float(part.max()))
 

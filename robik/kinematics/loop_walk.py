@@ -47,7 +47,7 @@ class LoopPose:
         return int((self.singular > LOOSE * max(1.0, float(self.singular.max(initial=0.0)))).sum())
 
     def residual(self) -> float:
-        """Largest closure value, in sizes of the robot."""
+        """Return the largest closure value, in sizes of the robot."""
         return float(np.abs(self.value).max(initial=0.0))
 
 

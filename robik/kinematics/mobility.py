@@ -67,11 +67,11 @@ class Inspection:
     frames: tuple[str, ...]
 
     def as_data(self) -> dict:
-        """Plain data, as `robik inspect --json` prints it."""
+        """Return plain data, as `robik inspect --json` prints it."""
         return asdict(self)
 
     def lines(self) -> list[str]:
-        """In words, as `robik inspect` prints it."""
+        """Return it in words, as `robik inspect` prints it."""
         joints = ", ".join(f"{count} {kind}" for kind, count in self.joints.items())
         moved = self.actuation
         lines = [

@@ -23,24 +23,27 @@ class JointType:
         name: as files name it.
         motions: the free motions, slides first, in the order of `MOTIONS`; None where each joint of the type lists its
             own.
+        about: tooltip.
     """
 
     name: str
     motions: tuple[str, ...] | None
+    about: str
 
 
+# Blender's files keep a joint's type by its place in this table: a new row goes to the end.
 JOINT_TYPES: dict[str, JointType] = {
     row.name: row
     for row in (
-        JointType("fixed", ()),
-        JointType("revolute", ("rx",)),
-        JointType("prismatic", ("tx",)),
-        JointType("cylindrical", ("tx", "rx")),
-        JointType("universal", ("rx", "ry")),
-        JointType("spherical", ("rx", "ry", "rz")),
-        JointType("planar", ("ty", "tz", "rx")),
-        JointType("cartesian", ("tx", "ty", "tz")),
-        JointType("free", MOTIONS),
-        JointType("general", None),
+        JointType("fixed", (), "Makes two bodies one"),
+        JointType("revolute", ("rx",), "A hinge: turns about the axis"),
+        JointType("prismatic", ("tx",), "A slide: runs along the axis"),
+        JointType("cylindrical", ("tx", "rx"), "Turns about the axis and runs along it, as a rod in a bushing"),
+        JointType("universal", ("rx", "ry"), "Turns about the axis and about one across it, as a cardan joint"),
+        JointType("spherical", ("rx", "ry", "rz"), "A ball: turns every way"),
+        JointType("planar", ("ty", "tz", "rx"), "Runs in the plane across the axis, and turns about it"),
+        JointType("cartesian", ("tx", "ty", "tz"), "Runs every way, and does not turn"),
+        JointType("free", MOTIONS, "Ties nothing; lets a robot float"),
+        JointType("general", None, "Leaves the motions free that it lists"),
     )
 }

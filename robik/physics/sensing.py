@@ -34,6 +34,9 @@ class Sensing:
             time: In the motion [s].
             model: MuJoCo's.
             data: MuJoCo's.
+
+        Returns:
+            Changes of the goals (A,) [rad or m].
         """
         gravity = np.array(model.opt.gravity)
         up = data.xmat[self._body].reshape(3, 3).T @ (-gravity / np.linalg.norm(gravity))

@@ -92,7 +92,11 @@ class LookingAhead:
         self._clip_solver = ClipSolver(solver, clip_targets, clip.times, output.q, settings.cyclic)
 
     def steps(self) -> Iterator[float]:
-        """Improve the output, and yield the share of the work that is done."""
+        """Improve the output.
+
+        Yields:
+            Share of the work that is done, 0 to 1.
+        """
         for done in self._clip_solver.steps():
             yield done / MOST
         self._clip_solver.write(self._output)

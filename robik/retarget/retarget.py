@@ -30,7 +30,8 @@ from .solved import SolvedFrames
 from .speed_cost import measure_speed_cost, without_speeds
 
 FIRM = 1e3  # times the weight of other targets: what contacts are asked for with where all frames are solved at once
-CHUNK = 16  # frames solved between two looks at the clock
+CHUNK, MOST = 16, 256  # frames solved between two looks at the clock: at first, and where they are quick
+QUICK = 0.01  # s for a chunk; each call of the solver takes as long as a few quick frames
 
 
 class Retargeting:
@@ -94,9 +95,10 @@ class Retargeting:
         self._free = Retargeting(mechanism, clip, unheld, formulation, False, prior, prior_weight) if unheld else None
 
     def steps(self) -> Iterator[int]:
-        """Solve chunk by chunk and yield how many frames are done.
+        """Solve chunk by chunk.
 
-        Where speeds' cost is asked for, counted again for the second time.
+        Yields:
+            Number of frames that are done; where the cost of speeds is asked for, it counts up a second time.
         """
         frames = len(self.clip.times)
         holds = self.settings.contacts == "hold" and isinstance(self.solver, StandingSolver)
@@ -105,12 +107,15 @@ class Retargeting:
         targets |= {name: (track.position, track.quaternion) for name, track in held.items()}
         clip_targets = self.solver.compile_targets(targets, self.clip.com, self.clip.times)
         contacts = [track.contact for track in held.values()]
+        chunk = CHUNK
         while self._done < frames:
-            stop = min(self._done + CHUNK, frames)
+            stop = min(self._done + chunk, frames)
             began = perf_counter()
             self._solved.solve(self._done, stop, clip_targets, contacts)
-            self._milliseconds[self._done : stop] = 1e3 * (perf_counter() - began) / (stop - self._done)
+            took = perf_counter() - began
+            self._milliseconds[self._done : stop] = 1e3 * took / (stop - self._done)
             self._done = stop
+            chunk = min(2 * chunk, MOST) if took < QUICK else max(chunk // 2, CHUNK)
             yield stop
         if self._looks_ahead and self._ahead is None:
             yield from self._look_ahead(clip_targets)

@@ -34,7 +34,7 @@ class Stretch:
     unassembled: str
 
     def as_data(self) -> dict:
-        """Plain data: each distance's least value, its frame, and the frames that are near.
+        """Return plain data: each distance's least value, its frame, and the frames that are near.
 
         Null where it means nothing.
         """

@@ -137,7 +137,11 @@ class Bus:
         return np.array(self._gathered([line.positions().tolist() for line, _ in self._parts()]), dtype=np.int64)
 
     def look(self) -> list[Telemetry] | None:
-        """Look at all servos in one go; None where that cannot be had, or not all answers arrived."""
+        """Look at all servos in one go.
+
+        Returns:
+            The state of each; None where one question is not enough, or not all answers arrived.
+        """
         seen = []
         for line, _ in self._parts():
             if (some := line.look()) is None:
@@ -162,7 +166,10 @@ class Bus:
         return self.line_of(servo).look_at(servo, hastily)
 
     def look_at_each(self) -> list[Telemetry]:
-        """Look at all servos, one after the other where it must be.
+        """Look at all servos, one after the other where one question is not enough.
+
+        Returns:
+            The state of each.
 
         Raises:
             ServoSilent: names the one that does not answer.
@@ -170,7 +177,11 @@ class Bus:
         return self.look() or [self.look_at(k, hastily=False) for k in range(len(self.chain.servos))]
 
     def glance(self) -> list[Telemetry | None]:
-        """Look at every servo, asking once; None for each that does not answer."""
+        """Look at every servo, asking once.
+
+        Returns:
+            The state of each; None where one does not answer.
+        """
         return [self.line_of(servo).glance(servo) for servo in self.chain.servos]
 
     def p_gains(self) -> list[int]:

@@ -63,7 +63,11 @@ class Controls:
 
 @contextmanager
 def controls() -> Iterator[Controls]:
-    """Within this, keys and signals are presses instead of ending the program."""
+    """Turn keys and signals into presses within this context, instead of ending the program.
+
+    Yields:
+        The presses.
+    """
     with _keys() as keys:
         made = Controls(keys)
         with on_endings(made.interrupt):

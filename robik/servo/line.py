@@ -118,7 +118,11 @@ class Line(Protocol):
         ...
 
     def look(self) -> list[Telemetry] | None:
-        """Look at all in one go, quickly; None where that cannot be had, or not all answers arrived."""
+        """Look at all in one go, quickly.
+
+        Returns:
+            The state of each; None where one question is not enough, or not all answers arrived.
+        """
         ...
 
     def look_at(self, servo: Servo, hastily: bool) -> Telemetry:
@@ -250,9 +254,10 @@ class Line(Protocol):
         ...
 
     def confirm_torque_off(self) -> list[bool | None]:
-        """Turn torque off where it still is on.
+        """Turn torque off where it is still on.
 
-        Return what is read back of each servo, None where one does not answer.
+        Returns:
+            What is read back of each servo; None where one does not answer.
         """
         ...
 

@@ -213,6 +213,9 @@ def main() -> int:
 
     All threads have the precedence of the one that plays: one that waits for a core while it holds Python's lock would
     hold that one up.
+
+    Returns:
+        The process's exit code.
     """
     take_precedence()
     host = Host(sys.stdout.buffer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
@@ -128,19 +128,5 @@ def _holds_on(mechanism: Mechanism, mapping: CharacterMapping) -> bool:
 
 
 def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:
-    """Return the settings of a bake's panel."""
-    return baking.BakeSettings(
-        enforce_velocity=bool(bake.enforce_velocity),
-        speed=float(bake.speed),
-        soften=bool(bake.soften),
-        velocity_limit=float(bake.velocity_limit),
-        velocity_weight=float(bake.velocity_weight),
-        still=float(bake.still),
-        posture=float(bake.posture),
-        joint_limits=bool(bake.joint_limits),
-        keep_apart=bool(bake.keep_apart),
-        look_ahead=bool(bake.look_ahead),
-        acceleration=float(bake.acceleration),
-        jerk=float(bake.jerk),
-        cyclic=bool(bake.cyclic),
-    )
+    """Return the settings of a bake's panel, whose properties have the names of the fields."""
+    return baking.BakeSettings(**{field.name: getattr(bake, field.name) for field in fields(baking.BakeSettings)})

@@ -88,7 +88,7 @@ class RobikJoint(PropertyGroup):
     type: EnumProperty(
         name="Type",
         description="What the two bodies may do relative to each other",
-        items=[(t, t.capitalize(), "") for t in JOINT_TYPES],
+        items=[(row.name, row.name.capitalize(), row.about) for row in JOINT_TYPES.values()],
         update=_joint_changed,
     )
     parent: PointerProperty(

@@ -19,6 +19,7 @@ from robik.robots import load
 from robik.tracking import ForwardDynamicsTracker
 from robik.tracking.serial_chain import SerialChain
 
+pytestmark = pytest.mark.long  # test_command.py runs each of these experiments for a moment
 Found = dict[str, Any]
 
 

@@ -15,7 +15,8 @@ from robik.errors import FormatError
 from robik.formats import import_robot, load_robot, save_robot
 from robik.kinematics.forward import ForwardKinematics
 from robik.kinematics.mobility import inspect
-from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
+from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
+from robik.mechanism.joints import TURNS
 from tests.formats.mujoco_judge import Judge, open_at_poses
 
 OWN = ["boxer", "chain", "dancer", "validation", "walker"]
@@ -202,11 +203,16 @@ def test_loops_of_every_type(closer: str, extension: str, tmp_path: Path) -> Non
         assert open_at_poses(judge, robot, found.position, found.quaternion) < 1e-9
 
 
+def has_ball(kind: str) -> bool:
+    """Files count the coordinates of a ball in axes of their own, so that driven ones read otherwise."""
+    return set(TURNS) <= set(JOINT_TYPES[kind].motions or ())
+
+
 def tree(kind: str, flipped: bool, **fields: object) -> Mechanism:
     """A joint that moves, met from its parent or from its child, between two that are driven."""
     a, b = ("tip", "arm") if flipped else ("arm", "tip")
     joint = Joint(
-        "j", kind, a, b, position=(1, 2, 3), axis=(1, 0.5, 0), axis2=(0, 0, 1), actuated=kind != "spherical", **fields
+        "j", kind, a, b, position=(1, 2, 3), axis=(1, 0.5, 0), axis2=(0, 0, 1), actuated=not has_ball(kind), **fields
     )  # type: ignore[arg-type]
     bodies = (
         Body("arm", 1.0, pose=Pose((0.1, 0, 0), (0.6, 0, 0.8, 0))),

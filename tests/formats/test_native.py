@@ -24,7 +24,7 @@ from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Me
 from robik.mechanism.joints import MOTIONS
 
 SCHEMA = json.loads((Path(robik.formats.__file__).parent / "robik.schema.json").read_text())
-IN_PLACE = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+IN_PLACE = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def crane() -> Mechanism:

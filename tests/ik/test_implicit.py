@@ -98,7 +98,7 @@ def test_forward_kinematics_takes_apart_by_least_squares() -> None:
     np.testing.assert_allclose(closure_model(rows, forward(rows, solver._paper.rest_state()))[1], 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("robot", ["boxer", "validation", "four_bar"])
+@pytest.mark.parametrize("robot", ["boxer", pytest.param("validation", marks=pytest.mark.long), "four_bar"])
 def test_within_the_workspace_both_formulations_agree(robot: str) -> None:
     mechanism = robots.load(robot)
     clips = {
@@ -115,6 +115,7 @@ def test_within_the_workspace_both_formulations_agree(robot: str) -> None:
     np.testing.assert_allclose(implicit.position, states.position, rtol=0, atol=1e-5)
 
 
+@pytest.mark.long
 def test_beyond_the_workspace_only_the_implicit_formulation_comes_apart() -> None:
     """Fig. 5: the handle is to go where the linkage cannot. One stays assembled, and as near as can be; the other meets
     it, in pieces."""
@@ -142,6 +143,7 @@ def test_limits_of_actuators_hold() -> None:
     assert np.abs(motion.values - rest).max() == pytest.approx(0.2, abs=1e-12)
 
 
+@pytest.mark.long
 def test_a_floating_robot_takes_its_base_along() -> None:
     pair = Mechanism(
         "pair",

@@ -50,7 +50,16 @@ def test_hinge_askew_locks_the_loop_and_is_named() -> None:
     assert found.inspection.mobility == 0
     assert set(found.stuck) == set("abcd")
     assert "d" in found.askew
+    assert set(found.askew) <= set("abcd"), "those of the loop alone"
     assert any("align their axes" in sentence for sentence in found.sentences)
+
+
+def test_what_hangs_on_an_askew_loop_is_not_named() -> None:
+    robot = four_bar(tilt=0.01)
+    flag = Joint("flag", "revolute", "rocker", "cloth", position=(0.4, 0.0, 0.2), axis=(0, 1, 0))
+    found = diagnose(robot.with_changes(bodies=(*robot.bodies, Body("cloth")), joints=(*robot.joints, flag)))
+    assert "d" in found.askew
+    assert set(found.askew) == set("abcd") == set(found.stuck)
 
 
 def test_joint_that_ties_what_others_tie_is_needless() -> None:

@@ -149,6 +149,12 @@ def test_a_quaternion_off_by_rounding_is_corrected() -> None:
     assert Pose(quaternion=(0, -1, 0, 0)) == Pose(quaternion=(0, 1, 0, 0))
 
 
+# Blender's files keep a joint's type by its place in the list: new ones come last.
+SAVED_IN_THIS_ORDER = [
+    "fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "cartesian", "free", "general",
+]  # fmt: skip
+
+
 def test_joint_types_and_their_coordinates() -> None:
     single, double, triple = (
         ("revolute", "prismatic"),
@@ -161,6 +167,7 @@ def test_joint_types_and_their_coordinates() -> None:
         assert len(joint.motions) == len(joint.rest) == len(joint.limits) == len(joint.coordinate_names) == count
         assert joint.is_ball == (name in ("spherical", "free"))
     assert set(wanted) | {"general"} == set(JOINT_TYPES)
+    assert list(JOINT_TYPES) == SAVED_IN_THIS_ORDER
     joint = Joint("j", "cylindrical", "a", "b")
     assert (joint.coordinate_names, joint.coordinate_units) == (("j.tx", "j.rx"), ("m", "rad"))
     assert TURN.coordinate_names == ("turn",)

@@ -20,6 +20,7 @@ FIELDS = {"source", "frame", "other", "axis", "distance", "offset", "axes"}
 
 
 def test_every_kind_is_listed_with_fields_that_rows_have() -> None:
+    # Blender's files keep the kind of a row by its place in the list: new ones come last.
     assert [kind.label for kind in ROWS] == ["Position and Rotation", "Look At", "Relative To", "Distance", "Rest Pose"]
     assert objective_of("POSE") is None
     assert [objective_of(kind.key) for kind in ROWS[1:]] == [kind for kind in ASKED if kind.ROW]

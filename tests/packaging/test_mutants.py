@@ -19,6 +19,10 @@ def half(x: int = 3) -> float:
     if not x < 4:
         raise ValueError(f"{x + 1} is too much")
     return -x / 2
+
+
+def pairs(a, b):
+    return list(zip(a, b, strict=True))
 '''
 MUTANTS = {
     "toy.py:: 2.0 -> 4.0",

@@ -527,6 +527,11 @@ def on_soles(width: float, turn: float = 0.0) -> Mechanism:
     return Mechanism("r", [Body("left", 1.0), Body("right", 1.0)], joints, frames=frames)
 
 
+def test_the_width_of_a_triangle_is_its_least_height() -> None:
+    sole = ((0.0, 0.0, 0.0), (0.2, 0.0, 0.0), (0.05, 0.1, 0.0))
+    assert sole_width(Frame("foot", "a", Pose(), sole)) == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize("turn", [0.0, 0.4, 1.5])
 @pytest.mark.parametrize("width", [0.0, 0.004, 0.019, 0.021, 0.06])
 def test_a_sole_that_cannot_stand_alone_is_said(width: float, turn: float) -> None:

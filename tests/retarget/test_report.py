@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -173,10 +175,26 @@ def test_frames_come_in_chunks_and_a_motion_when_all_are_done(walker: Mechanism)
     assert next(steps) == CHUNK
     with pytest.raises(ClipError, match=f"only {CHUNK} of {FRAMES} frames are solved"):
         work.motion()
-    assert list(steps) == [2 * CHUNK, FRAMES]
+    assert list(steps)[-1] == FRAMES
     motion = work.motion()
     assert motion.report is not None
     assert (motion.report.milliseconds > 0.0).all()
+
+
+def test_quick_frames_come_in_long_chunks_and_slow_ones_in_short_ones(
+    walker: Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a program can stop soon, and quick frames do not wait for it."""
+    times = np.arange(400) / 60
+    foot = Track(np.tile(walker.rest_pose("foot_l").position, (400, 1)))
+    work = Retargeting(walker, TargetClip(times, {"foot_l": foot}))
+    took = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]  # s for each chunk
+    clock = iter([time for k, seconds in enumerate(took) for time in (k, k + seconds)])
+    monkeypatch.setattr(import_module("robik.retarget.retarget"), "perf_counter", lambda: next(clock))
+    done = np.array(list(work.steps()))
+    assert np.diff([0, *done]).tolist() == [16, 32, 64, 128, 64, 32, 16, 16, 16, 16]
+    milliseconds = work.motion().report.milliseconds
+    assert milliseconds[16] == 0.0 and milliseconds[112:240] == pytest.approx(1e3 / 128)
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,7 @@ def test_a_chain_of_another_brand(toy: Brand, tmp_path: Path) -> None:
     (tmp_path / "toy.servos.json").write_text(json.dumps(data))
     assert load_chain(tmp_path / "toy.servos.json") == chain
     for changes, problem in (
-        ({"brand": "other"}, "unknown brand 'other'; the brands are dynamixel, feetech, toy"),
+        ({"brand": "other"}, f"unknown brand 'other'; the brands are {', '.join(BRANDS)}"),
         ({"brand": 3}, "unknown brand 3"),
         ({"brand": "dynamixel"}, "unknown model 'T1'"),
         ({"baud_rate": 57_600}, "the baud_rate must be one of 500000, 1000000, not 57600"),

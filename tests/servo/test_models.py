@@ -13,7 +13,7 @@ import pytest
 from robik.servo.brands import BRANDS
 from robik.servo.dynamixel.brand import DYNAMIXEL
 from robik.servo.dynamixel.models import MODEL_NAMES, MODELS, PROBLEMS, torque_places
-from robik.servo.tables import own_folder, read_tables
+from robik.servo.tables import own_folder, read_tables, user_folder
 
 from .independent.table import MODELS as INDEPENDENT
 from .independent.table import NEWER_XL330
@@ -164,6 +164,95 @@ def models_with(folder: Path, code: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    ("platform", "variables", "folder"),
+    [
+        ("linux", {}, ".config/robik/os"),
+        ("linux", {"XDG_CONFIG_HOME": "HOME/own"}, "own/robik/os"),
+        ("darwin", {"XDG_CONFIG_HOME": "HOME/own"}, "Library/Application Support/robik/os"),
+        ("win32", {}, "AppData/Roaming/robik/os"),
+        ("win32", {"APPDATA": "HOME/roaming"}, "roaming/robik/os"),
+        ("win32", {"ROBIK_OS_TABLES": "HOME/chosen"}, "chosen"),
+    ],
+)
+def test_a_user_s_files_are_where_the_platform_keeps_such(
+    platform: str, variables: dict[str, str], folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    for name in ("APPDATA", "XDG_CONFIG_HOME", "ROBIK_OS_TABLES"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value.replace("HOME", str(tmp_path)))
+    assert user_folder("os") == tmp_path / folder
+
+
+ENTRY = {"address": 65535, "size": 4, "access": "RW", "low": 3, "initial": 3, "high": 3}
+FILE = {"name": "A1", "number": 65535, "rpm": 1e9 - 1, "counts_per_turn": 1, "entries": {"a": ENTRY}}
+
+
+def with_entry(**changes: object) -> dict[str, object]:
+    return {"entries": {"a": {**ENTRY, **changes}}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ""),
+        ({"number": 1}, ""),
+        ({"number": 0}, 'needs a "name" and a "number" from 1 to 65535'),
+        ({"number": 65536}, 'needs a "name" and a "number" from 1 to 65535'),
+        ({"name": 7}, 'needs a "name" and a "number" from 1 to 65535'),
+        ({"rpm": 1e-9}, ""),
+        ({"rpm": 0}, "its rpm must be a positive number, not 0"),
+        ({"rpm": 1e9}, "its rpm must be a positive number"),
+        ({"rpm": True}, "its rpm must be a positive number, not True"),
+        ({"counts_per_turn": -1}, "its counts_per_turn must be a positive number, not -1"),
+        ({"current_unit": "1"}, "its current_unit must be a positive number, not '1'"),
+        ({"newer": {"firmware": 1, "indirect": []}}, ""),
+        ({"newer": {"firmware": "1"}}, 'its "newer" must be an object with "firmware" and "indirect"'),
+        ({"indirect": [{"addresses": 0, "data": 65535, "count": 1}]}, ""),
+        ({"indirect": [{"addresses": 0, "data": 65536, "count": 1}]}, 'each bank of "indirect" needs whole numbers'),
+        ({"indirect": [{"addresses": -1, "data": 1, "count": 1}]}, 'each bank of "indirect" needs whole numbers'),
+        ({"newer": {"firmware": 1, "indirect": 1}}, 'each bank of "indirect" needs whole numbers'),
+        (with_entry(address=0), ""),
+        (with_entry(address=65536), "its address must be from 0 to 65535, its size 1, 2 or 4"),
+        (with_entry(size=3), "its address must be from 0 to 65535, its size 1, 2 or 4"),
+        (with_entry(access="W"), "its address must be from 0 to 65535, its size 1, 2 or 4"),
+        (with_entry(low=3.0), "initial, low and high must be whole numbers"),
+        (with_entry(low=4), "its initial value 3 is not within its range"),
+        (with_entry(high=2), "its initial value 3 is not within its range"),
+        (with_entry(unit=1), "entry 'a': unknown key 'unit'"),
+        ({"entries": {"a": {"address": 1, "size": 1}}}, "needs an address, a size and an access"),
+        ({"entries": {"a": ENTRY, "b": {**ENTRY, "address": 65534}}}, "entries 'a' and 'b' share the address 65535"),
+        ({"entries": {"a": {**ENTRY, "address": 0}, "b": {**ENTRY, "address": 4}}}, ""),
+        ({"without": ["b"]}, "there is no entry 'b' to be without"),
+        ({"colour": 1}, "unknown key 'colour'"),
+        ({"like": "b"}, "there is no file 'b' for it to be like"),
+    ],
+)
+def test_a_data_file_is_checked_to_the_bounds_of_what_it_may_say(
+    changes: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file.json").write_text(json.dumps({**FILE, **changes}))
+    tables, problems = read_tables(tmp_path)
+    assert (len(tables), len(problems)) == ((0, 1) if said else (1, 0)), problems
+    assert said in "".join(problems)
+
+
+@pytest.mark.parametrize(("length", "fits"), [(8, True), (9, False)])
+def test_files_may_be_like_one_another_a_few_deep(length: int, fits: bool, tmp_path: Path) -> None:
+    (tmp_path / "f0.json").write_text(json.dumps({"entries": {"a": ENTRY}}))
+    for k in range(1, length + 1):
+        named = {"name": "A1", "number": 1} if k == length else {}
+        (tmp_path / f"f{k}.json").write_text(json.dumps({"like": f"f{k - 1}", **named}))
+    tables, problems = read_tables(tmp_path)
+    assert [table.entries["a"] for table in tables] == ([ENTRY] if fits else [])
+    assert ("in a ring" in "".join(problems)) != fits
+    lacking = read_tables(tmp_path, needed=["b"])[1]
+    assert not fits or "it has no entry 'b'" in lacking[0]
+
+
 def test_a_user_adds_a_model_and_a_vendors_file(tmp_path: Path) -> None:
     entries = {"velocity_limit": {"initial": 150}, "current_limit": {"initial": 900, "high": 900}}
     mine = {
@@ -194,7 +283,7 @@ def test_the_command_lists_models_and_says_where_one_is_added(tmp_path: Path) ->
     assert "PH42-020-S300  (its torque can be cut, but it is not played)" in lines
     assert f"a data file in {tmp_path} adds a model; docs/servos.md says how" in lines
     assert any(line.startswith(f"left out: {tmp_path / 'bad.json'}: it cannot be read as JSON") for line in lines)
-    assert "robik: unknown brand 'os'; the brands are dynamixel, feetech" in lines
+    assert f"robik: unknown brand 'os'; the brands are {', '.join(BRANDS)}" in lines
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from robik.servo.schedule import Lateness, Schedule
 from robik.servo.servo import Servo
 from robik.servo.softening import fitting_speed, soften
 from robik.servo.status import PlaySettings
-from robik.servo.trajectory import Along, Between, Round, part, sample_times
+from robik.servo.trajectory import MOST_GOALS, Along, Between, Linear, Round, check_length, part, sample_times
 
 POSES = arrays(float, 4, elements=st.floats(-3, 3))
 _BOTH = default_chain(("a", "b"), {"a": (-1, 1), "b": (-1, 1)}, {"a": 2.0, "b": 2.0})
@@ -333,3 +333,17 @@ def test_times_beyond_any_clock():
         Motion(times=np.array([0.0, 1e300]), actuators=("a",), values=np.zeros((2, 1)))
     with pytest.raises(ClipError, match="choose a lower rate"):
         resampled(Motion(times=np.array([0.0, 1e12]), actuators=("a",), values=np.zeros((2, 1))), 100.0)
+
+
+def test_a_line_runs_from_its_start_to_its_end_and_stays() -> None:
+    line = Linear(np.array([1.0, -2.0]), np.array([3.0, 2.0]), 4.0)
+    np.testing.assert_allclose(
+        line.at(np.array([-1.0, 0.0, 1.0, 4.0, 9.0])), [[1, -2], [1, -2], [1.5, -1], [3, 2], [3, 2]]
+    )
+
+
+def test_a_motion_may_have_so_many_goals_and_none_more() -> None:
+    start, end = np.zeros(1), np.ones(1)
+    check_length(Linear(start, end, MOST_GOALS / 100.0), 100.0)
+    with pytest.raises(ServoError, match=r"more than .* h at 100 Hz; play a stretch of it"):
+        check_length(Linear(start, end, (MOST_GOALS + 1) / 100.0), 100.0)

@@ -18,7 +18,7 @@ from typing import Any
 
 from ...errors import FormatError
 from ...files import read_json
-from ...mechanism import Coupling
+from ...mechanism import JOINT_TYPES, Coupling
 from ...mechanism.pose import Vector
 from ..imported import Notes
 from ..mesh_files import MeshFiles
@@ -26,7 +26,7 @@ from ..mesh_references import is_inside
 
 EXTENSION = ".loops.json"
 YAML_NAME = "robot.yaml"
-TYPES = ("fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "cartesian")
+TYPES = tuple(name for name in JOINT_TYPES if name not in ("free", "general"))
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 YAML_CLOSURES = {"3d": "spherical", "6d": "fixed"}
 # Name → type, and the joint frame's x and y axis in the joint's own frame.

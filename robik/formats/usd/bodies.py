@@ -77,7 +77,7 @@ class Bodies:
         return Body.of(name, mass, com, inertia, visuals)
 
     def frames(self) -> list[Frame]:
-        """Empty coordinate systems below the bodies, where their name is still free."""
+        """Return the empty coordinate systems below the bodies, where their name is still free."""
         taken = {WORLD, *self.scene.bodies.values(), *self.kept}
         found = []
         for prim in self.scene.prims:

@@ -55,7 +55,7 @@ class DynamixelWire(Wire):
         return int(number) if result == COMM_SUCCESS and not error & REFUSED else None
 
     def ping_all(self) -> dict[int, tuple[int, int]]:
-        """Model number and firmware of all that answer at this baud rate, by id."""
+        """Return model number and firmware of all that answer at this baud rate, by id."""
         self._settle()
         found, _ = self._read_guarded(lambda: self._packets.broadcastPing(self.port), ({}, COMM_RX_CORRUPT))
         return {int(id): (int(number), int(firmware)) for id, (number, firmware) in found.items()}

@@ -74,7 +74,11 @@ class FeetechWire(Wire):
         return found, len(data) > AROUND * len(whole)
 
     def ping_each(self) -> set[int]:
-        """Ask every id by itself who is there; ids of all that answer."""
+        """Ask every id by itself.
+
+        Returns:
+            Ids of all that answer.
+        """
         with self.patience.in_haste(SHORTEST_LATENCY):
             return {id for id in range(HIGHEST_ID + 1) if self.ping(id) is not None}
 

@@ -60,6 +60,9 @@ class Packets:
 
         Args:
             data: As they arrived.
+
+        Returns:
+            Directions (3,) in the body's axes.
         """
         protocol, data, found = self._protocol, self._rest + data, []
         while (begin := data.find(protocol.head)) >= 0:

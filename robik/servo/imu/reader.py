@@ -80,6 +80,9 @@ class Imu:
 
         Args:
             stale: How old a reading may be [s].
+
+        Returns:
+            Direction (3,), or None where nothing was heard for so long.
         """
         self._take()
         return self._up if time.perf_counter() - self._heard <= stale else None

@@ -38,10 +38,13 @@ class Righting:
         self.trouble = ""
 
     def begin(self, at: float) -> str:
-        """Right from now on; return why not, in words, where the robot stands nothing like the motion there.
+        """Right from now on.
 
         Args:
             at: Time on the way [s].
+
+        Returns:
+            Why not, in words, if the robot does not stand as the motion does there; empty otherwise.
         """
         self._is_on = True
         up = self._imu.up(BOUNDS.stale)
@@ -59,6 +62,9 @@ class Righting:
         Args:
             at: Time on the way [s].
             seconds: Since the last step.
+
+        Returns:
+            Changes (A,) of the values [rad or m], or 0.
         """
         if not self._is_on:
             return 0.0
@@ -94,6 +100,9 @@ def righted(
         plan: What feedback must know of the motion; None for playing without.
         round: What a round takes where it is played over and over [s]; 0 where it is played once.
         pause: Waits so long [s].
+
+    Yields:
+        What rights the robot; None for playing without.
 
     Raises:
         ServoError: No sensor is known, or it does not say enough; nothing has moved.

@@ -43,9 +43,15 @@ class SimulatedImu:
         self._ended.set()
 
     def command(self, words: list[str]) -> bool:
-        """Do what a test asks for; return False where that is unknown.
+        """Do what a test asks for.
 
         `tilt ROLL PITCH` [degrees], `silent`, `answer`, `garble`, `clear`, `rate HZ`, `unplug`.
+
+        Args:
+            words: Of one of these.
+
+        Returns:
+            Whether it is known.
         """
         match words:
             case ["tilt", roll, pitch]:

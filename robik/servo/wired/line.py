@@ -135,7 +135,11 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
         return AskedLook(self._wire, ids, self._parts(ids), self._telemetry, self._delay(ids))
 
     def look(self) -> list[Telemetry] | None:
-        """Look at all in one go; None where not all answers arrived, or one question is not enough."""
+        """Look at all in one go.
+
+        Returns:
+            The state of each; None where one question is not enough, or not all answers arrived.
+        """
         seen: dict[int, Telemetry] = {}
         for group in self.groups:
             first, *more = self._parts(group)
