@@ -102,7 +102,9 @@ def read_anatomy(skeleton: Skeleton, poses: np.ndarray | None = None) -> Anatomy
     named = named_parts(skeleton.names)
     tree = _bones_of_the_body(skeleton, poses)
     ends = _limb_ends(tree, named)
-    limbs = [limb for (kind, side), end in ends.items() if (limb := _limb(tree, kind, side, end, named)) is not None]
+    biped = all(kind != FRONT_LEG for kind, _ in ends)
+    found = (_limb(tree, kind, side, end, named, biped) for (kind, side), end in ends.items())
+    limbs = [limb for limb in found if limb is not None]
     parts = dict(named)
     for limb in limbs:
         for part, name in zip(PARTS_OF[limb.kind], (limb.upper, limb.lower, limb.end), strict=True):
@@ -269,9 +271,12 @@ def _ahead(tree: Tree, chain: Sequence[int]) -> np.ndarray:
 
 
 def _limb(
-    tree: Tree, kind: str, side: str, end: tuple[int | None, int], named: Mapping[tuple[str, str], str]
+    tree: Tree, kind: str, side: str, end: tuple[int | None, int], named: Mapping[tuple[str, str], str], biped: bool
 ) -> Limb | None:
-    """Return a limb by the way to its end; None where that is too short."""
+    """Return a limb by the way to its end; None where that is too short.
+
+    A biped's foot is what is called so, however short its legs are, where there is a toe, too.
+    """
     fork, leaf = end
     chain = tree.path(leaf) if fork is None else tree.below(fork, leaf)
     index = {name: k for k, name in enumerate(tree.names)}
@@ -285,7 +290,10 @@ def _limb(
     told = named.get((PARTS_OF[kind][2], side))
     if told in index and index[told] in chain[: bend + 1]:  # there is no knee
         return None
-    if kind == FRONT_LEG or (kind == LEG and len(chain) > bend + 2):
+    toe = named.get(("toe", side))
+    if kind == LEG and biped and {told, toe} <= {tree.names[node] for node in chain[bend + 1 :]}:  # not SMPL's
+        foot = chain.index(index[told or ""])
+    elif kind == FRONT_LEG or (kind == LEG and len(chain) > bend + 2):
         foot = _foot(tree, chain, bend)
     else:
         foot = bend + 1

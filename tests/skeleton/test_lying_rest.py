@@ -1,4 +1,4 @@
-"""Feet of skeletons that rest lying down, with their legs apart: the ankles, whatever pose that is."""
+"""Feet of skeletons that rest lying down, with their legs apart, or have short legs: the ankles."""
 
 from __future__ import annotations
 
@@ -45,3 +45,17 @@ def test_a_foot_is_the_ankle_in_a_skeleton_that_rests_lying(named: bool) -> None
     anatomy = read_anatomy(skeleton, np.stack([standing(swing) for swing in (0.0, 0.2, 0.25, 0.3, 0.1)]))
     feet = {limb.end for limb in anatomy.limbs if limb.kind == "leg"}
     assert feet == {names[13], names[17]}
+
+
+def test_the_foot_of_a_biped_with_short_legs_is_what_is_called_so() -> None:
+    """Its ankle is at a third of its hips' height."""
+    said = {"Ankle": "Foot", "Leg": "UpperLeg", "Knee": "LowerLeg"}
+    names = tuple(said.get(name[:-1], name[:-1]) + name[-1] for name in NAMES)
+    points = standing(0.0)
+    for first in (11, 15):
+        points[first : first + 3, 2] = 0.4, 0.27, 0.14
+        points[first + 3, 0] = 0.05
+    points[1:11, 2] -= 0.6
+    upright = np.tile([1.0, 0.0, 0.0, 0.0], (19, 1))
+    anatomy = read_anatomy(Skeleton(names, PARENTS, points, upright, points + np.array([0.05, 0.0, 0.0])))
+    assert [limb.end for limb in anatomy.limbs if limb.kind == "leg"] == ["FootL", "FootR"]
