@@ -51,6 +51,9 @@ def add_batch(commands: Any) -> None:
     parser.add_argument("--output", type=Path, metavar="FILE.blend", help="where to save the scene with all bakes")
     parser.add_argument("--workers", type=int, metavar="N", default=1, help="Blenders that write to OUT (default 1)")
     parser.add_argument("--shard", metavar="K/N", default="1/1", help="only the K-th of N parts, for several machines")
+    parser.add_argument(
+        "--errors-in-table", action="store_true", help="end with 0 also where one cannot be baked: the table tells"
+    )
 
 
 def batch(arguments: argparse.Namespace, root: Object, save: Callable[[Path], None]) -> int:
@@ -240,4 +243,4 @@ def _told(arguments: argparse.Namespace, rows: list[dict[str, Any]], part: tuple
         save_tables(rows, arguments.folder.absolute(), "" if part[1] == 1 else f"-{part[0]}-of-{part[1]}")
     told = f"{len(rows) - len(failed)} of {len(rows)} baked"
     print(f"{told}; table.html in {arguments.folder} has the worst first" if arguments.folder else told)
-    return 1 if failed else 0
+    return 1 if failed and not arguments.errors_in_table else 0

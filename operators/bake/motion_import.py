@@ -1,9 +1,10 @@
 """Importing motion files as keys."""
 
+from math import radians
 from pathlib import Path
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy.types import Context
 from bpy_extras.io_utils import ImportHelper
 
@@ -11,7 +12,7 @@ from ...robik.motions import FORMATS, Companions
 from ...robik.motions.layout import ORDERS
 from ...robik.motions.registry import READABLE
 from ...robik.words import counted
-from ...scene.bake.motion_import import import_motion
+from ...scene.bake.motion_import import Keying, import_motion
 from ...scene.robot.parts import changeable_robot
 from ..reporting import Reporting
 
@@ -48,6 +49,30 @@ class ROBIK_OT_import_motion(Reporting, ImportHelper):
         min=0.0,
         default=0.0,
     )
+    angle: FloatProperty(
+        name="Tolerance",
+        description="How far motors and base may be turned from where the file has them; 0 for a key per sample",
+        subtype="ANGLE",
+        unit="ROTATION",
+        min=0.0,
+        default=radians(0.1),
+    )
+    length: FloatProperty(
+        name="Tolerance of Slides",
+        description="How far motors that slide, and the base, may be from where the file has them",
+        unit="LENGTH",
+        min=1e-6,
+        default=1e-4,
+        precision=5,
+    )
+    ghost: BoolProperty(
+        name="Original as Ghost", description="Show beside the robot how the file has the motion", default=True
+    )
+    corrections: BoolProperty(
+        name="Keep Corrections",
+        description="Add to this motion what was changed by hand on the imported motion that moves the robot now",
+        default=True,
+    )
     filter_glob: StringProperty(
         default=";".join(f"*{extension}" for name in READABLE for extension in FORMATS[name].extensions if extension),
         options={"HIDDEN"},
@@ -58,10 +83,12 @@ class ROBIK_OT_import_motion(Reporting, ImportHelper):
         root, path = changeable_robot(context.scene), Path(bpy.path.abspath(self.filepath))
         beside = Companions(order=self.order, fps=self.fps or None)
         chosen = None if self.format == BY_CONTENT else self.format
-        motion, apart = import_motion(root, context.scene, path, chosen, beside)
-        self.report({"INFO"}, f"{root.name}: {counted(len(motion.times), 'sample')} of {path.name}")
-        if apart:
-            self.report({"WARNING"}, apart)
+        keying = Keying(angle=self.angle, length=self.length, ghost=self.ghost, corrections=self.corrections)
+        found = import_motion(root, context.scene, path, chosen, beside, keying)
+        more = ", with the corrections of the motion before" if found.corrected else ""
+        self.report({"INFO"}, f"{root.name}: {counted(len(found.motion.times), 'sample')} of {path.name}{more}")
+        if found.apart:
+            self.report({"WARNING"}, found.apart)
         return {"FINISHED"}
 
 

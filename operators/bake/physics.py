@@ -10,7 +10,7 @@ from ...robik.motions.penetration import Penetration
 from ...robik.physics.standing import Search
 from ...robik.physics.verdict import Verdict
 from ...robik.retarget.shortfall import millimetres
-from ...scene.bake.ghost import remove_ghost
+from ...scene.bake.ghost import COLORS, remove_ghost
 from ...scene.bake.penetration import penetration_steps
 from ...scene.bake.physics import physics_steps
 from ...scene.bake.stand import choose, stand_steps
@@ -116,7 +116,7 @@ class ROBIK_OT_use_attempt(Reporting):
 
 
 class ROBIK_OT_remove_ghost(Reporting):
-    """Remove the blue ghost that shows what the robot did in physics"""
+    """Remove the ghosts that show what the robot did in physics and how a motion file has it"""
 
     bl_idname = "robik.remove_ghost"
     bl_label = "Remove Ghost"
@@ -124,7 +124,9 @@ class ROBIK_OT_remove_ghost(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Remove it."""
-        remove_ghost(chosen_robot(context.scene))
+        root = chosen_robot(context.scene)
+        for kind in COLORS:
+            remove_ghost(root, kind)
         return {"FINISHED"}
 
 

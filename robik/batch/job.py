@@ -8,6 +8,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from ..errors import RobikError
 from ..files import write_whole
 from ..mechanism import Mechanism
@@ -17,8 +19,10 @@ from ..motions.resampling import resampled
 from ..retarget.baking import BakeSettings
 from ..retarget.recorded import retarget_recording
 from ..robots import load, names, path
+from .table import TRACE
 
 ROWS = ".robik-batch"  # folder of the rows in the output folder: a file is done where its row is
+POINTS = 80  # of a motion's small plot
 KEPT = ("frames", "ms_per_frame_median", "position_error_mean_m", "position_error_max_m", "constraint_residual_max")
 
 
@@ -197,7 +201,22 @@ def figures_of(motion: Motion) -> dict[str, Any]:
     figures: dict[str, Any] = {key: summary[key] for key in KEPT}
     figures["frames_too_fast"], figures["frames_short"] = len(summary["frames_too_fast"]), len(summary["frames_short"])
     quality = summary.get("quality") or {}
+    if motion.report is not None and motion.report.position_error.size:
+        figures[TRACE] = trace(np.nan_to_num(motion.report.position_error).max(axis=1))
     return figures | {key: value for key, value in quality.items() if isinstance(value, int | float)}
+
+
+def trace(values: np.ndarray) -> list[float]:
+    """Return a line of few points: the largest of neighbouring values, in three digits.
+
+    Args:
+        values: Values (T,).
+
+    Returns:
+        At most `POINTS` numbers.
+    """
+    parts = np.array_split(np.asarray(values, dtype=float), min(POINTS, len(values)))
+    return [float(f"{part.max():.3g}") for part in parts]
 
 
 def _fingerprint(plan: Plan, item: Item) -> list[Any]:

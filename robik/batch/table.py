@@ -12,6 +12,10 @@ from typing import Any
 from ..files import write_whole
 
 WORST_BY = "position_error_max_m"
+TRACE = "error_over_time_m"  # a list: the small plot of a row, over its time
+WIDE, HIGH = 160, 28  # of a plot [px]
+BINS = 20
+SPREAD = ("position_error_max_m", "position_error_mean_m", "slide_mm_s", "floor_penetration_mm", "self_penetration_mm")
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>RobIK batch</title>
 <style>
@@ -21,16 +25,25 @@ td:first-child, td:last-child {{ text-align: left }}
 th {{ cursor: pointer; position: sticky; top: 0; background: white }}
 .bar {{ background: linear-gradient(to right, #fa8 var(--share), transparent var(--share)) }}
 .wrong {{ color: #b00 }}
+polyline {{ fill: none; stroke: #47a; stroke-width: 1.2 }}
+rect {{ fill: #fa8 }}
+figure {{ display: inline-block; margin: 0 2em 1em 0 }}
 </style>
 <h1>{title}</h1><p>{told}</p>
+{plots}
 <table><thead><tr>{heads}</tr></thead><tbody>
 {rows}
 </tbody></table>
 <script>
 document.querySelectorAll("th").forEach((head, k) => head.onclick = () => {{
   const body = document.querySelector("tbody"), sign = head.dataset.sign = -(head.dataset.sign || 1);
-  const value = row => {{ const t = row.cells[k].dataset.v; return t === "" || isNaN(t) ? t : Number(t) }};
-  [...body.rows].sort((a, b) => (value(a) > value(b) ? 1 : -1) * sign).forEach(row => body.append(row));
+  const text = row => row.cells[k].dataset.v, number = row => text(row) === "" ? NaN : Number(text(row));
+  const order = (a, b) => {{
+    const x = number(a), y = number(b);
+    if (isNaN(x) && isNaN(y)) return text(a) < text(b) ? -sign : text(a) > text(b) ? sign : 0;
+    return isNaN(x) ? 1 : isNaN(y) ? -1 : (x - y) * sign;
+  }};
+  [...body.rows].sort(order).forEach(row => body.append(row));
 }});
 </script></html>
 """
@@ -47,9 +60,11 @@ def save_tables(rows: Sequence[dict[str, Any]], folder: Path, suffix: str = "") 
     Raises:
         FormatError: they cannot be written.
     """
-    columns = list(dict.fromkeys(["file", *(key for row in rows for key in row if key != "error"), "error"]))
+    columns = list(
+        dict.fromkeys(["file", *(key for row in rows for key in row if key not in ("error", TRACE)), "error"])
+    )
     text = io.StringIO()
-    table = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    table = csv.DictWriter(text, columns, restval="", lineterminator="\n", extrasaction="ignore")
     table.writeheader()
     table.writerows(rows)
     write_whole(folder / f"table{suffix}.csv", text.getvalue())
@@ -62,12 +77,48 @@ def _page(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
     lines = []
     for row in worst:
         cells = "".join(_cell(row.get(column, ""), most[column], column) for column in columns)
+        cells += f'<td data-v="{max(row.get(TRACE) or [0.0])}">{_line(row.get(TRACE) or [])}</td>'
         lines.append(f"<tr{' class=wrong' if row.get('error') else ''}>{cells}</tr>")
     failed = sum(bool(row.get("error")) for row in rows)
     frames = sum(int(row.get("frames") or 0) for row in rows)
     told = f"{len(rows)} recordings, {frames} frames; {failed} could not be followed. Click a column to sort."
-    heads = "".join(f"<th>{escape(column.replace('_', ' '))}</th>" for column in columns)
-    return PAGE.format(title="Recordings on a robot", told=told, heads=heads, rows="\n".join(lines))
+    heads = "".join(f"<th>{escape(column.replace('_', ' '))}</th>" for column in [*columns, "error over time"])
+    plots = "\n".join(_spread(column, [float(row[column]) for row in rows if _is_number(row.get(column))])
+                      for column in columns if column in SPREAD)  # fmt: skip
+    return PAGE.format(title="Recordings on a robot", told=told, plots=plots, heads=heads, rows="\n".join(lines))
+
+
+def _line(values: Sequence[float]) -> str:
+    """Return a small plot of values over time, from zero to the largest."""
+    most = max(values, default=0.0)
+    if len(values) < 2 or not most > 0:
+        return ""
+    points = " ".join(
+        f"{k * WIDE / (len(values) - 1):.1f},{HIGH - 1 - (HIGH - 2) * value / most:.1f}"
+        for k, value in enumerate(values)
+    )
+    return f'<svg width="{WIDE}" height="{HIGH}"><polyline points="{points}"/></svg>'
+
+
+def _spread(column: str, values: Sequence[float]) -> str:
+    """Return a small plot of how many recordings have which value."""
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    if not high > low:
+        return ""
+    counts = [0] * BINS
+    for value in values:
+        counts[min(int(BINS * (value - low) / (high - low)), BINS - 1)] += 1
+    wide, tall = WIDE / BINS, 2 * HIGH
+    bars = "".join(
+        f'<rect x="{k * wide:.1f}" y="{tall - tall * count / max(counts):.1f}" width="{wide - 1:.1f}" '
+        f'height="{tall * count / max(counts):.1f}"/>'
+        for k, count in enumerate(counts)
+    )
+    name = escape(column.replace("_", " "))
+    return (
+        f'<figure><svg width="{WIDE}" height="{tall}">{bars}</svg>'
+        f"<figcaption>{name}<br>{low:.3g} to {high:.3g}</figcaption></figure>"
+    )
 
 
 def _cell(value: Any, most: float, column: str) -> str:

@@ -18,7 +18,7 @@ from ..mechanism.constraints import BALL, SLIDE
 from ..objectives.registry import gather, stiffen
 from ..objectives.terms import gradient
 from .curvature import closure_curvature
-from .dense import add_absolute, diagonalise
+from .dense import add_absolute, copy_chosen, diagonalise
 from .factoring import INDEFINITE, fill, list_independent
 from .hessian import carry
 from .program import HELD, solve_program
@@ -75,6 +75,26 @@ def newton_step(flat, now, tables, work, limits, anyway):
 
 
 @kernel(entry=False)
+def convex_step(flat, now, tables, work, limits):
+    """Fill `work.step` with that of the convex model at `now`, where Newton's step is known to be INDEFINITE.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+
+    Returns:
+        As `newton_step`.
+    """
+    _let_go(flat, now, work)
+    eliminate(flat, now, work.e)
+    _bend(flat, now, tables, work, 1.0, work.slope)
+    return _step_convex(flat, now, tables, work, limits)
+
+
+@kernel(entry=False)
 def gauss_newton_step(flat, now, tables, work, limits, damping):
     """Fill `work.step` with Gauss-Newton's step at `now`, which knows no forces.
 
@@ -111,8 +131,6 @@ def gauss_newton_step(flat, now, tables, work, limits, damping):
 def foreseeing_step(flat, now, tables, work, limits, anyway):
     """Fill `work.step` with a step whose forces are those that Gauss-Newton's step foresees.
 
-    After a Newton step at `now`.
-
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
@@ -124,8 +142,10 @@ def foreseeing_step(flat, now, tables, work, limits, anyway):
     Returns:
         As `gauss_newton_step`; INDEFINITE, too, where Gauss-Newton's step is of no use.
     """
-    if _let_go(flat, now, work):
-        eliminate(flat, now, work.e)
+    _let_go(flat, now, work)
+    eliminate(flat, now, work.e)
+    gather(flat, now, tables, work.terms, 1.0)
+    gradient(flat, now, work.terms, work.slope)
     _bend(flat, now, tables, work, 0.0, work.correction)
     slope, kind = _step(flat, now, tables, work, limits, False)
     if kind == INDEFINITE:
@@ -142,7 +162,7 @@ def foreseeing_step(flat, now, tables, work, limits, anyway):
 
 @kernel(entry=False)
 def _make_convex(flat, now, work):
-    """Fill `model` with the second derivatives, their eigenvalues replaced by the absolute values.
+    """Fill `model` and `K` with the second derivatives, their eigenvalues replaced by the absolute values.
 
     Over all independent coordinates, held ones too.
 
@@ -157,6 +177,7 @@ def _make_convex(flat, now, work):
             work.model[work.independent[a], work.independent[b]] = work.H[a, b]
     diagonalise(work.H, work.vectors, n)
     add_absolute(work.H, work.vectors, n, work.model, work.independent)
+    copy_chosen(work.model, work.e.every, work.step.shape[0], work.K)
 
 
 @kernel(entry=False)
@@ -212,6 +233,12 @@ def _step(flat, now, tables, work, limits, anyway):
         return 0.0, INDEFINITE
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
+    return _step_convex(flat, now, tables, work, limits)
+
+
+@kernel
+def _step_convex(flat, now, tables, work, limits):
+    """Fill `work.step` with that of the convex model; return its slope, and INDEFINITE."""
     _make_convex(flat, now, work)
     solve_program(flat, now, tables, work, limits, True)
     return _slope_along(work), INDEFINITE

@@ -14,11 +14,13 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..kinematics.elimination import eliminate
+from ..kinematics.kernels import largest_motion
 from ..kinematics.null_space import extend, reduce_gradient
 from .dense import cholesky, copy_chosen, solve_lower, solve_upper
 from .factoring import ARTICULATED, INDEFINITE, factor_listed, factor_matrix, list_independent, solve_system
 from .hessian import times
 
+FAR = 1.5  # rad: a step that meets a bound so far out ends there, as it will be shortened by much
 HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it
 WANTED = 1e-15  # of the objective: a force that pulls a coordinate off its bound
 DEPENDENT = 1e-24  # of a normal's square: what is left of it where it depends on others
@@ -49,7 +51,7 @@ def solve_program(flat, now, tables, work, limits, convex):
     for i in range(d):
         work.gradient[i] = work.slope[i]
     reduce_gradient(flat, work.e, work.gradient)
-    kind = factor_listed(flat, now, work, True, convex, convex)
+    kind = factor_listed(flat, now, work, not convex, convex, convex)  # the convex model is in K
     if kind == INDEFINITE:
         return kind
     if kind == ARTICULATED or not limits:
@@ -66,14 +68,13 @@ def solve_program(flat, now, tables, work, limits, convex):
     for _ in range(3 * d + 3):
         _direct(flat, work)
         reach, who = _reach(flat, now, work, program.direction)
-        for i in range(d):
-            work.step[i] += reach * program.direction[i]
-        for a in range(work.listed[0]):
-            program.way[a] -= reach * program.along[a]
+        _advance(work, reach)
         if who >= 0:
             work.e.free[who] = False
             _hold(flat, work, who)
-            continue
+            if largest_motion(flat, work.step)[0] < FAR:
+                continue
+            break
         if program.number[0] == 0 and all_free(work):
             break
         _slope_after(flat, now, tables, work, convex)
@@ -210,6 +211,15 @@ def _direct(flat, work):
     extend(flat, work.e, direction)
     for k in range(program.number[0]):
         direction[program.held[k]] = 0.0
+
+
+@inlined
+def _advance(work, reach):
+    """Add a part of the direction to the step."""
+    for i in range(work.step.shape[0]):
+        work.step[i] += reach * work.program.direction[i]
+    for a in range(work.listed[0]):
+        work.program.way[a] -= reach * work.program.along[a]
 
 
 @kernel

@@ -20,7 +20,7 @@ from ..kinematics.null_space import reduce_gradient
 from ..objectives.registry import gather, missed, objective
 from ..objectives.terms import gradient
 from .factoring import DENSE, INDEFINITE, solve_system
-from .newton import ASIDE, foreseeing_step, gauss_newton_step, leave_saddle, newton_step
+from .newton import ASIDE, convex_step, foreseeing_step, gauss_newton_step, leave_saddle, newton_step
 from .program import HELD, all_free
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
@@ -224,19 +224,22 @@ def _choose_step(flat, now, tables, work, limits, iteration):
 
     Returns (slope, kind of its system, largest turn, largest motion, whether it is Newton's of a definite system).
     """
-    slope, kind = newton_step(flat, now, tables, work, limits, False)
-    exact = kind != INDEFINITE
-    if exact:
-        turn, largest = largest_motion(flat, work.step)
-        if iteration < PATIENCE or iteration % PLAIN == PLAIN - 1 or largest <= STEP_TOLERANCE:
-            return slope, kind, turn, largest, True
     patient = iteration < PATIENCE
+    plain = patient or iteration % PLAIN == PLAIN - 1
+    if plain:
+        slope, kind = newton_step(flat, now, tables, work, limits, False)
+        if kind != INDEFINITE:
+            turn, largest = largest_motion(flat, work.step)
+            return slope, kind, turn, largest, True
     slope, kind = foreseeing_step(flat, now, tables, work, limits, not patient)
     turn, largest = largest_motion(flat, work.step)
-    plain = patient or iteration % PLAIN == PLAIN - 1
-    if (kind == INDEFINITE and plain) or largest <= STEP_TOLERANCE:  # there may be a saddle
+    if kind == INDEFINITE and plain:
+        slope, kind = convex_step(flat, now, tables, work, limits)
+    elif largest <= STEP_TOLERANCE:  # there may be a saddle
         slope, kind = newton_step(flat, now, tables, work, limits, True)
-        turn, largest = largest_motion(flat, work.step)
+    else:
+        return slope, kind, turn, largest, False
+    turn, largest = largest_motion(flat, work.step)
     return slope, kind, turn, largest, False
 
 

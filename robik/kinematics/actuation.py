@@ -172,7 +172,10 @@ def _rotation_vectors(R: np.ndarray, last: np.ndarray) -> np.ndarray:
     as much. There the axis turns by steps of up to `SWING` times the ball's own turn, and by longer ones only where the
     rotation would be off by more than `BESIDE`.
     """
-    vectors, before = Rotation.from_matrix(R).as_rotvec().tolist(), last.tolist()
+    found = Rotation.from_matrix(R).as_rotvec()
+    if max(float(np.square(found).sum(axis=1).max(initial=0.0)), float(last @ last)) < (0.25 * tau) ** 2:
+        return found  # no other vector of these rotations is nearer to the one before
+    vectors, before = found.tolist(), last.tolist()
     for k, v in enumerate(vectors):
         angle, past = hypot(*v), hypot(*before)
         if angle > 0.0:

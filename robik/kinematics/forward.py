@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares
+from scipy.spatial.transform import Rotation
 
 from ..errors import MechanismError
 from ..mechanism.constraints import BALL, turn_matrix
@@ -14,6 +15,7 @@ from ..mechanism.model import Mechanism
 from ..mechanism.parts import Joint
 from ..mechanism.pose import Pose, matrix_quaternion
 from ..mechanism.topology import Topology, build_topology
+from .along import FARTHEST, LARGEST_MOVE, Driven, new_driven, pose_along
 from .assembly import closed, prepared, project
 from .elimination import eliminate, new_elimination
 from .frames import become_own_frames, own_frames, robot_com
@@ -26,9 +28,8 @@ from .kernels import (
     read_state,
     state_of,
 )
+from .rotations import quaternion_matrices
 from .straightening import straightened
-
-LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,14 @@ class Assembly:
     com: np.ndarray
     residual: float
     assembled: bool
+
+
+class BodyPoses(NamedTuple):
+    """Poses of a robot's bodies along a motion."""
+
+    position: np.ndarray  # (T, n, 3) of the bodies' own frames [m]
+    quaternion: np.ndarray  # (T, n, 4) wxyz
+    residual: np.ndarray  # (T,) of the closure [m]
 
 
 class ForwardKinematics:
@@ -126,13 +135,11 @@ class ForwardKinematics:
         """
         values = np.asarray(values, dtype=float)
         if values.shape != self._values.shape or not np.isfinite(values).all():
-            raise MechanismError(
-                f"robot {self.mechanism.name!r} wants {len(self._values)} finite actuator values, not {values}"
-            )
+            self._refuse(values)
         if base is not None and self.root is not None:
             self._put_base(base)
         start, away = self._values, float(np.abs(values - self._values).max(initial=0.0))
-        parts = int(np.ceil(away / LARGEST_MOVE)) if len(self.topology.cuts) and away < 100.0 else 1
+        parts = int(np.ceil(away / LARGEST_MOVE)) if len(self.topology.cuts) and away < FARTHEST else 1
         residual = 0.0
         for part in range(1, max(parts, 1) + 1):
             self._drive(start + (values - start) * part / max(parts, 1))
@@ -153,6 +160,83 @@ class ForwardKinematics:
         for m in range(self.flat.first[b], self.flat.last[b]):
             if self.flat.kind[m] == BALL:
                 self.now.q[self.flat.at_q[m] : self.flat.at_q[m] + 4] = matrix_quaternion(turn.T if flipped else turn)
+
+    def along(
+        self, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Move through the samples of a motion, as `move` does.
+
+        Args:
+            values: Actuator values (T, A) [rad or m].
+            base: Positions (T, 3) [m] and quaternions (T, 4) wxyz of the floating root's own frame; where it is if
+                left out.
+
+        Returns:
+            Positions (T, n, 3) [m] and quaternions (T, n, 4) of the state frames, in the topology's order, without sign
+            flips, and closure residuals (T,) [m].
+
+        Raises:
+            MechanismError: Values of the wrong number, or not finite.
+        """
+        values = np.ascontiguousarray(values, dtype=float)
+        if values.shape[1:] != self._values.shape or not np.isfinite(values).all():
+            self._refuse(values)
+        count, n = len(values), len(self.flat.parent) - 1
+        position, residual = np.zeros((count, n, 3)), np.zeros(count)
+        quaternion = np.tile([1.0, 0.0, 0.0, 0.0], (count, n, 1))
+        placed = None if base is None or self.root is None else base
+        rows = np.zeros((0, 7)) if placed is None else self._base_rows(*placed)
+        driven = self._driven(placed is not None)
+        k = 0
+        while k < count:
+            if not self._driven_balls:
+                k = pose_along(self.flat, self.now, self._elimination, driven, self._values, values, rows, position,
+                               quaternion, residual, k)  # fmt: skip
+            if k < count:  # in Python: from far away, and balls
+                residual[k] = self.move(values[k], placed and Pose(tuple(placed[0][k]), tuple(placed[1][k])))
+                quaternion[k] = quaternion[max(k - 1, 0)]
+                read_state(self.flat, self.now, position[k], quaternion[k])
+                k += 1
+        return position, quaternion, residual
+
+    def poses(self, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None = None) -> BodyPoses:
+        """Return the bodies' own frames along actuator values, from the rest pose on.
+
+        Args:
+            values: Actuator values (T, A) [rad or m].
+            base: Positions (T, 3) [m] and quaternions (T, 4) wxyz of the floating root's own frame; in its rest pose if
+                left out.
+
+        Returns:
+            Positions, quaternions and closure residuals.
+        """
+        self.reset()
+        position, quaternion, residual = self.along(values, base)
+        become_own_frames(self.topology, position, quaternion)
+        return BodyPoses(position, quaternion, residual)
+
+    def _driven(self, has_base: bool) -> Driven:
+        """Return what follows the samples of a motion."""
+        first = int(self.flat.at_q[self.flat.first[self.topology.body_at[self.root or ""]]]) if has_base else -1
+        return new_driven(
+            self._driven_q, self._driven_values, self._driven_sign, first, len(self.now.q), *map(len, self._scratch)
+        )
+
+    def _base_rows(self, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+        """Return the seven coordinates (T, 7) of the floating root where its own frame is."""
+        b = self.topology.body_at[self.root or ""]
+        body = self.mechanism.bodies[self.topology.order[b - 1]]
+        turn, parent = quaternion_matrices(quaternion), self.flat.from_parent_R[b]
+        joint_R = turn @ body.pose.matrix.T @ self.flat.to_child_R[b].T
+        joint_p = position + turn @ np.array(body.com) - joint_R @ self.flat.to_child_p[b]
+        xyzw = Rotation.from_matrix(parent.T @ joint_R).as_quat()
+        return np.hstack([(joint_p - self.flat.from_parent_p[b]) @ parent, xyzw[:, [3, 0, 1, 2]]])
+
+    def _refuse(self, values: np.ndarray) -> None:
+        """Raise the error that says what values are wanted."""
+        raise MechanismError(
+            f"robot {self.mechanism.name!r} wants {len(self._values)} finite actuator values, not {values}"
+        )
 
     def _put_base(self, base: Pose) -> None:
         """Set the six coordinates of the floating root."""
@@ -228,14 +312,6 @@ class ForwardKinematics:
         )
 
 
-class BodyPoses(NamedTuple):
-    """Poses of a robot's bodies along a motion."""
-
-    position: np.ndarray  # (T, n, 3) of the bodies' own frames [m]
-    quaternion: np.ndarray  # (T, n, 4) wxyz
-    residual: np.ndarray  # (T,) of the closure [m]
-
-
 def body_poses(
     mechanism: Mechanism, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None = None
 ) -> BodyPoses:
@@ -249,12 +325,4 @@ def body_poses(
     Returns:
         Positions (T, n, 3) [m], quaternions (T, n, 4) without sign flips, and closure residuals (T,) [m].
     """
-    fk = ForwardKinematics(mechanism)
-    n, residual = len(mechanism.bodies), np.zeros(len(values))
-    position, quaternion = np.zeros((len(values), n, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (len(values), n, 1))
-    for k, row in enumerate(values):
-        residual[k] = fk.move(row, None if base is None else Pose(tuple(base[0][k]), tuple(base[1][k])))
-        quaternion[k] = quaternion[max(k - 1, 0)]
-        read_state(fk.flat, fk.now, position[k], quaternion[k])
-    become_own_frames(fk.topology, position, quaternion)
-    return BodyPoses(position, quaternion, residual)
+    return ForwardKinematics(mechanism).poses(values, base)

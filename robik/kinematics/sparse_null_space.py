@@ -105,26 +105,27 @@ def reduce_sparse(flat, g, K, place, d, e):
         e: The elimination of dependent coordinates.
     """
     F, s, c0, rank = e.sparse, e.sparse.slot[g], flat.group_column_at[g], e.rank[g]
-    width = flat.group_column_at[g + 1] - c0
+    width, at = flat.group_column_at[g + 1] - c0, F.at
+    for j in range(width):
+        at[j] = place[e.column[c0 + j]]
     for k in range(rank):
-        source = K[place[e.column[c0 + k]]]
+        source = K[at[k]]
         for a in range(F.rest_count[s, k]):
-            f = F.rest[s, k, a]
-            if f != 0.0:
-                target = K[place[e.column[c0 + F.rest_at[s, k, a]]]]
-                for i in range(d):
-                    target[i] -= f * source[i]
+            f, target = F.rest[s, k, a], K[at[F.rest_at[s, k, a]]]
+            for i in range(d):
+                target[i] -= f * source[i]
     for b in range(rank, width):  # what remains is symmetric between independent coordinates, of no interest elsewhere
-        row = K[place[e.column[c0 + b]]]
+        row = K[at[b]]
         for k in range(rank):
-            f = row[place[e.column[c0 + k]]]
+            f = row[at[k]]
+            row[at[k]] = 0.0
             if f != 0.0:
                 for a in range(F.rest_count[s, k]):
-                    row[place[e.column[c0 + F.rest_at[s, k, a]]]] -= F.rest[s, k, a] * f
-    for b in range(rank, width):
-        at = place[e.column[c0 + b]]
-        for i in range(d):
-            K[i, at] = K[at, i]
+                    row[at[F.rest_at[s, k, a]]] -= F.rest[s, k, a] * f
+    for i in range(d):
+        row = K[i]
+        for b in range(rank, width):
+            row[at[b]] = K[at[b], i]
 
 
 @kernel(entry=False)

@@ -7,18 +7,23 @@ numbers bodies and joints, `breadth` as PhysX (Isaac) does.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import ClipError
 from ..kinematics.actuation import values_between
-from ..kinematics.forward import body_poses
+from ..kinematics.forward import ForwardKinematics
 from ..kinematics.rotations import quaternion_matrices
 from ..mechanism import WORLD, Joint, Mechanism
 from ..mechanism.constraints import joint_matrices
 from ..mechanism.topology import build_topology
+from .curves import rates_of
 from .motion import BaseTrack, Motion, values_for
+from .rates import MOMENT, moved, turned_by
 
 ORDERS = ("depth", "breadth")
 
@@ -45,6 +50,14 @@ class Layout:
         return tuple(name for joint in self.joints for name in joint.coordinate_names)
 
 
+class Speeds(NamedTuple):
+    """Velocities of a motion."""
+
+    coordinates: np.ndarray  # (T, C) of the joints [rad/s or m/s]
+    linear: np.ndarray  # (T, B, 3) of the bodies' own frames in the world [m/s]
+    angular: np.ndarray  # (T, B, 3) of the bodies in the world [rad/s]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Numbers:
     """A motion as simulators hold it.
@@ -56,6 +69,7 @@ class Numbers:
         position: (T, B, 3) of the bodies' own frames in the world [m].
         quaternion: (T, B, 4) likewise, wxyz.
         com: (B, 3) centres of mass in the bodies' own frames [m].
+        find_speeds: works out `speeds`.
     """
 
     times: np.ndarray
@@ -64,12 +78,22 @@ class Numbers:
     position: np.ndarray
     quaternion: np.ndarray
     com: np.ndarray
+    find_speeds: Callable[[], Speeds]
+
+    @cached_property
+    def speeds(self) -> Speeds:
+        """Velocities of joints and bodies."""
+        return self.find_speeds()
+
+    @property
+    def root(self) -> int:
+        """Number of the body that floats, or that is held."""
+        return self.layout.bodies.index(self.layout.root) if self.layout.root else 0
 
     @property
     def base(self) -> tuple[np.ndarray, np.ndarray]:
         """Position (T, 3) [m] and quaternion (T, 4) wxyz of the first body: the one that floats, or that is held."""
-        first = self.layout.bodies.index(self.layout.root) if self.layout.root else 0
-        return self.position[:, first], self.quaternion[:, first]
+        return self.position[:, self.root], self.quaternion[:, self.root]
 
 
 def layout_of(mechanism: Mechanism, order: str = "depth") -> Layout:
@@ -145,22 +169,54 @@ def numbers_of(motion: Motion, mechanism: Mechanism, order: str = "depth") -> Nu
     if base is not None and found.root and base.body not in ("", found.root):
         raise ClipError(f"its base is {base.body!r}, but robot {mechanism.name!r} floats by {found.root!r}")
     placed = (base.position, base.quaternion) if base is not None and found.root else None
-    position, quaternion, _ = body_poses(mechanism, values, placed)
-    columns = dict(zip(mechanism.actuators, values.T, strict=True))
-    for joint in found.joints:
-        if not joint.actuated:
-            read = joint_coordinates(mechanism, joint, position, quaternion)
-            columns |= dict(zip(joint.coordinate_names, read.T, strict=True))
-    own = [mechanism.body_index[name] for name in found.bodies]
-    table = np.column_stack([columns[name] for name in found.coordinates]) if found.coordinates else values[:, :0]
+    tree = _Tree(mechanism, found)
+    table, position, quaternion = tree.posed(values, placed)
     return Numbers(
         times=motion.times,
         layout=found,
         coordinates=table,
-        position=position[:, own],
-        quaternion=quaternion[:, own],
-        com=np.array([mechanism.bodies[k].com for k in own]),
+        position=position,
+        quaternion=quaternion,
+        com=np.array([mechanism.bodies[mechanism.body_index[name]].com for name in found.bodies]),
+        find_speeds=lambda: tree.speeds(motion, values, placed),
     )
+
+
+class _Tree:
+    """Joints and bodies of a robot in the order of a layout, by forward kinematics."""
+
+    def __init__(self, mechanism: Mechanism, layout: Layout) -> None:
+        self._mechanism, self._layout = mechanism, layout
+        self._fk = ForwardKinematics(mechanism)
+        self._own = [mechanism.body_index[name] for name in layout.bodies]
+
+    def posed(
+        self, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return coordinates (T, C), positions (T, B, 3) and quaternions (T, B, 4) wxyz."""
+        position, quaternion, _ = self._fk.poses(values, base)
+        columns = dict(zip(self._mechanism.actuators, values.T, strict=True))
+        for joint in self._layout.joints:
+            if not joint.actuated:
+                read = joint_coordinates(self._mechanism, joint, position, quaternion)
+                columns |= dict(zip(joint.coordinate_names, read.T, strict=True))
+        names = self._layout.coordinates
+        table = np.column_stack([columns[name] for name in names]) if names else values[:, :0]
+        return table, position[:, self._own], quaternion[:, self._own]
+
+    def speeds(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Speeds:
+        """Return the derivatives of all this along a motion's rates.
+
+        (x(t + h ẋ) - x(t - h ẋ)) / 2 h is exact to the order of h², and needs nothing of the way between the samples.
+        """
+        rates = rates_of(motion)
+        along = rates.values[:, [motion.actuators.index(name) for name in self._mechanism.actuators]]
+        (table, position, turn), (low_table, low, low_turn) = (
+            self.posed(values + step * along, None if base is None else moved(base, rates, step))
+            for step in (MOMENT, -MOMENT)
+        )
+        span = 2.0 * MOMENT
+        return Speeds((table - low_table) / span, (position - low) / span, turned_by(low_turn, turn) / span)
 
 
 def motion_from(
@@ -259,8 +315,9 @@ def joint_coordinates(mechanism: Mechanism, joint: Joint, position: np.ndarray, 
             return np.broadcast_to(anchor, (len(position), 3)), np.broadcast_to(local_R, (len(position), 3, 3))
         k = mechanism.body_index[body]
         rest = mechanism.bodies[k].pose
-        R = quaternion_matrices(quaternion[:, k]) @ rest.matrix.T
-        return position[:, k] + R @ (np.asarray(anchor) - np.array(rest.position)), R @ local_R
+        own = quaternion_matrices(quaternion[:, k])
+        there = rest.matrix.T @ (np.asarray(anchor) - np.array(rest.position))
+        return position[:, k] + own @ there, own @ (rest.matrix.T @ local_R)
 
     near, near_R = side(joint.parent, parent_R, np.asarray(parent_p))
     far, far_R = side(joint.child, child_R, np.array(joint.position))

@@ -54,6 +54,21 @@ class BaseTrack:
         object.__setattr__(self, "quaternion", _frozen(quaternion))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """Derivatives of a motion at its samples.
+
+    Attributes:
+        values: (T, actuators) [rad/s or m/s].
+        linear: (T, 3) velocity of the base's own frame in the world [m/s]; None without a base.
+        angular: (T, 3) its angular velocity in the world [rad/s], likewise.
+    """
+
+    values: np.ndarray
+    linear: np.ndarray | None = None
+    angular: np.ndarray | None = None
+
+
 class _OnDemand:
     """Field of a motion that may be given as a function, which is called when its value is first asked for."""
 
@@ -93,6 +108,7 @@ class Motion:
         quaternion: (T, bodies, 4) likewise, unit quaternions wxyz, or None.
         com: (T, 3) the robot's centre of mass [m], or None.
         report: how well it follows its clip, or None.
+        rates: derivatives of the curves that it was taken from; None where its samples are all there is.
 
     Raises:
         ClipError: names what is wrong: shapes that do not fit, numbers that are not finite, two columns of one name,
@@ -109,6 +125,7 @@ class Motion:
     quaternion: np.ndarray | None = _on_demand()  # noqa: RUF009 - each field has its own
     com: np.ndarray | None = None
     report: Report | None = None
+    rates: Rates | None = None
 
     def __post_init__(self) -> None:
         times, values = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)

@@ -1,4 +1,4 @@
-"""Velocities of a motion: derivatives of the cubic splines through its samples.
+"""Velocities of bodies and their points, and the rate of samples.
 
     ω = 2 vec(q̇ q*),    v_c = v + ω × R c
 
@@ -8,46 +8,48 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError
 from ..kinematics.rotations import quaternion_matrices
+from .motion import Rates
 
 UNEVEN = 1e-4  # of a time step: samples that are off by more are not at equal distances
+MOMENT = 1e-5  # [s] before and after a sample, for velocities
 
 
-def derivatives(times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the derivatives of values (T, …) at their times (T,) [1/s]; zero of a single sample.
-
-    Args:
-        times: Times (T,) [s].
-        values: Values (T, …).
-
-    Returns:
-        Derivatives (T, …), by cubic splines.
-    """
-    if len(times) < 2:
-        return np.zeros_like(values)
-    return CubicSpline(times, values, axis=0)(times, 1)
-
-
-def angular_velocities(times: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """Return angular velocities (T, …, 3) in the world [rad/s] of unit quaternions (T, …, 4) wxyz.
+def moved(base: tuple[np.ndarray, np.ndarray], rates: Rates, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return where a base is a moment later.
 
     Args:
-        times: Times (T,) [s].
-        quaternion: Unit quaternions (T, …, 4) wxyz; signs may change from sample to sample.
+        base: Positions (T, 3) [m] and quaternions (T, 4) wxyz.
+        rates: With the base's velocities; it stands still without them.
+        step: The moment [s].
 
     Returns:
-        Angular velocities (T, …, 3) [rad/s].
+        Positions and quaternions.
     """
-    flips = np.where((quaternion[1:] * quaternion[:-1]).sum(axis=-1) < 0, -1.0, 1.0)
-    signs = np.concatenate([np.ones_like(quaternion[:1, ..., 0]), np.cumprod(flips, axis=0)])
-    turned = quaternion * signs[..., None]
-    change = derivatives(times, turned)
-    w, v = turned[..., :1], turned[..., 1:]
-    dw, dv = change[..., :1], change[..., 1:]
-    return 2.0 * (w * dv - dw * v - np.cross(dv, v))
+    position, quaternion = base
+    if rates.linear is None or rates.angular is None:
+        return base
+    turn = Rotation.from_rotvec(step * rates.angular) * Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
+    return position + step * rates.linear, turn.as_quat()[:, [3, 0, 1, 2]]
+
+
+def turned_by(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return the small rotations (T, …, 3) in the world that turn bodies from one orientation to another [rad].
+
+    Args:
+        before: Unit quaternions (T, …, 4) wxyz.
+        after: Likewise, with the same sign or the other one.
+
+    Returns:
+        Rotation vectors, exact to the third order.
+    """
+    w, v = before[..., :1], before[..., 1:]
+    u, x = after[..., :1], after[..., 1:]
+    sign = np.where((before * after).sum(axis=-1, keepdims=True) < 0, -1.0, 1.0)
+    return 2.0 * sign * (w * x - u * v - np.cross(x, v))
 
 
 def point_velocities(velocity: np.ndarray, omega: np.ndarray, quaternion: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
 from ..errors import ClipError
+from .curves import Curves
 from .motion import BaseTrack, Motion
 
 MOST = 10_000_000  # samples
@@ -16,8 +17,8 @@ MOST = 10_000_000  # samples
 def resampled(motion: Motion, rate: float) -> Motion:
     """Return a motion with samples at equal distances, from its first time on; the last one is at or before its end.
 
-    Values and positions are interpolated linearly, the base's orientation along the shortest turn (slerp). Bodies'
-    states and the report, which belong to the original samples, are left out.
+    They are taken from smooth curves through the motion's samples, and so are its rates. Bodies' states and the report,
+    which belong to the original samples, are left out.
 
     Args:
         motion: At any times.
@@ -29,9 +30,26 @@ def resampled(motion: Motion, rate: float) -> Motion:
     Raises:
         ClipError: A rate that is not positive and finite, or one that gives too many samples.
     """
-    start, end = float(motion.times[0]), float(motion.times[-1])
-    times = start + even_times(end - start, rate)
-    inside = np.clip(times, start, end)  # rounding may put the last one behind the end
+    return Curves(motion).at(_times(motion, rate))
+
+
+def played_straight(motion: Motion, rate: float) -> Motion:
+    """Return what a player of straight lines makes of a motion; otherwise as `resampled`.
+
+    Values and positions are interpolated linearly, the base's orientation along the shortest turn (slerp).
+
+    Args:
+        motion: At any times.
+        rate: Samples per second [Hz].
+
+    Returns:
+        The motion.
+
+    Raises:
+        ClipError: A rate that is not positive and finite, or one that gives too many samples.
+    """
+    times = _times(motion, rate)
+    inside = np.clip(times, *motion.times[[0, -1]])  # rounding may put the last one behind the end
 
     def at(column: np.ndarray) -> np.ndarray:
         return np.interp(inside, motion.times, column)
@@ -45,6 +63,11 @@ def resampled(motion: Motion, rate: float) -> Motion:
         )
     passive = None if motion.passive is None else {name: at(column) for name, column in motion.passive.items()}
     return Motion(times=times, actuators=motion.actuators, values=values, base=base, passive=passive)
+
+
+def _times(motion: Motion, rate: float) -> np.ndarray:
+    start, end = float(motion.times[0]), float(motion.times[-1])
+    return start + even_times(end - start, rate)
 
 
 def even_times(duration: float, rate: float) -> np.ndarray:

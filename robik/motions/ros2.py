@@ -1,8 +1,13 @@
-"""ROS 2 motion files: a `trajectory_msgs/JointTrajectory` in YAML, as `ros2 topic pub` takes it; without a base."""
+"""ROS 2 motion files: a `trajectory_msgs/JointTrajectory` in YAML, as `ros2 topic pub` takes it.
+
+With a base it is a `moveit_msgs/RobotTrajectory`: that trajectory, and the base's path in the world as a
+`trajectory_msgs/MultiDOFJointTrajectory`.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +15,18 @@ import numpy as np
 
 from ..errors import ClipError
 from ..extras import extra
+from .curves import rates_of
 from .format import Companions, MotionFormat
 from .layout import motion_by_names
-from .motion import Motion
-from .rates import derivatives
+from .motion import BaseTrack, Motion, Rates
 
 LONGEST = 2**31 - 1  # [s] that a duration of ROS 2 can say
+JOINTS, BASE = "joint_trajectory", "multi_dof_joint_trajectory"
 HEAD = 4096  # bytes in which the joints' names must begin
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as YAML; times count from the first frame, velocities are those of the splines through them.
+    """Return a motion as YAML; times count from the first frame, velocities are those of the curves.
 
     Args:
         motion: The motion.
@@ -35,18 +41,39 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     """
     if (seconds := motion.times[-1] - motion.times[0]) > LONGEST:
         raise ClipError(f"a ROS 2 trajectory counts seconds up to {LONGEST:,}, the motion takes {seconds:.4g} s")
+    times, rates = [_duration(time) for time in (motion.times - motion.times[0]).tolist()], rates_of(motion)
     lines = ["header: {stamp: {sec: 0, nanosec: 0}, frame_id: ''}", "joint_names:"]
     lines += [f"- {json.dumps(name)}" for name in motion.actuators]
     lines.append("points:")
-    velocities = derivatives(motion.times, motion.values)
-    for time, values, speeds in zip(
-        motion.times - motion.times[0], motion.values.tolist(), velocities.tolist(), strict=True
-    ):
-        nanoseconds = round(float(time) * 1e9)
+    for time, values, speeds in zip(times, motion.values.tolist(), rates.values.tolist(), strict=True):
         lines.append(f"- positions: [{', '.join(map(repr, values))}]")
         lines.append(f"  velocities: [{', '.join(map(repr, speeds))}]")
-        lines.append(f"  time_from_start: {{sec: {nanoseconds // 10**9}, nanosec: {nanoseconds % 10**9}}}")
+        lines.append(f"  time_from_start: {time}")
+    if motion.base is not None:
+        lines = [f"{JOINTS}:", *(f"  {line}" for line in lines)]
+        lines += [f"{BASE}:", *(f"  {line}" for line in _path(motion.base, rates, times))]
     return ("\n".join(lines) + "\n").encode()
+
+
+def _path(base: BaseTrack, rates: Rates, times: list[str]) -> list[str]:
+    """Return the lines of a MultiDOFJointTrajectory of a base, in the world."""
+    lines = ["header: {stamp: {sec: 0, nanosec: 0}, frame_id: 'world'}", "joint_names:", f"- {json.dumps(base.body)}"]
+    lines.append("points:")
+    assert rates.linear is not None and rates.angular is not None  # as it has a base
+    tables = (base.position, base.quaternion[:, [1, 2, 3, 0]], rates.linear, rates.angular)
+    for time, *rows in zip(times, *(table.tolist() for table in tables), strict=True):
+        place, turn, linear, angular = (
+            f"{{{', '.join(f'{axis}: {value!r}' for axis, value in zip('xyzw', row, strict=False))}}}" for row in rows
+        )
+        lines.append(f"- transforms: [{{translation: {place}, rotation: {turn}}}]")
+        lines.append(f"  velocities: [{{linear: {linear}, angular: {angular}}}]")
+        lines.append(f"  time_from_start: {time}")
+    return lines
+
+
+def _duration(time: float) -> str:
+    nanoseconds = round(time * 1e9)
+    return f"{{sec: {nanoseconds // 10**9}, nanosec: {nanoseconds % 10**9}}}"
 
 
 def matches(content: bytes) -> bool:
@@ -80,29 +107,42 @@ def read(content: bytes, companions: Companions) -> Motion:
         data = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         raise ClipError(f"not YAML: {' '.join(str(error).split())}") from None
+    joints = data.get(JOINTS, data) if isinstance(data, dict) else data
+    names, times, values = _rows(joints, lambda point, names: [float(value) for value in point["positions"]])
+    base = None
+    if isinstance(data, dict) and data.get(BASE):
+        bodies, moments, poses = _rows(data[BASE], _pose)
+        if not np.array_equal(moments, times):
+            raise ClipError(f"{BASE} and {JOINTS} have points at different times")
+        base = bodies[0], poses[:, :3], poses[:, 3:]
+    return motion_by_names(companions.robot, names, times, base, values)
+
+
+def _rows(
+    data: Any, row_of: Callable[[Any, tuple[str, ...]], list[float]]
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """Return names, times (T,) [s] and numbers (T, columns) of a trajectory. Raises ClipError."""
     names, points = (data.get(key) for key in ("joint_names", "points")) if isinstance(data, dict) else (None, None)
     if not isinstance(names, list) or not isinstance(points, list) or not points:
-        raise ClipError("a JointTrajectory has joint_names and points")
-    rows = [_point(point, len(names), k) for k, point in enumerate(points)]
-    return motion_by_names(
-        companions.robot,
-        tuple(map(str, names)),
-        np.array([time for time, _ in rows]),
-        None,
-        np.array([values for _, values in rows]).reshape(len(rows), len(names)),
-    )
+        raise ClipError("a trajectory of ROS 2 has joint_names and points")
+    names, times, rows = tuple(map(str, names)), [], []
+    for k, point in enumerate(points):
+        try:
+            since = point["time_from_start"]
+            times.append((10**9 * int(since.get("sec", 0)) + int(since.get("nanosec", 0))) / 1e9)
+            rows.append(row_of(point, names))
+            if len(rows[-1]) != (7 if row_of is _pose else len(names)):
+                raise ValueError
+        except (TypeError, KeyError, ValueError, AttributeError, IndexError):
+            wanted = "a transform" if row_of is _pose else f"{len(names)} positions"
+            raise ClipError(f"point {k}: it needs {wanted} and time_from_start {{sec, nanosec}}") from None
+    return names, np.array(times), np.array(rows).reshape(len(rows), -1)
 
 
-def _point(point: Any, joints: int, number: int) -> tuple[float, list[float]]:
-    """Return time [s] and positions of a point."""
-    try:
-        since = point["time_from_start"]
-        values = [float(value) for value in point["positions"]]
-        if len(values) != joints:
-            raise ValueError
-        return (10**9 * int(since.get("sec", 0)) + int(since.get("nanosec", 0))) / 1e9, values
-    except (TypeError, KeyError, ValueError, AttributeError):
-        raise ClipError(f"point {number}: it needs {joints} positions and time_from_start {{sec, nanosec}}") from None
+def _pose(point: Any, _names: tuple[str, ...]) -> list[float]:
+    """Return position and quaternion wxyz of a point's first transform."""
+    place, turn = (point["transforms"][0][part] for part in ("translation", "rotation"))
+    return [*(float(place[axis]) for axis in "xyz"), *(float(turn[axis]) for axis in "wxyz")]
 
 
 FORMAT = MotionFormat(

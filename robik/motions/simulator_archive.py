@@ -23,7 +23,7 @@ from ..kinematics.rotations import quaternion_matrices
 from .format import Companions, MotionFormat
 from .layout import Numbers, layout_of, motion_by_names, motion_from, numbers_of
 from .motion import Motion
-from .rates import angular_velocities, derivatives, even_rate, point_velocities
+from .rates import even_rate, point_velocities
 
 BODIES = ("body_pos_w", "body_quat_w", "body_lin_vel_w", "body_ang_vel_w")
 MJLAB = ("joint_pos", "joint_vel", *BODIES)
@@ -106,8 +106,7 @@ def _robot_numbers(motion: Motion, companions: Companions) -> Numbers:
 
 def _body_arrays(numbers: Numbers, of_masses: bool) -> tuple[np.ndarray, ...]:
     """Return positions, quaternions, linear and angular velocities of the bodies (T, B, …)."""
-    velocity = derivatives(numbers.times, numbers.position)
-    omega = angular_velocities(numbers.times, numbers.quaternion)
+    _, velocity, omega = numbers.speeds
     if of_masses:
         velocity = point_velocities(velocity, omega, numbers.quaternion, numbers.com)
     return numbers.position, numbers.quaternion, velocity, omega
@@ -140,13 +139,12 @@ def qvel_of(numbers: Numbers) -> np.ndarray:
     Returns:
         Array (T, nv) [m/s, rad/s].
     """
-    joints = derivatives(numbers.times, numbers.coordinates)
+    joints, linear, angular = numbers.speeds
     if not numbers.layout.root:
         return joints
-    position, quaternion = numbers.base
-    omega = angular_velocities(numbers.times, quaternion)
-    own = np.einsum("tij,ti->tj", quaternion_matrices(np.ascontiguousarray(quaternion)), omega)
-    return np.hstack([derivatives(numbers.times, position), own, joints])
+    turns = quaternion_matrices(np.ascontiguousarray(numbers.base[1]))
+    own = np.einsum("tij,ti->tj", turns, angular[:, numbers.root])
+    return np.hstack([linear[:, numbers.root], own, joints])
 
 
 def motion_of_qpos(qpos: np.ndarray, times: np.ndarray, companions: Companions) -> Motion:
@@ -173,7 +171,9 @@ def motion_of_qpos(qpos: np.ndarray, times: np.ndarray, companions: Companions) 
 
 
 def write_mjlab(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as mjlab and whole_body_tracking load it.
+    """Return a motion as mjlab loads it; in the order of Isaac, as whole_body_tracking does.
+
+    Their recorders differ in linear velocities: MuJoCo's are those of the bodies' frames, Isaac's of the masses.
 
     Args:
         motion: The motion.
@@ -184,8 +184,9 @@ def write_mjlab(motion: Motion, path: Path, companions: Companions) -> bytes:
         The file's bytes.
     """
     numbers = _robot_numbers(motion, companions)
-    bodies = dict(zip(BODIES, _body_arrays(numbers, of_masses=False), strict=True))
-    joints = {"joint_pos": numbers.coordinates, "joint_vel": derivatives(numbers.times, numbers.coordinates)}
+    as_isaac = companions.order == "breadth"
+    bodies = dict(zip(BODIES, _body_arrays(numbers, of_masses=as_isaac), strict=True))
+    joints = {"joint_pos": numbers.coordinates, "joint_vel": numbers.speeds.coordinates}
     return _saved({"fps": np.array([even_rate(numbers.times)]), **joints, **bodies})
 
 
@@ -285,7 +286,7 @@ def write_isaac(motion: Motion, path: Path, companions: Companions) -> bytes:
         The file's bytes.
     """
     numbers = _robot_numbers(motion, companions)
-    joints = numbers.coordinates, derivatives(numbers.times, numbers.coordinates)
+    joints = numbers.coordinates, numbers.speeds.coordinates
     names = np.array(numbers.layout.coordinates, dtype=str), np.array(numbers.layout.bodies, dtype=str)
     values = (*names, *joints, *_body_arrays(numbers, of_masses=True))
     return _saved({"fps": np.array(even_rate(numbers.times)), **dict(zip(ISAAC, values, strict=True))})

@@ -22,7 +22,7 @@ from ..errors import ClipError
 from .format import Companions, MotionFormat
 from .layout import layout_of, motion_from, numbers_of
 from .motion import Motion
-from .rates import angular_velocities, derivatives, even_rate
+from .rates import even_rate
 
 RATE = 50.0  # samples per second, of SONIC's control loop
 ORDER = "breadth"
@@ -68,16 +68,17 @@ def write(motion: Motion, path: Path, companions: Companions) -> dict[str, bytes
     names = (layout.root, *layout.carried)
     own = [layout.bodies.index(name) for name in names]
     position, quaternion = numbers.position[:, own], numbers.quaternion[:, own]
+    speeds = numbers.speeds
     joints, bodies = range(len(layout.coordinates)), range(len(names))
     tables = {
         "joint_pos.csv": ([f"joint_{k}" for k in joints], numbers.coordinates),
-        "joint_vel.csv": ([f"joint_vel_{k}" for k in joints], derivatives(times, numbers.coordinates)),
+        "joint_vel.csv": ([f"joint_vel_{k}" for k in joints], speeds.coordinates),
         "body_pos.csv": ([f"body_{k}_{axis}" for k in bodies for axis in "xyz"], position),
         "body_quat.csv": ([f"body_{k}_{part}" for k in bodies for part in "wxyz"], quaternion),
-        "body_lin_vel.csv": ([f"body_{k}_vel_{axis}" for k in bodies for axis in "xyz"], derivatives(times, position)),
+        "body_lin_vel.csv": ([f"body_{k}_vel_{axis}" for k in bodies for axis in "xyz"], speeds.linear[:, own]),
         "body_ang_vel.csv": (
             [f"body_{k}_angvel_{axis}" for k in bodies for axis in "xyz"],
-            angular_velocities(times, quaternion),
+            speeds.angular[:, own],
         ),
     }
     files = {name: _csv(header, table.reshape(len(times), -1)) for name, (header, table) in tables.items()}

@@ -20,7 +20,7 @@ from ..kinematics.rotations import product
 from ..mechanism import Mechanism
 from ..mechanism.topology import build_topology
 from ..motions import Motion
-from ..motions.resampling import resampled
+from ..motions.resampling import played_straight
 from ..retarget.support import placed, signed_distance, standing_points, support_polygons
 from ..tilt_feedback import TiltPlan
 from .motion_forces import motion_forces
@@ -137,8 +137,8 @@ def planned(
         text=text,
         positions=_positions(room, branches, states, found.q),
         rate=rate,
-        goals=np.clip(resampled(replace(bare, values=values), rate).values, *mechanism.actuator_limits.T),
-        reference=resampled(bare, rate),
+        goals=np.clip(played_straight(replace(bare, values=values), rate).values, *mechanism.actuator_limits.T),
+        reference=played_straight(bare, rate),
         delay=delay,
         standing=stands,
         dynamics=found.dynamics,

@@ -200,6 +200,9 @@ class RobikKeptBake(PropertyGroup):
     """A bake; `name` is what it is called."""
 
     parts: CollectionProperty(type=RobikBakePart)
+    original: PointerProperty(
+        name="Original", description="The action of the robot's root in the bake that this one corrects", type=Action
+    )
     result: PointerProperty(type=RobikResult)
 
 

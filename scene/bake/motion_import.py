@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from bpy.types import Object, Scene
+from bpy.types import Object, PropertyGroup, Scene
 
 from ...robik.motions import Companions, Motion, load_motion
 from ...robik.retarget.following_poses import follow_poses, out_of_reach
@@ -14,11 +15,48 @@ from ...robik.retarget.shortfall import unassembled
 from ..robot import posing
 from ..robot.reading import read_robot
 from . import bakes
+from .corrections import corrections_of
 from .curves import write_motion
+from .ghost import ORIGINAL, show_ghost
+from .polish import reduce_motors
 
 
-def import_motion(root: Object, scene: Scene, path: Path, format: str | None, beside: Companions) -> tuple[Motion, str]:
-    """Key a motion on a robot from the scene's first frame on.
+@dataclass(frozen=True, kw_only=True)
+class Keying:
+    """Choices by which a motion file becomes keys.
+
+    Attributes:
+        angle: how far a motor or the base may be turned from where the file has it [rad]; 0 for a key per sample.
+        length: how far one that slides, or the base, may be [m].
+        ghost: whether the original is shown beside the robot.
+        corrections: whether what was changed by hand on the motion before is kept on this one.
+    """
+
+    angle: float
+    length: float
+    ghost: bool
+    corrections: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """Result of an import.
+
+    Attributes:
+        motion: the file's, with all bodies.
+        apart: in words what is out of reach or cannot be assembled; empty if nothing is.
+        corrected: whether corrections were added to it.
+    """
+
+    motion: Motion
+    apart: str
+    corrected: bool
+
+
+def import_motion(
+    root: Object, scene: Scene, path: Path, format: str | None, beside: Companions, keying: Keying
+) -> Imported:
+    """Key a motion on a robot from the scene's first frame on, as its original and as a copy to be edited.
 
     Args:
         root: of the robot.
@@ -26,9 +64,10 @@ def import_motion(root: Object, scene: Scene, path: Path, format: str | None, be
         path: of the file.
         format: a name of `FORMATS`; by the file's content if left out.
         beside: order and rate of files that do not say them.
+        keying: how it becomes keys.
 
     Returns:
-        The motion, and in words what is out of reach or cannot be assembled; empty if nothing is.
+        What came of it.
 
     Raises:
         RobikError: the file cannot be read, or is another robot's; nothing has been changed.
@@ -37,12 +76,29 @@ def import_motion(root: Object, scene: Scene, path: Path, format: str | None, be
     companions = Companions(robot=mechanism, follow=follow_poses, order=beside.order, fps=beside.fps)
     motion, residual = posed(mechanism, load_motion(path, format, companions), path.name)
     rate = scene.render.fps / scene.render.fps_base
-    frames = scene.frame_start + (motion.times - motion.times[0]) * rate
+    frames = np.asarray(scene.frame_start + (motion.times - motion.times[0]) * rate)
+    corrections = corrections_of(root, mechanism) if keying.corrections else None
     with posing.paused():
-        bakes.begin(root)
-        write_motion(root, motion, np.asarray(frames))
-        root.robik.robot.result.frames = 0  # it has followed nothing here
-        bakes.keep_result(root)
+        original = _keyed(root, motion, frames, keying, f"{path.stem}, original").parts[""].action
+        corrected = None if corrections is None else posed(mechanism, corrections.on(motion, frames), path.name)[0]
+        _keyed(root, corrected, frames, keying, path.stem).original = original
         scene.frame_end = max(scene.frame_end, int(np.ceil(frames[-1])))
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
-    return motion, unassembled(mechanism, residual) or out_of_reach(mechanism, motion)
+    if keying.ghost:
+        show_ghost(root, scene, replace(motion, times=motion.times - motion.times[0]), float(frames[0]), ORIGINAL)
+    apart = unassembled(mechanism, residual) or out_of_reach(mechanism, motion)
+    return Imported(motion=motion, apart=apart, corrected=corrections is not None)
+
+
+def _keyed(root: Object, motion: Motion | None, frames: np.ndarray, keying: Keying, name: str) -> PropertyGroup:
+    """Return a new bake with a motion's keys; with those of the bake before where there is no motion."""
+    bakes.begin(root)
+    if motion is not None:
+        write_motion(root, motion, frames)
+        if keying.angle > 0.0:
+            reduce_motors(root, keying.angle, keying.length, with_base=True)
+    root.robik.robot.result.frames = 0  # it has followed nothing here
+    bakes.keep_result(root)
+    bake = root.robik.robot.bakes[bakes.in_use(root)]
+    bake.name = name
+    return bake

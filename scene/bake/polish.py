@@ -9,14 +9,15 @@ from bpy.types import Object
 
 from ...robik.kinematics.forward import ForwardKinematics, body_poses
 from ...robik.mechanism import Mechanism
-from ...robik.retarget.reduce import reduce_keys
+from ...robik.mechanism.topology import build_topology
+from ...robik.retarget.reduce import Keys, reduce_keys
 from ...robik.retarget.shortfall import open_beyond
 from ..animation import actions
 from ..robot.parts import bodies, local_pose
 from ..robot.reading import read_robot
 from ..robot.sliders import data_path, slider_values
 from . import bakes
-from .curves import POSE_CHANNELS, baked_frames, base_curve, read_motion_at, write_bodies
+from .curves import POSE_CHANNELS, baked_frames, base_curve, continuous, read_motion_at, write_bodies
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +39,14 @@ class Reduction:
     broken: list[float]
 
 
-def reduce_motors(root: Object, angle: float, length: float) -> Reduction:
+def reduce_motors(root: Object, angle: float, length: float, with_base: bool = False) -> Reduction:
     """Thin out the motors' keys to a tolerance, and key the bodies again from what is left.
 
     Args:
         root: of the robot.
-        angle: tolerance of motors that turn [rad].
-        length: of motors that slide [m].
+        angle: tolerance of motors that turn, and of the base's orientation [rad].
+        length: of motors that slide, and of the base's position [m].
+        with_base: whether a floating base's keys are thinned out, too.
 
     Raises:
         RobikError: a motor has no keys; nothing has been changed.
@@ -56,7 +58,8 @@ def reduce_motors(root: Object, angle: float, length: float) -> Reduction:
     keys = [reduce_keys(frames, values[:, k], angle if unit == "rad" else length) for k, unit in enumerate(units)]
     reduced = np.column_stack([k.at(frames) for k in keys])
     there, _, _ = body_poses(mechanism, values, base)
-    position, quaternion, residual = body_poses(mechanism, reduced, base)
+    base_keys = _reduced_base(frames, base, angle, length) if with_base and base is not None else []
+    position, quaternion, residual = body_poses(mechanism, reduced, _pose_at(frames, base_keys) if base_keys else base)
     before = sum(len(actions.curves_of(root)[data_path(n), 0].keyframe_points) for n in mechanism.actuators)
     bakes.make_own(root)
     for name, kept in zip(mechanism.actuators, keys, strict=True):
@@ -66,6 +69,8 @@ def reduce_motors(root: Object, angle: float, length: float) -> Reduction:
         max((float(o) for o, u in zip(off, units, strict=True) if u == unit), default=None) for unit in ("rad", "m")
     )
     write_bodies(root, frames, position, quaternion)
+    for (path, index), kept in zip(POSE_CHANNELS, base_keys, strict=False):
+        actions.write_smooth(_base_body(root, mechanism), path, index, kept, "Body")
     far = float(np.linalg.norm(position - there, axis=2).max())
     return Reduction(
         before=before,
@@ -75,6 +80,24 @@ def reduce_motors(root: Object, angle: float, length: float) -> Reduction:
         bodies_off=far,
         broken=frames[residual > open_beyond(mechanism)].tolist(),
     )
+
+
+def _reduced_base(frames: np.ndarray, base: tuple[np.ndarray, np.ndarray], angle: float, length: float) -> list[Keys]:
+    """Return the keys of a base's seven channels."""
+    # four numbers of a quaternion that are off by d each turn a body by 4 d at most
+    columns = np.hstack([base[0], continuous(base[1])]).T
+    return [reduce_keys(frames, c, length if k < 3 else 0.25 * angle) for k, c in enumerate(columns)]
+
+
+def _pose_at(frames: np.ndarray, keys: list[Keys]) -> tuple[np.ndarray, np.ndarray]:
+    """Return where these keys put a base."""
+    pose = np.column_stack([k.at(frames) for k in keys])
+    return pose[:, :3], pose[:, 3:] / np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
+
+
+def _base_body(root: Object, mechanism: Mechanism) -> Object:
+    """Return the body by which a robot floats."""
+    return bodies(root)[mechanism.body_index[build_topology(mechanism).root or ""]]
 
 
 def key_pose(root: Object, frame: float) -> bool:

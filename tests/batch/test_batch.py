@@ -16,9 +16,9 @@ import pytest
 
 from robik import program
 from robik.batch import run
-from robik.batch.job import Item, Plan, done_row, keep, output_file
+from robik.batch.job import Item, Plan, done_row, keep, output_file, trace
 from robik.batch.run import items_in, run_batch
-from robik.batch.table import save_tables
+from robik.batch.table import TRACE, save_tables
 from robik.errors import FormatError
 from robik.motions import load_motion
 from robik.retarget.recorded import retarget_recording
@@ -100,6 +100,29 @@ def test_a_table_of_names_that_are_html(tmp_path: Path) -> None:
     save_tables([{"file": "<b>", "error": "a & b", "seconds": 1.0}], tmp_path, "-1-of-2")
     page = (tmp_path / "table-1-of-2.html").read_text()
     assert "&lt;b&gt;" in page and "a &amp; b" in page and "<b>" not in page
+
+
+def test_the_page_has_small_plots_and_sorts_with_failures_first(tmp_path: Path) -> None:
+    rows = [
+        {"file": "good", "error": "", "frames": 4, "position_error_max_m": 0.001, TRACE: [0.0, 0.001, 0.0005]},
+        {"file": "bad", "error": "", "frames": 4, "position_error_max_m": 0.3, TRACE: [0.3, 0.1]},
+        {"file": "broken", "error": "not a BVH"},
+    ]
+    save_tables(rows, tmp_path)
+    page = (tmp_path / "table.html").read_text()
+    assert page.index(">broken<") < page.index(">bad<") < page.index(">good<")
+    assert page.count("<polyline") == 2 and page.count("<figure>") == 1
+    heights = [float(point.split(",")[1]) for point in page.split('<polyline points="')[2].split('"')[0].split()]
+    assert heights[0] > heights[2] > heights[1] >= 1.0, "zero is below, the largest above"
+    assert TRACE not in (tmp_path / "table.csv").read_text()
+
+
+def test_a_line_of_few_points_keeps_the_peaks() -> None:
+    values = np.zeros(1000)
+    values[777] = 0.12345
+    line = trace(values)
+    assert len(line) == 80 and max(line) == 0.123 and line.index(0.123) == 61
+    assert trace(np.array([1.0])) == [1.0]
 
 
 def test_after_kill_9_a_run_goes_on_where_it_stopped(folder: Path) -> None:

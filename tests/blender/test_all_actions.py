@@ -14,6 +14,7 @@ from bl_ext.user_default.robik.robik.motions import load_motion
 from bpy.types import Object
 
 from tests.blender import installed, scenes
+from tests.examples.flamenco import compiled
 from tools.installed import PACKAGE
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -214,6 +215,21 @@ def test_the_command_writes_files_and_a_table_and_goes_on(tmp_path: Path, capfd:
     assert run("batch", "--only", "w*", "--output", tmp_path / "baked.blend") == 0
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "baked.blend"))
     assert [bake.name for bake in bpy.context.scene.robik.robot.robik.robot.bakes][-1] == "walk, walker"
+
+
+def test_a_farms_tasks_bake_all_and_write_one_table(tmp_path: Path) -> None:
+    several_actions()
+    scene, out = tmp_path / "scene.blend", tmp_path / "out"
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    tasks = compiled({"parts": 4, "folder": str(out), "blendfile": str(scene), "rate": 50.0})["tasks"]
+    for task in tasks:
+        words = task["commands"][0]["parameters"]["args"]
+        assert words[:4] == ["--background", str(scene), "--command", "robik"]
+        before = {file: file.stat().st_mtime_ns for file in out.glob("*.csv") if "table" not in file.name}
+        assert run(*words[4:]) == 0
+    assert len(before) == 3 and all(file.stat().st_mtime_ns == time for file, time in before.items())
+    assert [row["file"] for row in rows_of(out)] == ["big", "long", "walk"]
+    assert np.diff(load_motion(out / "walk.csv").times) == pytest.approx(1 / 50)
 
 
 @pytest.mark.parametrize(

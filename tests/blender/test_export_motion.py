@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.robik.robik.motions import FORMATS, load_motion
+from bl_ext.user_default.robik.robik.motions import FORMATS, load_motion, save_motion
 from bl_ext.user_default.robik.robik.retarget.posing import posed
 from bpy.types import Object
 
@@ -125,8 +126,8 @@ def test_formats_of_labs_are_written_and_come_back_as_keys(baked: Object, tmp_pa
     plain = load_motion(export(tmp_path / "plain.npz"))
     file = export(tmp_path / LABS[name], format=name)
     number = len(baked.robik.robot.bakes)
-    assert bpy.ops.robik.import_motion(filepath=str(file), format=name, fps=60.0) == {"FINISHED"}
-    assert len(baked.robik.robot.bakes) == number + 1, "an action of its own"
+    assert bpy.ops.robik.import_motion(filepath=str(file), format=name, fps=60.0, angle=0.0) == {"FINISHED"}
+    assert [bake.name for bake in baked.robik.robot.bakes][number:] == ["w, original", "w"], "actions of their own"
     back = load_motion(export(tmp_path / "back.npz"))
     np.testing.assert_allclose(back.values, plain.values, rtol=0, atol=1e-6)
     np.testing.assert_allclose(back.base.position, plain.base.position, rtol=0, atol=1e-6)
@@ -151,8 +152,65 @@ def test_a_rate_reads_the_curves_at_equal_distances_and_sonic_gets_its_folder(ba
         bpy.ops.robik.export_motion(filepath=str(tmp_path / "walk"), format="sonic-csv")
     folder = export(tmp_path / "walk", format="sonic-csv", rate=50.0)
     count = len(baked.robik.robot.bakes)
-    assert bpy.ops.robik.import_motion(filepath=str(folder / "joint_pos.csv")) == {"FINISHED"}
-    assert len(baked.robik.robot.bakes) == count + 1
+    assert bpy.ops.robik.import_motion(filepath=str(folder / "joint_pos.csv"), angle=0.0) == {"FINISHED"}
+    assert len(baked.robik.robot.bakes) == count + 2
     back = load_motion(export(tmp_path / "back.csv", rate=50.0))
     assert back.values == pytest.approx(motion.values, abs=1e-5)
     assert back.base is not None and back.base.position == pytest.approx(motion.base.position, abs=1e-5)
+
+
+def test_an_import_has_reduced_keys_within_the_tolerance_and_its_original_as_a_ghost(
+    baked: Object, tmp_path: Path
+) -> None:
+    plain = load_motion(export(tmp_path / "walk.csv"))
+    assert bpy.ops.robik.import_motion(filepath=str(tmp_path / "walk.csv"), angle=0.01, length=1e-3) == {"FINISHED"}
+    back = load_motion(export(tmp_path / "back.csv"))
+    off = np.abs(back.values - plain.values).max()
+    assert 1e-4 < off < 0.01 + 1e-6
+    assert np.abs(back.base.position - plain.base.position).max() < 1e-3 + 1e-6
+    keys = [len(curve.keyframe_points) for curve in actions_of(baked)]
+    assert max(keys) < 24 and min(keys) >= 2
+    base = next(body for body in scenes.body_objects(baked) if body.robik.label == plain.base.body)
+    assert max(len(curve.keyframe_points) for curve in actions_of(base)) < 24
+    shapes = bpy.data.collections[f"{baked.name} original ghost"].objects
+    bpy.context.scene.frame_set(13)
+    there = shapes[f"{plain.base.body} original ghost"].matrix_world.translation
+    np.testing.assert_allclose(there, plain.base.position[12], atol=1e-4)
+    assert bpy.ops.robik.remove_ghost() == {"FINISHED"}
+    assert f"{baked.name} original ghost" not in bpy.data.collections
+    assert bpy.ops.robik.import_motion(filepath=str(tmp_path / "walk.csv"), ghost=False) == {"FINISHED"}
+    assert f"{baked.name} original ghost" not in bpy.data.collections
+
+
+def actions_of(target: Object) -> list:
+    return list(installed.module("scene.animation.actions").curves_of(target).values())
+
+
+def test_corrections_are_a_layer_that_the_next_version_of_a_motion_keeps(baked: Object, tmp_path: Path) -> None:
+    plain = load_motion(export(tmp_path / "first.npz"))
+    steps, name = np.linspace(0.0, 0.02, len(plain.times)), plain.actuators[3]
+    second = replace(plain, values=plain.values + steps[:, None])
+    save_motion(second, tmp_path / "second.npz")
+    settings = {"angle": 1e-4, "length": 1e-5}
+    assert bpy.ops.robik.import_motion(filepath=str(tmp_path / "first.npz"), **settings) == {"FINISHED"}
+    for curve in actions_of(baked):
+        if curve.data_path == f'["{name}"]':
+            for point in curve.keyframe_points:
+                point.co.y, point.handle_left.y, point.handle_right.y = (
+                    y + 0.05 for y in (point.co.y, point.handle_left.y, point.handle_right.y)
+                )
+            curve.update()
+    assert bpy.ops.robik.rebuild_bodies() == {"FINISHED"}
+    assert bpy.ops.robik.import_motion(filepath=str(tmp_path / "second.npz"), **settings) == {"FINISHED"}
+    back = load_motion(export(tmp_path / "back.npz"))
+    wanted = second.values + 0.05 * (np.arange(len(plain.actuators)) == 3)
+    assert np.abs(back.values - wanted).max() < 3e-4, "the new motion, and what was changed by hand"
+    assert np.abs(back.base.position - plain.base.position).max() < 5e-5
+    names = [bake.name for bake in baked.robik.robot.bakes]
+    assert names[-4:] == ["first, original", "first", "second, original", "second"]
+    assert bpy.ops.robik.use_bake(index=len(names) - 2) == {"FINISHED"}
+    assert np.abs(load_motion(export(tmp_path / "original.npz")).values - second.values).max() < 2e-4
+    assert bpy.ops.robik.import_motion(filepath=str(tmp_path / "second.npz"), **settings) == {"FINISHED"}
+    assert np.abs(load_motion(export(tmp_path / "again.npz")).values - second.values).max() < 2e-4, (
+        "an original has none"
+    )

@@ -9,6 +9,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+import yaml
 from scipy.spatial.transform import Rotation
 
 from robik import robots
@@ -17,6 +18,7 @@ from robik.formats import import_robot
 from robik.mechanism import Mechanism
 from robik.motions import BaseTrack, Companions, Motion, load_motion, save_motion
 from robik.motions.layout import layout_of
+from robik.motions.resampling import resampled
 from robik.retarget.posing import posed
 
 FLOATING = ("lafan1-csv", "gmr-pkl", "mjlab-npz", "holosoma-npz", "isaac-npz", "qpos-npz", "mujoco-keys")
@@ -134,11 +136,52 @@ def test_velocities_are_those_of_the_curves(tmp_path: Path, g1: Mechanism, g1_fi
         assert np.abs(link["body_ang_vel_w"][:, 0] - turning)[inner].max() < 1e-4
         qvel = masses["joint_vel"]
         _, there = in_mujoco(g1_file, masses["joint_pos"], qvel)
-        assert np.abs(there[:, :, 3:] - link["body_lin_vel_w"])[inner].max() < 2e-3
-        assert np.abs(there[:, :, :3] - link["body_ang_vel_w"])[inner].max() < 2e-3
+        assert np.abs(there[:, :, 3:] - link["body_lin_vel_w"]).max() < 1e-7, (
+            "by the same joints' velocities, everywhere"
+        )
+        assert np.abs(there[:, :, :3] - link["body_ang_vel_w"]).max() < 1e-7
         of_masses = masses["body_lin_vel_w"][:, 1:]
         arms = np.abs(of_masses - link["body_lin_vel_w"]).max(axis=(0, 2))
         assert arms.max() > 0.05, "where the centre of mass is off the frame, they differ"
+
+
+def test_velocities_at_another_rate_are_those_of_the_same_curves(g1: Mechanism) -> None:
+    """From 50 to 37 samples a second: the derivatives of the curves, not of lines between samples."""
+    motion, _, _ = swinging(g1)
+    again = resampled(motion, 37.0)
+    limits = np.array([limit for joint in g1.actuated for limit in joint.limits])
+    angle = 2.0 * again.times[:, None] + np.arange(len(limits))
+    half = 0.3 * np.ptp(limits, axis=1)
+    inner = slice(4, -4)
+    assert np.abs(again.values - limits.mean(axis=1) - half * np.sin(angle))[inner].max() < 1e-5
+    assert np.abs(again.rates.values - 2.0 * half * np.cos(angle))[inner].max() < 1e-4
+    assert np.abs(again.rates.angular - [0.0, 0.0, 1.5]).max() < 1e-9
+    way = np.column_stack([0.5 + 0 * again.times, np.cos(again.times), -0.3 * np.sin(3 * again.times)])
+    assert np.abs(again.rates.linear - way)[inner].max() < 1e-4
+
+
+def test_what_rests_between_two_samples_rests_between_them_at_every_rate() -> None:
+    """A joint that runs into its limit and stays there never goes beyond it, nor back and forth."""
+    times = np.arange(40) / 20
+    values = np.clip(3.0 * times - 2.0, -0.5, 1.0)[:, None]
+    again = resampled(Motion(times=times, actuators=("a",), values=values), 1000.0)
+    assert again.values.max() == 1.0 and again.values.min() == -0.5
+    held = again.times > 1.01
+    assert (again.values[held] == 1.0).all() and (again.rates.values[held] == 0.0).all()
+    assert np.diff(again.values[:, 0]).min() >= 0.0
+    back_and_forth = Motion(times=times, actuators=("a",), values=0.1 * (np.arange(40)[:, None] // 2 % 2))
+    assert np.abs(resampled(back_and_forth, 20.0).rates.values).max() <= 1.01 * 0.1 * 20
+
+
+def test_in_isaacs_order_linear_velocities_are_those_of_the_masses(tmp_path: Path, g1: Mechanism) -> None:
+    """As the recorder of whole_body_tracking has them; mjlab's are those of the frames."""
+    motion, _, _ = swinging(g1, 20)
+    save_motion(motion, tmp_path / "w.npz", "mjlab-npz", Companions(robot=g1, order="breadth"))
+    save_motion(motion, tmp_path / "h.npz", "holosoma-npz", Companions(robot=g1))
+    with np.load(tmp_path / "w.npz") as wide, np.load(tmp_path / "h.npz") as deep:
+        names = deep["body_names"].tolist()
+        order = [names.index(name) for name in layout_of(g1, "breadth").bodies]
+        assert np.abs(wide["body_lin_vel_w"] - deep["body_lin_vel_w"][:, order]).max() < 1e-12
 
 
 def test_order_by_breadth_is_that_of_isaac(g1: Mechanism) -> None:
@@ -176,6 +219,32 @@ def test_ros2_comes_back(tmp_path: Path) -> None:
     assert back.values.tolist() == motion.values.tolist()
     (tmp_path / "m.yaml").write_text("joint_names: [a]\npoints:\n- positions: [1, 2]\n  time_from_start: {sec: 0}\n")
     with pytest.raises(ClipError, match="point 0: it needs 1 positions and time_from_start"):
+        load_motion(tmp_path / "m.yaml")
+
+
+def test_ros2_has_the_path_of_the_base(tmp_path: Path, g1: Mechanism) -> None:
+    motion, _, turning = swinging(g1, 40)
+    save_motion(motion, tmp_path / "m.yaml", "ros2")
+    data = yaml.safe_load((tmp_path / "m.yaml").read_text())
+    assert data["joint_trajectory"]["joint_names"] == list(g1.actuators)
+    path = data["multi_dof_joint_trajectory"]
+    assert (path["joint_names"], path["header"]["frame_id"]) == (["pelvis"], "world")
+    point = path["points"][20]
+    assert point["time_from_start"] == {"sec": 0, "nanosec": 400000000}
+    rotation = point["transforms"][0]["rotation"]
+    assert [rotation[axis] for axis in "wxyz"] == motion.base.quaternion[20].tolist()
+    twist = point["velocities"][0]
+    assert [twist["angular"][axis] for axis in "xyz"] == pytest.approx(turning[20].tolist(), abs=1e-9)
+    assert twist["linear"]["x"] == pytest.approx(0.5, abs=1e-9)
+    for robot in (g1, None):
+        back = load_motion(tmp_path / "m.yaml", None, Companions(robot=robot))
+        assert back.values.tolist() == motion.values.tolist()
+        assert back.base is not None and back.base.body == "pelvis"
+        assert back.base.position.tolist() == motion.base.position.tolist()
+        assert back.base.quaternion.tolist() == motion.base.quaternion.tolist()
+    text = (tmp_path / "m.yaml").read_text()
+    (tmp_path / "m.yaml").write_text(text.replace("rotation: {x:", "rotation: {v:"))
+    with pytest.raises(ClipError, match="point 0: it needs a transform and time_from_start"):
         load_motion(tmp_path / "m.yaml")
 
 

@@ -13,7 +13,7 @@ import pytest
 from robik import program, robots
 from robik.errors import ClipError
 from robik.formats import import_robot, save_robot
-from robik.mechanism import Mechanism
+from robik.mechanism import Body, Joint, Mechanism
 from robik.motions import BaseTrack, Motion, load_motion, save_motion
 from robik.retarget.posing import posed
 from robik.retarget.transfer import transfer
@@ -78,27 +78,79 @@ def test_names_by_a_table(looped: Mechanism, serial: Mechanism) -> None:
     there = transfer(looped, renamed, motion, {"free_foot1": "-ankle"})
     back = transfer(renamed, looped, there.motion, {"ankle": "-free_foot1"})
     assert np.abs(back.motion.values - motion.values).max() < 1e-9
+    by_place = transfer(renamed, looped, there.motion)
+    assert by_place.notes[0] == "ankle is -free_foot1 by its place"
+    assert np.abs(by_place.motion.values - motion.values).max() < 1e-9
+    moved = renamed.with_changes(
+        joints=tuple(replace(j, position=(9.0, 9.0, 9.0)) if j.name == "ankle" else j for j in renamed.joints)
+    )
     with pytest.raises(
         ClipError, match=r"of 12 freedoms of robot '.*' the motion says 11; nothing says where motor_shin"
     ):
-        transfer(renamed, looped, there.motion)
+        transfer(moved, looped, there.motion)
     with pytest.raises(ClipError, match="robot 'serial' has no coordinate 'knie'; it has"):
         transfer(renamed, looped, there.motion, {"knie": "free_foot1"})
 
 
-def test_limits_and_speeds_are_told(looped: Mechanism, serial: Mechanism) -> None:
+def test_limits_are_kept_and_what_went_beyond_is_told(looped: Mechanism, serial: Mechanism) -> None:
+    motion = swinging(looped, 20)
+    least = motion.values[:, looped.actuators.index("motor_shin1")].min() + 0.02
     tight = looped.with_changes(
         joints=tuple(
-            replace(j, limits=((j.rest[0] - 0.01, j.rest[0] + 0.01),), velocity_limit=0.01)
-            if j.name == "motor_shin1"
-            else j
+            replace(j, limits=((least, 3.0),), velocity_limit=0.01) if j.name == "motor_shin1" else j
             for j in looped.joints
         )
     )
-    there = transfer(looped, serial, swinging(looped, 20))
-    notes = transfer(serial, tight, there.motion).notes
+    there = transfer(looped, serial, motion)
+    found = transfer(serial, tight, there.motion)
+    notes = found.notes
     assert any("motor_shin1 goes" in note and "beyond its limits" in note for note in notes)
     assert any("motor_shin1 turns at" in note for note in notes)
+    assert found.motion.values[:, tight.actuators.index("motor_shin1")].min() == least, "it is kept"
+    assert found.residual.max() < 1e-9, "and the loops stay closed"
+
+
+def waist(linked: bool) -> Mechanism:
+    """A torso that pitches and rolls on its pelvis: by a motor at each axis, or by two cranks with rods."""
+    bodies = [Body("pelvis", mass=5.0), Body("yoke", mass=0.5), Body("torso", mass=12.0, com=(0.0, 0.0, 0.2))]
+    joints = [
+        Joint("ground", "fixed", "world", "pelvis"),
+        Joint("waist_pitch", "revolute", "pelvis", "yoke", axis=(0, 1, 0), actuated=not linked),
+        Joint("waist_roll", "revolute", "yoke", "torso", axis=(1, 0, 0), actuated=not linked),
+    ]
+    for side, y in (("left", 0.06), ("right", -0.06)) if linked else ():
+        bodies += [Body(f"crank_{side}", mass=0.2), Body(f"rod_{side}", mass=0.1)]
+        joints += [
+            Joint(f"motor_{side}", "revolute", "pelvis", f"crank_{side}", position=(-0.1, y, -0.12), axis=(0, 1, 0),
+                  actuated=True),
+            Joint(f"low_{side}", "spherical", f"crank_{side}", f"rod_{side}", position=(-0.15, y, -0.12)),
+            Joint(f"high_{side}", "universal", f"rod_{side}", "torso", position=(-0.15, y, 0.03), axis=(0, 1, 0),
+                  axis2=(1, 0, 0)),
+        ]  # fmt: skip
+    return Mechanism(name="linked" if linked else "plain", bodies=tuple(bodies), joints=tuple(joints))
+
+
+def test_a_humanoids_waist_there_and_back_with_torques_of_the_same_power() -> None:
+    plain, linked = waist(False), waist(True)
+    times = np.arange(400) / 200
+    bend = np.column_stack([0.2 * np.sin(3 * times), 0.15 * np.cos(2 * times)])
+    motion = Motion(times=times, actuators=plain.actuators, values=bend)
+    torques = np.column_stack([40 * np.cos(3 * times), 12 * np.sin(5 * times)])
+    there = transfer(plain, linked, motion, torques=torques)
+    assert there.drivers == ("waist_pitch", "waist_roll") and there.torques is not None
+    assert np.ptp(there.motion.values, axis=0).min() > 0.3
+    back = transfer(linked, plain, there.motion, torques=there.torques)
+    assert np.abs(back.motion.values - bend).max() < 1e-9
+    assert np.abs(back.torques - torques).max() < 1e-6
+    inner = slice(5, -5)  # at its ends a spline knows less
+    speeds = np.column_stack([0.6 * np.cos(3 * times), -0.3 * np.sin(2 * times)])
+    given, taken = (torques * speeds).sum(axis=1), (there.torques * there.speeds).sum(axis=1)
+    assert np.abs(given - taken)[inner].max() < 1e-4 * np.abs(given).max(), "both need the same power"
+    weak = linked.with_changes(joints=tuple(replace(j, effort_limit=9.0) if j.actuated else j for j in linked.joints))
+    notes = transfer(plain, weak, motion, torques=torques).notes
+    assert any("linked: motor_left needs" in note and "N m where 9 is its most" in note for note in notes)
+    with pytest.raises(ClipError, match=r"torques must be finite numbers of the shape \(400, 2\), not \(400, 1\)"):
+        transfer(plain, linked, motion, torques=torques[:, :1])
 
 
 def test_a_floating_robot_keeps_its_base() -> None:
@@ -129,6 +181,13 @@ def test_the_command(tmp_path: Path, looped: Mechanism, serial: Mechanism) -> No
     assert done.returncode == 0
     assert "closed to" in done.stdout
     assert np.abs(load_motion(tmp_path / "b.csv").values - load_motion(tmp_path / "m.csv").values).max() < 1e-9
+    one = Motion(times=np.arange(5) / 60, actuators=looped.actuators, values=np.ones((5, 12)))
+    save_motion(one, tmp_path / "n.csv")
+    loads = "--torques", "n.csv", "--loads", "l.csv"
+    done = run("looped.robik.json", "serial.robik.json", "m.csv", "-o", "s.csv", *loads)
+    assert (done.returncode, done.stderr) == (0, "")
+    head = (tmp_path / "l.csv").read_text().split("\n")[0].split(",")
+    assert head[0] == "time" and head[1:] == [f"{n}.{w}" for w in ("speed", "torque") for n in serial.actuators]
     (tmp_path / "t.json").write_text(json.dumps({"free_foot1": 3}))
     done = run("serial.robik.json", "looped.robik.json", "s.csv", "-o", "c.csv", "--table", "t.json")
     assert done.returncode == 2

@@ -1,0 +1,95 @@
+"""Forward kinematics along a whole motion, in compiled form."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import by_reference, kernel
+from .assembly import closed, project
+from .kernels import read_state
+
+LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
+FARTHEST = 100.0  # rad or m of an actuator: beyond, nobody means a way from where it was
+
+
+class Driven(NamedTuple):
+    """Coordinates of a robot that follow the samples of a motion."""
+
+    q: np.ndarray  # (k,) coordinates that follow an actuator
+    value: np.ndarray  # (k,) numbers of these actuators
+    sign: np.ndarray  # (k,) 1, or -1 where the tree runs against the joint
+    base: np.ndarray  # (1,) first of the base's seven coordinates; -1 where it is not set
+    before: np.ndarray  # (nq,) scratch: coordinates of the sample before
+    correction: np.ndarray  # (d,) scratch
+    right: np.ndarray  # (rows,) scratch
+
+
+def new_driven(q: np.ndarray, value: np.ndarray, sign: np.ndarray, base: int, *sizes: int) -> Driven:
+    """Return the record, by reference.
+
+    Args:
+        q: Coordinates (k,) that follow an actuator.
+        value: Numbers (k,) of these actuators.
+        sign: Signs (k,).
+        base: First of the base's seven coordinates; -1 where it is not set.
+        sizes: Numbers of coordinates, degrees of freedom and closure rows.
+
+    Returns:
+        The record, as the kernel takes it.
+    """
+    before, correction, right = (np.zeros(size) for size in sizes)
+    return by_reference(Driven(q, value, sign, np.array([base], dtype=np.int64), before, correction, right))
+
+
+@kernel
+def pose_along(flat, now, e, driven, last, values, base, position, quaternion, residual, begin):
+    """Pose a robot by the samples of a motion, each from the one before, until one does not close.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies; where the robot stood, then where it stands.
+        e: The elimination of dependent coordinates.
+        driven: What follows the samples.
+        last: Actuator values (A,) at which it stands [rad or m]; replaced.
+        values: Actuator values (T, A).
+        base: Coordinates (T, 7) of a floating base; not read where `driven.base` is -1.
+        position: Positions (T, n, 3) of the state frames, to be filled [m].
+        quaternion: Orientations (T, n, 4) wxyz, to be filled; the first row comes with the signs that are wanted.
+        residual: Closure residuals (T,), to be filled [m].
+        begin: First sample.
+
+    Returns:
+        The sample that does not close, at which it stands as at the one before; T where all do.
+    """
+    has_loops = now.value.shape[0] > 0
+    for k in range(begin, values.shape[0]):
+        for i in range(now.q.shape[0]):
+            driven.before[i] = now.q[i]
+        away = 0.0
+        for i in range(last.shape[0]):
+            away = max(away, abs(values[k, i] - last[i]))
+        parts = 1
+        if has_loops and away < FARTHEST:
+            parts = max(1, int(np.ceil(away / LARGEST_MOVE)))
+        if driven.base[0] >= 0:
+            for i in range(7):
+                now.q[driven.base[0] + i] = base[k, i]
+        for part in range(1, parts + 1):
+            for i in range(driven.q.shape[0]):
+                a = driven.value[i]
+                now.q[driven.q[i]] = driven.sign[i] * (last[a] + (values[k, a] - last[a]) * part / parts)
+            residual[k] = project(flat, now, e, driven.correction, driven.right)
+            if not closed(flat, now, residual[k]):
+                for i in range(now.q.shape[0]):
+                    now.q[i] = driven.before[i]
+                return k
+        for i in range(last.shape[0]):
+            last[i] = values[k, i]
+        if k > 0:
+            for b in range(quaternion.shape[1]):
+                for i in range(4):
+                    quaternion[k, b, i] = quaternion[k - 1, b, i]
+        read_state(flat, now, position[k], quaternion[k])
+    return values.shape[0]

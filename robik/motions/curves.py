@@ -1,0 +1,125 @@
+"""Smooth curves through the samples of a motion, and their derivatives.
+
+Columns and positions are cubic splines with two continuous derivatives, but for two things. Between two samples of one
+value they stay at it: joints that rest or stand at a limit do so between the samples, too. And at a sample they are not
+faster than the ways to its neighbours, so that what goes back and forth at its largest speed keeps that. Orientations
+are splines of rotations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
+from scipy.spatial.transform import Rotation, RotationSpline
+
+from .motion import BaseTrack, Motion, Rates
+
+STEEPEST = 3.0  # of the mean slope of a piece: its ends may be this steep without leaving the range between them
+FASTER = 1.01  # than the mean slopes of both pieces beside a sample: as smooth motions are between their samples
+
+
+class Curves:
+    """Curves through the samples of a motion.
+
+    Args:
+        motion: with any times.
+    """
+
+    def __init__(self, motion: Motion) -> None:
+        self.motion = motion
+        self._values = through(motion.times, motion.values)
+        passive = motion.passive or {}
+        table = np.array([*passive.values()]).reshape(len(passive), len(motion.times)).T
+        self._passive = through(motion.times, table)
+        self._position = None if motion.base is None else through(motion.times, motion.base.position)
+        self._turns = None
+        if motion.base is not None and len(motion.times) > 1:
+            self._turns = RotationSpline(motion.times, _rotations(motion.base.quaternion))
+
+    def at(self, times: np.ndarray) -> Motion:
+        """Return the motion at other times, with its rates.
+
+        Args:
+            times: (K,) increasing [s]; those before the first and after the last sample are taken to it.
+
+        Returns:
+            The motion, without the bodies' states and the report, which belong to the samples.
+        """
+        inside = np.clip(times, self.motion.times[0], self.motion.times[-1])
+        base, linear, angular = None, None, None
+        if self.motion.base is not None and self._position is not None:
+            base = BaseTrack(
+                body=self.motion.base.body, position=self._position(inside), quaternion=self._quaternions(inside)
+            )
+            linear, angular = self._position(inside, 1), self._angular(inside)
+        names = self.motion.passive
+        passive = None if names is None else dict(zip(names, self._passive(inside).T, strict=True))
+        rates = Rates(values=self._values(inside, 1), linear=linear, angular=angular)
+        values = self._values(inside)
+        return Motion(
+            times=times, actuators=self.motion.actuators, values=values, base=base, passive=passive, rates=rates
+        )
+
+    def _quaternions(self, times: np.ndarray) -> np.ndarray:
+        """Return unit quaternions wxyz (K, 4) without sign flips, the first one as in the motion."""
+        assert self.motion.base is not None
+        own = self.motion.base.quaternion
+        if self._turns is None:
+            return np.repeat(own, len(times), axis=0)
+        found = self._turns(times).as_quat()[:, [3, 0, 1, 2]]
+        against = (found[1:] * found[:-1]).sum(axis=1) < 0
+        signs = np.concatenate([[1.0 if found[0] @ own[0] >= 0 else -1.0], np.where(against, -1.0, 1.0)])
+        return found * np.cumprod(signs)[:, None]
+
+    def _angular(self, times: np.ndarray) -> np.ndarray:
+        """Return angular velocities in the world (K, 3) [rad/s]."""
+        if self._turns is None:
+            return np.zeros((len(times), 3))
+        return self._turns(times).apply(self._turns(times, 1))  # the spline's own are along the turned axes
+
+
+def rates_of(motion: Motion) -> Rates:
+    """Return the derivatives of a motion at its samples.
+
+    Args:
+        motion: The motion; where it was taken from curves it brings their derivatives.
+
+    Returns:
+        Its own rates, or those of the curves through its samples.
+    """
+    rates = motion.rates or Curves(motion).at(motion.times).rates
+    assert rates is not None
+    return rates
+
+
+def through(times: np.ndarray, values: np.ndarray) -> CubicHermiteSpline:
+    """Return the curve through samples.
+
+    Args:
+        times: (T,) increasing [s].
+        values: (T, n).
+
+    Returns:
+        The curve: called with times (K,), and 1 for its derivative, it returns (K, n).
+    """
+    if len(times) < 2:
+        times, values = np.array([times[0], times[0] + 1.0]), np.repeat(values, 2, axis=0)
+    slopes = CubicSpline(times, values, axis=0)(times, 1)
+    mean = np.diff(values, axis=0) / np.diff(times)[:, None]
+    beside = np.abs(mean[[0, *range(len(mean)), -1]])
+    most = FASTER * np.maximum(beside[:-1], beside[1:])
+    slopes = np.clip(slopes, -most, most)
+    still = np.abs(mean) <= 1e-12 * np.abs(mean).max(axis=0, initial=0.0)
+    held = np.zeros(values.shape, dtype=bool)
+    held[:-1] |= still
+    held[1:] |= still
+    slopes[held] = 0.0
+    next_to = (held[1:] | held[:-1]) & ~still
+    for end in (slice(1, None), slice(None, -1)):
+        limited = np.clip(slopes[end], np.minimum(0.0, STEEPEST * mean), np.maximum(0.0, STEEPEST * mean))
+        slopes[end] = np.where(next_to, limited, slopes[end])
+    return CubicHermiteSpline(times, values, slopes, axis=0)
+
+
+def _rotations(quaternion: np.ndarray) -> Rotation:
+    return Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])

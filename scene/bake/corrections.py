@@ -1,0 +1,105 @@
+"""Corrections of an imported motion: what a bake adds to its original.
+
+An import leaves two bakes, the original and a copy that may be edited. The difference of their curves is a layer of its
+own: when another motion is imported, it is added to that one, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from bpy.types import Action, FCurve, Object, PropertyGroup
+from scipy.spatial.transform import Rotation, Slerp
+
+from ...robik.mechanism import Mechanism
+from ...robik.mechanism.topology import build_topology
+from ...robik.motions import BaseTrack, Motion
+from ..animation import actions
+from ..robot.sliders import data_path
+from . import bakes
+from .curves import POSE_CHANNELS, baked_frames, base_track, read_motion_at
+
+NONE = 1e-7  # [rad, m]: what single precision leaves between curves that are the same
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corrections:
+    """Numbers that are added to a motion.
+
+    Attributes:
+        frames: (K,) of the scene; before the first and after the last one the corrections stay as they are there.
+        values: (K, A) [rad or m].
+        position: (K, 3) of the base [m], or None.
+        turn: (K,) of the base, in the world, or None.
+    """
+
+    frames: np.ndarray
+    values: np.ndarray
+    position: np.ndarray | None = None
+    turn: Rotation | None = None
+
+    def on(self, motion: Motion, frames: np.ndarray) -> Motion:
+        """Return a motion with these corrections, without the bodies' poses.
+
+        Args:
+            motion: of the same robot.
+            frames: (T,) of the scene at which its samples are.
+        """
+        base = motion.base
+        if base is not None and self.position is not None and self.turn is not None:
+            inside = np.clip(frames, self.frames[0], self.frames[-1])
+            turn = Slerp(self.frames, self.turn)(inside) if len(self.frames) > 1 else self.turn
+            turned = (turn * Rotation.from_quat(base.quaternion[:, [1, 2, 3, 0]])).as_quat()[:, [3, 0, 1, 2]]
+            base = BaseTrack(
+                body=base.body, position=base.position + self._at(self.position, frames), quaternion=turned
+            )
+        values = motion.values + self._at(self.values, frames)
+        return replace(motion, values=values, base=base, bodies=(), position=None, quaternion=None, com=None)
+
+    def _at(self, table: np.ndarray, frames: np.ndarray) -> np.ndarray:
+        return np.column_stack([np.interp(frames, self.frames, column) for column in table.T])
+
+
+def corrections_of(root: Object, mechanism: Mechanism) -> Corrections | None:
+    """Return what the bake in use adds to its original; None where it has none, or adds nothing."""
+    index = bakes.in_use(root)
+    original = _original(root, root.robik.robot.bakes[index]) if index >= 0 else None
+    if original is None:
+        return None
+    frames = baked_frames(root, mechanism)
+    plain = _read(original, "", [(data_path(name), 0) for name in mechanism.actuators], frames)
+    if plain is None:
+        return None
+    values, position, turn = read_motion_at(root, mechanism, frames) - plain, None, None
+    base, body = base_track(root, mechanism, frames), build_topology(mechanism).root
+    before = None if base is None or body is None else _read(original, body, list(POSE_CHANNELS), frames)
+    if base is not None and before is not None:
+        position = base.position - before[:, :3]
+        turn = Rotation.from_quat(base.quaternion[:, [1, 2, 3, 0]]) * Rotation.from_quat(before[:, [4, 5, 6, 3]]).inv()
+    most = [np.abs(values).max(initial=0.0)]
+    most += [] if position is None or turn is None else [np.abs(position).max(), turn.magnitude().max()]
+    if max(most) < NONE:
+        return None
+    return Corrections(frames=frames, values=values, position=position, turn=turn)
+
+
+def _original(root: Object, bake: PropertyGroup) -> PropertyGroup | None:
+    """Return the bake that another one corrects; None where it was removed or there is none."""
+    if bake.original is None:
+        return None
+    known = (other for other in root.robik.robot.bakes if other.parts.get("") is not None)
+    return next((other for other in known if other.parts[""].action == bake.original), None)
+
+
+def _read(bake: PropertyGroup, label: str, channels: list[tuple[str, int]], frames: np.ndarray) -> np.ndarray | None:
+    """Return a bake's curves (T, channels) of one object; None where one is missing."""
+    part = bake.parts.get(label)
+    curves = {} if part is None or part.action is None else _curves(part.action, part.slot)
+    if not set(channels) <= set(curves):
+        return None
+    return np.column_stack([[curves[channel].evaluate(frame) for frame in frames.tolist()] for channel in channels])
+
+
+def _curves(action: Action, slot: int) -> dict[tuple[str, int], FCurve]:
+    return dict(actions.slots_in(action)).get(slot, {})
