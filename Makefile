@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py mapping.py command_line.py migration.py)
 
-.PHONY: help environment demo test test-library test-servo test-long test-numba mutants moving-picture test-installed test-blender smoke-installed test-gui pictures extension lint docs bench survey peers clean
+.PHONY: help environment demo test test-library test-servo test-long test-numba mutants moving-picture test-installed test-blender smoke-installed test-gui pictures extension lint docs bench survey peers peers-retargeting clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -91,6 +91,10 @@ survey: environment ## What becomes of every robot file below folders, as MuJoCo
 peers: environment ## RobIK beside mink, pink and PlaCo, which go into .cache/
 	@experiments/peers/environments
 	$(PYTHON) -m experiments peers --full
+
+peers-retargeting: environment ## RobIK beside mink with the weights of GMR, on G1: one run, a table; needs ../shared/data
+	@experiments/peers/environments peers
+	$(PYTHON) -m experiments peers-retargeting
 
 clean: ## Takes away what was made, but .venv
 	rm -rf .cache dist out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -77,6 +77,10 @@ CATALOGUE = {
     "importing": ("experiments.importing", "seconds to import a robot of 130 links with 24 loops, stored open"),
     "throughput": ("experiments.throughput", "time of a bake and of an update while dragging, in Blender"),
     "peers": ("experiments.peers.comparison", "RobIK beside mink, pink and PlaCo (`make peers` installs them)"),
+    "peers-retargeting": (
+        "experiments.retargeters.comparison",
+        "recordings on G1 by RobIK and by mink with GMR's weights (`make peers-retargeting`; needs Blender)",
+    ),
     "peers-steps": ("experiments.peers.steps", "time of a live tracker's step beside mink's and pink's"),
 }
 

@@ -171,6 +171,8 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
     if result.moved:
         text = f"{result.moved} moved, {millimetres(result.moved_most)}"
         _draw_row(column, "footholds", text, True, result.moved_frame, result.moved_why)
+    if result.limbs:
+        line(column, f"limbs off in direction: {result.limbs}")
     for row in result.penetration:
         _draw_penetration(column, row)
     if result.sunk > result.met:

@@ -52,7 +52,12 @@ def with_penetration(
         return motion
     ground = ground_of(mechanism, clip)
     found = measure_penetration(mechanism, told.shapes, motion, ground, told.apart, clip.obstacles)
-    return replace(motion, report=replace(motion.report, penetration=found))
+    quality = replace(
+        motion.report.quality,
+        self_penetration_mm=1e3 * float(found.depths.max(initial=0.0)),
+        self_penetration_frames=found.self_share,
+    )
+    return replace(motion, report=replace(motion.report, penetration=found, quality=quality))
 
 
 def measure_penetration(

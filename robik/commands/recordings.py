@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .arguments import add_following, add_robot, command, load, robot_file
 from .judging import judged
@@ -132,12 +132,6 @@ def _told(motion: Motion) -> str:
     from ..motions import report_summary
 
     found = report_summary(motion)
-    quality, held = found["quality"], ""
-    if quality and quality["contact_off_mm"] is not None:
-        held = (
-            f"; contacts are held within {quality['contact_off_mm']:.3g} mm at most,"
-            f" and slide by {quality['slide_mm_s']:.3g} mm/s on average"
-        )
     return (
         f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; "
         f"off by {1e3 * found['position_error_mean_m']:.3g} mm on average, "
@@ -145,8 +139,29 @@ def _told(motion: Motion) -> str:
         f"closed to {found['constraint_residual_max']:.1g} m; "
         f"{found['frames'] - len(found['frames_short'])} frames meet their targets,"
         f" {len(found['frames_nearly'])} more nearly; "
-        f"{len(found['frames_too_fast'])} frames too fast for a motor{held}"
+        f"{len(found['frames_too_fast'])} frames too fast for a motor{_told_quality(found['quality'])}"
     )
+
+
+def _told_quality(quality: dict[str, Any]) -> str:
+    """Return the figures of contacts, limbs and balance, in words that go on."""
+    said = ""
+    if quality["contact_off_mm"] is not None:
+        said += (
+            f"; contacts are held within {quality['contact_off_mm']:.3g} mm at most,"
+            f" and slide by {quality['slide_mm_s']:.3g} mm/s on average"
+        )
+    if quality["directions_deg"]:
+        ways = ", ".join(f"{part} {angle:.1f}°" for part, angle in quality["directions_deg"].items())
+        said += f"; limbs off the character's direction: {ways}"
+    if (margin := quality["zero_moment_margin_mm"]) is not None:
+        where = f"{margin:.0f} mm inside" if margin >= 0 else f"{-margin:.0f} mm outside"
+        said += (
+            f"; the zero-moment point is inside the feet in {100 * quality['zero_moment_inside']:.4g} % of the samples"
+            f" with one on the ground, at worst {where}, in sample {quality['zero_moment_sample']}"
+        )
+        said += f"; no foot stands in {quality['aloft']} samples" if quality["aloft"] else ""
+    return said
 
 
 def _progress() -> Callable[[int, int], None]:

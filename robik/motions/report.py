@@ -166,24 +166,58 @@ class ObjectiveError:
 
 @dataclass(frozen=True, kw_only=True)
 class Quality:
-    """Figures of quality of a motion, None where the clip has no contact.
+    """Figures of quality of a motion, None where the clip has no contact or nobody judged.
 
     Attributes:
         slide_mm_s: mean speed of what is in contact, against what it stands on.
         float_mm: most that something in contact is above where it stands.
         floor_penetration_mm: most that a sole is below the ground.
+        floor_penetration_frames: share of the samples in which one is by more than 1 mm.
+        self_penetration_mm, self_penetration_frames: the same of the robot in itself, once that is judged.
         contact_off_mm, contact_turned_deg: most that a frame in contact is from where it is held.
         contact_sample: in which one is furthest off.
         jump_rad: largest turn of a motor in 1/120 s.
+        jerk_rad_s3: root of the mean square over all motors.
+        directions_deg: mean angle between each part of the limbs and what it follows, by part.
+        zero_moment_margin_mm: least that the zero-moment point is inside what stands; negative outside.
+        zero_moment_sample: in which that is.
+        zero_moment_inside: share of the samples with a standing foot in which it is inside.
+        aloft: samples in which no foot stands.
     """
 
     slide_mm_s: float | None = None
     float_mm: float | None = None
     floor_penetration_mm: float | None = None
+    floor_penetration_frames: float | None = None
+    self_penetration_mm: float | None = None
+    self_penetration_frames: float | None = None
     contact_off_mm: float | None = None
     contact_turned_deg: float | None = None
     contact_sample: int | None = None
     jump_rad: float = 0.0
+    jerk_rad_s3: float = 0.0
+    directions_deg: dict[str, float] = field(default_factory=dict)
+    zero_moment_margin_mm: float | None = None
+    zero_moment_sample: int | None = None
+    zero_moment_inside: float | None = None
+    aloft: int | None = None
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return name and value of each figure that is known, in words."""
+        found = [
+            ("slide in contact", _figure(self.slide_mm_s, "mm/s")),
+            ("float", _figure(self.float_mm, "mm")),
+            ("contact off", _figure(self.contact_off_mm, "mm")),
+            ("contact turned", _figure(self.contact_turned_deg, "°")),
+            ("in the ground", _figure(self.floor_penetration_mm, "mm", self.floor_penetration_frames)),
+            ("in itself", _figure(self.self_penetration_mm, "mm", self.self_penetration_frames)),
+            ("zero-moment point inside", _figure(self.zero_moment_margin_mm, "mm at least", self.zero_moment_inside)),
+            ("in the air", _figure(self.aloft, "samples")),
+            ("largest turn in 1/120 s", _figure(self.jump_rad, "rad")),
+            ("jerk, root of the mean square", _figure(self.jerk_rad_s3, "rad/s³")),
+        ]
+        found += [(f"direction of {part}", _figure(angle, "°")) for part, angle in self.directions_deg.items()]
+        return [(name, value) for name, value in found if value]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,7 +285,7 @@ class Report:
         jump_speed: (actuators,) above which a step is called a jump [rad/s or m/s].
         jerk: (T, actuators) [rad/s³ or m/s³], the change of acceleration into each frame.
         look_ahead: how all frames were solved at once; None where they were solved one by one.
-        quality: figures of its contacts and jumps.
+        quality: figures of its contacts, balance, limbs and jumps.
         moved: footholds that were out of reach and are elsewhere.
         penetration: of the robot into itself and the ground; None where nobody asked.
         rounding: how far joints are from a file's rounded numbers, so that its linkages move [m].
@@ -274,7 +308,7 @@ class Report:
     jump_speed: float | np.ndarray = np.inf
     jerk: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     look_ahead: LookAhead | None = None
-    quality: Quality = Quality()
+    quality: Quality = field(default_factory=Quality)
     rounding: float = 0.0
     moved: tuple[MovedFoothold, ...] = ()
     penetration: Penetration | None = None
@@ -293,6 +327,13 @@ class Report:
     def too_fast(self) -> np.ndarray:
         """Indices of the frames that some actuator would have to enter faster than its motor can."""
         return np.flatnonzero((np.abs(self.velocity) > self.velocity_limit * (1 + 1e-6)).any(axis=1))
+
+
+def _figure(value: float | None, unit: str, share: float | None = None) -> str:
+    """Return a figure with its unit, and the share of the samples that it is about; nothing where it is not known."""
+    if value is None:
+        return ""
+    return f"{value:.3g} {unit}" + (f"; {100 * share:.3g} % of the samples" if share is not None else "")
 
 
 def _mm(distance: float) -> str:

@@ -32,7 +32,7 @@ class Least(Objective):
     POINTS: ClassVar[str]
     SHAPE: ClassVar[str]
     ABOUT: ClassVar[str]
-    WEIGHT = 100.0  # beside targets that weigh 1 and less
+    WEIGHT = 1000.0  # beside targets that weigh 1 and less, and a centre of mass over the feet that weighs 100
     ROW = None  # no editor lists it: it is made from the robot's shape
 
     @property

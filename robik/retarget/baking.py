@@ -23,6 +23,7 @@ from .whole_body import passes
 
 OFF, STILL, MOVING, AUTO, OBJECT = "off", "still", "moving", "auto", "object"
 BALANCES = (OFF, STILL, MOVING, AUTO)  # those that need no object
+FIRST = 100.0  # times its weight counts a centre of mass over the feet: balance goes before how limbs point
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +38,7 @@ class Balance:
         lead: time before a foot lifts at which the weight is off it [s].
         give_way: whether balance alone says where the hips are sideways.
         pin_feet: whether standing feet are held flat and without sliding.
-        weight: (3,) of the centre of mass along the world's axes.
+        weight: (3,) of the centre of mass along the world's axes; over the feet it counts `FIRST` times as much.
     """
 
     mode: str = AUTO
@@ -160,7 +161,7 @@ def solver_settings(
     """
     targets, com_weight = dict(weights), balance.weight
     if balance.over_feet:
-        com_weight = (*com_weight[:2], 0.0)  # over the feet, at whatever height the motion wants
+        com_weight = (FIRST * com_weight[0], FIRST * com_weight[1], 0.0)  # at whatever height the motion wants
         if balance.give_way and (hips := hips_of(mechanism, targets)):
             targets[hips] = replace(targets[hips], position=(0.0, 0.0, targets[hips].position[2]))
     return Settings(

@@ -112,6 +112,7 @@ class BalancePlan:
         self._wish, self._asked, self._margin = wish, pace, margin
         self._lead, self._shift, self._stiffness = lead, shift, stiffness
         self.pace: str | None = None
+        self._slow: np.ndarray | None = None  # path of a plan that is still
 
     @property
     def ground(self) -> float:
@@ -146,13 +147,15 @@ class BalancePlan:
         acceleration = (self._stiffness * RATE) ** 4
         height = gaussian_filter1d(wish[:, 2] - feet.ground, NOISE * RATE, mode="nearest")
         lever = levers(height, RATE)
-        if self._asked != MOVING:
+        if self.pace == STILL and self._slow is not None:
+            return self._slow  # nothing that limbs do counts at rest
+        if self._asked != MOVING and self.pace != MOVING:
             slow = smooth_inside(
                 wish[:, :2], feet.for_standing(self._lead, self._shift), Smoothness(acceleration=acceleration)
             )
             taken = outside(zero_moment(slow, lever), feet.for_moving(0.0)).max(initial=0.0)
             if self._asked == STILL or taken <= SLOW * self._margin:
-                self.pace = STILL
+                self.pace, self._slow = STILL, slow
                 return slow
         self.pace = MOVING
         supports = [

@@ -99,9 +99,14 @@ class Footholds:
             As `for_standing`.
         """
         result: list[np.ndarray | None] = []
+        last = np.zeros((0, 2))
         for k, standing in enumerate(planned_feet(self.times, self.contacts, self.grid, lead, 0.0)):
-            corners = [self.outlines[name][k] for name in sorted(standing)]
-            result.append(convex_hull(np.concatenate(corners)) if corners else None)
+            corners = np.concatenate([np.zeros((0, 2)), *(self.outlines[name][k] for name in sorted(standing))])
+            if k and np.array_equal(corners, last):
+                result.append(result[-1])
+                continue
+            result.append(convex_hull(corners) if len(corners) else None)
+            last = corners
         return result
 
 

@@ -22,7 +22,7 @@ from ..objectives.settings import Settings
 from .clip import TargetClip
 from .distances import ClipErrors, ObjectiveErrors, distances, objective_errors
 from .misses import misses
-from .quality import ContactFigures
+from .quality import QualityFigures
 from .shortfall import open_beyond
 
 JUMP_SPEED = 24.0  # rad/s, or the robot's extents in a second: 0.2 rad in 1/120 s
@@ -52,7 +52,7 @@ def judged(
     """
     position, quaternion, residual = body_poses(mechanism, motion.values, base)
     com = robot_com(mechanism, position, quaternion)
-    contacts = ContactFigures(mechanism, clip)
+    contacts = QualityFigures(mechanism, clip)
     contacts.add(slice(0, len(motion.values)), position, quaternion)
     off = distances(mechanism, clip, settings, position, quaternion, com)
     asked = objective_errors(mechanism, clip, settings, position, quaternion)
@@ -78,7 +78,7 @@ def make_report(
     values: np.ndarray,
     off: ClipErrors,
     asked: ObjectiveErrors,
-    contacts: ContactFigures,
+    contacts: QualityFigures,
     why: Reasons,
     also: Iterable[int] = (),
 ) -> Report:
@@ -121,7 +121,7 @@ def make_report(
         objectives=tuple(
             ObjectiveError(key=key, unit=error.unit, values=error.values) for key, error in zip(*asked, strict=True)
         ),
-        quality=contacts.quality(values),
+        quality=contacts.quality(values, jerk),
         rounding=straightened(mechanism).rounding,
         moved=clip.moved,
     )

@@ -1,17 +1,24 @@
-"""Figures of quality of a motion, as the field defines them: what its contacts do, and how its joints jump."""
+"""Figures of quality of a motion, as the field defines them: of its contacts, its limbs and its joints' jumps."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
+from ..clip_solver.bounds import differences
 from ..contacts.contact import hold_of
 from ..kinematics.frames import frame_poses
 from ..mechanism.model import Mechanism
 from ..motions import Motion
+from ..motions.penetration import DEEP
 from ..motions.report import Quality
 from .clip import TargetClip
 from .contacts import depth_below, ground_of, standing_feet
 from .held_contacts import HeldTrack, held_tracks
+from .kept_balance import with_balance_figures
+from .limb_directions import LimbDirections
 from .shortfall import millimetres
 
 CONTACT_MET = 1e-4  # of the robot's extent: 0.05 mm for one of half a metre
@@ -19,8 +26,8 @@ CONTACT_TURNED = 1e-3  # rad
 JUMP_TIME = 1.0 / 120.0  # s: a jump is what a joint turns by in this time
 
 
-class ContactFigures:
-    """Figures of what a motion's contacts do, gathered block by block.
+class QualityFigures:
+    """Figures of what a motion's contacts and limbs do, gathered block by block.
 
     Args:
         mechanism: the robot.
@@ -39,7 +46,8 @@ class ContactFigures:
         self._floats: dict[str, list[np.ndarray]] = {name: [] for name in self.held}
         self._gaps: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {name: [] for name in self.held}
         self._before: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-        self._sunk = 0.0
+        self._sunk: list[np.ndarray] = []
+        self._limbs = LimbDirections(mechanism, clip)
 
     def add(self, frames: slice, position: np.ndarray, quaternion: np.ndarray) -> None:
         """Take the next frames in.
@@ -49,6 +57,7 @@ class ContactFigures:
             position: Positions (B, n, 3) of the bodies' own frames [m].
             quaternion: Their orientations (B, n, 4) wxyz.
         """
+        self._limbs.add(frames, position, quaternion)
         if not self.held:
             return
         motion = Motion(
@@ -60,8 +69,7 @@ class ContactFigures:
             quaternion=quaternion,
         )
         if self._ground is not None:
-            sunk = depth_below(self._mechanism, self._ground.part(frames), self._feet, motion)
-            self._sunk = max(self._sunk, float(sunk.max()))
+            self._sunk.append(depth_below(self._mechanism, self._ground.part(frames), self._feet, motion))
         for name, track in self.held.items():
             self._add(name, frames, track.part(frames), motion)
 
@@ -81,21 +89,28 @@ class ContactFigures:
         speed = np.linalg.norm(moved, axis=2).mean(axis=1) / np.diff(self._times[first : frames.stop])
         self._slides[name].append(speed[both])
 
-    def quality(self, values: np.ndarray) -> Quality:
+    def quality(self, values: np.ndarray, jerk: np.ndarray) -> Quality:
         """Return the figures, once all frames are in.
 
         Args:
             values: Of the actuators (T, A) [rad or m].
+            jerk: Of the actuators (T, A) [rad/s³ or m/s³].
 
         Returns:
-            Figures of slide, penetration, jumps and balance.
+            Figures of contacts, limbs and jumps.
         """
         turning = [unit == "rad" for unit in self._mechanism.actuator_units]
         speeds = np.abs(np.diff(values[:, turning], axis=0)) / np.diff(self._times)[:, None]
-        jump = float(speeds.max(initial=0.0) * JUMP_TIME)
-        if not self.held:
-            return Quality(jump_rad=jump)
-        off, turned = np.zeros(len(self._times)), [0.0]
+        moves = Quality(
+            jump_rad=float(speeds.max(initial=0.0) * JUMP_TIME),
+            jerk_rad_s3=float(np.sqrt(np.mean(jerk[:, turning] ** 2))) if any(turning) else 0.0,
+            directions_deg=self._limbs.means(),
+        )
+        return replace(moves, **self._of_contacts()) if self.held else moves
+
+    def _of_contacts(self) -> dict[str, Any]:
+        """Return the figures of contacts by name."""
+        off, turned, sunk = np.zeros(len(self._times)), [0.0], np.concatenate([np.zeros(1), *self._sunk])
         for distance, angle in map(self._gap, self.held):
             off = np.fmax(off, distance)
             turned.append(float(np.nanmax(angle)))
@@ -103,15 +118,15 @@ class ContactFigures:
             np.concatenate([part for parts in found.values() for part in parts])
             for found in (self._slides, self._floats)
         )
-        return Quality(
-            slide_mm_s=1e3 * float(slide.mean()) if len(slide) else 0.0,
-            float_mm=1e3 * max(float(floats.max()), 0.0),
-            floor_penetration_mm=1e3 * self._sunk,
-            contact_off_mm=1e3 * float(off.max()),
-            contact_turned_deg=float(np.degrees(max(turned))),
-            contact_sample=int(off.argmax()),
-            jump_rad=jump,
-        )
+        return {
+            "slide_mm_s": 1e3 * float(slide.mean()) if len(slide) else 0.0,
+            "float_mm": 1e3 * max(float(floats.max()), 0.0),
+            "floor_penetration_mm": 1e3 * float(sunk.max()),
+            "floor_penetration_frames": float((sunk > DEEP).sum() / len(self._times)),
+            "contact_off_mm": 1e3 * float(off.max()),
+            "contact_turned_deg": float(np.degrees(max(turned))),
+            "contact_sample": int(off.argmax()),
+        }
 
     def late(self) -> dict[int, list[str]]:
         """Return, in words and by sample, the contacts that are not where they are held."""
@@ -128,6 +143,30 @@ class ContactFigures:
         """Return distances (T,) [m] and angles (T,) [rad] of a contact from where it is held."""
         distance, angle = (np.concatenate(parts) for parts in zip(*self._gaps[name], strict=True))
         return distance, angle
+
+
+def measure_quality(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Quality:
+    """Return the figures of a motion's quality, against a clip of the same times.
+
+    Args:
+        mechanism: The robot.
+        clip: What was followed, with contact phases where something stands.
+        motion: With body poses; what a report of it has judged before is kept.
+
+    Returns:
+        Figures of contacts, balance, limbs and jumps.
+    """
+    figures = QualityFigures(mechanism, clip)
+    figures.add(slice(0, len(motion.times)), *_poses(motion))
+    jerk = np.zeros_like(motion.values)
+    jerk[2:-1] = differences(motion.times)[2].of(motion.values)
+    quality = with_balance_figures(figures.quality(motion.values, jerk), mechanism, clip, motion)
+    judged = motion.report.quality if motion.report else Quality()
+    return replace(
+        quality,
+        self_penetration_mm=judged.self_penetration_mm,
+        self_penetration_frames=judged.self_penetration_frames,
+    )
 
 
 def contact_gaps(mechanism: Mechanism, name: str, track: HeldTrack, motion: Motion) -> tuple[np.ndarray, np.ndarray]:

@@ -30,6 +30,7 @@ from ..surroundings.obstacle import Obstacle
 from .baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from .clip import TargetClip
 from .contacts import above_ground
+from .kept_balance import with_kept_balance
 from .retarget import Retargeting
 from .sole_turns import ground_height
 
@@ -163,6 +164,7 @@ def follow(
         solved_apart(clip, solved, walls(mechanism) if walls and settings.keep_apart else None),
         None if progress is None else lambda done: progress(done, len(clip.times)),
     )
+    made = with_kept_balance(mechanism, clip, made)
     return Retargeted(
         mechanism=mechanism, rows=tuple(asked), following=following, clip=clip, settings=solver, motion=made
     )

@@ -26,6 +26,7 @@ from .clip import TargetClip
 from .contacts import find_contacts, runs
 from .distances import distances
 from .posing import posed
+from .quality import measure_quality
 from .support import margins, zero_moment_margins
 
 MOST = 3000  # points of a line; beyond that the largest of neighbours stand for them
@@ -161,7 +162,7 @@ def page(
     ]
     length = motion.times[-1] - motion.times[0]
     title = [f"<h1>{escape(name)}</h1>", f"<p class=note>{len(motion.times)} samples, {length:.2f} s</p>"]
-    tables = [_target_table(plots), _motor_table(motion, mechanism, x, unit)]
+    tables = [_quality_table(motion, mechanism, clip), _target_table(plots), _motor_table(motion, mechanism, x, unit)]
     parts = "\n".join([*title, *tables, *_notes(motion, mechanism, clip), _figure(plots, x, unit)])
     head = f'<meta charset="utf-8"><title>{escape(name)}: report</title><style>{STYLE}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{parts}</body></html>\n'
@@ -238,6 +239,14 @@ def _limits(mechanism: Mechanism) -> dict[str, tuple[float, float, float, str]]:
     speeds = mechanism.actuator_velocity_limits.tolist()
     rows = zip(mechanism.actuators, limits, speeds, mechanism.actuator_units, strict=True)
     return {name: (*limit, speed, unit) for name, limit, speed, unit in rows}
+
+
+def _quality_table(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | None) -> str:
+    """Return the figures of contacts, balance, limbs and jumps."""
+    if mechanism is None or clip is None or motion.position is None or motion.quaternion is None:
+        return ""
+    rows = [(name, value, "") for name, value in measure_quality(mechanism, clip, motion).rows()]
+    return _table(("quality", ""), rows)
 
 
 def _target_table(plots: Sequence[Plot]) -> str:

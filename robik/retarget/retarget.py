@@ -25,7 +25,7 @@ from .distances import ClipErrors, ObjectiveErrors
 from .held_contacts import check_contacts
 from .judging import judged, make_report
 from .look_ahead import LookingAhead, check_cyclic
-from .quality import ContactFigures
+from .quality import QualityFigures
 from .solved import SolvedFrames
 from .speed_cost import measure_speed_cost, without_speeds
 
@@ -101,7 +101,7 @@ class Retargeting:
         """
         frames = len(self.clip.times)
         holds = self.settings.contacts == "hold" and isinstance(self.solver, StandingSolver)
-        held = self._solved.contacts.held if holds else {}
+        held = self._solved.figures.held if holds else {}
         targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
         targets |= {name: (track.position, track.quaternion) for name, track in held.items()}
         clip_targets = self.solver.compile_targets(targets, self.clip.com, self.clip.times)
@@ -163,7 +163,7 @@ class Retargeting:
             com=found.com,
             **on_demand,
         )
-        report = self._report(found.values, found.errors, found.objectives, self._solved.contacts)
+        report = self._report(found.values, found.errors, found.objectives, self._solved.figures)
         if self._free is not None:
             solved = motion(report=report)
             cost = measure_speed_cost(self.mechanism, self.clip, self.settings, solved, self._free.motion())
@@ -202,7 +202,7 @@ class Retargeting:
         return BaseTrack(body=self.solver.topology.root or "", position=position, quaternion=quaternion)
 
     def _report(
-        self, values: np.ndarray, off: ClipErrors, objectives: ObjectiveErrors, contacts: ContactFigures
+        self, values: np.ndarray, off: ClipErrors, objectives: ObjectiveErrors, contacts: QualityFigures
     ) -> Report:
         out, followed = self._solved, (self.mechanism, self.clip, self.settings)
         stopped = np.flatnonzero(out.status != CONVERGED).tolist()

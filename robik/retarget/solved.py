@@ -24,7 +24,7 @@ from ..objectives.objective import TargetError
 from ..objectives.settings import Settings
 from .clip import TargetClip
 from .distances import ClipErrors, ObjectiveErrors, distances, objective_errors
-from .quality import ContactFigures
+from .quality import QualityFigures
 
 PIECE = 1024  # frames that a solver has room for at a time
 
@@ -50,7 +50,7 @@ class SolvedFrames:
         at_once: whether all frames have room at the same time, as look-ahead needs it.
 
     Attributes:
-        contacts: figures of what the frames' contacts do, complete once all frames are read.
+        figures: of the frames' quality, complete once all frames are read.
         room: where the solver puts its results, of all frames or of a piece.
         q: (T, nq) coordinates.
         iterations, status, residual: (T,) of each frame, as `Output` has them.
@@ -58,7 +58,7 @@ class SolvedFrames:
 
     def __init__(self, solver: Solver, clip: TargetClip, settings: Settings, at_once: bool):
         self._solver, self._clip, self._settings, self._frames = solver, clip, settings, len(clip.times)
-        self.contacts = ContactFigures(solver.mechanism, clip)
+        self.figures = QualityFigures(solver.mechanism, clip)
         self._whole = at_once or not solver.BY_COORDINATES or self._frames <= PIECE
         self.room = solver.room(self._frames if self._whole else PIECE + 1)
         if self._whole:
@@ -134,7 +134,7 @@ class SolvedFrames:
         base = None if root is None else (poses[0][:, root].copy(), poses[1][:, root].copy())
         errors = distances(solver.mechanism, part, self._settings, *poses, com)
         asked = objective_errors(solver.mechanism, part, self._settings, *poses)
-        self.contacts.add(frames, *poses)
+        self.figures.add(frames, *poses)
         self._parts.append(Reading(values, passive, com, base, errors, asked))
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:

@@ -19,6 +19,7 @@ from ..mechanism.parts import Frame
 from ..motions import Motion
 
 FLAT = 1e-7  # a hull thinner than this [m] is a segment or a point
+STILL = 1e-9  # m: soles that move by less lie still
 TOUCH = 0.05  # a sole's points this much higher than its lowest one, in sole lengths, do not touch the ground
 
 
@@ -288,10 +289,13 @@ def zero_moment_margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[
 
 def _inside(points: np.ndarray, polygons: list[np.ndarray | None]) -> np.ndarray:
     """Return how far points (T, 2) are inside their polygons (T,) [m]; NaN where there is none."""
-    result = np.full(len(points), np.nan)
-    for k, polygon in enumerate(polygons):
-        if polygon is not None:
-            result[k] = signed_distance(points[k : k + 1], polygon)[0]
+    result, start = np.full(len(points), np.nan), 0
+    for k in range(1, len(points) + 1):  # samples of the same polygon at once
+        if k == len(points) or polygons[k] is not polygons[start]:
+            polygon = polygons[start]
+            if polygon is not None:
+                result[start:k] = signed_distance(points[start:k], polygon)
+            start = k
     return result
 
 
@@ -308,7 +312,7 @@ def support_polygons(
         contacts: Whether each foot stands (T,), by frame.
 
     Returns:
-        Corners (K, 2) [m] of each sample, None where no foot stands.
+        Corners (K, 2) [m] of each sample, None where no foot stands; the same array while the soles lie still.
 
     Raises:
         ClipError: The motion has no body poses.
@@ -316,7 +320,13 @@ def support_polygons(
     soles = {name: standing_points(mechanism, motion, name) for name in contacts if mechanism.frame(name).is_foot}
     touch = {name: TOUCH * sole_length(mechanism.frame(name)) for name in soles}
     polygons: list[np.ndarray | None] = []
+    last = np.zeros((0, 2))
     for k in range(len(motion.times)):
         ground = [p[k][p[k, :, 2] <= p[k, :, 2].min() + touch[n], :2] for n, p in soles.items() if contacts[n][k]]
-        polygons.append(convex_hull(np.concatenate(ground)) if ground else None)
+        points = np.concatenate(ground) if ground else np.zeros((0, 2))
+        if k and points.shape == last.shape and np.abs(points - last).max(initial=0.0) < STILL:
+            polygons.append(polygons[-1])
+            continue
+        polygons.append(convex_hull(points) if ground else None)
+        last = points
     return polygons

@@ -1,8 +1,8 @@
 """Auto-Map: which bone each frame of a robot follows, and how much.
 
 Frames that a file names come first; hips, chest, head, hands and feet that none of them stands for are followed by
-bodies. Thighs and shins, upper arms and forearms get a weak target for their direction alone where hands and feet
-leave it open.
+bodies. Thighs and shins, upper arms and forearms are followed by their direction alone: a robot of other proportions
+then bends as the character does, and not only reaches where it reaches.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ WEIGHTS = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys
     names.ARMS, 0.1
 )  # of a robot that stands
 SOLE = 0.005  # of a foot's direction: an ankle's limits shall cost neither its place nor the hips'
-DIRECTION = 0.002  # of a limb's direction: it decides only what hands and feet leave open
-POSITION, POSE = 3, 6  # values that a foot's target fixes
+DIRECTION = {LEG: 0.1, ARM: 0.2}  # of a limb's parts, by their direction
+POSITION, POSE = 3, 6  # values that a foot's place and its whole pose fix
 TRUNK = ("hips", "spine", "chest")
 INSTEAD = {"front foot": "hand", "hand": "front foot"}  # of a character that has not as many legs as the robot
 
@@ -69,11 +69,12 @@ def auto_map(mechanism: Mechanism, bones: Sequence[str], character: Anatomy) -> 
     """
     robot = robot_anatomy(mechanism)
     rows = _rows_of_frames(mechanism, robot, bones, character)
+    told = {"hips", "foot"} <= {row.part for row in rows if row.bone}  # the file says by what it is to be led
     rows += _rows_of_bodies(mechanism, robot, character, rows)
     rows += _rows_by_names(mechanism, robot, bones, character, rows)
     stands = any(row.part == "foot" and row.bone for row in rows)
     rows = [_weighed(mechanism, robot, row, stands) for row in rows]
-    return rows + (list(_directions(mechanism, robot, character, rows)) if stands else [])
+    return rows + (list(_directions(mechanism, robot, character, rows, told)) if stands else [])
 
 
 def _rows_of_frames(mechanism: Mechanism, robot: RobotAnatomy, bones: Sequence[str], character: Anatomy) -> list[Row]:
@@ -209,11 +210,18 @@ def _ends_in(robot: RobotAnatomy, limb: RobotLimb, body: str) -> bool:
     return robot.rigid.get(body) == robot.rigid.get(limb.end or limb.lower)
 
 
-def _directions(mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield rows for the directions of limbs' parts that hands and feet leave open."""
+def _directions(
+    mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, rows: Iterable[Row], told: bool
+) -> Iterator[Row]:
+    """Yield rows for the directions of limbs' parts, but of legs that their feet fix.
+
+    Those are legs without a choice, and those of a robot whose file names hips and feet: hips and feet fix them.
+    """
     used = {robot.rigid[mechanism.frame(row.frame).body] for row in rows if row.bone}
     for limb in robot.limbs:
-        if limb.kind not in (LEG, ARM) or (limb.kind == LEG and (limb.freedom <= POSITION or limb.freedom == POSE)):
+        if limb.kind not in DIRECTION or (
+            limb.kind == LEG and (limb.freedom <= POSITION or (told and limb.freedom == POSE))
+        ):
             continue
         for part, body, along in zip(
             PARTS_OF[limb.kind], (limb.upper, limb.lower), np.diff(limb.points, axis=0), strict=False
@@ -227,7 +235,7 @@ def _directions(mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, r
                     bone=bone,
                     part=part,
                     side=limb.side,
-                    weight=DIRECTION,
+                    weight=DIRECTION[limb.kind],
                     position_weight=NONE,
                     orientation_weight=held,
                 )

@@ -152,6 +152,9 @@ class RobikResult(PropertyGroup):
         precision=4,
     )
     contact_frame: IntProperty(name="Frame", description="Where something in contact is furthest off")
+    limbs: StringProperty(
+        name="Limbs", description="By how much parts of limbs point another way than the character's, in the mean"
+    )
     moved: IntProperty(name="Footholds Moved", description="Footholds that were out of reach and are elsewhere")
     moved_most: FloatProperty(
         name="Moved By", description="How far a foothold is from where the character stands", unit="LENGTH", precision=4

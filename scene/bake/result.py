@@ -12,8 +12,8 @@ from ...robik.motions import Motion, Report, SpeedCost
 from ...robik.motions.report import Quality
 from ...robik.retarget.clip import TargetClip
 from ...robik.retarget.contacts import below_ground, runs
+from ...robik.retarget.kept_balance import kept_balance
 from ...robik.retarget.shortfall import beyond_the_robot, millimetres, position_met
-from ...robik.retarget.support import zero_moment_margins
 
 
 def store_result(
@@ -42,7 +42,7 @@ def store_result(
     _store_asked(result.targets, report, frames)
     _store_actuators(result.actuators, mechanism, motion, report, frames)
     _store_margin(result, mechanism, clip, motion, frames)
-    _store_contacts(result, report.quality, frames)
+    _store_quality(result, report.quality, frames)
     _store_moved(result, clip, frames)
     result.beyond_robot = beyond_the_robot(mechanism, motion)
     result.met = position_met(mechanism)
@@ -74,26 +74,24 @@ def _store_look_ahead(result: PropertyGroup, report: Report) -> None:
 def _store_margin(
     result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray
 ) -> None:
-    contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
-    known = bool(contacts) and mechanism.mass > 0
-    inside = zero_moment_margins(mechanism, motion, contacts) if known else np.full(len(frames), np.nan)
     result.sunk, deepest = _largest(below_ground(mechanism, clip, motion))
     result.sunk_frame = round(float(frames[deepest]))
-    result.tipping = 0.0
-    standing = [c for name, c in contacts.items() if mechanism.frame(name).is_foot]
-    aloft = np.flatnonzero(~np.any(standing, axis=0)) if standing else np.zeros(0, dtype=int)
-    result.flight, result.flight_frame = len(aloft), round(float(frames[aloft[0]])) if len(aloft) else 0
-    result.has_margin = bool(np.isfinite(inside).any())
-    if result.has_margin:
-        least = int(np.nanargmin(inside))
-        result.margin, result.margin_frame = float(inside[least]), round(float(frames[least]))
-        result.tipping = float(np.mean(inside[np.isfinite(inside)] < 0.0))
+    kept = kept_balance(mechanism, clip, motion)
+    result.has_margin, result.flight, result.flight_frame, result.tipping = kept is not None, 0, 0, 0.0
+    if kept is None:
+        return
+    result.margin, result.margin_frame = kept.margin, round(float(frames[kept.sample]))
+    result.tipping = 1.0 - kept.share_inside
+    result.flight = int(kept.aloft.sum())
+    if result.flight:
+        result.flight_frame = round(float(frames[int(kept.aloft.argmax())]))
 
 
-def _store_contacts(result: PropertyGroup, quality: Quality, frames: np.ndarray) -> None:
+def _store_quality(result: PropertyGroup, quality: Quality, frames: np.ndarray) -> None:
     result.has_contacts = quality.slide_mm_s is not None
     result.slide, result.contact_off = quality.slide_mm_s or 0.0, 1e-3 * (quality.contact_off_mm or 0.0)
     result.contact_frame = round(float(frames[quality.contact_sample or 0]))
+    result.limbs = ", ".join(f"{part} {angle:.1f}°" for part, angle in quality.directions_deg.items())
 
 
 def _store_moved(result: PropertyGroup, clip: TargetClip, frames: np.ndarray) -> None:

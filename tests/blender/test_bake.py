@@ -122,7 +122,7 @@ def test_weights_and_settings_reach_the_solver() -> None:
     settings = settings_of(root)
     assert settings.targets["pelvis"].position == (0.5, 0.25, 0.0)
     assert settings.targets["pelvis"].orientation == (0.0, 0.0, 0.5)
-    assert settings.com_weight == (2.0, 3.0, 0.0)
+    assert settings.com_weight == (200.0, 300.0, 0.0)
     slowest = min(joint.velocity_limit for joint in scenes.read(root).actuated)
     assert settings.velocity_limit == pytest.approx(0.5 * slowest)
     assert (settings.velocity_share, settings.joint_limits) == (0.5, False)

@@ -136,7 +136,7 @@ def test_what_was_followed_is_kept_with_the_action(tmp_path: object) -> None:
         assert (found.contact is None) == (track.contact is None)
     assert (kept.clip.tracks["foot_l"].contact == clip.tracks["foot_l"].contact).all()
     assert kept.settings.weights("pelvis").position == (0.0, 0.0, 1.0)
-    assert kept.settings.com_weight == (1.0, 1.0, 0.0)
+    assert kept.settings.com_weight == (100.0, 100.0, 0.0)
     assert [kept.sample(f) for f in (0.0, 1.0, 1.2, 1.3, 24.0, 25.0)] == [None, 0, 0, 1, 46, None]
 
 

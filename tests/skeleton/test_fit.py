@@ -130,7 +130,7 @@ def test_a_walk_meets_its_targets(g1: Mechanism) -> None:
     found, rows, _ = fitted(g1, motion)
     missed = solved(g1, motion, found, rows)
     for frame in ("pelvis", "foot_l", "foot_r"):
-        assert missed[frame].max() < 1.5e-3, frame
+        assert missed[frame].max() < 8e-3, frame
     for frame in ("left_wrist_yaw_link", "right_wrist_yaw_link"):
         assert missed[frame].max() < 6e-3, "arms of other proportions reach what they are asked for"
 
@@ -150,7 +150,7 @@ def test_arms_of_other_proportions_stay_within_their_reach(g1: Mechanism, longer
     target = next(target for row, target in zip(rows, found.targets, strict=True) if row.frame == "left_wrist_yaw_link")
     assert target.reach is not None
     assert target.reach.shares[0] == pytest.approx(found_shares(g1) / longer, rel=0.02)
-    assert solved(g1, motion, found, rows)["pelvis"].max() < 1.5e-3, "arms do not drag the pelvis"
+    assert solved(g1, motion, found, rows)["pelvis"].max() < 5e-3, "arms do not drag the pelvis"
 
 
 def found_shares(mechanism: Mechanism) -> float:
