@@ -84,7 +84,7 @@ class SolvedFrames:
         while start < stop:
             if self._first < 0 or start == self._first + len(room.q):
                 self._move_on(start, targets, contacts)
-            end = min(stop, self._first + len(room.q))
+            end = min(stop, self._first + len(room.q), (start // PIECE + 1) * PIECE)  # a piece is read once it is full
             rows, to = slice(start - self._first, end - self._first), slice(start, end)
             self._solver.solve(room, rows.start, rows.stop, self._targets)
             if not self._whole:
