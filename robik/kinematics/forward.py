@@ -181,7 +181,7 @@ class ForwardKinematics:
         values = np.ascontiguousarray(values, dtype=float)
         if values.shape[1:] != self._values.shape or not np.isfinite(values).all():
             self._refuse(values)
-        count, n = len(values), len(self.flat.parent) - 1
+        count, n = len(values), self.flat.bodies
         position, residual = np.zeros((count, n, 3)), np.zeros(count)
         quaternion = np.tile([1.0, 0.0, 0.0, 0.0], (count, n, 1))
         placed = None if base is None or self.root is None else base

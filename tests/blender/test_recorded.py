@@ -30,9 +30,8 @@ def baked(root: bpy.types.Object) -> object:
 def test_the_dance_on_g1_is_the_same_in_blender_and_by_the_library(
     shared_data: Path, balance: str, pinned: bool
 ) -> None:
-    """Feet found on meshes, Auto-Map, Fit, balance, speeds, calm, walls by meshes: nothing differs by a bit."""
-    from bl_ext.user_default.robik.robik.collision.apart import Walls
-    from bl_ext.user_default.robik.robik.collision.shapes import hulls
+    """Feet found on meshes, Auto-Map, Fit, balance, speeds, calm, walls by the file's shapes: the same to the bit."""
+    from bl_ext.user_default.robik.robik.collision.apart import walls_of
     from bl_ext.user_default.robik.robik.formats import import_robot
     from bl_ext.user_default.robik.robik.retarget.baking import balance_by_name
     from bl_ext.user_default.robik.robik.retarget.recorded import follow
@@ -52,7 +51,7 @@ def test_the_dance_on_g1_is_the_same_in_blender_and_by_the_library(
     shapes = shapes_of(mechanism, file)
 
     def walls(robot: object) -> object:
-        return Walls(robot, hulls(robot, shapes))
+        return walls_of(robot, file)
 
     found = follow(mechanism, motion, shapes, None, balance_by_name(balance, pinned), walls=walls)
     in_scene = installed.module("scene.robot.reading").read_robot(root)

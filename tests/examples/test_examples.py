@@ -79,7 +79,7 @@ def forward_kinematics(said: str, out: Path) -> None:
 
 def export_formats(said: str, out: Path) -> None:
     written = {line.partition(":")[0] for line in said.splitlines()}
-    assert written == {name for name, row in FORMATS.items() if row.write}
+    assert written == {name for name, row in FORMATS.items() if row.write} - {"reachy-move"}  # of one robot alone
     motions = [robik.load_motion(out / "formats" / f"nod-{name}.{name}") for name in ("csv", "json", "npz")]
     for motion in motions[1:]:
         np.testing.assert_array_equal(motion.values, motions[0].values)

@@ -17,7 +17,8 @@ CASE_KEYS = {
     "case", "fps", "paper_ms", "frames", "ms_per_frame_median", "iterations_mean", "position_error_max_m",
     "position_error_mean_m",
     "orientation_error_max_rad", "com_error_max_m", "constraint_residual_max", "rounding_m", "peak_velocity",
-    "peak_acceleration", "peak_jerk", "look_ahead", "frames_too_fast", "frames_jumping", "speed_cost",
+    "peak_acceleration", "peak_jerk", "look_ahead", "frames_nearly", "frames_too_fast",
+    "frames_jumping", "speed_cost",
     "frames_short", "objectives", "quality", "moved_footholds", "penetration", "target_speed", "target_extent",
 }  # fmt: skip
 ROWS = {

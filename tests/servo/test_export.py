@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.interpolate import make_interp_spline
 
 from robik.errors import ClipError, FormatError, ServoError
 from robik.motions import Motion, load_motion
@@ -71,8 +70,9 @@ def test_ros_2_yaml(tmp_path):
     assert times == pytest.approx(TIMES - 2.0, abs=1e-9)
     assert all(0 <= p["time_from_start"]["nanosec"] < 10**9 for p in points)
     assert np.array([p["positions"] for p in points]).tolist() == MOTION.values.tolist()
-    spline = make_interp_spline(TIMES, MOTION.values, k=3)
-    assert np.array([p["velocities"] for p in points]) == pytest.approx(spline.derivative()(TIMES), abs=1e-9)
+    steps = np.abs(np.diff(MOTION.values, axis=0) / np.diff(TIMES)[:, None])
+    fastest = np.maximum(np.vstack([steps[:1], steps]), np.vstack([steps, steps[-1:]]))  # of the ways to either side
+    assert (np.abs([p["velocities"] for p in points]) <= 1.01 * fastest + 1e-9).all()
 
 
 def expected_counts():
