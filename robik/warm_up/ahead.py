@@ -11,6 +11,7 @@ from ..ik import curvature, hessian, newton, sqp
 from ..ik.work import new_work
 from ..jit import by_reference, compile_for
 from ..kinematics import elimination
+from ..kinematics.forward import body_poses
 from ..kinematics.kernels import new_placement
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
@@ -36,7 +37,9 @@ def compile_all() -> None:
     for mechanism, clip in usual:
         retarget(mechanism, asking_for_all(mechanism, clip), SETTINGS)
     looped, _ = usual[0]
-    inverse_dynamics(looped, Motion(times=TIMES, actuators=looped.actuators, values=np.zeros((len(TIMES), 1))))
+    still = np.zeros((len(TIMES), 1))
+    body_poses(looped, still)
+    inverse_dynamics(looped, Motion(times=TIMES, actuators=looped.actuators, values=still))
     _follow(*usual[0])
     if find_spec("piqp"):
         mechanism, clip = usual[0]
