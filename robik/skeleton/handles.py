@@ -33,10 +33,11 @@ def handle_frames(mechanism: Mechanism) -> tuple[str, ...]:
     marks = [frame.name for frame in mechanism.frames if not MARKS.search(frame.name)]
     named = [name for name in marks if part_of(robot_name(name))[0] in HELD or mechanism.frame(name).is_foot]
     if not mechanism.is_grounded and anatomy.limbs:
-        found = [*named, *_of_body(anatomy)]
+        choices = [[*named, *_of_body(anatomy)]]
     else:
-        found = named or marks or _of_body(anatomy) or _ends(mechanism)
-    return tuple(_one_each(mechanism, anatomy, found))
+        choices = [named, marks, _of_body(anatomy), _ends(mechanism)]
+    moving = (_one_each(mechanism, anatomy, found) for found in choices)
+    return next((tuple(found) for found in moving if found), ())
 
 
 def _of_body(anatomy: RobotAnatomy) -> list[str]:
@@ -66,8 +67,12 @@ def _ends(mechanism: Mechanism) -> list[str]:
 def _one_each(mechanism: Mechanism, anatomy: RobotAnatomy, found: list[str]) -> list[str]:
     """Return those of a list that move on their own: the first of each part, none that is fixed to the world."""
     bodies = {frame.name: frame.body for frame in mechanism.frames}
+
+    def part(body: str) -> str:
+        return anatomy.rigid.get(body, body)
+
+    still = {part(joint.child) for joint in mechanism.joints if joint.parent == WORLD and not joint.motions}
     kept: dict[str, str] = {}
     for name in found:
-        body = bodies.get(name, name)
-        kept.setdefault(anatomy.rigid.get(body, body), name)
-    return list(kept.values())
+        kept.setdefault(part(bodies.get(name, name)), name)
+    return [name for moved, name in kept.items() if moved not in still]
