@@ -22,6 +22,7 @@ DEEPEST, MOST = 5, 5_000  # folders below one of the user's, and files in all th
 HEAD = 4_096  # bytes of a file in which it must say what it is
 TELLING = re.compile(rb"<robot[\s>]|<mujoco[\s>]|<sdf[\s>]")
 PART = re.compile(r"(^|[_.-])(scene|keyframes?|include|defaults?|world)([_.-]|$)", re.IGNORECASE)  # of other files
+XACRO, WHOLE = ".xacro", ".urdf"  # NAME.urdf.xacro is a robot; other xacro files are mostly parts of one
 NAMELESS = ("robot", "model", "main", "index")  # names that say nothing: the folder's does
 
 
@@ -129,13 +130,14 @@ def _in_folder(folder: Path) -> Iterator[Entry]:
     for path in islice(_files(folder), MOST):
         extension = next((ending for ending in READERS if path.name.lower().endswith(ending)), "")
         title = path.name[: len(path.name) - len(extension)]
-        if not extension or PART.search(title) or not _tells(path, extension):
+        is_part = extension == XACRO and not title.lower().endswith(WHOLE)
+        if not extension or is_part or PART.search(title) or not _tells(path, extension):
             continue
-        servos = path.with_name(title + SERVOS)
+        servos, title = path.with_name(title + SERVOS), title.removesuffix(WHOLE)
         yield Entry(
             title=_telling_name(path, title),
             file=path,
-            place=path.parent.relative_to(folder.parent).as_posix(),
+            place=path.name,
             servos=servos if servos.is_file() else None,
         )
 

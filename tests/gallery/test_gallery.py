@@ -91,6 +91,9 @@ def test_a_robot_in_the_cache_of_robot_descriptions_is_found(tmp_path: Path) -> 
 
 
 def test_robot_files_below_a_folder_of_the_user_are_found(tmp_path: Path) -> None:
+    (tmp_path / "walker").mkdir()
+    (tmp_path / "walker/walker.urdf.xacro").write_text("<robot name='walker'/>")
+    (tmp_path / "walker/walker.legs.xacro").write_text("<robot/>")
     for name in ("deep/arm/arm.xml", "arm/scene.xml", "arm/urdf/robot.urdf", ".hidden/arm.xml", "arm/notes.xml"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(ARM.replace("mujoco", "notes") if "notes" in name else ARM)
@@ -99,6 +102,7 @@ def test_robot_files_below_a_folder_of_the_user_are_found(tmp_path: Path) -> Non
     assert [(entry.title, entry.file.relative_to(tmp_path).as_posix()) for entry in found] == [
         ("arm", "arm/urdf/robot.urdf"),
         ("arm", "deep/arm/arm.xml"),
+        ("walker", "walker/walker.urdf.xacro"),
     ]
     assert found[1].servos == tmp_path / "deep/arm/arm.servos.json"
 
