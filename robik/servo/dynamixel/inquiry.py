@@ -58,7 +58,7 @@ def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
     model = MODEL_NAMES.get(number)
     if model != servo.model:
         raise another_model(servo, model, number)
-    settings = read_surely(reader.name, servo, lambda: _read_all(reader, servo))
+    settings = read_surely(reader, servo, lambda: _read_all(reader, servo))
     return replace(settings, obstacles=tuple(_obstacles(servo, settings)))
 
 

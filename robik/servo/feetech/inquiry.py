@@ -79,7 +79,7 @@ def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
         ServoError: It is another model than the chain says, or says something else every time.
     """
     find(reader, servo, baud_rate)
-    settings = read_surely(reader.name, servo, lambda: _read_all(reader, servo))
+    settings = read_surely(reader, servo, lambda: _read_all(reader, servo))
     if settings.is_big_endian:
         where = named(servo)
         raise ServoError(f"{where} is of the SCS series, which RobIK does not speak to; STS and SMS servos it does")

@@ -52,13 +52,13 @@ def another_model(servo: Servo, model: str | None, number: int) -> ServoError:
     return ServoError(f"{named(servo)} is {found}, not {servo.model} as the chain says")
 
 
-def read_surely(name: str, servo: Addressed, read: Callable[[], _Found]) -> _Found:
+def read_surely(reader: Reader, servo: Addressed, read: Callable[[], _Found]) -> _Found:
     """Read a servo's settings until it says the same twice.
 
-    On a bad line an answer may be garbage, or belong to an earlier question.
+    On a bad line an answer may be garbage, or belong to an earlier question: what is still to come is waited for.
 
     Args:
-        name: Of the port.
+        reader: The bus.
         servo: The servo.
         read: Reads its settings, once.
 
@@ -75,7 +75,8 @@ def read_surely(name: str, servo: Addressed, read: Callable[[], _Found]) -> _Fou
         if _lasting(now) == _lasting(before):
             return now
         before = now
-    raise ServoError(f"{named(servo)} says something else every time on {name}; check the cable and its plugs")
+        reader.drain()
+    raise ServoError(f"{named(servo)} says something else every time on {reader.name}; check the cable and its plugs")
 
 
 def _lasting(found: Found) -> Found:
