@@ -251,9 +251,9 @@ def test_a_motion_file_is_played_and_recorded_back(servos: FeetechChain, tmp_pat
     asked = np.array([2048 + motion.values[-1] * COUNTS_PER_RAD])
     there = np.array([servos.look(id)[1] for id in (1, 2, 3)])
     assert np.abs(there - asked).max() <= 2
-    first, last = positions[0], positions[-1]
-    assert np.abs(first - motion.values[0]).max() * COUNTS_PER_RAD <= 2
-    assert np.abs(last - motion.values[-1]).max() * COUNTS_PER_RAD <= 40  # on its way there
+    begin, error = motion.values[:20], 2 / COUNTS_PER_RAD  # a late look already finds the servos on their way
+    assert np.all((begin.min(axis=0) - error <= positions[0]) & (positions[0] <= begin.max(axis=0) + error))
+    assert np.abs(positions[-1] - motion.values[-1]).max() * COUNTS_PER_RAD <= 40  # on its way there
     took = {goal.id: goal.counts for goal in servos.log.goals()}
     assert np.abs(np.array([took[id] for id in (1, 2, 3)]) - asked).max() <= 1
     assert [servos.registers(id)["torque_limit"] for id in (1, 2, 3)] == [999] * 3
