@@ -4,7 +4,8 @@
      "set_target_data": [{"head": 4x4, "antennas": [right, left], "body_yaw": 0.1, "check_collision": false}, …]}
 
 The head's pose is a homogeneous matrix in the robot's own coordinates [m], from where the head is HEAD_HEIGHT above
-the base; angles are in rad. It says nothing of the six motors below the head: a solver finds them.
+the base; angles are in rad. It says nothing of the six motors below the head: a solver finds them. Antennas are turned
+as their servos count, which is against the joints of the maker's own description.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     check_robot(robot)
     values = values_for(robot, motion, "the motion")
     heads, angles = head_poses(robot, values), {name: values[:, k] for k, name in enumerate(robot.actuators)}
-    antennas = np.column_stack([angles[name] for name in ANTENNAS])
+    antennas = -np.column_stack([angles[name] for name in ANTENNAS])
     samples = [
         {"head": head, "antennas": pair, "body_yaw": yaw, "check_collision": False}
         for head, pair, yaw in zip(heads.tolist(), antennas.tolist(), angles[YAW].tolist(), strict=True)
@@ -112,7 +113,7 @@ def read(content: bytes, companions: Companions) -> Motion:
     check_robot(robot)
     times, samples = _opened(content)
     heads = np.array([_head(sample, k) for k, sample in enumerate(samples)])
-    antennas = np.array([_numbers(sample, "antennas", 2, k) for k, sample in enumerate(samples)])
+    antennas = -np.array([_numbers(sample, "antennas", 2, k) for k, sample in enumerate(samples)])
     yaw = np.array([_numbers({"body_yaw": [sample.get("body_yaw", 0.0)]}, "body_yaw", 1, k)[0]
                     for k, sample in enumerate(samples)])  # fmt: skip
     xyzw = Rotation.from_matrix(heads[:, :3, :3]).as_quat()

@@ -78,9 +78,9 @@ def test_motors_stand_as_the_makers_kinematics_has_them(tmp_path: Path, robot: M
     motion = read(tmp_path, robot, move([pose(angles, place)] * 2, [yaw] * 2))
     there = dict(zip(motion.actuators, motion.values[-1].tolist(), strict=True))
     assert [there[name] for name in LEGS] == pytest.approx(legs, abs=1e-3)  # the maker's legs are rounded
-    assert [there[name] for name in ("yaw_body", "right_antenna", "left_antenna")] == pytest.approx(
-        [yaw, 0.3, -0.1], abs=1e-6
-    )
+    assert there["yaw_body"] == pytest.approx(yaw, abs=1e-6)
+    # its daemon's MuJoCo backend, too, turns them the other way round in the description than it is told
+    assert [there[name] for name in ("right_antenna", "left_antenna")] == pytest.approx([-0.3, 0.1], abs=1e-6)
     assert out_of_reach(robot, motion) == ""
 
 
