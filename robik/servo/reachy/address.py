@@ -1,0 +1,38 @@
+"""Address of a daemon, as a port names it: `reachy:HOST:PORT`."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ...errors import ServoError
+from .brand import REACHY
+
+HOST, PORT = "localhost", 8000  # where the maker's daemon listens if nobody says
+PATTERN = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^:\s/\[\]]*)(?::(?P<port>\d{1,5}))?")
+
+
+class Address(NamedTuple):
+    """Host and TCP port of a daemon."""
+
+    host: str
+    port: int
+
+
+def parse_address(name: str) -> Address:
+    """Return the address that a port's name means; this machine's daemon where it says no more.
+
+    Args:
+        name: Name of the port.
+
+    Returns:
+        The address.
+
+    Raises:
+        ServoError: It is no such name.
+    """
+    found = PATTERN.fullmatch(name.strip().removeprefix(REACHY.scheme))
+    port = int(found["port"] or PORT) if found else 0
+    if not found or not 0 < port < 65536:
+        raise ServoError(f"port {name} is no address of a daemon; {REACHY.scheme}{HOST}:{PORT} would be one")
+    return Address(found["host"].strip("[]") or HOST, port)
