@@ -110,6 +110,7 @@ class Brand:
         unguarded: what befell a servo that is not guarded any more, in words.
         scheme: how ports begin through which servos of other brands are spoken to as of this one: the names of programs
             that have their bus. Empty where there are none.
+        usual_port: name of the port of such a program if nobody says another; empty where there is none.
         has_watchdog: whether its servos stop by themselves when no packet comes; others go on to their last goal.
         folder: in which a user adds data files of models; None where that is not possible.
         problems: what is wrong with data files there, in words.
@@ -128,6 +129,7 @@ class Brand:
     has_watchdog: bool = True
     unguarded: str = "lost its watchdog or its speed limit: it restarted, or another program changed it"
     scheme: str = ""
+    usual_port: str = ""
     folder: Path | None = None
     problems: tuple[str, ...] = ()
 

@@ -6,9 +6,8 @@ import re
 from typing import NamedTuple
 
 from ...errors import ServoError
-from .brand import REACHY
+from .brand import HOST, PORT, REACHY
 
-HOST, PORT = "localhost", 8000  # where the maker's daemon listens if nobody says
 PATTERN = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^:\s/\[\]]*)(?::(?P<port>\d{1,5}))?")
 
 
@@ -34,5 +33,5 @@ def parse_address(name: str) -> Address:
     found = PATTERN.fullmatch(name.strip().removeprefix(REACHY.scheme))
     port = int(found["port"] or PORT) if found else 0
     if not found or not 0 < port < 65536:
-        raise ServoError(f"port {name} is no address of a daemon; {REACHY.scheme}{HOST}:{PORT} would be one")
+        raise ServoError(f"port {name} is no address of a daemon; {REACHY.usual_port} would be one")
     return Address(found["host"].strip("[]") or HOST, port)

@@ -11,6 +11,7 @@ from math import tau
 from ..brand import Brand, ServoModel
 
 NAME = "reachy"
+HOST, PORT = "localhost", 8000  # where the daemon listens if nobody says
 MODEL = "Reachy Mini"
 COUNTS_PER_TURN = 2**20
 MIDDLE = COUNTS_PER_TURN // 2
@@ -45,4 +46,5 @@ REACHY = Brand(
     has_watchdog=False,
     unguarded="does not get its goals: the daemon plays a move of its own",
     scheme=f"{NAME}:",
+    usual_port=f"{NAME}:{HOST}:{PORT}",
 )

@@ -98,7 +98,9 @@ class Daemon:
                 self._take_move(json.loads(text))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise PortGone(f"the daemon on {self.name} is gone ({reason.lower()}); start it, then connect again") from None
+            raise PortGone(
+                f"the daemon on {self.name} is gone ({reason.lower()}); start it, then connect again"
+            ) from None
         if self.heard and time.perf_counter() - self.heard > self._silence:
             why = f" ({self._error})" if self._error else ""
             raise PortGone(f"the daemon on {self.name} says nothing any more{why}; see to it, then connect again")

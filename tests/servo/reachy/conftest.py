@@ -21,7 +21,9 @@ from robik.servo.chain import ServoChain
 from robik.servo.chain_file import load_chain
 
 CHECKOUT = Path(__file__).parents[3]
-MAKERS = Path(os.environ.get("ROBIK_REACHY_DAEMON", CHECKOUT / ".cache" / "daemon" / "bin" / "reachy-mini-daemon"))
+MAKERS = Path(
+    os.environ.get("ROBIK_REACHY_DAEMON", CHECKOUT / ".cache" / "reachy-daemon" / "bin" / "reachy-mini-daemon")
+)
 STARTING = 60.0  # [s]
 
 

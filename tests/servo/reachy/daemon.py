@@ -125,7 +125,9 @@ class Daemon:
                 return
             status, said = self.answer(method, path)
             body = json.dumps(said).encode()
-            writer.write(b"HTTP/1.1 %d X\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % (status, len(body)) + body)
+            writer.write(
+                b"HTTP/1.1 %d X\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % (status, len(body)) + body
+            )
             await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
             return

@@ -74,7 +74,9 @@ class Witness:
         self._socket.close()
 
 
-def test_what_the_daemon_publishes_is_the_move(makers: str, chain: ServoChain, reachy_mini: Path, tmp_path: Path) -> None:
+def test_what_the_daemon_publishes_is_the_move(
+    makers: str, chain: ServoChain, reachy_mini: Path, tmp_path: Path
+) -> None:
     robot = import_robot(reachy_mini / "mjcf/reachy_mini.xml").mechanism
     motion = load_motion(written(tmp_path), None, Companions(robot=robot, follow=follow_poses))
     player = Player(chain, makers, PlaySettings(approach_speed=3.0, heartbeat=30.0, silence=2.0))
@@ -95,7 +97,9 @@ def test_what_the_daemon_publishes_is_the_move(makers: str, chain: ServoChain, r
     witness.close()
     seen = [(when - began, row) for when, row in witness.joints if began + LAG < when < ended]
     assert len(seen) > 40 * (SECONDS - 2 * LAG)
-    heads = head_poses(robot, SIGNS * np.array([row for _, row in seen]))  # by RobIK: the daemon's own are not converged
+    heads = head_poses(
+        robot, SIGNS * np.array([row for _, row in seen])
+    )  # by RobIK: the daemon's own are not converged
     fine = np.arange(0.0, SECONDS, 0.001)
     places, turns, antennas, yaw = sway(fine)
     slerp, last = Slerp(fine, turns), 0.0
