@@ -58,8 +58,7 @@ def terms(robot: Robot, asked: tuple[Objective, ...], sample: int) -> list[Term]
         Posture: _posture,
     }
     return [
-        made[type(item)](robot, item.part(slice(sample, sample + 1)), robot.settings.weight_of(item))
-        for item in asked
+        made[type(item)](robot, item.part(slice(sample, sample + 1)), robot.settings.weight_of(item)) for item in asked
     ]
 
 
