@@ -45,7 +45,7 @@ class ROBIK_PT_servos(TabPanel):
             row.operator("robik.connect_servos", icon="LINKED")
         row.operator("robik.preflight")
         if is_open:
-            _draw_playing(layout, settings.playing, status, bool(root.robik.robot.result.frames))
+            _draw_playing(layout, settings.playing, status, play.has_motion(root))
         elif status.may_have_torque:
             _draw_stop(layout)
 

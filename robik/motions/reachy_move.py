@@ -5,7 +5,8 @@
 
 The head's pose is a homogeneous matrix in the robot's own coordinates [m], from where the head is HEAD_HEIGHT above
 the base; angles are in rad. It says nothing of the six motors below the head: a solver finds them. Antennas are turned
-as their servos count, which is against the joints of the maker's own description.
+as their servos count, which is against the joints of the maker's own description. A sound file of the same name plays
+with it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from .motion import Motion, values_for
 HEAD, HEAD_HEIGHT = "head", 0.177  # the frame, and how high it is where its pose is the unit matrix [m]
 YAW, ANTENNAS = "yaw_body", ("right_antenna", "left_antenna")  # actuators
 FRAMES = "set_target_data"
+SOUNDS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a", ".aac")  # as the maker's player looks for them
 ASKEW = 0.02  # by which entries of R Rᵀ may differ from those of the unit matrix: rounded files are taken
 
 
@@ -192,5 +194,5 @@ def _head(sample: dict[str, Any], k: int) -> np.ndarray:
 
 FORMAT = MotionFormat(
     name="reachy-move", label="Reachy Mini Move", extensions=(".json",), needs=("robot",),
-    needs_to_read=("robot", "follow"), by_extension=False, matches=matches, read=read, write=write,
+    needs_to_read=("robot", "follow"), by_extension=False, sounds=SOUNDS, matches=matches, read=read, write=write,
 )  # fmt: skip

@@ -154,8 +154,9 @@ class Player:
 
     @property
     def p_gains(self) -> dict[int, float]:
-        """Return the servos' position P gains as read back, by id; empty before they were read."""
-        return dict(zip(self.chain.ids, map(float, self.status.p_gains), strict=False))
+        """Return the servos' position P gains as read back, by id; those that are not known are left out."""
+        pairs = zip(self.chain.ids, self.status.p_gains, strict=False)
+        return {id: float(gain) for id, gain in pairs if gain}
 
     def preflight(self, motion: Motion, from_afar: bool = False) -> Preflight:
         """Return what speaks against playing a motion.

@@ -96,13 +96,13 @@ Instead:
 |---|---|---|
 | Stop, ESC, Blender hangs or is killed | slow down along the motion and hold | play again |
 | *Torque Off* | torque off with the next message; a move of the daemon's ends, too | torque on |
-| the process that plays is killed | stand within 0.1 s, and hold with torque on for as long as the daemon runs | connect again |
-| the daemon is killed | are left as its death leaves them; the robot's servos hold their last goal | start it, connect again |
+| the process that plays is killed | stand within 0.1 s and hold, with torque on as long as the daemon runs | connect again |
+| the daemon is killed | are left as they are: the robot's servos hold their last goal | start it, connect again |
 | the daemon stalls for less than 0.5 s | get no goals meanwhile; what waited for it is 0.1 s of the motion | |
 | the daemon stalls for longer | hold where they are | connect again |
-| the daemon begins a move of its own | **go along with that move**; they get no goals any more | wait for its end, torque on |
+| the daemon begins a move of its own | **go along with that move**, and get no goals | wait for its end, torque on |
 | another program turns torque off | yield; noticed within a second | torque on |
-| another program sends goals, too | **go to and fro between both**; not noticed before one is 20° off for 0.5 s | end the other program |
+| another program sends goals, too | **go to and fro**; noticed where one is 20° off for 0.5 s | end the other program |
 | the daemon does not turn torque off | hold; the player says so | switch the power off |
 
 - **A daemon that dies, or a computer that dies with torque on, leaves it on.** Where that must not be, switch the power

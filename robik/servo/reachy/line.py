@@ -22,7 +22,6 @@ from .daemon import Daemon
 
 SAG = 0.16  # [rad], 9°, that a loaded motor may stand from its goal, beyond what it lags behind
 STANDING = 0.01  # [rad] that a motor which stands may move between two words of the daemon
-GAINS = "Reachy Mini's daemon does not say its motors' gains; Carry Weight needs the robot's own port"
 
 
 class ReachyLine:
@@ -205,8 +204,8 @@ class ReachyLine:
         return self.look_at(servo, True)
 
     def p_gains(self) -> list[int]:
-        """Raise: ServoError: the daemon does not say them."""
-        raise ServoError(GAINS)
+        """Return 0 for each motor: the daemon does not say them."""
+        return [0] * len(self._servos)
 
     def has_error(self, servo: Servo) -> bool:
         """Return False: the daemon keeps its motors' errors to itself.

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,50 +17,13 @@ from robik.gallery.entry import FOLDER
 from robik.servo.chain import ServoChain
 from robik.servo.chain_file import load_chain
 
+from .stand_in import StandIn
+
 CHECKOUT = Path(__file__).parents[3]
 MAKERS = Path(
     os.environ.get("ROBIK_REACHY_DAEMON", CHECKOUT / ".cache" / "reachy-daemon" / "bin" / "reachy-mini-daemon")
 )
 STARTING = 60.0  # [s]
-
-
-class StandIn:
-    """Our daemon in a process of its own, on a TCP port that stays the same when it is started again."""
-
-    def __init__(self) -> None:
-        self.number = 0
-        self.start()
-
-    def start(self) -> None:
-        command = [sys.executable, Path(__file__).with_name("daemon.py"), str(self.number)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.number = int(self.process.stdout.readline())
-
-    @property
-    def port(self) -> str:
-        return f"reachy:127.0.0.1:{self.number}"
-
-    def tell(self, command: str) -> Any:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(f"{command}\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-    @property
-    def state(self) -> dict[str, Any]:
-        return self.tell("state")
-
-    def signal(self, number: int) -> None:
-        self.process.send_signal(number)
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            assert pipe is not None
-            pipe.close()
 
 
 @pytest.fixture

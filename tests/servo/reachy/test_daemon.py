@@ -23,7 +23,7 @@ from robik.servo.setup_command import scan, torque_off
 from robik.servo.status import PlaySettings, PlayState
 
 from ..conftest import until
-from .conftest import StandIn
+from .stand_in import StandIn
 
 pytestmark = pytest.mark.real_time
 
