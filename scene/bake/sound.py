@@ -24,7 +24,7 @@ def strips_of(scene: Scene) -> list[Any]:
     editor = scene.sequence_editor
     if editor is None:
         return []
-    found = editor.strips_all if hasattr(editor, "strips_all") else editor.sequences_all  # since Blender 4.4
+    found = getattr(editor, "strips_all", None) or getattr(editor, "sequences_all", ())  # before Blender 4.4
     return [strip for strip in found if strip.type == "SOUND"]
 
 
@@ -45,7 +45,7 @@ def place_sound(root: Object, scene: Scene, sound: Path | None, frame: int) -> N
     if sound is None:
         return
     editor = scene.sequence_editor or scene.sequence_editor_create()
-    strips = editor.strips if hasattr(editor, "strips") else editor.sequences
+    strips: Any = editor.strips if hasattr(editor, "strips") else getattr(editor, "sequences")  # noqa: B009
     for strip in [strip for strip in before if _file(strip) == sound and strip in strips.values()]:
         strips.remove(strip)
     channel = 1 + max((strip.channel for strip in strips), default=0)

@@ -96,7 +96,7 @@ Instead:
 |---|---|---|
 | Stop, ESC, Blender hangs or is killed | slow down along the motion and hold | play again |
 | *Torque Off* | torque off with the next message; a move of the daemon's ends, too | torque on |
-| the process that plays is killed | stand within 0.1 s and hold, with torque on as long as the daemon runs | connect again |
+| the process that plays is killed | stand within 0.1 s and hold, torque on as long as the daemon runs | connect again |
 | the daemon is killed | are left as they are: the robot's servos hold their last goal | start it, connect again |
 | the daemon stalls for less than 0.5 s | get no goals meanwhile; what waited for it is 0.1 s of the motion | |
 | the daemon stalls for longer | hold where they are | connect again |

@@ -12,7 +12,12 @@ PATTERN = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^:\s/\[\]]*)(?::(?P<port>\d{
 
 
 class Address(NamedTuple):
-    """Host and TCP port of a daemon."""
+    """Address of a daemon.
+
+    Attributes:
+        host: Name or address of the computer.
+        port: TCP port.
+    """
 
     host: str
     port: int
