@@ -106,9 +106,7 @@ def _mixed(scene: Scene, first: int, last: int, path: Path) -> Path:
     try:
         # what it reports says less than that there is no file
         with bpy.context.temp_override(scene=scene), suppress(RuntimeError):
-            bpy.ops.sound.mixdown(
-                filepath=str(path), container="WAV", codec="PCM", format="S16", check_existing=False
-            )
+            bpy.ops.sound.mixdown(filepath=str(path), container="WAV", codec="PCM", format="S16", check_existing=False)
     finally:
         scene.frame_start, scene.frame_end = before
     if not path.is_file():
