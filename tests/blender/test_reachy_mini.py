@@ -7,6 +7,7 @@ import math
 import wave
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic, sleep
 
 import bpy
 import numpy as np
@@ -17,6 +18,7 @@ from tests.servo.reachy.stand_in import StandIn
 
 pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("empty_scene")]
 RATE = 8_000  # samples of sound a second
+DEADLINE = 60.0  # [s] for what must happen some time
 
 
 @pytest.fixture
@@ -111,4 +113,7 @@ def test_a_move_is_played_through_a_daemon(
     assert there[:7] == pytest.approx(list(last.values())[:7], abs=2e-3)
     assert there[7:] == pytest.approx([-value for value in list(last.values())[7:]], abs=2e-3)
     assert bpy.ops.robik.stop_servos(emergency=True) == {"FINISHED"}
-    assert daemon.state["mode"] == "disabled"
+    ends = monotonic() + DEADLINE
+    while daemon.state["mode"] != "disabled":
+        assert monotonic() < ends
+        sleep(0.02)
