@@ -57,6 +57,7 @@ def seconds_of(file: Path) -> float:
         return opened.getnframes() / opened.getframerate()
 
 
+@pytest.mark.skipif(not bpy.app.build_options.audaspace, reason="this Blender was built without sound")
 def test_a_move_comes_in_and_goes_out_with_its_sound(reachy_mini: Path, tmp_path: Path) -> None:
     scene = bpy.context.scene
     assert bpy.ops.robik.import_gallery_robot(robot="Reachy Mini") == {"FINISHED"}
@@ -86,6 +87,16 @@ def test_a_move_comes_in_and_goes_out_with_its_sound(reachy_mini: Path, tmp_path
     out.with_suffix(".wav").unlink()
     assert bpy.ops.robik.export_motion(filepath=str(out), format="reachy-move") == {"FINISHED"}
     assert not out.with_suffix(".wav").exists()
+
+
+@pytest.mark.skipif(bpy.app.build_options.audaspace, reason="needs a Blender that was built without sound")
+def test_a_blender_without_sound_takes_the_move(
+    reachy_mini: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert bpy.ops.robik.import_gallery_robot(robot="Reachy Mini") == {"FINISHED"}
+    assert bpy.ops.robik.import_motion(filepath=str(move(tmp_path, "nod", 0.3))) == {"FINISHED"}
+    assert "the sound nod.wav cannot be taken: " in capfd.readouterr().out
+    assert strips() == []
 
 
 def test_a_move_is_played_through_a_daemon(

@@ -73,7 +73,7 @@ def shoot() -> Iterator[float]:
     yield from until(lambda: gallery.previews.picture(reachy).exists(), 400, "its preview")
     yield from press("robik.gallery")
     yield 3.0
-    window("reachy-gallery", is_whole=True)
+    window("reachy-gallery", is_top=True)
     yield from key("Escape")
     call(bpy.ops.robik.import_gallery_robot, robot="Reachy Mini")
     yield from until(lambda: root() is not None, 400, "the robot")
@@ -120,6 +120,7 @@ def play() -> Iterator[float]:
     settings_of = servos.settings_of  # a machine that stalls is no fault of the daemon's
     servos.settings_of = lambda scene: replace(settings_of(scene), heartbeat=60.0, silence=20.0)
     only_servos()
+    scene.robik.playing.soften = True  # wherever the last run has left it
     scene.robik.playing.speed = 0.2  # a slow machine draws a picture every few seconds
     scene.robik.port, scene.robik.playing.stall, scene.robik.playing.ghost = "reachy:localhost:8000", 20.0, True
     call(bpy.ops.robik.connect_servos)
@@ -167,11 +168,11 @@ def shot(path: str) -> None:
     subprocess.run(["import", "-window", "root", path], check=True)
 
 
-def window(name: str, is_whole: bool = False) -> None:
-    """The window, from its left to the sidebar's end where that is enough."""
+def window(name: str, is_top: bool = False) -> None:
+    """The window from its left to the sidebar's end, or its upper part from side to side."""
     side = region("UI")
     shot("/tmp/screen.png")
-    place = f"{1280 if is_whole else side.x + side.width}x{screen_height()}+0+0"
+    place = "1280x560+0+0" if is_top else f"{side.x + side.width}x{screen_height()}+0+0"
     changes = ["-crop", place, "+repage", "-resize", "840x", "-strip", "-quality", QUALITY]
     subprocess.run(["convert", "/tmp/screen.png", *changes, f"{PICTURES}/{name}.jpg"], check=True)
 
