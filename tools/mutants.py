@@ -3,6 +3,7 @@
     python -m tools.mutants                                80 mutants of all rooms, seed 0
     python -m tools.mutants --room ik --count 20 --seed 3  of one room
     python -m tools.mutants --seconds 120                  as many as there is time for
+    python -m tools.mutants --of robik/ik/sqp.py:search    all of one function, by the tests after --tests, if any
 
 A mutant is a copy of a module in which one operator, comparison or constant is another, a sign is turned or a `not` is
 dropped. It is killed if a test of its room (`tools/mutants.toml`) fails or does not end. Mutants that compute the same
@@ -12,9 +13,9 @@ are listed there with the reason, and do not count. The checkout is copied to .c
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -23,7 +24,8 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from tools.mutation import Mutation, Site, mutated, sites
@@ -53,11 +55,20 @@ class Room:
     tests: tuple[str, ...]
     seconds: float = 600.0
 
-    def sites(self) -> Iterator[Site]:
-        """Yield the places of all faults that its modules can get."""
+    def sites(self, of: str = "") -> Iterator[Site]:
+        """Yield the places of all faults that its modules can get.
+
+        Args:
+            of: Beginning of their names; they begin with the module's file.
+        """
         for pattern in self.sources:
-            for file in sorted(CHECKOUT.glob(pattern)):
-                yield from sites(CHECKOUT, file.relative_to(CHECKOUT).as_posix())
+            for path in sorted(CHECKOUT.glob(pattern)):
+                file = path.relative_to(CHECKOUT).as_posix()
+                if f"{file}:".startswith(of) or of.startswith(f"{file}:"):
+                    found = sites(CHECKOUT, file)
+                    yield from (
+                        found if ":" not in of else (one for one in found if mutated(CHECKOUT, one).name.startswith(of))
+                    )
 
 
 def main() -> None:
@@ -66,7 +77,9 @@ def main() -> None:
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     equivalent = {one["mutant"] for one in table["equivalent"]}
     rooms = [Room(**(room | {key: tuple(room[key]) for key in ("sources", "tests")})) for room in table["room"]]
-    found = [(room, one) for room in rooms if arguments.room in ("", room.name) for one in room.sites()]
+    if arguments.tests:
+        rooms = [replace(room, tests=tuple(arguments.tests)) for room in rooms]
+    found = [(room, one) for room in rooms if arguments.room in ("", room.name) for one in room.sites(arguments.of)]
     sample = random.Random(arguments.seed).sample(found, min(arguments.count, len(found)))
     began, killed, survivors = time.monotonic(), 0, []
     _copy_checkout()
@@ -91,6 +104,8 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--room", default="", help="one room of tools/mutants.toml")
+    parser.add_argument("--of", default="", help="beginning of the names of mutants")
+    parser.add_argument("--tests", nargs="+", help="files of tests instead of those of tools/mutants.toml")
     parser.add_argument("--count", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no more mutants are begun after these")
@@ -122,6 +137,7 @@ def _tested(room: Room, mutation: Mutation) -> str:
     command = [sys.executable, "-m", "pytest", *options, *_by_nearness(room.tests, mutation.file)]
     listed = os.pathsep.join(stale(CHECKOUT / "robik", mutation.file))
     environment = os.environ | {LISTED: listed, PRISTINE: pristine(CHECKOUT / "robik")}
+    environment["PYTHONPATH"] = str(COPY)  # for what tests start
     try:
         code, said = _run(command, environment, room.seconds)
     finally:
@@ -159,9 +175,20 @@ def _run(command: Sequence[str], environment: dict[str, str], patience: float) -
 def _by_nearness(tests: Sequence[str], file: str) -> list[str]:
     """Return the files of tests, those first that import the module, which notice most."""
     module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    imports = re.compile(rf"^(from|import) {re.escape(module)}\b", re.MULTILINE)
     files = dict.fromkeys(found for test in tests for found in _test_files(test))
-    return sorted(files, key=lambda test: not imports.search((CHECKOUT / test).read_text(encoding="utf-8")))
+    return sorted(files, key=lambda test: module not in _imports(CHECKOUT / test))
+
+
+@cache
+def _imports(test: Path) -> set[str]:
+    """Return the modules that a file of tests imports, and the names from them, each after its module's."""
+    found = set()
+    for node in ast.walk(ast.parse(test.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found
 
 
 def _test_files(test: str) -> list[str]:

@@ -163,6 +163,21 @@ def test_a_floating_robot_keeps_its_base() -> None:
     found = transfer(walker, walker, motion)
     assert np.abs(found.motion.values - motion.values).max() < 1e-12
     np.testing.assert_allclose(found.motion.base.position, way, atol=1e-12)
+    unnamed = replace(motion, base=replace(motion.base, body=""))
+    np.testing.assert_allclose(transfer(walker, walker, unnamed).motion.base.position, way, atol=1e-12)
+    other = replace(motion, base=replace(motion.base, body="foot_l"))
+    with pytest.raises(ClipError, match="the base 'foot_l', but robot 'walker' floats by its body 'torso'"):
+        transfer(walker, walker, other)
+
+
+def test_a_robot_on_the_ground_has_no_base_whatever_its_motion_says() -> None:
+    boxer = robots.load("boxer")
+    motion = swinging(boxer, 6)
+    base = BaseTrack(body="", position=np.ones((6, 3)), quaternion=np.tile([1.0, 0.0, 0.0, 0.0], (6, 1)))
+    for given in (motion, replace(motion, base=base)):
+        found = transfer(boxer, boxer, given)
+        assert found.motion.base is None
+        assert np.abs(found.motion.values - motion.values).max() < 1e-12
 
 
 def test_the_command(tmp_path: Path, looped: Mechanism, serial: Mechanism) -> None:
