@@ -180,6 +180,24 @@ def test_a_robot_on_the_ground_has_no_base_whatever_its_motion_says() -> None:
         assert np.abs(found.motion.values - motion.values).max() < 1e-12
 
 
+@pytest.mark.parametrize("weak", range(4))
+def test_the_motor_that_is_too_weak_is_named_with_what_it_needs(weak: int) -> None:
+    boxer = robots.load("boxer")
+    torques = np.tile([3.0, 4.0, 5.0, 6.0], (6, 1)) * np.array([1, -1, 1, -1])
+    most = np.abs(torques[0]) + 1.0
+    most[weak] -= 1.5
+
+    def limited(limits: list[float]) -> Mechanism:
+        by_name = {joint.name: limit for joint, limit in zip(boxer.actuated, limits, strict=True)}
+        joints = (replace(j, effort_limit=by_name.get(j.name, np.inf)) for j in boxer.joints)
+        return boxer.with_changes(joints=tuple(joints))
+
+    given, taken = limited(most.tolist()), limited(4 * [np.inf])
+    notes = [note for note in transfer(given, taken, swinging(boxer, 6), torques=torques).notes if "needs" in note]
+    needed = abs(torques[0, weak])
+    assert notes == [f"boxer: {boxer.actuators[weak]} needs {needed:.3g} N m where {needed - 0.5:.3g} is its most"]
+
+
 def test_the_command(tmp_path: Path, looped: Mechanism, serial: Mechanism) -> None:
     for robot, name in ((looped, "looped"), (serial, "serial")):
         bare = robot.with_changes(bodies=tuple(replace(body, visuals=()) for body in robot.bodies))
