@@ -16,8 +16,8 @@ from ..mechanism import Mechanism
 from ..mechanism.base import with_base
 from ..motions import Companions, Motion, report_summary, save_motion
 from ..motions.resampling import resampled
+from ..recordings.retargeting import retarget_recording
 from ..retarget.baking import BakeSettings
-from ..retarget.recorded import retarget_recording
 from ..robots import load, names, path
 from .table import TRACE
 

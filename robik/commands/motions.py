@@ -126,11 +126,11 @@ def add_export(commands: argparse._SubParsersAction) -> None:
 
 
 def _solve(options: argparse.Namespace) -> None:
+    from ..clips.clip import load_clip
     from ..files import check_writable
     from ..motions import load_motion, save_motion, save_report, save_states, values_for
     from ..objectives.pose_prior import PosePrior
     from ..objectives.settings import Settings, load_settings
-    from ..retarget.clip import load_clip
     from ..retarget.retarget import retarget
     from ..warm_up import help_compiling
 
@@ -197,9 +197,9 @@ def _print_solved(motion: Motion) -> None:
 def _report(options: argparse.Namespace) -> None:
     from pathlib import Path
 
+    from ..clips.clip import load_clip
     from ..motions import load_motion, load_states
     from ..objectives.settings import Settings, load_settings
-    from ..retarget.clip import load_clip
     from ..retarget.report_page import save_page, with_states
 
     motion = load_motion(options.motion)

@@ -15,8 +15,8 @@ from .retiming import add_slow_down, slowed_down
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..motions import Motion
+    from ..recordings.retargeting import Retargeted
     from ..retarget.baking import Balance
-    from ..retarget.recorded import Retargeted
 
 EVERY = 0.5  # s between two looks at the progress
 
@@ -48,8 +48,8 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..files import check_writable
     from ..motions import save_report
     from ..motions.registry import format_to_write
+    from ..recordings.retargeting import retarget_recording
     from ..retarget.baking import BakeSettings, balance_by_name
-    from ..retarget.recorded import retarget_recording
     from ..surroundings.obstacle import read_surroundings
     from ..warm_up import help_compiling
 
@@ -110,7 +110,7 @@ def _tell(found: Retargeted) -> None:
 
 def _tell_thin_feet(mechanism: Mechanism, balance: Balance) -> None:
     """Say on stderr which feet the robot cannot stand on alone, where it is to be balanced."""
-    from ..retarget.support import thin_feet
+    from ..clips.support import thin_feet
 
     if balance.needs_contacts and (thin := thin_feet(mechanism, balance.margin)):
         print(f"note: {thin}", file=sys.stderr)

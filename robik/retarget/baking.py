@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from typing import Any, Self
 
+from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..objectives.settings import Settings
@@ -15,7 +16,6 @@ from ..skeleton.hips import hips_of
 from ..skeleton.single import single
 from ..steps import finish
 from .balance import BalancePlan
-from .clip import TargetClip
 from .giving import sole_share
 from .pinning import pin_feet
 from .reach import reaching

@@ -21,7 +21,7 @@ from robik.batch.run import items_in, run_batch
 from robik.batch.table import TRACE, save_tables
 from robik.errors import FormatError
 from robik.motions import load_motion
-from robik.retarget.recorded import retarget_recording
+from robik.recordings.retargeting import retarget_recording
 from tests.recordings.bvh_text import bvh_text
 from tests.skeleton.conventions import skeleton
 from tests.skeleton.test_fit import walking
