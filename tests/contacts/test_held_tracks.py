@@ -8,8 +8,8 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
 
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.held_contacts import FADE, held_tracks
 from robik.retarget.retarget import retarget
 
