@@ -156,6 +156,7 @@ def test_a_humanoids_waist_there_and_back_with_torques_of_the_same_power() -> No
 def test_a_floating_robot_keeps_its_base() -> None:
     walker = robots.load("walker")
     motion = swinging(walker, 6)
+    assert np.abs(transfer(walker, walker, motion).motion.values - motion.values).max() < 1e-12, "it may have none"
     states, _ = posed(walker, motion)
     k = states.bodies.index("torso")
     way = states.position[:, k] + np.column_stack([motion.times, 0 * motion.times, 0 * motion.times])
