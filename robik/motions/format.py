@@ -65,6 +65,7 @@ class Companions:
         robot: whose motion it is, or None.
         follow: a solver for files that hold poses of frames instead of motors' values, or None.
         order: of bodies and joints in formats that do not name them: depth or breadth (`layout.py`).
+        header: whether a row of names is written above rows of numbers, in formats that have none.
         fps: samples per second of files that do not say how many [Hz]; None for what is usual there.
     """
 
@@ -72,6 +73,7 @@ class Companions:
     robot: Mechanism | None = None
     follow: Follow | None = None
     order: str = "depth"
+    header: bool = False
     fps: float | None = None
 
 
