@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.mutation import Mutation, Site, mutated, sites
+from tools.mutation import Mutation, Site, mutated, names
 from tools.nearness import by_nearness
 from tools.stale import LISTED, PRISTINE, pristine, stale
 
@@ -67,8 +67,7 @@ class Room:
             for path in sorted(CHECKOUT.glob(pattern)):
                 file = path.relative_to(CHECKOUT).as_posix()
                 if f"{file}:".startswith(of) or of.startswith(f"{file}:"):
-                    found, whole = sites(CHECKOUT, file), f"{file}:".startswith(of)
-                    yield from (one for one in found if whole or mutated(CHECKOUT, one).name.startswith(of))
+                    yield from (site for site, name in names(CHECKOUT, file).items() if name.startswith(of))
 
 
 def main() -> None:
