@@ -1,7 +1,8 @@
 """Corrections: what was changed by hand on a motion, as a layer that the next one gets, too.
 
-Of a bake that is the difference of its curves from what it wrote. An import leaves two bakes, the original and a copy
-that may be edited: there it is the difference of their curves.
+Of a bake that is the difference of its curves from what it wrote. An import makes two bakes, the original and a copy
+that may be edited: there it is the difference of their curves. When a new version of the motion comes in, the layer is
+added to that, too.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ EDITED = 1e-5  # [rad, m] from which a bake's curve counts as changed: frames ha
 
 @dataclass(frozen=True, kw_only=True)
 class Corrections:
-    """Numbers that are added to a motion.
+    """Corrections along a motion, which are added to it.
 
     Attributes:
-        frames: (K,) of the scene; before the first and after the last one the corrections stay as they are there.
-        values: (K, A) [rad or m].
-        position: (K, 3) of the base [m], or None.
-        turn: (K,) of the base, in the world, or None.
+        frames: (K,) of the scene; outside of them the first and the last corrections hold.
+        values: (K, A) added to the actuators' values [rad or m].
+        position: (K, 3) added to the base's position [m], or None.
+        turn: (K,) rotations of the base in the world, or None.
     """
 
     frames: np.ndarray
