@@ -23,7 +23,7 @@ NONE = (0.0, 0.0, 0.0)
 WEIGHTS = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(
     names.ARMS, 0.1
 )  # of a robot that stands
-FOOT = 5.0  # of a foot's place: before hips and the limbs' directions, else a swinging foot leaves its track
+FOOT = 3.0  # of a foot's place: before hips and the limbs' directions, else a swinging foot leaves its track
 SOLE = 0.005  # of a foot's direction: an ankle's limits shall cost neither its place nor the hips'
 DIRECTION = {LEG: 0.1, ARM: 0.2}  # of a limb's parts, by their direction
 POSITION, POSE = 3, 6  # values that a foot's place and its whole pose fix
