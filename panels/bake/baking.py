@@ -57,6 +57,17 @@ class ROBIK_PT_bake(TabPanel):
         row.prop(robot.follow, "tracker", text="")
         if robot.follow.on and (problem := follow.problem(root)):
             line(layout, problem, "INFO")
+        elif robot.follow.on and (beyond := _beyond_live(root)):
+            line(layout, beyond, "INFO")
+
+
+def _beyond_live(root: Object) -> str:
+    """Return what a bake does that Follow Live cannot, which knows no future; empty where that is nothing."""
+    if follow.leans(root):
+        return "Live leans over a foot once the other lifts; a bake plans that ahead, so hips differ"
+    if root.robik.robot.bake.look_ahead:
+        return "Live knows no future; the bake looks ahead"
+    return ""
 
 
 def _draw_physics(layout: UILayout, physics: PropertyGroup) -> None:

@@ -86,7 +86,7 @@ def _status(root: Object) -> tuple[str, str]:
     if mode == "OBJECT":
         followed = robot.balance.target
         return (f"Follows {followed.name}", "INFO") if followed else ("Choose the object to follow", "ERROR")
-    return "Bakes and Follow Live keep it over the feet", "INFO"
+    return "A bake keeps it over the feet; Follow Live leans there once they have moved", "INFO"
 
 
 CLASSES = (ROBIK_PT_balance, ROBIK_PT_balance_advanced)

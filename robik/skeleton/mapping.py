@@ -23,6 +23,7 @@ NONE = (0.0, 0.0, 0.0)
 WEIGHTS = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(
     names.ARMS, 0.1
 )  # of a robot that stands
+FOOT = 3.0  # of a foot's place: before hips and the limbs' directions, else a swinging foot leaves its track
 SOLE = 0.005  # of a foot's direction: an ankle's limits shall cost neither its place nor the hips'
 DIRECTION = {LEG: 0.1, ARM: 0.2}  # of a limb's parts, by their direction
 POSITION, POSE = 3, 6  # values that a foot's place and its whole pose fix
@@ -189,7 +190,7 @@ def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) 
 
 
 def standing_row(mechanism: Mechanism, row: Row) -> Row:
-    """Return the row of a foot with little weight of its direction.
+    """Return the row of a foot with much weight of its place, and little of its direction.
 
     While it stands it is held flat anyway.
 
@@ -202,7 +203,8 @@ def standing_row(mechanism: Mechanism, row: Row) -> Row:
     """
     if not mechanism.frame(row.frame).is_foot or row.orientation_weight != ALL:
         return row
-    return replace(row, orientation_weight=(SOLE,) * 3)
+    place = (FOOT,) * 3 if row.position_weight == ALL else row.position_weight
+    return replace(row, position_weight=place, orientation_weight=(SOLE,) * 3)
 
 
 def _ends_in(robot: RobotAnatomy, limb: RobotLimb, body: str) -> bool:

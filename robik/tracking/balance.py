@@ -16,15 +16,20 @@ from ..clips.clip import TargetClip, Track
 from ..clips.contacts import FAST, HIGH, RAISED, SLOW, feet, foot_poses
 from ..clips.sole_turns import flattened, ground_height
 from ..clips.support import convex_hull, nearest, placed, sole_length, sole_polygon
+from ..contacts.contact import hold_of
 from ..mechanism.model import Mechanism
-from ..retarget.balance import default_wish
+from ..objectives.weights import Weights
+from ..retarget.balance import AUTO, MOVING, STILL, default_wish
 from ..retarget.footholds import sole_inside
 from ..retarget.pinning import FADE, STEP
 from .targets import Targets
 
 LAND = 0.1  # [s] in which a foot that touches down comes to rest where it is held
 LEAVE = 0.5  # of a sole's length: a held foot whose target is farther away goes there
-SETTLE = 0.1  # [s] time constant with which the centre of mass follows
+SETTLE = 0.1  # [s] time constant with which the centre of mass leans over what stands
+HELD = 1e4  # times the weight of a foot that stands: it is where it is held within micrometres
+LANDING, NEAR = 0.5, 0.5
+WALKING = 3.0  # [s] after the last step in which a robot counts as one in motion
 MEMORY = 3.0  # [s] in which a foot's lowest height counts as the height at which it stands
 SMOOTHING = 0.03  # [s] of the speeds of feet
 
@@ -44,6 +49,7 @@ class _Foot:
         speed: (3,) smoothed [m/s].
         levels: times and heights of the recent past [s, m].
         clock: time since the first step [s].
+        grip: how firmly it is held, from 0 in the air to 1 where it stands.
     """
 
     length: float
@@ -59,6 +65,7 @@ class _Foot:
     speed: np.ndarray = field(default_factory=lambda: np.zeros(3))
     levels: list[tuple[float, float]] = field(default_factory=list)
     clock: float = 0.0
+    grip: float = 0.0
 
     @property
     def level(self) -> float:
@@ -74,10 +81,19 @@ class _Foot:
         self.levels = [(t, h) for t, h in self.levels if self.clock - t <= MEMORY and h < centre[2]]
         self.levels.append((self.clock, float(centre[2])))
 
+    def height(self, ground: float) -> float:
+        """Return how high it is over where it stands, by a ground [m], in lengths of its sole."""
+        level = self.level if self.level - ground < HIGH * self.length else ground
+        return (self.levels[-1][1] - level) / self.length
+
+    def grasp(self, ground: float, dt: float) -> None:
+        """Let the grip come to that of its height over a ground [m]: a foot that is about to land counts more."""
+        goal = 1.0 if self.stands else LANDING * max(1.0 - self.height(ground) / NEAR, 0.0)
+        self.grip += float(np.clip(goal - self.grip, -dt / LAND, dt / LAND))
+
     def touches(self, ground: float) -> bool:
         """Return whether it stands now, by its height over a ground [m] and its speed, as `clips.contacts` does."""
-        level = self.level if self.level - ground < HIGH * self.length else ground
-        height = (self.levels[-1][1] - level) / self.length
+        height = self.height(ground)
         speed = float(np.linalg.norm(self.speed)) / self.length
         if self.stands:
             return not (height > RAISED or speed > FAST or (height > HIGH and speed > SLOW))
@@ -91,18 +107,32 @@ class LiveBalance:
         mechanism: the robot, with soles on its feet's frames.
         pin_feet: whether standing feet are held flat on the ground, without sliding.
         over_feet: whether the centre of mass is held over them.
-        margin: distance that it keeps inside a single standing foot's outline [m].
+        margin: distance that it keeps inside the outline of what stands [m].
+        pace: as `retarget.balance.with_balance` has it: over several feet, "still" holds the centre of mass over the
+            line between them, "moving" over their outline, and "auto" as the one or the other while it walks or not.
+        held: how many times its weight a foot counts that stands pinned.
     """
 
-    def __init__(self, mechanism: Mechanism, *, pin_feet: bool, over_feet: bool, margin: float = 0.01) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        pin_feet: bool,
+        over_feet: bool,
+        margin: float = 0.01,
+        pace: str = AUTO,
+        held: float = HELD,
+    ) -> None:
         self.mechanism, self.pin_feet, self.over_feet, self.margin = mechanism, pin_feet, over_feet, margin
+        self.pace, self.held, self._stepped = pace, held, np.inf
         self._feet: dict[str, _Foot] = {}
-        self._com: np.ndarray | None = None
-        self._com_speed = np.zeros(2)
+        self._lean: np.ndarray | None = None  # (2,) of the centre of mass from where it would be [m]
+        self._lean_speed = np.zeros(2)
         self._ground = ground_height(mechanism)
         soles = [frame.name for frame in mechanism.frames if frame.is_foot]
         self._inside = {name: sole_inside(mechanism, name, margin) for name in soles}
         self._centre = {name: sole_polygon(mechanism.frame(name)).mean(axis=0)[None] for name in soles}
+        self._axes = {name: _held_axes(mechanism, name) for name in soles}
 
     @property
     def standing(self) -> tuple[str, ...]:
@@ -144,10 +174,21 @@ class LiveBalance:
                 target,
                 position=None if (p := clip.tracks[name].position) is None else p[0],
                 quaternion=None if (q := clip.tracks[name].quaternion) is None else q[0],
+                weights=self._weights(name, target.weights),
             )
             for name, target in targets.frames.items()
         }
         return replace(targets, frames=frames, com=None if clip.com is None else clip.com[0])
+
+    def _weights(self, name: str, weights: Weights) -> Weights:
+        """Return the weights of a target: those of a pinned foot grow before it lands, and fade once it has left."""
+        foot = self._feet.get(name)
+        if foot is None or not self.pin_feet:
+            return weights
+        factor = self.held**foot.grip
+        place, turn = factor * np.array(weights.position), np.array(weights.orientation)
+        turn = np.where(self._axes[name], factor, 1.0) * turn
+        return Weights(tuple(place.tolist()), tuple(turn.tolist()))
 
     def _look(self, clip: TargetClip, names: tuple[str, ...], dt: float, contacts: Mapping[str, bool]) -> None:
         """Take in where the feet are, and find out which of them stand."""
@@ -156,17 +197,19 @@ class LiveBalance:
         for name, foot in self._feet.items():
             sole = placed(np.array(self.mechanism.frame(name).sole), *foot_poses(self.mechanism, clip, name))[0]
             foot.look(sole.mean(axis=0), dt)
-        ground = min(foot.level for foot in self._feet.values())
+        ground, self._stepped = min(foot.level for foot in self._feet.values()), self._stepped + dt
         for name, foot in self._feet.items():
             stands = contacts.get(name, foot.touches(ground))
             is_left = foot.stands and self.pin_feet and self._distance(foot) > LEAVE * foot.length
             if is_left and name not in contacts:
                 stands = False
             if stands != foot.stands:
+                self._stepped = 0.0 if name not in new else self._stepped
                 foot.stands, foot.shift, foot.twist = stands, foot.now_shift, foot.now_twist
                 foot.since = np.inf if name in new else 0.0  # the first that is seen is held at once
                 if stands:
                     self._hold(clip, name, foot, ground)
+            foot.grasp(ground, np.inf if name in new else dt)
 
     @staticmethod
     def _distance(foot: _Foot) -> float:
@@ -217,22 +260,25 @@ class LiveBalance:
         target, support = wish[:, :2], self._support(clip)
         if support is not None:
             target = nearest(target, support)
-        if self._com is None:
-            self._com = target[0].copy()
-        self._follow(target[0], dt)
-        com = np.array([[*self._com, wish[0, 2]]])
+        self._lean_towards((target - wish[:, :2])[0], dt)
+        assert self._lean is not None
+        com = wish + np.array([[*self._lean, 0.0]])
         stays = {n for n, t in clip.tracks.items() if n in known or t.position is None}
         tracks = {n: t if n in stays else replace(t, position=t.position + com - wish) for n, t in clip.tracks.items()}
         return replace(clip, tracks=tracks, com=com)
 
-    def _follow(self, target: np.ndarray, dt: float) -> None:
-        """Let the centre of mass come to a target (2,) [m], critically damped, exactly for any time step."""
-        assert self._com is not None
-        off, rate = self._com - target, 1.0 / SETTLE
-        lead = (self._com_speed + rate * off) * dt
+    def _lean_towards(self, goal: np.ndarray, dt: float) -> None:
+        """Let the lean come to a goal (2,) [m], critically damped, exactly for any time step.
+
+        It is the lean that is smoothed, and not the centre of mass, which would lag behind a walk.
+        """
+        if self._lean is None:
+            self._lean = goal.copy()
+        off, rate = self._lean - goal, 1.0 / SETTLE
+        lead = (self._lean_speed + rate * off) * dt
         decay = np.exp(-rate * dt)
-        self._com = target + (off + lead) * decay
-        self._com_speed = (self._com_speed - rate * lead) * decay
+        self._lean = goal + (off + lead) * decay
+        self._lean_speed = (self._lean_speed - rate * lead) * decay
 
     def _support(self, clip: TargetClip) -> np.ndarray | None:
         """Return what the centre of mass may be over: corners (K, 2), None where no foot stands."""
@@ -240,7 +286,15 @@ class LiveBalance:
         if not standing:
             return None
         poses = {name: foot_poses(self.mechanism, clip, name) for name in standing}
-        if len(standing) == 1:
-            (name,) = standing
-            return convex_hull(placed(self._inside[name], *poses[name])[0, :, :2])
+        walks = self.pace == MOVING or (self.pace != STILL and self._stepped < WALKING)
+        if len(standing) == 1 or walks:
+            return convex_hull(np.vstack([placed(self._inside[name], *poses[name])[0, :, :2] for name in standing]))
         return convex_hull(np.array([placed(self._centre[name], *poses[name])[0, 0, :2] for name in standing]))
+
+
+def _held_axes(mechanism: Mechanism, name: str) -> np.ndarray:
+    """Return which of its frame's axes (3,) keep their directions where a foot stands, as its contact in a bake."""
+    hold = hold_of(mechanism, name, True)
+    if hold.joint.type == "revolute":  # it may turn about its edge, or about its length
+        return np.arange(3) == np.argmax(np.abs(hold.axes[:, 0]))
+    return np.full(3, hold.joint.type == "fixed")

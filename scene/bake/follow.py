@@ -21,10 +21,10 @@ from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
 from ...robik.mechanism.orientations import rotation
 from ...robik.objectives.settings import Settings
-from ...robik.retarget.baking import OBJECT
+from ...robik.retarget.baking import AUTO, OBJECT
 from ...robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
-from ...robik.tracking.balance import LiveBalance
-from ..balance.centre_of_mass import Balance, read_balance
+from ...robik.tracking.balance import HELD, LiveBalance
+from ..balance.centre_of_mass import Balance, read_balance, with_give
 from ..balance.contacts import standing
 from ..character.asked import asked_for
 from ..character.mapping import (
@@ -82,7 +82,7 @@ class FollowRequest:
     def choice(self) -> tuple:
         """All that a new tracker is needed for when it changes, beside the robot."""
         example = self.example.session_uid if self.example else 0
-        balance = self.balance.mode, self.balance.pin_feet, self.balance.margin
+        balance = self.balance.mode, self.balance.pin_feet, self.balance.margin, self.balance.gives
         return self.tracker, example, self.example_weight, self.settings, balance
 
 
@@ -128,12 +128,23 @@ class Following:
     """One robot's tracker, made ready on a thread of its own: compiling takes a while the first time."""
 
     def __init__(
-        self, request: FollowRequest, make: Callable[[Mechanism], Tracker], targets: Targets, stands: dict[str, bool]
+        self,
+        request: FollowRequest,
+        balance: Balance,
+        make: Callable[[Mechanism], Tracker],
+        targets: Targets,
+        stands: dict[str, bool],
     ) -> None:
-        mechanism, balance = request.robot.mechanism, request.balance
+        mechanism = request.robot.mechanism
         self.mechanism, self.choice, self._make_tracker = mechanism, request.choice, make
+        over_feet, springy = balance.over_feet, request.tracker == "DYNAMICS"  # a spring takes no such weights
         self.balance = LiveBalance(
-            mechanism, pin_feet=balance.pin_feet, over_feet=balance.over_feet, margin=balance.margin
+            mechanism,
+            pin_feet=balance.pin_feet,
+            over_feet=over_feet,
+            margin=balance.whole_margin(mechanism) if over_feet else balance.margin,
+            pace=balance.mode if over_feet else AUTO,
+            held=1.0 if springy else HELD,
         )
         targets = self.balance.step(targets, BEAT, stands)
         self.tracker: Tracker | None = None
@@ -165,6 +176,12 @@ _last = 0.0
 def problem(root: Object) -> str:
     """Return why a robot does not follow its targets now; empty if it does."""
     return _problems.get(root.session_uid, "")
+
+
+def leans(root: Object) -> bool:
+    """Return whether a robot follows over its feet, without the future that a bake knows."""
+    found = _following.get(root.session_uid)
+    return found is not None and found.balance.over_feet
 
 
 def wake() -> None:
@@ -209,7 +226,7 @@ def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
         request = read_follow_request(root)
         targets = _targets(request, scene, depsgraph)
         stands = _by_hand(request, scene)
-        following = _ready(uid, request, targets, stands)
+        following = _ready(root, request, targets, stands)
         if following.tracker is None:
             _problems[uid] = "Preparing the tracker, which takes longer the first time"
             return False
@@ -223,13 +240,14 @@ def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
     return True
 
 
-def _ready(uid: int, request: FollowRequest, targets: Targets, stands: dict[str, bool]) -> Following:
-    """Return the tracker of a robot, by its root's session_uid; a new one where the robot or the choice has changed.
+def _ready(root: Object, request: FollowRequest, targets: Targets, stands: dict[str, bool]) -> Following:
+    """Return the tracker of a robot; a new one where the robot or the choice has changed.
 
     Raises:
         RobikError: there cannot be one.
     """
-    found, mechanism = _following.get(uid), request.robot.mechanism
+    uid, mechanism = root.session_uid, request.robot.mechanism
+    found = _following.get(uid)
     if found is None or found.mechanism != mechanism or found.choice != request.choice:
         make = TRACKERS[request.tracker]
         if request.settings is not None:
@@ -237,7 +255,8 @@ def _ready(uid: int, request: FollowRequest, targets: Targets, stands: dict[str,
             make = partial(
                 StateBasedTracker, settings=request.settings, prior=prior, prior_weight=request.example_weight
             )
-        found = _following[uid] = Following(request, make, targets, stands)
+        balance = with_give(request.balance, root, mechanism, bpy.context.scene)
+        found = _following[uid] = Following(request, balance, make, targets, stands)
     if found.error is not None:
         raise found.error
     return found

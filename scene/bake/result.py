@@ -220,5 +220,9 @@ def status(result: PropertyGroup) -> str:
         good = "" if more else "good: "
         return f"{good}all {result.frames} samples meet their targets{more}"
     met, worst = result.frames - result.missed, f"; at worst {result.worst}" if result.worst else ""
+    mean = f"{millimetres(result.mean_distance)} off on average"
+    if result.nearly == result.missed:  # nothing that an animator would call missed
+        exactly = f", {met} of them exactly" if met else ""
+        return f"all {result.frames} samples nearly meet their targets{exactly}; {mean}{worst}{more}"
     nearly = f", {result.nearly} more nearly" if result.nearly else ""
-    return f"{met} of {result.frames} samples meet their targets{nearly}{worst}{more}"
+    return f"{met} of {result.frames} samples meet their targets{nearly}; {mean}{worst}{more}"

@@ -13,8 +13,8 @@ from robik.errors import ClipError
 from robik.mechanism import Mechanism
 from robik.retarget.balance import with_balance
 from robik.retarget.pinning import pin_feet
-from robik.tracking import Target, Targets
-from robik.tracking.balance import LiveBalance
+from robik.tracking import StateBasedTracker, Target, Targets
+from robik.tracking.balance import HELD, LiveBalance
 from tests.retarget.test_balance import SOLE, biped, gait
 
 __all__ = ["biped"]
@@ -123,3 +123,49 @@ def test_without_feet_it_says_so(biped: Mechanism) -> None:
     live = LiveBalance(biped, pin_feet=True, over_feet=True)
     with pytest.raises(ClipError, match="moves no foot"):
         live.step(Targets({"hips": Target(np.zeros(3))}), 1 / 60)
+
+
+def test_feet_that_stand_are_held_by_the_tracker(biped: Mechanism) -> None:
+    """However hard the centre of mass pulls at them, and swinging ones come down to where they will be held."""
+    clip, _ = gait()
+    live, tracker = LiveBalance(biped, pin_feet=True, over_feet=True), StateBasedTracker(biped)
+    heavy, before = (100.0, 100.0, 0.0), {}
+    for k in range(len(clip.times)):
+        made = replace(live.step(targets_at(clip, k), 1 / 60), com_weight=heavy)
+        tracker.step(made, 1 / 60)
+        for name in live.standing:
+            place = np.array(tracker.frame(name).position)
+            if before.get(name, (0, None))[0] >= 12:
+                assert np.abs(place - before[name][1]).max() < 1e-5
+            before[name] = before.get(name, (0, None))[0] + 1, place
+        before = {name: seen for name, seen in before.items() if name in live.standing}
+        factors = {name: made.frames[name].weights.position[0] for name in clip.tracks}
+        assert factors["hips"] == 1.0
+        assert all(1.0 <= factors[name] <= HELD * (1.0 + 1e-12) for name in clip.tracks)
+
+
+def test_a_walk_is_not_lagged_behind(biped: Mechanism) -> None:
+    """The centre of mass goes along with the hips: only its lean over the feet takes time."""
+    clip, _ = gait(steps=8, stride=0.15, swing=0.3, double=0.1)
+    live = LiveBalance(biped, pin_feet=False, over_feet=True)
+    ahead = [made.com[0] for made in balanced_live(live, clip)] - clip.tracks["hips"].position[:, 0]
+    assert abs(ahead[60:-60].mean()) < 0.02  # 0.15 s at 0.75 m/s were 0.11
+
+
+@pytest.mark.parametrize(("pace", "line"), [("still", True), ("moving", False), ("auto", True)])
+def test_over_two_feet_a_still_robot_is_between_them_and_a_moving_one_over_both(biped, pace: str, line: bool) -> None:
+    clip = still(gait()[0])
+    hips = clip.tracks["hips"]
+    clip = replace(
+        clip, tracks={**clip.tracks, "hips": replace(hips, position=hips.position + np.array([0.04, 0.0, 0.0]))}
+    )
+    made = balanced_live(LiveBalance(biped, pin_feet=True, over_feet=True, pace=pace), clip)[-1]
+    assert made.com[0] == pytest.approx(0.02 if line else clip.tracks["hips"].position[0, 0], abs=1e-4)
+
+
+def test_auto_moves_as_long_as_feet_do(biped: Mechanism) -> None:
+    clip, _ = gait(steps=4, stand=5.0)
+    auto, moving = (LiveBalance(biped, pin_feet=True, over_feet=True, pace=pace) for pace in ("auto", "moving"))
+    a, b = (np.array([made.com for made in balanced_live(live, clip)]) for live in (auto, moving))
+    walking = slice(round(6.5 * 60), round(8.0 * 60))
+    assert a[walking] == pytest.approx(b[walking], abs=1e-3)
