@@ -26,7 +26,8 @@ from .correspondence import (
 )
 from .names import ARMS, part_of, robot_name
 from .placement import Placement, quaternions, rotation
-from .robot import RobotAnatomy, RobotLimb, robot_anatomy
+from .robot import robot_anatomy
+from .robot_parts import RobotAnatomy, RobotLimb
 from .skeleton import Skeleton, SkeletonMotion
 
 NEVER_STRETCHED = (
