@@ -10,15 +10,15 @@ from typing import Any
 import bpy
 import numpy as np
 from bl_ext.user_default.robik.robik import robots
+from bl_ext.user_default.robik.robik.clips.clip import TargetClip
+from bl_ext.user_default.robik.robik.clips.contacts import above_ground
+from bl_ext.user_default.robik.robik.clips.support import margins, zero_moment_margins
 from bl_ext.user_default.robik.robik.collision.apart import solved_apart
 from bl_ext.user_default.robik.robik.errors import RobikError
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion, report_summary
 from bl_ext.user_default.robik.robik.objectives.settings import Settings
-from bl_ext.user_default.robik.robik.retarget.clip import TargetClip
-from bl_ext.user_default.robik.robik.retarget.contacts import above_ground
 from bl_ext.user_default.robik.robik.retarget.retarget import Retargeting
-from bl_ext.user_default.robik.robik.retarget.support import margins, zero_moment_margins
 from bl_ext.user_default.robik.robik.steps import finish
 from bl_ext.user_default.robik.scene.bake.apart import read_walls
 from bpy.types import Object

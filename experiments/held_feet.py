@@ -14,13 +14,13 @@ import numpy as np
 from experiments import CHECKOUT
 from experiments.experiment import Experiment, Found, tell
 from experiments.walking_character import walking_character
+from robik.clips.contacts import below_ground
+from robik.clips.support import zero_moment_margins
 from robik.collision.files import told_collisions
 from robik.collision.measure import measure_penetration
 from robik.motions.penetration import Penetration
 from robik.recordings.recording import load_recording, part_of_time
-from robik.retarget.contacts import below_ground
-from robik.retarget.recorded import Retargeted, retarget_recording
-from robik.retarget.support import zero_moment_margins
+from robik.recordings.retargeting import Retargeted, retarget_recording
 from robik.robots import path as robot_path
 from robik.skeleton.skeleton import SkeletonMotion
 

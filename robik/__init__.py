@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from .errors import AssemblyError, ClipError, FormatError, MechanismError, MissingExtraError, RobikError, ServoError
 
 if TYPE_CHECKING:
+    from .clips.clip import TargetClip, Track, load_clip, save_clip
     from .formats import import_robot, save_robot
     from .kinematics.mobility import Inspection, inspect
     from .mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
@@ -32,11 +33,10 @@ if TYPE_CHECKING:
     from .objectives.settings import Settings, load_settings
     from .objectives.weights import Weights
     from .recordings import load_recording
-    from .retarget.clip import TargetClip, Track, load_clip, save_clip
+    from .recordings.retargeting import Retargeted, retarget_recording
     from .retarget.following_poses import follow_poses
     from .retarget.mirroring import mirrored
     from .retarget.posing import posed
-    from .retarget.recorded import Retargeted, retarget_recording
     from .retarget.retarget import Retargeting, retarget
     from .robots import load
     from .surroundings.obstacle import Obstacle, read_obstacle
@@ -67,12 +67,12 @@ _MODULES = {
     ".objectives.relative_frame": ("RelativeFrame",),
     ".objectives.settings": ("Settings", "load_settings"),
     ".objectives.weights": ("Weights",),
-    ".retarget.clip": ("TargetClip", "Track", "load_clip", "save_clip"),
+    ".clips.clip": ("TargetClip", "Track", "load_clip", "save_clip"),
     ".recordings": ("load_recording",),
     ".retarget.following_poses": ("follow_poses",),
     ".retarget.mirroring": ("mirrored",),
     ".retarget.posing": ("posed",),
-    ".retarget.recorded": ("Retargeted", "retarget_recording"),
+    ".recordings.retargeting": ("Retargeted", "retarget_recording"),
     ".retarget.retarget": ("Retargeting", "retarget"),
     ".robots": ("load",),
     ".surroundings.obstacle": ("Obstacle", "read_obstacle"),

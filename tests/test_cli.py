@@ -14,9 +14,9 @@ import pytest
 from experiments.baking.clips import walker_clip
 from robik import robots
 from robik.bench.clips import boxer_clip
+from robik.clips.clip import TargetClip, Track, save_clip
 from robik.formats import load_robot
 from robik.motions import Motion, load_motion, save_motion
-from robik.retarget.clip import TargetClip, Track, save_clip
 
 
 def robik(folder: Path, *arguments: str) -> subprocess.CompletedProcess:

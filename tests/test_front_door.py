@@ -67,12 +67,12 @@ def test_every_name_is_there_and_typed() -> None:
 def test_retarget_stays_the_function_whatever_is_imported_later() -> None:
     program = """
 import robik
-import robik.retarget.clip
-from robik.retarget import contacts
+import robik.retarget.baking
+from robik.retarget import pinning
 from robik.retarget.report_page import save_page
-print(callable(robik.retarget), robik.retarget.__module__, contacts.__name__)
+print(callable(robik.retarget), robik.retarget.__module__, pinning.__name__)
 """
-    assert run(program).stdout == "True robik.retarget.retarget robik.retarget.contacts\n"
+    assert run(program).stdout == "True robik.retarget.retarget robik.retarget.pinning\n"
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

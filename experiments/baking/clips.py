@@ -10,8 +10,8 @@ import numpy as np
 from experiments.robots import boxer as boxer_design
 from experiments.robots.validation import tool_pose
 from robik.bench.clips import samples, smoothstep, turn, wxyz
+from robik.clips.clip import TargetClip, Track
 from robik.mechanism.model import Mechanism
-from robik.retarget.clip import TargetClip, Track
 
 
 def singular_clip(

@@ -14,13 +14,13 @@ from scipy.spatial.transform import Rotation
 
 from experiments.experiment import Experiment, Found, tell
 from robik.bench.clips import samples, wxyz
+from robik.clips.clip import TargetClip, Track
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import frame_poses
 from robik.kinematics.mobility import inspect
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 
 CHAINS = (10, 20, 50, 100, 200, 300)  # bodies

@@ -12,7 +12,7 @@ from robik import robots
 from robik.errors import RobikError
 from robik.mechanism import Mechanism
 from robik.recordings.recording import load_recording
-from robik.retarget.recorded import Retargeted, retarget_recording
+from robik.recordings.retargeting import Retargeted, retarget_recording
 from robik.skeleton.anatomy import ARM, LEG
 from robik.skeleton.robot import robot_anatomy
 

@@ -15,8 +15,8 @@ from experiments.experiment import Experiment, Found, tell
 from robik.bench.cases import BALANCED, BOXER, DANCER, Case
 from robik.bench.clips import dance_clip
 from robik.bench.walking import walk_clip
+from robik.clips.clip import TargetClip
 from robik.motions import Motion
-from robik.retarget.clip import TargetClip
 from robik.retarget.retarget import retarget
 from robik.robots import load
 

@@ -20,11 +20,11 @@ from experiments.implicit import ImplicitSolver
 from experiments.robots import four_bar as design
 from robik.bench.cases import BALANCED, BOXER, FPS, NAIVE
 from robik.bench.walking import walk_clip
+from robik.clips.support import margins
 from robik.ik.solver import Solver
 from robik.kinematics.rotations import quaternion_matrices
 from robik.motions import Motion
 from robik.retarget.retarget import retarget
-from robik.retarget.support import margins
 from robik.robots import load
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.robots import four_bar
-from robik.retarget.clip import TargetClip, Track
+from robik.clips.clip import TargetClip, Track
 
 
 def handle_clip(turn: float, frames: int = 60) -> TargetClip:

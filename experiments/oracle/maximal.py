@@ -13,13 +13,16 @@ has the gradient 2 B q and the Hessian 2 B.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from robik.mechanism.joints import SLIDES, TURNS
+from robik.mechanism.model import Mechanism
 from robik.mechanism.parts import Joint
 from robik.mechanism.pose import quaternion_matrix
+from robik.objectives.settings import Settings
 
 AXES = np.eye(3)
 
@@ -203,6 +206,18 @@ class JointFrames:
             slides
             + angles(axes.T @ child, [k for k in range(3) if TURNS[k] in self.joint.motions], previous[len(slides) :])
         )
+
+
+class Robot(Protocol):
+    """A mechanism in maximal coordinates.
+
+    `origins` (n + 1, 3) [m]: the bodies' centres of mass in the rest pose, then the world's origin.
+    """
+
+    mechanism: Mechanism
+    settings: Settings
+    joints: list[JointFrames]
+    origins: np.ndarray
 
 
 def motion(joint: Joint, values: Iterable[float]) -> tuple[np.ndarray, np.ndarray]:

@@ -32,7 +32,7 @@ from robik.mechanism.pose import Pose, matrix_quaternion, quaternion_matrix
 from robik.objectives.settings import Settings
 
 if TYPE_CHECKING:
-    from robik.retarget.clip import TargetClip
+    from robik.clips.clip import TargetClip
 
 RANK_TOLERANCE = 1e-8  # singular values below this part of the largest belong to redundant rows
 MOST_ITERATIONS = 300

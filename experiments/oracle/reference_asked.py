@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from experiments.oracle.maximal import AXES, Rows
+from experiments.oracle.maximal import AXES, Robot, Rows
 from robik.errors import ClipError
 from robik.mechanism.joints import SLIDES, TURNS
 from robik.mechanism.pose import quaternion_matrix
@@ -22,9 +22,6 @@ from robik.objectives.look_at import LookAt
 from robik.objectives.objective import Objective
 from robik.objectives.posture import Posture
 from robik.objectives.relative_frame import RelativeFrame
-
-if TYPE_CHECKING:
-    from experiments.oracle.reference import ReferenceSolver
 
 Outer = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]  # from rows (m,): g, g′ (m,), g″ (m, m)
 NOWHERE = np.zeros(3)
@@ -52,7 +49,7 @@ class Term:
         return jacobian.T @ second @ jacobian + self.rows.curvature(state, first)
 
 
-def terms(solver: ReferenceSolver, asked: tuple[Objective, ...], sample: int) -> list[Term]:
+def terms(robot: Robot, asked: tuple[Objective, ...], sample: int) -> list[Term]:
     """Return the terms of one sample of objectives."""
     made: dict[type, Callable[..., Term]] = {
         RelativeFrame: _relative,
@@ -61,23 +58,22 @@ def terms(solver: ReferenceSolver, asked: tuple[Objective, ...], sample: int) ->
         Posture: _posture,
     }
     return [
-        made[type(item)](solver, item.part(slice(sample, sample + 1)), solver.settings.weight_of(item))
-        for item in asked
+        made[type(item)](robot, item.part(slice(sample, sample + 1)), robot.settings.weight_of(item)) for item in asked
     ]
 
 
-def _place(solver: ReferenceSolver, name: str) -> tuple[int, np.ndarray, np.ndarray]:
+def _place(robot: Robot, name: str) -> tuple[int, np.ndarray, np.ndarray]:
     """Return the body, the origin (3,) and the axes (3, 3) of a frame, seen from the body's state."""
-    mechanism = solver.mechanism
+    mechanism = robot.mechanism
     frame = mechanism.frame(name)
     body = mechanism.body_index[frame.body]
     rest = mechanism.bodies[body].pose @ frame.pose
-    return body, np.array(rest.position) - solver.origins[body], rest.matrix
+    return body, np.array(rest.position) - robot.origins[body], rest.matrix
 
 
-def _relative(solver: ReferenceSolver, item: RelativeFrame, weight: Any) -> Term:
-    n, square = len(solver.mechanism.bodies), solver.settings.per_square_metre(solver.mechanism)
-    (b, x, axes), (o, p, seen) = _place(solver, item.frame), _place(solver, item.other)
+def _relative(robot: Robot, item: RelativeFrame, weight: Any) -> Term:
+    n, square = len(robot.mechanism.bodies), robot.settings.per_square_metre(robot.mechanism)
+    (b, x, axes), (o, p, seen) = _place(robot, item.frame), _place(robot, item.other)
     rows: list[tuple] = []
     pulls, leans = [], []
     if item.position is not None:
@@ -97,10 +93,10 @@ def _relative(solver: ReferenceSolver, item: RelativeFrame, weight: Any) -> Term
     return Term(Rows(rows, n), outer)
 
 
-def _look(solver: ReferenceSolver, item: LookAt, weight: float) -> Term:
-    n = len(solver.mechanism.bodies)
-    b, x, axes = _place(solver, item.frame)
-    o, p, seen = (n, NOWHERE, AXES) if item.other is None else _place(solver, item.other)
+def _look(robot: Robot, item: LookAt, weight: float) -> Term:
+    n = len(robot.mechanism.bodies)
+    b, x, axes = _place(robot, item.frame)
+    o, p, seen = (n, NOWHERE, AXES) if item.other is None else _place(robot, item.other)
     point = p + seen @ item.point[0]
     rows = [(n, AXES[k], b, axes @ np.array(item.axis), n, NOWHERE, 0, 1) for k in range(3)]
     rows += [(n, AXES[k], o, point, b, x, 1, 1) for k in range(3)]
@@ -118,10 +114,10 @@ def _look(solver: ReferenceSolver, item: LookAt, weight: float) -> Term:
     return Term(Rows(rows, n), outer)
 
 
-def _distance(solver: ReferenceSolver, item: Distance, weight: float) -> Term:
-    n, scale = len(solver.mechanism.bodies), weight * solver.settings.per_square_metre(solver.mechanism)
-    b, x, _ = _place(solver, item.frame)
-    o, p = (n, item.point[0]) if item.point is not None else _place(solver, str(item.other))[:2]
+def _distance(robot: Robot, item: Distance, weight: float) -> Term:
+    n, scale = len(robot.mechanism.bodies), weight * robot.settings.per_square_metre(robot.mechanism)
+    b, x, _ = _place(robot, item.frame)
+    o, p = (n, item.point[0]) if item.point is not None else _place(robot, str(item.other))[:2]
     wanted = item.distance[0]
 
     def outer(r: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -132,16 +128,16 @@ def _distance(solver: ReferenceSolver, item: Distance, weight: float) -> Term:
     return Term(Rows([(n, AXES[k], b, x, o, p, 1, 1) for k in range(3)], n), outer)
 
 
-def _posture(solver: ReferenceSolver, item: Posture, weight: float) -> Term:
-    frames = next((f for f in solver.joints if f.joint.coordinate_names == (item.joint,)), None)
+def _posture(robot: Robot, item: Posture, weight: float) -> Term:
+    frames = next((f for f in robot.joints if f.joint.coordinate_names == (item.joint,)), None)
     if frames is None:
         raise ClipError(f"the reference draws joints with one motion, and {item.joint!r} is none")
-    n, (motion,), i, j = len(solver.mechanism.bodies), frames.joint.motions, frames.parent, frames.child
+    n, (motion,), i, j = len(robot.mechanism.bodies), frames.joint.motions, frames.parent, frames.child
     target = item.value[0]
     if motion in SLIDES:
-        scale = weight * solver.settings.per_square_metre(solver.mechanism)
+        scale = weight * robot.settings.per_square_metre(robot.mechanism)
         axis = frames.parent_axes[:, SLIDES.index(motion)]
-        row = (i, axis, j, frames.child_origin - solver.origins[j], i, frames.parent_origin - solver.origins[i], 1, 1)
+        row = (i, axis, j, frames.child_origin - robot.origins[j], i, frames.parent_origin - robot.origins[i], 1, 1)
         return Term(
             Rows([row], n),
             lambda r: (float(0.5 * scale * (r[0] - target) ** 2), scale * (r - target), scale * np.ones((1, 1))),

@@ -6,27 +6,15 @@ Independent of the compiled terms.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 
-from experiments.oracle.maximal import AXES, Rows
+from experiments.oracle.maximal import AXES, Robot, Rows
 from experiments.oracle.reference_asked import Term
-from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import quaternion_matrix
 from robik.objectives.settings import Settings
 
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]
-
-
-class Robot(Protocol):
-    """A mechanism in maximal coordinates.
-
-    `origins` (n + 1, 3) [m]: the bodies' centres of mass in the rest pose, then the world's origin.
-    """
-
-    mechanism: Mechanism
-    origins: np.ndarray
 
 
 class Objective:

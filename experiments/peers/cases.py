@@ -9,12 +9,12 @@ import numpy as np
 
 from robik.bench.clips import arm_clip, samples, smoothstep, turn, wxyz
 from robik.bench.walking import walk_clip
+from robik.clips.clip import TargetClip, Track
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.look_at import LookAt
 from robik.objectives.relative_frame import RelativeFrame
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.robots import load
 
 FPS = 60.0

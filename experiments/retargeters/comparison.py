@@ -19,7 +19,7 @@ from experiments.walking_character import walking_character
 from robik.motions.layout import numbers_of
 from robik.motions.simulator_archive import qpos_of
 from robik.recordings.recording import load_recording, part_of_time
-from robik.retarget.recorded import retarget_recording
+from robik.recordings.retargeting import retarget_recording
 from robik.skeleton.skeleton import SkeletonMotion
 
 FOLDER = CHECKOUT.parent / "shared/data"

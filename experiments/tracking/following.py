@@ -15,9 +15,9 @@ from experiments.experiment import Experiment, Found, tell
 from experiments.tracking.live import TRACKERS
 from robik.bench.clips import dance_clip, samples, smoothstep
 from robik.bench.walking import walk_clip
+from robik.clips.clip import TargetClip, Track
 from robik.limiter import Limiter
 from robik.mechanism.model import Mechanism
-from robik.retarget.clip import TargetClip, Track
 from robik.robots import load
 from robik.tracking import Target, Targets, Tracker
 from robik.tracking.limits import MotionLimits

@@ -7,11 +7,11 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy.types import Context, Menu, Object
 from bpy_extras.io_utils import ExportHelper
 
+from ...robik.clips.support import thin_feet
 from ...robik.errors import RobikError
 from ...robik.formats import WRITERS
 from ...robik.mechanism import JOINT_TYPES
 from ...robik.mechanism.joints import SLIDES
-from ...robik.retarget.support import thin_feet
 from ...robik.words import counted
 from ...scene.long_work.steps import compile_ahead
 from ...scene.robot import hand_build

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import pi
 
+from ..clips.clip import TargetClip
 from ..mechanism.model import Mechanism
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
-from ..retarget.clip import TargetClip
 from ..robots import load
 from .clips import arm_clip, boxer_clip, chain_clip, crank_clip, dance_clip
 from .walking import walk_clip

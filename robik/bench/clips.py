@@ -7,11 +7,11 @@ from math import pi
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..clips.clip import TargetClip, Track
 from ..kinematics.forward import body_poses
 from ..kinematics.frames import frame_poses
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import matrix_quaternion
-from ..retarget.clip import TargetClip, Track
 
 
 def boxer_clip(boxer: Mechanism, fps: float, seconds: float = 2.0) -> TargetClip:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..clips.clip import TargetClip, Track
 from ..mechanism.model import Mechanism
 from ..retarget.balance import with_balance
-from ..retarget.clip import TargetClip, Track
 from .clips import samples, smoothstep, turn, wxyz
 
 STAND, SWING, DOUBLE = 1.0, 0.75, 0.5  # s: before and after the walk; of a foot in the air; of both on the ground

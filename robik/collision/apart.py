@@ -14,11 +14,11 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from ..clips.clip import TargetClip
 from ..mechanism import Mechanism
 from ..motions import Motion
 from ..objectives.clearance import Clearance
 from ..objectives.objective import Objective, States
-from ..retarget.clip import TargetClip
 from ..surroundings.obstacle import Obstacle
 from .barriers import Barriers
 from .files import told_collisions

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mechanism import WORLD, Mechanism
+from ..mechanism.orientations import quaternions
 from ..motions import Motion
 from ..objectives.above import Above
-from ..skeleton.placement import quaternions
 from ..surroundings.convex import convex_parts, is_too_fine
 from ..surroundings.obstacle import GROUND, Obstacle
 from .judge import Judge, Pair

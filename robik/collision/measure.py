@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..clips.clip import TargetClip
+from ..clips.contacts import ground_of
+from ..clips.support import standing_points
 from ..errors import ClipError
 from ..mechanism import Mechanism
 from ..motions import Motion
 from ..motions.penetration import Penetration
-from ..retarget.clip import TargetClip
-from ..retarget.contacts import ground_of
-from ..retarget.support import standing_points
 from ..surroundings.ground import Ground
 from ..surroundings.obstacle import GROUND, Obstacle
 from .barriers import Barriers

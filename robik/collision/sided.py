@@ -14,10 +14,10 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.transform import Rotation
 
+from ..clips.contacts import runs
 from ..mechanism import Mechanism
 from ..motions import Motion
 from ..objectives.above import Above
-from ..retarget.contacts import runs
 from .judge import Pair
 from .shapes import CollisionShape
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..clips.clip import TargetClip
     from ..mechanism import Mechanism
     from ..motions import Motion
-    from ..retarget.clip import TargetClip
 
 
 def judged(mechanism: Mechanism, motion: Motion, clip: TargetClip, robot_file: str | Path) -> Motion:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import RobikError
-from .arguments import add_robot, command, load, naming, robot_file
+from .arguments import add_header, add_robot, command, load, naming, robot_file
 from .judging import judged
 from .retiming import add_slow_down, slowed_down
 
@@ -117,6 +117,7 @@ def add_export(commands: argparse._SubParsersAction) -> None:
         "--order", choices=("depth", "breadth"), default="depth",
         help="of bodies and joints in formats without their names: as MuJoCo has them (default), or as Isaac",
     )  # fmt: skip
+    add_header(parser)
     parser.add_argument("--servos", metavar="SERVOS.json", help="for formats that hold servo counts")
     parser.add_argument(
         "--carry-weight", action="store_true", help="goals that bring loaded servos to the motion: of --robot, --servos"
@@ -126,11 +127,11 @@ def add_export(commands: argparse._SubParsersAction) -> None:
 
 
 def _solve(options: argparse.Namespace) -> None:
+    from ..clips.clip import load_clip
     from ..files import check_writable
     from ..motions import load_motion, save_motion, save_report, save_states, values_for
     from ..objectives.pose_prior import PosePrior
     from ..objectives.settings import Settings, load_settings
-    from ..retarget.clip import load_clip
     from ..retarget.retarget import retarget
     from ..warm_up import help_compiling
 
@@ -197,9 +198,9 @@ def _print_solved(motion: Motion) -> None:
 def _report(options: argparse.Namespace) -> None:
     from pathlib import Path
 
+    from ..clips.clip import load_clip
     from ..motions import load_motion, load_states
     from ..objectives.settings import Settings, load_settings
-    from ..retarget.clip import load_clip
     from ..retarget.report_page import save_page, with_states
 
     motion = load_motion(options.motion)
@@ -260,6 +261,7 @@ def _export(options: argparse.Namespace) -> None:
         rate=options.rate,
         fps=options.fps,
         order=options.order,
+        header=options.header,
         carry=_carry(options, robot) if options.carry_weight else None,
         follow=_follow,
     )

@@ -15,8 +15,8 @@ from .retiming import add_slow_down, slowed_down
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..motions import Motion
+    from ..recordings.retargeting import Retargeted
     from ..retarget.baking import Balance
-    from ..retarget.recorded import Retargeted
 
 EVERY = 0.5  # s between two looks at the progress
 
@@ -48,8 +48,8 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..files import check_writable
     from ..motions import save_report
     from ..motions.registry import format_to_write
+    from ..recordings.retargeting import retarget_recording
     from ..retarget.baking import BakeSettings, balance_by_name
-    from ..retarget.recorded import retarget_recording
     from ..surroundings.obstacle import read_surroundings
     from ..warm_up import help_compiling
 
@@ -91,7 +91,9 @@ def _write(found: Retargeted, options: argparse.Namespace, name: str) -> None:
 
     motion = slowed_down(found.mechanism, found.motion) if options.slow_down else found.motion
     motion = motion if options.rate is None else resampled(motion, options.rate)
-    save_motion(motion, options.output, name, Companions(robot=found.mechanism, order=options.order))
+    save_motion(
+        motion, options.output, name, Companions(robot=found.mechanism, order=options.order, header=options.header)
+    )
     if options.save_mapping:
         save_rows(found.rows, options.save_mapping)
 
@@ -110,7 +112,7 @@ def _tell(found: Retargeted) -> None:
 
 def _tell_thin_feet(mechanism: Mechanism, balance: Balance) -> None:
     """Say on stderr which feet the robot cannot stand on alone, where it is to be balanced."""
-    from ..retarget.support import thin_feet
+    from ..clips.support import thin_feet
 
     if balance.needs_contacts and (thin := thin_feet(mechanism, balance.margin)):
         print(f"note: {thin}", file=sys.stderr)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..clips.support import sole_length, standing_points
 from ..dynamics import InverseDynamics
 from ..dynamics.contact_points import sole_contacts
 from ..dynamics.drives import carry_weight
@@ -16,7 +17,6 @@ from ..errors import ClipError
 from ..mechanism import Mechanism, Pose
 from ..motions import BaseTrack, Motion
 from ..retarget.posing import posed
-from ..retarget.support import sole_length, standing_points
 from ..servo.chain import ServoChain
 from .carrying import limits_of
 from .motion_forces import HIGH

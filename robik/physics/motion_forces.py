@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..clips.contacts import standing
+from ..clips.support import sole_length, standing_points
 from ..dynamics import Dynamics, InverseDynamics
 from ..dynamics.contact_points import sole_contacts
 from ..errors import ClipError
 from ..mechanism import Mechanism
 from ..motions import Motion
-from ..retarget.contacts import standing
 from ..retarget.posing import posed
-from ..retarget.support import sole_length, standing_points
 
 HIGH = 0.15  # sole lengths: a foot that never comes this near to the lowest one's ground never stands
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..clips.support import sole_length, standing_points
 from ..contacts.legs import turns_freely
-from ..retarget.support import sole_length, standing_points
 from .plan import Plan
 
 RAISED = 2.0  # shares of m g h: what a leg should have

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..clips.support import placed, signed_distance, standing_points, support_polygons
 from ..dynamics import Dynamics, InverseDynamics
 from ..dynamics.contact_points import FRICTION
 from ..dynamics.drives import Drive, carry_weight, standing_drives, standing_share
@@ -21,7 +22,6 @@ from ..mechanism import Mechanism
 from ..mechanism.topology import build_topology
 from ..motions import Motion
 from ..motions.resampling import played_straight
-from ..retarget.support import placed, signed_distance, standing_points, support_polygons
 from ..tilt_feedback import TiltPlan
 from .motion_forces import motion_forces
 from .tilt_plan import plan_of

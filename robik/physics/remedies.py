@@ -10,21 +10,21 @@ import numpy as np
 from scipy.ndimage import convolve1d, maximum_filter1d
 from scipy.spatial.transform import Rotation
 
+from ..clips.clip import TargetClip, Track
+from ..clips.contacts import above_ground
 from ..collision.apart import Walls, solved_apart
 from ..contacts.legs import pelvis
 from ..kinematics.frames import frame_poses
 from ..mechanism import Mechanism
+from ..mechanism.orientations import quaternions
 from ..motions import Motion
 from ..objectives.posture import Posture, drawable_coordinates
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
 from ..retarget.baking import Balance, balanced
-from ..retarget.clip import TargetClip, Track
-from ..retarget.contacts import above_ground
 from ..retarget.posing import posed
 from ..retarget.retarget import Retargeting
 from ..retarget.swings import landing_softly, narrowed
-from ..skeleton.placement import quaternions
 from ..steps import finish
 from .motion_forces import standing_phases
 

@@ -10,7 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from ..retarget.support import convex_hull, signed_distance
+from ..clips.support import convex_hull, signed_distance
 from ..tilt_feedback import TiltPlan
 from .sensing import Sensing
 from .trials import Trial

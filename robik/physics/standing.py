@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..motions import Motion
-from ..retarget.clip import TargetClip
 from ..retarget.giving import motors_give
 from ..steps import finish, relay
 from .motors import Motors

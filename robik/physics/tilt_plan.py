@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
+from ..clips.support import standing_points
 from ..dynamics import InverseDynamics
 from ..errors import MechanismError
 from ..kinematics.rotations import quaternion_matrices
 from ..mechanism import Mechanism
 from ..motions import Motion
-from ..retarget.support import standing_points
 from ..tilt_feedback import TiltPlan
 from .motion_forces import MotionForces, motion_forces
 

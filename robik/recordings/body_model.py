@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError, FormatError
 from ..files import read_whole
-from ..skeleton.placement import quaternions
+from ..mechanism.orientations import quaternions
 from ..skeleton.skeleton import Skeleton, SkeletonMotion
 from .arrays import load_arrays, numbers
 

@@ -12,8 +12,8 @@ from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError
+from ..mechanism.orientations import quaternions
 from ..skeleton.anatomy import named_parts
-from ..skeleton.placement import quaternions
 from ..skeleton.skeleton import Skeleton, SkeletonMotion
 
 CHANGE = 20.0  # by which the change of a distance, against it, counts beside the distance

@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError, FormatError
 from ..files import read_whole
+from ..mechanism.orientations import quaternions, rotation
 from ..skeleton.anatomy import named_parts
-from ..skeleton.placement import quaternions, rotation
 from ..skeleton.skeleton import Skeleton, SkeletonMotion
 from . import archives, bvh
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..objectives.settings import Settings
@@ -18,7 +19,6 @@ from ..skeleton.robot import limb_directions
 from ..skeleton.single import single
 from ..steps import finish
 from .balance import BalancePlan
-from .clip import TargetClip
 from .giving import sole_share
 from .pinning import pin_feet
 from .reach import reaching

@@ -16,14 +16,14 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
 
+from ..clips.clip import TargetClip
+from ..clips.contacts import foot_poses, with_contacts
+from ..clips.support import placed, sole_polygon
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..skeleton.hips import hips_of
-from .clip import TargetClip
 from .com_path import Smoothness, levers, outside, smooth_inside, zero_moment
-from .contacts import foot_poses, with_contacts
 from .footholds import Footholds
-from .support import placed, sole_polygon
 
 RATE = 60.0  # the path is planned at this many points a second and interpolated between them
 JERK = 0.1  # [s]: its sixth power weighs jerk

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..clips.clip import TargetClip
 from ..kinematics.blocks import blocks
 from ..kinematics.frames import frame_poses
 from ..kinematics.rotations import quaternion_matrices
@@ -13,7 +14,6 @@ from ..mechanism.model import Mechanism
 from ..objectives.distances import angle_between, length_along
 from ..objectives.objective import States, TargetError
 from ..objectives.settings import Settings
-from .clip import TargetClip
 
 
 class ClipErrors(NamedTuple):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..clips.clip import TargetClip, Track
 from ..mechanism.model import Mechanism
 from ..motions import Motion
 from ..motions.format import FramePoses
 from ..objectives.posture import Posture
 from ..objectives.settings import Settings
-from .clip import TargetClip, Track
 from .retarget import retarget
 from .shortfall import ORIENTATION_MET, position_met
 

@@ -8,10 +8,10 @@ from math import inf
 
 import numpy as np
 
+from ..clips.clip import TargetClip
+from ..clips.contacts import foot_poses
+from ..clips.support import convex_hull, inset, placed, sole_axes, sole_polygon
 from ..mechanism.model import Mechanism
-from .clip import TargetClip
-from .contacts import foot_poses
-from .support import convex_hull, inset, placed, sole_axes, sole_polygon
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

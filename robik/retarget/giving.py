@@ -15,10 +15,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..clips.support import sole_axes, sole_polygon
 from ..dynamics.drives import Drive, standing_share
 from ..dynamics.inverse import InverseDynamics
 from ..mechanism.model import Mechanism
-from .support import sole_axes, sole_polygon
 
 SOFTER = 0.5  # of their stiffness: what motors may really have
 SHARE = 0.2  # of a sole's width, where motors are unknown

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..clips.clip import TargetClip, Track
+from ..clips.contacts import runs
 from ..contacts.contact import Contact
 from ..errors import ClipError
-from .clip import TargetClip, Track
-from .contacts import runs
 
 RAMP = 0.1  # s
 RISE = 1000.0

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..clip_solver.bounds import differences
+from ..clips.clip import TargetClip
 from ..kinematics.actuation import speeds
 from ..kinematics.forward import body_poses
 from ..kinematics.frames import robot_com
@@ -19,7 +20,6 @@ from ..mechanism.model import Mechanism
 from ..motions import Motion, Report
 from ..motions.report import ObjectiveError
 from ..objectives.settings import Settings
-from .clip import TargetClip
 from .distances import ClipErrors, ObjectiveErrors, distances, objective_errors
 from .misses import misses
 from .quality import QualityFigures

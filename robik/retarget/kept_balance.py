@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..clips.clip import TargetClip
+from ..clips.support import zero_moment_margins
 from ..mechanism.model import Mechanism
 from ..motions import Motion
 from ..motions.report import Quality
-from .clip import TargetClip
-from .support import zero_moment_margins
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..clips.clip import TargetClip
 from ..kinematics.frames import frame_poses
 from ..kinematics.rotations import quaternion_matrices
 from ..mechanism.model import Mechanism
 from ..skeleton.anatomy import PARTS_OF
 from ..skeleton.robot import robot_anatomy
-from .clip import TargetClip
 
 
 class LimbDirections:

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..clip_solver.bounds import FITS, ORDERS, differences
 from ..clip_solver.clip_solver import MOST, ClipSolver
+from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..ik.memory import Output
 from ..ik.solver import ClipTargets, Solver
 from ..kinematics.frames import com_of_states, own_frames
 from ..mechanism.model import Mechanism
 from ..motions.report import LookAhead
-from .clip import TargetClip
 from .distances import distances
 
 APART, TURNED = 0.05, 0.1  # of the robot's size, and rad: what the ends of a cyclic clip may be apart

@@ -9,10 +9,10 @@ from scipy.spatial.transform import Rotation
 
 from ..kinematics.rotations import quaternion_matrices
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternions
 from ..mechanism.pose import Pose
 from ..mechanism.topology import build_topology
 from ..motions import BaseTrack, Motion, values_for
-from ..skeleton.placement import quaternions
 from ..skeleton.symmetry import Symmetry, symmetry_of
 
 

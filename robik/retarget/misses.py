@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..clips.clip import TargetClip
 from ..mechanism.model import Mechanism
 from ..objectives.objective import TargetError
 from ..objectives.settings import Settings
-from .clip import TargetClip
 from .distances import ClipErrors
 from .shortfall import ORIENTATION_MET, millimetres, position_met
 

@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
+from ..clips.clip import TargetClip
+from ..clips.contacts import feet, foot_poses, runs, with_contacts
+from ..clips.on_ground import along_with, from_ground, onto_ground
+from ..clips.sole_turns import ground_height, laid_on, up_of
+from ..clips.support import placed, sole_length
+from ..clips.terrain import Terrain, raised_over
 from ..mechanism.model import Mechanism
 from ..surroundings.ground import Ground
-from .clip import TargetClip
-from .contacts import feet, foot_poses, runs, with_contacts
-from .on_ground import along_with, from_ground, onto_ground
-from .sole_turns import ground_height, laid_on, up_of
-from .support import placed, sole_length
-from .terrain import Terrain, raised_over
 
 STEP = 0.3  # of a sole's length: a foot that stands this much higher than the lowest does so on a step
 FADE = 0.5  # before the first phase, and after the last, corrections come and go within this [s]

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..clip_solver.bounds import differences
+from ..clips.clip import TargetClip
+from ..clips.contacts import depth_below, ground_of, standing_feet
 from ..contacts.contact import hold_of
 from ..kinematics.frames import frame_poses
 from ..mechanism.model import Mechanism
 from ..motions import Motion
 from ..motions.penetration import DEEP
 from ..motions.report import Quality
-from .clip import TargetClip
-from .contacts import depth_below, ground_of, standing_feet
 from .held_contacts import HeldTrack, held_tracks
 from .kept_balance import with_balance_figures
 from .limb_directions import LimbDirections

@@ -14,6 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..clips.clip import TargetClip, Track
+from ..clips.contacts import feet, foot_poses, runs
+from ..clips.support import sole_axes
 from ..ik.standing import FlatSolver
 from ..kinematics.frames import frame_poses
 from ..mechanism import Frame, Mechanism, Pose
@@ -21,13 +24,10 @@ from ..motions import Motion
 from ..motions.report import MovedFoothold
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
-from .clip import TargetClip, Track
-from .contacts import feet, foot_poses, runs
 from .held_contacts import held_tracks
 from .pinning import held_elsewhere
 from .quality import contact_gaps
 from .retarget import Retargeting
-from .support import sole_axes
 
 RATE = 30.0  # [Hz] of the samples that are solved
 ROUNDS = 6  # at most

@@ -15,6 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from ..clips.clip import TargetClip
+from ..clips.contacts import find_contacts, runs
+from ..clips.support import margins, zero_moment_margins
 from ..errors import ClipError
 from ..extras import extra
 from ..files import write_whole
@@ -22,12 +25,9 @@ from ..kinematics.frames import robot_com
 from ..mechanism.model import Mechanism
 from ..motions import Motion, values_for
 from ..objectives.settings import Settings
-from .clip import TargetClip
-from .contacts import find_contacts, runs
 from .distances import distances
 from .posing import posed
 from .quality import measure_quality
-from .support import margins, zero_moment_margins
 
 MOST = 3000  # points of a line; beyond that the largest of neighbours stand for them
 ROW = 230  # height of a plot [px]

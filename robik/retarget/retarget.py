@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..ik.prior_solver import PriorSolver
 from ..ik.solver import ClipTargets, Solver
@@ -20,7 +21,6 @@ from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, LookAhead, Motion, Report
 from ..objectives.pose_prior import WEIGHT, PosePrior
 from ..objectives.settings import Settings
-from .clip import TargetClip
 from .distances import ClipErrors, ObjectiveErrors
 from .held_contacts import check_contacts
 from .judging import judged, make_report

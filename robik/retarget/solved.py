@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..clips.clip import TargetClip
 from ..contacts.contact import Contact
 from ..ik.memory import States
 from ..ik.solver import ClipTargets, Solver
@@ -22,7 +23,6 @@ from ..kinematics.frames import become_own_frames, com_of_states, own_frames, re
 from ..kinematics.kernels import new_placement
 from ..objectives.objective import TargetError
 from ..objectives.settings import Settings
-from .clip import TargetClip
 from .distances import ClipErrors, ObjectiveErrors, distances, objective_errors
 from .quality import QualityFigures
 

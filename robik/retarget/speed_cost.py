@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..clips.clip import TargetClip, Track
 from ..errors import ClipError
 from ..kinematics.frames import frame_poses
 from ..kinematics.rotations import product
@@ -13,7 +14,6 @@ from ..mechanism.model import Mechanism
 from ..motions import Motion, Report, SpeedCost
 from ..motions.report import SpeedErrors
 from ..objectives.settings import Settings
-from .clip import TargetClip, Track
 from .distances import distances
 from .shortfall import ORIENTATION_MET, position_met
 

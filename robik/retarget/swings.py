@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..clips.clip import TargetClip, Track
+from ..clips.contacts import runs
 from ..mechanism.model import Mechanism
-from .clip import TargetClip, Track
-from .contacts import runs
 
 LANDING = 0.15  # [s] before a foot stands, in which it comes to rest
 

@@ -16,15 +16,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..clips.clip import TargetClip
+from ..clips.support import zero_moment_margins
 from ..dynamics.zero_moment import point_mass_zero_moment, zero_moment_points
 from ..mechanism.model import Mechanism
 from ..motions import Motion
 from ..objectives.settings import Settings
 from .balance import MOVING, BalancePlan
-from .clip import TargetClip
 from .reach import Reached, thinned
 from .retarget import Retargeting
-from .support import zero_moment_margins
 
 PASSES = 4  # at most
 KEPT = 0.02  # of the margin: a plan that falls short of it by less, in the mean, is done

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..mechanism.orientations import quaternions, rotation
 from .anatomy import ARM, FRONT_LEG, LEG, Anatomy
-from .placement import quaternions, rotation
 from .robot_parts import RobotAnatomy
 from .skeleton import Skeleton, SkeletonMotion
 

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..mechanism import Mechanism, Pose
+from ..mechanism.orientations import quaternions, rotation
 from .anatomy import ARM, FRONT_LEG, Anatomy
 from .correspondence import FLAT, begins_with_pose
 from .mapping import nearest_axis
 from .overlay import FitTarget, Overlay, laid_over, rotation_between
-from .placement import Placement, quaternions, rotation
+from .placement import Placement
 from .reach import Reach, trunk_between
 from .robot_parts import RobotLimb
 from .skeleton import Skeleton, SkeletonMotion

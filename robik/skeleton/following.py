@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..mechanism import Mechanism, Pose
 from ..objectives.weights import Weights
-from ..retarget.clip import TargetClip
 from .anatomy import Anatomy, read_anatomy
 from .fit import Fitted, FittedTarget, fit
 from .mapping import Row

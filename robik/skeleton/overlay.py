@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..clips.support import sole_axes
 from ..contacts.legs import pelvis
 from ..mechanism import Frame, Mechanism, Pose
-from ..retarget.support import sole_axes
+from ..mechanism.orientations import quaternions, rotation
 from .anatomy import ARM, LEG, Anatomy
 from .correspondence import (
     FLAT,
@@ -25,7 +26,7 @@ from .correspondence import (
     yaw_between,
 )
 from .names import ARMS, part_of, robot_name
-from .placement import Placement, quaternions, rotation
+from .placement import Placement
 from .robot import robot_anatomy
 from .robot_parts import RobotAnatomy, RobotLimb
 from .skeleton import Skeleton, SkeletonMotion

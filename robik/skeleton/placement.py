@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..mechanism import Pose
+from ..mechanism.orientations import rotation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,28 +56,3 @@ class Placement:
         """By the yaw, from the world to the robot, and both."""
         yaw, back = Rotation.from_euler("z", self.yaw), rotation(self.root.quaternion).inv()
         return yaw, back, back * yaw
-
-
-def rotation(quaternion: Iterable[float]) -> Rotation:
-    """Return the rotation of a quaternion wxyz of about unit length, or of rows of them.
-
-    Args:
-        quaternion: Quaternion (4,), or rows (N, 4) of them.
-
-    Returns:
-        The rotation, or N of them.
-    """
-    rows = quaternion if isinstance(quaternion, np.ndarray) else np.asarray(tuple(quaternion))
-    return Rotation.from_quat(rows[..., [1, 2, 3, 0]])
-
-
-def quaternions(orientations: Rotation) -> np.ndarray:
-    """Return rotations as unit quaternions wxyz.
-
-    Args:
-        orientations: Orientations.
-
-    Returns:
-        Quaternions (..., 4).
-    """
-    return orientations.as_quat()[..., [3, 0, 1, 2]]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from .placement import rotation
+from ..mechanism.orientations import rotation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..clips.clip import Track
 from ..mechanism import Pose
-from ..retarget.clip import Track
-from .placement import Placement, quaternions, rotation
+from ..mechanism.orientations import quaternions, rotation
+from .placement import Placement
 from .reach import Reach
 from .skeleton import SkeletonMotion
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..clips.clip import TargetClip, Track
+from ..clips.contacts import FAST, HIGH, RAISED, SLOW, feet, foot_poses
+from ..clips.sole_turns import flattened, ground_height
+from ..clips.support import convex_hull, nearest, placed, sole_length, sole_polygon
 from ..mechanism.model import Mechanism
 from ..retarget.balance import default_wish
-from ..retarget.clip import TargetClip, Track
-from ..retarget.contacts import FAST, HIGH, RAISED, SLOW, feet, foot_poses
 from ..retarget.footholds import sole_inside
 from ..retarget.pinning import FADE, STEP
-from ..retarget.sole_turns import flattened, ground_height
-from ..retarget.support import convex_hull, nearest, placed, sole_length, sole_polygon
 from .targets import Targets
 
 LAND = 0.1  # [s] in which a foot that touches down comes to rest where it is held
@@ -75,7 +75,7 @@ class _Foot:
         self.levels.append((self.clock, float(centre[2])))
 
     def touches(self, ground: float) -> bool:
-        """Return whether it stands now, by its height over a ground [m] and its speed, as `retarget.contacts` does."""
+        """Return whether it stands now, by its height over a ground [m] and its speed, as `clips.contacts` does."""
         level = self.level if self.level - ground < HIGH * self.length else ground
         height = (self.levels[-1][1] - level) / self.length
         speed = float(np.linalg.norm(self.speed)) / self.length

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from ..clips.clip import TargetClip
 from ..dynamics import inverse_dynamics
 from ..ik import curvature, hessian, newton, sqp
 from ..ik.work import new_work
@@ -17,7 +18,6 @@ from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
 from ..motions import Motion
 from ..objectives.registry import new_tables
-from ..retarget.clip import TargetClip
 from ..retarget.retarget import retarget
 from ..tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 from .problems import SETTINGS, TIMES, asking_for_all, loop, tree

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..clips.clip import TargetClip, Track
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Body, Joint
 from ..mechanism.pose import Pose
@@ -13,7 +14,6 @@ from ..mechanism.topology import SMALL
 from ..objectives.registry import ASKED
 from ..objectives.rows import Row
 from ..objectives.settings import Settings
-from ..retarget.clip import TargetClip, Track
 
 TIMES = np.array([0.0, 0.1])
 SETTINGS = Settings(state_weight=1e-3, length=1.0)

@@ -11,12 +11,12 @@ from time import perf_counter
 import numpy as np
 from bpy.types import Context, Object
 
+from ...robik.clips.clip import TargetClip
+from ...robik.clips.contacts import above_ground
 from ...robik.collision.apart import Walls, solved_apart
 from ...robik.kinematics.forward import ForwardKinematics
 from ...robik.motions import Motion
 from ...robik.retarget.blend import blended, blended_base, within_speeds
-from ...robik.retarget.clip import TargetClip
-from ...robik.retarget.contacts import above_ground
 from ...robik.retarget.retarget import Retargeting
 from ...robik.warm_up import help_compiling
 from ..long_work import heartbeat

@@ -19,9 +19,9 @@ from bpy.types import Action, Context, Depsgraph, Object, Scene
 
 from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
+from ...robik.mechanism.orientations import rotation
 from ...robik.objectives.settings import Settings
 from ...robik.retarget.baking import OBJECT
-from ...robik.skeleton.placement import rotation
 from ...robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 from ...robik.tracking.balance import LiveBalance
 from ..balance.centre_of_mass import Balance, read_balance

@@ -12,11 +12,11 @@ from math import inf
 import numpy as np
 from bpy.types import Action, Object
 
+from ...robik.clips.clip import TargetClip, Track
 from ...robik.objectives.objective import Objective
 from ...robik.objectives.registry import ASKED
 from ...robik.objectives.settings import Settings
 from ...robik.objectives.weights import Weights
-from ...robik.retarget.clip import TargetClip, Track
 from ...robik.surroundings.obstacle import Obstacle, take_obstacles
 
 KEY = "robik_clip"

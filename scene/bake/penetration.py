@@ -7,12 +7,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup
 
+from ...robik.clips.contacts import ground_of
 from ...robik.collision.files import ToldCollisions
 from ...robik.collision.measure import measure_penetration
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
 from ...robik.motions.penetration import Penetration
-from ...robik.retarget.contacts import ground_of
 from ...robik.surroundings.ground import Ground
 from ...robik.surroundings.obstacle import Obstacle
 from ..long_work.steps import Progress, in_thread

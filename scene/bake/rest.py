@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from bpy.types import Object, PropertyGroup
 
+from ...robik.clips.clip import TargetClip, Track
 from ...robik.kinematics.frames import robot_com
 from ...robik.mechanism import Mechanism
 from ...robik.objectives.settings import Settings
-from ...robik.retarget.clip import TargetClip, Track
 from ...robik.retarget.distances import distances
 from ...robik.retarget.misses import misses
 from ...robik.retarget.shortfall import millimetres

@@ -7,11 +7,11 @@ from math import inf, isfinite
 import numpy as np
 from bpy.types import PropertyGroup
 
+from ...robik.clips.clip import TargetClip
+from ...robik.clips.contacts import below_ground, runs
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion, Report, SpeedCost
 from ...robik.motions.report import Quality
-from ...robik.retarget.clip import TargetClip
-from ...robik.retarget.contacts import below_ground, runs
 from ...robik.retarget.kept_balance import kept_balance
 from ...robik.retarget.shortfall import beyond_the_robot, millimetres, position_met
 

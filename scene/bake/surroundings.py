@@ -9,10 +9,10 @@ import numpy as np
 from bpy.types import Object, Scene
 from scipy.spatial.transform import Rotation
 
+from ...robik.clips.clip import TargetClip
 from ...robik.errors import RobikError
 from ...robik.mechanism import Pose
-from ...robik.retarget.clip import TargetClip
-from ...robik.skeleton.placement import quaternions
+from ...robik.mechanism.orientations import quaternions
 from ...robik.surroundings.obstacle import GROUND, Obstacle, named_apart
 from ..character.mapping import MappedTarget, check_object
 from ..robot.body_mesh import triangles

@@ -7,10 +7,10 @@ from collections.abc import Generator, Iterator
 import numpy as np
 from bpy.types import Context
 
+from ...robik.clips.clip import TargetClip
 from ...robik.mechanism import Mechanism
+from ...robik.mechanism.orientations import rotation
 from ...robik.retarget.baking import OBJECT, balancing
-from ...robik.retarget.clip import TargetClip
-from ...robik.skeleton.placement import rotation
 from ...robik.steps import relay
 from ..balance.centre_of_mass import Balance
 from ..balance.contacts import with_hand_contacts

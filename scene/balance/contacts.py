@@ -9,9 +9,9 @@ from math import ceil, floor
 import numpy as np
 from bpy.types import PropertyGroup
 
+from ...robik.clips.clip import TargetClip
+from ...robik.clips.contacts import runs
 from ...robik.errors import RobikError
-from ...robik.retarget.clip import TargetClip
-from ...robik.retarget.contacts import runs
 from ..character.mapping import MappedTarget
 from ..robot.library import add_row
 

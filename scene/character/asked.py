@@ -9,10 +9,11 @@ import numpy as np
 
 from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism, Pose
+from ...robik.mechanism.orientations import quaternions, rotation
 from ...robik.objectives.objective import Objective
 from ...robik.objectives.registry import objective_of
 from ...robik.objectives.rows import Row
-from ...robik.skeleton.placement import Placement, quaternions, rotation
+from ...robik.skeleton.placement import Placement
 from .mapping import MappedTarget
 
 Sampled = tuple[np.ndarray, np.ndarray]  # positions (T, 3) [m] and unit quaternions (T, 4), in the world

@@ -9,12 +9,13 @@ import numpy as np
 from bpy.types import Depsgraph, LayerCollection, Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
+from ...robik.clips.clip import Track
 from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism, Pose
+from ...robik.mechanism.orientations import quaternions, rotation
 from ...robik.objectives.registry import row_kind
 from ...robik.objectives.weights import Weights
-from ...robik.retarget.clip import Track
-from ...robik.skeleton.placement import Placement, quaternions, rotation
+from ...robik.skeleton.placement import Placement
 from ...robik.skeleton.reach import Reach
 from ...robik.skeleton.tracks import track as tracked
 from ..robot.parts import pose_of, unit

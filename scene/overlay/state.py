@@ -8,6 +8,7 @@ from math import degrees
 import numpy as np
 from bpy.types import Depsgraph, Object, PropertyGroup, Scene
 
+from ...robik.clips.support import TOUCH, signed_distance, sole_length, standing_points, support_polygons
 from ...robik.dynamics.inverse import GRAVITY
 from ...robik.errors import RobikError
 from ...robik.ik.independence import independence
@@ -19,7 +20,6 @@ from ...robik.mechanism.joints import SLIDES
 from ...robik.mechanism.pose import Vector
 from ...robik.motions import Motion
 from ...robik.objectives.settings import Settings
-from ...robik.retarget.support import TOUCH, signed_distance, sole_length, standing_points, support_polygons
 from ..animation.actions import curves_of
 from ..bake.kept_clip import KeptClip, kept_clip
 from ..bake.result import used_range

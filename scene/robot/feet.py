@@ -9,11 +9,11 @@ import numpy as np
 from bpy.types import Object
 from mathutils import Matrix
 
+from ...robik.clips.sole_turns import ground_height
 from ...robik.errors import RobikError
 from ...robik.formats.mesh_files import is_placeholder
 from ...robik.mechanism import Frame, Pose
 from ...robik.mechanism.visual import SHAPES
-from ...robik.retarget.sole_turns import ground_height
 from ...robik.skeleton.feet import Shape, foot_name, sides_of, sole_of
 from ...robik.skeleton.names import part_of
 from ...robik.skeleton.shapes import primitive_points

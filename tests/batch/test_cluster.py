@@ -19,8 +19,8 @@ from robik.batch.job import Plan, output_file
 from robik.batch.run import items_in, run_batch
 from robik.errors import RobikError
 from robik.motions import load_motion
+from robik.recordings.retargeting import retarget_recording
 from robik.retarget.baking import BakeSettings
-from robik.retarget.recorded import retarget_recording
 from tests.batch.dask_cluster import Cluster, cluster, rows_on_disk
 from tests.recordings.bvh_text import bvh_text
 from tests.skeleton.conventions import skeleton

@@ -33,8 +33,8 @@ def test_the_dance_on_g1_is_the_same_in_blender_and_by_the_library(
     """Feet found on meshes, Auto-Map, Fit, balance, speeds, calm, walls by the file's shapes: the same to the bit."""
     from bl_ext.user_default.robik.robik.collision.apart import walls_of
     from bl_ext.user_default.robik.robik.formats import import_robot
+    from bl_ext.user_default.robik.robik.recordings.retargeting import follow
     from bl_ext.user_default.robik.robik.retarget.baking import balance_by_name
-    from bl_ext.user_default.robik.robik.retarget.recorded import follow
     from bl_ext.user_default.robik.robik.skeleton.shapes import shapes_of
 
     file = shared_data / "unitree_g1/g1_29dof.xml"

@@ -9,10 +9,10 @@ import numpy as np
 from robik.bench.cases import BALANCED
 from robik.bench.clips import smoothstep
 from robik.bench.walking import walk_clip
+from robik.clips.clip import TargetClip, Track
 from robik.mechanism.model import Mechanism
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from robik.robots import load
 

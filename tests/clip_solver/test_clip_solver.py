@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from robik.clip_solver.clip_solver import ClipSolver
+from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import Retargeting, retarget
 from tests.clip_solver.clips import ARM, BOXER, SPEEDS, WALKER, WALKING, both, hurried_walk, lissajous, rms, waving
 

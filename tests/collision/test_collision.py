@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 from robik import robots
 from robik.bench.walking import walk_clip
 from robik.cli import main
+from robik.clips.clip import TargetClip, Track, save_clip
 from robik.collision.files import told_collisions
 from robik.collision.measure import measure_penetration, with_penetration
 from robik.collision.pairs import pairs_that_can_touch
@@ -22,7 +23,6 @@ from robik.formats import import_robot
 from robik.mechanism import Body, Joint, Mechanism, Pose, Visual
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track, save_clip
 from robik.retarget.retarget import retarget
 from robik.surroundings.ground import Ground
 

@@ -10,12 +10,12 @@ from scipy.spatial.transform import Rotation
 
 from robik import cli, robots
 from robik.bench.walking import walk_clip
+from robik.clips.clip import TargetClip, Track, load_clip, save_clip
 from robik.errors import ClipError
 from robik.kinematics.frames import frame_poses
 from robik.mechanism.model import Mechanism
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track, load_clip, save_clip
 from robik.retarget.retarget import retarget
 
 EXACT = 1e-9  # m, and of an axis' direction

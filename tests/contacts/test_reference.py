@@ -8,8 +8,8 @@ from scipy.spatial.transform import Rotation
 
 from experiments.oracle.reference import ReferenceSolver, follow
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 
 FRAMES = 5

@@ -15,15 +15,15 @@ from experiments.baking.clips import singular_clip, validation_clip, with_postur
 from robik.bench.cases import BALANCED, BOXER, CHAIN, DANCER, FPS, NAIVE
 from robik.bench.clips import chain_clip, dance_clip
 from robik.bench.walking import walk_clip
+from robik.clips.clip import TargetClip, Track
+from robik.clips.support import margins
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism import Mechanism
 from robik.motions import Motion, Report
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
-from robik.retarget.support import margins
 from robik.robots import load
 
 MM = 1e-3

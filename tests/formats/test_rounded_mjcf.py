@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robik.clips.clip import TargetClip, Track
 from robik.formats import import_robot
 from robik.kinematics.mobility import inspect
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from tests.formats.mjcf_text import write
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robik.clips.clip import TargetClip, Track
 from robik.formats import import_robot, load_robot, save_robot
 from robik.formats.usd.mesh import MeshReader
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.mechanism import WORLD, Mechanism
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 
 pytest.importorskip("pxr", reason="needs usd-core")

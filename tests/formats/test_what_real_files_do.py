@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from experiments.importing import LOOPS, write_looped_robot
+from robik.clips.clip import TargetClip
 from robik.formats import import_robot, load_robot, save_robot
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.mechanism import Mechanism
-from robik.retarget.clip import TargetClip
 from robik.retarget.retarget import retarget
 from tests.formats import mjcf_text, sdf_text, urdf_text
 from tests.formats.mjcf_text import LUMP

@@ -7,10 +7,10 @@ from math import inf
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from robik.clips.clip import Track
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.mechanism.constraints import joint_matrices
 from robik.motions.motion import Motion
-from robik.retarget.clip import Track
 
 
 def arm(cone: float = inf, turn_limit: float = inf, speed: float = inf) -> Mechanism:

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from robik.bench.clips import smoothstep
+from robik.clips.clip import TargetClip, Track
 from robik.mechanism import Mechanism
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 
 
 def compromise(walker: Mechanism, pelvis: float, lift: float) -> tuple[TargetClip, Settings]:

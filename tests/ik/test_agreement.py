@@ -18,11 +18,11 @@ from experiments.oracle.reference import ReferenceSolver, follow
 from experiments.oracle.reference_objective import Objective
 from experiments.oracle.reference_result import ReferenceResult
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.motions import Motion
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from tests.ik.compromise import compromise
 from tests.ik.random_mechanisms import Problem, problems, rotation

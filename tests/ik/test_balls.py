@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robik.clips.clip import TargetClip, Track
 from robik.errors import MechanismError
 from robik.formats import load_robot, save_robot
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
@@ -17,7 +18,6 @@ from robik.mechanism.topology import build_topology, limited_topology
 from robik.motions.motion import Motion
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from robik.tracking.state_based import StateBasedTracker
 from robik.tracking.targets import Target, Targets

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.formats import load_robot
 from robik.mechanism import Mechanism
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 
 CALM = Settings(state_weight=None)

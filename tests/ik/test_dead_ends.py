@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from robik.clips.clip import TargetClip, Track
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 
 LONG = 0.4  # of thigh and shin [m]

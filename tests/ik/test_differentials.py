@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robik.clips.clip import TargetClip, Track
 from robik.errors import MechanismError
 from robik.kinematics.forward import ForwardKinematics
 from robik.kinematics.frames import frame_poses
@@ -13,7 +14,6 @@ from robik.kinematics.mobility import inspect
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 
 

@@ -18,12 +18,12 @@ from experiments.oracle.reference import ReferenceSolver
 from experiments.robots import four_bar
 from robik import robots
 from robik.bench.clips import boxer_clip
+from robik.clips.clip import TargetClip, Track
 from robik.errors import MechanismError
 from robik.ik.solver import Solver
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism
 from robik.mechanism.joints import MOTIONS
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from tests.ik.random_mechanisms import Problem, problems
 

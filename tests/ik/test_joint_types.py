@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robik.clips.clip import TargetClip, Track
 from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Frame, Joint, Mechanism
 from robik.mechanism.topology import build_topology
 from robik.motions import Motion
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 
 TYPES = [(kind, ()) for kind in JOINT_TYPES if kind != "general"] + [

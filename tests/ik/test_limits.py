@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.ik.solver import Solver
 from robik.ik.sqp import hold
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.mechanism.topology import SMALL
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 
 

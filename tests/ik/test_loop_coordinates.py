@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from robik.clips.clip import TargetClip, Track
 from robik.kinematics.forward import ForwardKinematics, body_poses
 from robik.kinematics.frames import frame_poses
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.mechanism.topology import build_topology
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 
 PLACES = {"a": (0.0, 0.0), "b": (0.1, 0.3), "c": (0.5, 0.45), "d": (0.7, 0.1)}

@@ -7,11 +7,11 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
+from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.kinematics.forward import ForwardKinematics
 from robik.kinematics.frames import frame_poses
 from robik.objectives.pose_prior import PosePrior
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from robik.robots import load
 from robik.tracking import StateBasedTracker, Target, Targets

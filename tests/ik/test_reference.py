@@ -18,12 +18,12 @@ from experiments.oracle.maximal import JointFrames, Rows, motion
 from experiments.oracle.reference import ReferenceSolver, follow
 from experiments.oracle.reference_objective import Objective
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.errors import MechanismError
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.mechanism.joints import MOTIONS
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from tests.ik.random_mechanisms import Problem, mechanisms, problems
 
 EASY = settings(

@@ -10,13 +10,13 @@ import pytest
 from robik import robots
 from robik.bench.clips import chain_clip, dance_clip
 from robik.bench.walking import walk_clip
+from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError, MechanismError
 from robik.mechanism import Mechanism, Pose
 from robik.mechanism.pose import matrix_quaternion
 from robik.motions import Report
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from robik.tracking.serial_chain import SerialChain
 

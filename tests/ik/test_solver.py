@@ -9,13 +9,13 @@ from experiments.baking.clips import walker_clip
 from experiments.tracking.two_link import two_link_arm
 from robik import robots
 from robik.bench.clips import boxer_clip, chain_clip
+from robik.clips.clip import TargetClip, Track
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import frame_poses
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.mechanism.pose import matrix_quaternion
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from tests.ik.compromise import compromise
 

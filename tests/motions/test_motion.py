@@ -11,12 +11,12 @@ from scipy.spatial.transform import Rotation
 from experiments.baking.clips import walker_clip
 from robik import robots
 from robik.bench.clips import boxer_clip
+from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.kinematics.joint_places import joint_places
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.motions import BaseTrack, Motion
 from robik.motions.resampling import resampled
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.posing import posed
 from robik.retarget.retarget import Retargeting, retarget
 

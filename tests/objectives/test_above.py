@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from robik import Settings, TargetClip, Track, retarget, robots
+from robik.clips.contacts import above_ground, ground_of, with_contacts
+from robik.clips.support import standing_points
 from robik.errors import ClipError
 from robik.mechanism import Mechanism
 from robik.objectives.above import Above
-from robik.retarget.contacts import above_ground, ground_of, with_contacts
-from robik.retarget.support import standing_points
 
 SETTINGS = Settings(state_weight=None)
 FRAMES = 40

@@ -12,6 +12,7 @@ import pytest
 from experiments.oracle.reference import ReferenceSolver, follow
 from experiments.oracle.reference_asked import terms
 from robik import robots
+from robik.clips.clip import TargetClip
 from robik.ik.work import SMALL
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.distance import Distance
@@ -21,7 +22,6 @@ from robik.objectives.posture import Posture
 from robik.objectives.relative_frame import RelativeFrame
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip
 from robik.retarget.retarget import retarget
 from tests.ik.random_mechanisms import rotation
 from tests.ik.test_agreement import CLOSED, SAME, circling, states_of

@@ -7,10 +7,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.objectives.settings import Settings, settings_from
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from robik.tracking import StateBasedTracker, Target, Targets
 

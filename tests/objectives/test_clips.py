@@ -10,6 +10,7 @@ import pytest
 
 from robik import robots
 from robik.cli import main
+from robik.clips.clip import TargetClip, Track, load_clip, save_clip
 from robik.errors import RobikError
 from robik.mechanism.model import Mechanism
 from robik.motions import report_summary
@@ -20,7 +21,6 @@ from robik.objectives.posture import Posture
 from robik.objectives.relative_frame import RelativeFrame
 from robik.objectives.settings import Settings, settings_from
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track, load_clip, save_clip
 from robik.retarget.retarget import retarget
 
 TIMES = np.arange(3) / 60

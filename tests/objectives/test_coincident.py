@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robik.clips.clip import TargetClip
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism
 from robik.objectives.distance import Distance
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip
 from robik.retarget.retarget import retarget
 
 

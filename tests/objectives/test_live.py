@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from robik import robots
+from robik.clips.clip import TargetClip
 from robik.errors import ClipError
 from robik.objectives.distance import Distance
 from robik.objectives.look_at import LookAt
 from robik.objectives.objective import Objective
 from robik.objectives.relative_frame import RelativeFrame
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip
 from robik.retarget.retarget import retarget
 from robik.tracking import DifferentialTracker, StateBasedTracker, Target, Targets
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.mechanism.pose import Pose
 from robik.objectives.objective import Objective
 from robik.objectives.registry import ASKED, ROWS, objective_of, row_kind
 from robik.objectives.relative_frame import RelativeFrame
 from robik.objectives.rows import Row
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 
 TIMES = np.arange(5) / 60

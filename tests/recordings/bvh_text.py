@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robik.skeleton.placement import rotation
+from robik.mechanism.orientations import rotation
 from robik.skeleton.skeleton import SkeletonMotion
 
 TO_FILE = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # Z up → Y up

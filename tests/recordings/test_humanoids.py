@@ -10,7 +10,7 @@ import pytest
 from experiments.baking.humanoids import run
 from robik.formats import load_robot
 from robik.recordings.recording import load_recording
-from robik.retarget.recorded import Retargeted, retarget_recording
+from robik.recordings.retargeting import Retargeted, retarget_recording
 from robik.skeleton.skeleton import SkeletonMotion
 from tests.skeleton.conventions import skeleton
 from tests.skeleton.test_fit import walking, with_first

@@ -9,10 +9,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robik.errors import ClipError
+from robik.mechanism.orientations import rotation
 from robik.recordings import load_recording
 from robik.recordings.body_model import NAMES
 from robik.skeleton.anatomy import read_anatomy
-from robik.skeleton.placement import rotation
 from robik.skeleton.skeleton import Skeleton, SkeletonMotion
 from tests.recordings.bvh_text import bvh_text
 from tests.skeleton.conventions import skeleton

@@ -14,7 +14,7 @@ from robik import program
 from robik.errors import ClipError
 from robik.mechanism import Mechanism
 from robik.motions import load_motion
-from robik.retarget.recorded import retarget_recording
+from robik.recordings.retargeting import retarget_recording
 from robik.skeleton.mapping_file import load_rows, save_rows
 from tests.recordings.bvh_text import bvh_text
 from tests.skeleton.conventions import skeleton

@@ -8,15 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from robik.errors import ClipError
-from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
-from robik.motions import Motion
-from robik.retarget.balance import with_balance
-from robik.retarget.clip import TargetClip, Track
-from robik.retarget.contacts import below_ground, find_contacts, runs
-from robik.retarget.pinning import pin_feet
-from robik.retarget.sole_turns import ground_height
-from robik.retarget.support import (
+from robik.clips.clip import TargetClip, Track
+from robik.clips.contacts import below_ground, find_contacts, runs
+from robik.clips.sole_turns import ground_height
+from robik.clips.support import (
     convex_hull,
     inset,
     margins,
@@ -26,6 +21,11 @@ from robik.retarget.support import (
     sole_width,
     thin_feet,
 )
+from robik.errors import ClipError
+from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
+from robik.motions import Motion
+from robik.retarget.balance import with_balance
+from robik.retarget.pinning import pin_feet
 
 SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]])
 SOLE = ((-0.04, -0.03, 0.0), (0.08, -0.03, 0.0), (0.08, 0.03, 0.0), (-0.04, 0.03, 0.0))

@@ -8,10 +8,10 @@ from scipy.optimize import linprog
 from scipy.spatial.transform import Rotation
 
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.objectives.settings import Settings, settings_from
 from robik.retarget.blend import blended, blended_base, shares, within_speeds
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import Retargeting
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.motions import Motion
 from robik.motions.report import NEARLY
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.judging import judged
 from robik.retarget.retarget import retarget
 from robik.retarget.shortfall import position_met

@@ -12,11 +12,11 @@ import pytest
 from robik import robots
 from robik.bench.cases import BALANCED
 from robik.bench.walking import walk_clip
+from robik.clips.clip import TargetClip, Track
 from robik.ik.standing import StandingSolver
 from robik.motions import Motion
 from robik.objectives.settings import Settings
 from robik.retarget import solved
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from tests.ik.balls import tripod
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.objectives.objective import TargetError
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.distances import ClipErrors
 from robik.retarget.misses import misses
 from robik.retarget.retarget import retarget

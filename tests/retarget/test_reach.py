@@ -12,12 +12,12 @@ from scipy.spatial.transform import Rotation
 from robik import robots
 from robik.bench.walking import walk_clip
 from robik.cli import main
+from robik.clips.clip import TargetClip, Track
 from robik.mechanism.model import Mechanism
 from robik.motions.results import report_summary
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.retarget.baking import Balance, balanced
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.pinning import pin_feet
 from robik.retarget.retarget import retarget
 from robik.retarget.shortfall import beyond_the_robot

@@ -9,13 +9,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.mechanism import Mechanism
 from robik.motions.motion import Motion
 from robik.objectives.posture import Posture
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import CHUNK, Retargeting, retarget
 from tests.ik.test_limits import curl
 

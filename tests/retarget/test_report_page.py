@@ -16,6 +16,9 @@ import pytest
 from robik import robots
 from robik.bench.walking import walk_clip
 from robik.cli import main
+from robik.clips.clip import TargetClip, Track, save_clip
+from robik.clips.contacts import find_contacts, runs
+from robik.clips.support import margins, zero_moment_margins
 from robik.errors import ClipError
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.motions import Motion, load_motion, load_states, save_motion, save_states
@@ -23,11 +26,8 @@ from robik.objectives.settings import Settings
 from robik.physics.motion_forces import motion_forces
 from robik.physics.motors import motors_of
 from robik.physics.report_plots import force_plots
-from robik.retarget.clip import TargetClip, Track, save_clip
-from robik.retarget.contacts import find_contacts, runs
 from robik.retarget.report_page import LIMIT, MOST, ROW, _thinned, page, save_page, with_states
 from robik.retarget.retarget import retarget
-from robik.retarget.support import margins, zero_moment_margins
 
 Walk = tuple[Mechanism, TargetClip, Motion]
 

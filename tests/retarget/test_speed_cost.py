@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from robik import robots
+from robik.clips.clip import TargetClip, Track
 from robik.kinematics.frames import frame_poses, robot_com
 from robik.mechanism import Mechanism, Pose
 from robik.motions import Motion, SpeedCost
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
 from robik.retarget.report_page import page
 from robik.retarget.retarget import retarget
 from robik.retarget.speed_cost import measure_speed_cost

@@ -11,9 +11,9 @@ from scipy.spatial.transform import Rotation
 
 from robik import Mechanism, Obstacle, Settings, TargetClip, retarget, robots
 from robik.bench.walking import walk_clip
-from robik.retarget.contacts import above_ground, below_ground, find_contacts
+from robik.clips.contacts import above_ground, below_ground, find_contacts
+from robik.clips.support import placed
 from robik.retarget.pinning import pin_feet
-from robik.retarget.support import placed
 from robik.surroundings.surface import Surface
 from tests.surroundings.meshes import Mesh, hills
 

@@ -8,12 +8,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from ..clips.clip import TargetClip
+from ..clips.contacts import above_ground
+from ..clips.sole_turns import ground_height
 from ..collision.apart import Walls, solved_apart, walls_of
 from ..errors import ClipError
 from ..mechanism import WORLD, Mechanism, Pose
 from ..motions import Motion
 from ..objectives.settings import Settings
-from ..recordings.recording import load_recording, part_of_time, without_first
+from ..retarget.baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
+from ..retarget.kept_balance import with_kept_balance
+from ..retarget.retarget import Retargeting
 from ..robots import load as load_robot
 from ..robots import names as robot_names
 from ..robots import path as robot_path
@@ -27,12 +32,7 @@ from ..skeleton.single import single
 from ..skeleton.skeleton import SkeletonMotion
 from ..steps import finish
 from ..surroundings.obstacle import Obstacle
-from .baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
-from .clip import TargetClip
-from .contacts import above_ground
-from .kept_balance import with_kept_balance
-from .retarget import Retargeting
-from .sole_turns import ground_height
+from .recording import load_recording, part_of_time, without_first
 
 LOG = logging.getLogger(__name__)
 DEFAULT = BakeSettings()

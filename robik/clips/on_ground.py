@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.spatial.transform import Rotation
 
 from ..mechanism.model import Mechanism
-from ..skeleton.placement import quaternions
+from ..mechanism.orientations import quaternions
 from .clip import TargetClip, Track
 
 SMOOTH = 0.15  # s of the way in which the body goes along with its feet
