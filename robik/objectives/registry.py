@@ -78,19 +78,10 @@ class ObjectiveTables(NamedTuple):
     reach: np.ndarray  # (d,) how far each coordinate may be from where it was
 
 
-# what a clip asks for one by one
-ASKED: tuple[type[Objective], ...] = (
-    LookAt,
-    RelativeFrame,
-    Distance,
-    Posture,
-    Clearance,
-    Above,
-)  # what a clip asks for one by one
-ROWS: tuple[RowKind, ...] = (
-    frame_pose.ROW,
-    *(kind.ROW for kind in ASKED if kind.ROW),
-)  # what a row of an editor's list can be, the usual first
+# Kinds of objectives that a clip asks for by a key of their own.
+ASKED: tuple[type[Objective], ...] = (LookAt, RelativeFrame, Distance, Posture, Clearance, Above)
+# Kinds of rows in an editor's list, the usual one first.
+ROWS: tuple[RowKind, ...] = (frame_pose.ROW, *(kind.ROW for kind in ASKED if kind.ROW))
 
 
 def new_tables(
