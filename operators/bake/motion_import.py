@@ -87,8 +87,8 @@ class ROBIK_OT_import_motion(Reporting, ImportHelper):
         found = import_motion(root, context.scene, path, chosen, beside, keying)
         more = ", with the corrections of the motion before" if found.corrected else ""
         self.report({"INFO"}, f"{root.name}: {counted(len(found.motion.times), 'sample')} of {path.name}{more}")
-        if found.apart:
-            self.report({"WARNING"}, found.apart)
+        for said in filter(None, (found.apart, found.unheard)):
+            self.report({"WARNING"}, said)
         return {"FINISHED"}
 
 

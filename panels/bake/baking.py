@@ -153,6 +153,7 @@ class ROBIK_PT_bakes(FoldedPanel):
         row.template_list("ROBIK_UL_bakes", "", robot, "bakes", robot, "chosen_bake", rows=3)
         row.operator("robik.remove_bake", text="", icon="REMOVE").index = robot.chosen_bake
         layout.prop(robot.bake, "keep")
+        layout.prop(robot.bake, "corrections")
 
 
 def _draw_range(layout: UILayout, bake: PropertyGroup, scene: Scene) -> None:

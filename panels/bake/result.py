@@ -52,8 +52,7 @@ class ROBIK_PT_result(TabPanel):
             )
         if result.beyond_robot:
             line(layout, result.beyond_robot[0].upper() + result.beyond_robot[1:], "ERROR")
-        if result.rest:
-            _draw_rest(layout, result)
+        _draw_kept(layout, result)
         _draw_physics(layout, result)
         _draw_attempts(layout, root.robik.robot.physics)
         if result.looked_ahead:
@@ -89,8 +88,12 @@ def _draw_buttons(layout: UILayout, context: Context) -> None:
     row.operator("robik.export_motion", text="Export Motion…")
 
 
-def _draw_rest(layout: UILayout, result: PropertyGroup) -> None:
-    """Draw what the frames outside an own range are worth, and where the worst is."""
+def _draw_kept(layout: UILayout, result: PropertyGroup) -> None:
+    """Say what was kept of the bake before: changes by hand, and frames outside an own range."""
+    if result.corrected:
+        line(layout, "With what was changed by hand on the bake before", "INFO")
+    if not result.rest:
+        return
     split = layout.split(factor=BUTTON, align=True) if result.rest_missed else layout
     line(split, result.rest, "ERROR" if result.rest_missed else "INFO")
     if result.rest_missed:

@@ -181,7 +181,7 @@ def _baked(context: Context, root: Object, take: Take, place: tuple[int, int]) -
         return Progress(share, text, progress.is_long, progress.counts)
 
     try:
-        motion = yield from relay(bake_steps(context, root), told)
+        motion = yield from relay(bake_steps(context, root, keeps_corrections=False), told)
     except RobikError as error:
         return Baked(name=take.name, motion=None, told=" ".join(str(error).split()))
     kept = root.robik.robot.bakes[bakes.in_use(root)]

@@ -10,6 +10,7 @@ from ..animation import actions
 from ..robot import posing
 from ..robot.library import library_rows
 from ..robot.parts import bodies
+from .plain import forget_plain
 
 
 def objects_of(root: Object) -> dict[str, Object]:
@@ -49,6 +50,7 @@ def begin(root: Object) -> None:
     number = 1 + max((_number(bake.name) for bake in root.robik.robot.bakes), default=0)
     name = f"{root.robik.label} bake {number}"
     actions.assign_new(list(objects_of(root).values()), name)
+    forget_plain(actions.assigned(root)[0])
     record(root, name)
     _forget_oldest(root)
 

@@ -6,6 +6,7 @@ It is a generator of steps, so that a window stays alive and ESC leaves nothing 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...robik.collision.apart import Walls, solved_apart
 from ...robik.kinematics.forward import ForwardKinematics
 from ...robik.motions import Motion
 from ...robik.retarget.blend import blended, blended_base, within_speeds
+from ...robik.retarget.posing import posed
 from ...robik.retarget.retarget import Retargeting
 from ...robik.warm_up import help_compiling
 from ..long_work import heartbeat
@@ -24,23 +26,35 @@ from ..long_work.steps import Progress, compile_ahead, in_thread, starting
 from ..robot import posing
 from . import bakes
 from .apart import read_walls
+from .corrections import Corrections, corrections_of_bake
 from .curves import write_motion
 from .freshness import mark
+from .judging import judge_again
 from .kept_clip import KeptClip, keep_clip, kept_clip
 from .markers import mark_short
+from .plain import keep_plain, kept_plain, plain_of
 from .request import BakeRequest, PresentMotion, read_request
 from .rest import joined, outside, store_rest
 from .result import store_cost, store_result
 from .target_clip import SAMPLING, sample_clip
 
 
-def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Motion]:
+def bake_steps(
+    context: Context, root: Object, keeps_corrections: bool | None = None
+) -> Generator[Progress, None, Motion]:
     """Sample the character, solve, and only then write the robot's curves, into a new action, and its result.
+
+    Args:
+        context: With the scene.
+        root: Of the robot.
+        keeps_corrections: Whether what was changed by hand on the bake in use is added; as the robot says if left out.
 
     Raises:
         RobikError: a mapping, a range or the robot is wrong; nothing has been changed.
     """
     began = perf_counter()
+    if keeps_corrections is None:
+        keeps_corrections = root.robik.robot.bake.corrections
     request = read_request(root, context.scene)
     clip = yield from sample_clip(context, request)
     sampled = perf_counter()
@@ -49,6 +63,7 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
     solved = perf_counter()
     with posing.paused():
         before = kept_clip(root) if request.keeps_other_keys else None
+        added = corrections_of_bake(root, request.mechanism, request.frames) if keeps_corrections else None
         _write(root, request, clip, motion, before)
         heartbeat.beat()
         written, result = perf_counter(), root.robik.robot.result
@@ -67,6 +82,10 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
         bakes.keep_result(root)
         heartbeat.beat()
         mark_short(root, context.scene)
+        result.corrected = added is not None
+        if added is not None:
+            _correct(root, request, motion, added)
+            judge_again(root, context.scene)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     compile_ahead()  # what came with the extension is for any CPU
     return motion
@@ -145,8 +164,22 @@ def _write(root: Object, request: BakeRequest, clip: TargetClip, motion: Motion,
 
     In an own range that is also what the bake `before` followed outside of it.
     """
+    mechanism, frames = request.mechanism, request.frames
+    plain = kept_plain(root, mechanism) if request.keeps_other_keys else None
     bakes.begin(root)
-    write_motion(root, motion, request.frames, request.keeps_other_keys)
+    write_motion(root, motion, frames, request.keeps_other_keys)
+    others = None if plain is None else plain.outside(float(frames[0]), float(frames[-1]))
+    keep_plain(root, mechanism, plain_of(mechanism, motion, frames), others)
     rest = outside(before, request.frames) if before is not None else None
     kept = joined(rest, request.frames, clip, request.settings)
     keep_clip(root.animation_data.action, kept.frames, kept.clip, kept.settings)
+
+
+def _correct(root: Object, request: BakeRequest, motion: Motion, added: Corrections) -> None:
+    """Write a motion once more with what was changed by hand before, within the motors' limits."""
+    mechanism, frames = request.mechanism, np.asarray(request.frames, dtype=float)
+    whole = motion if motion.base is not None else replace(motion, base=plain_of(mechanism, motion, frames).track)
+    corrected = added.on(whole, frames)
+    low, high = mechanism.actuator_limits.T
+    corrected = replace(corrected, values=np.clip(corrected.values, low, high))
+    write_motion(root, posed(mechanism, corrected, "the bake")[0], request.frames, request.keeps_other_keys)

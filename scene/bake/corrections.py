@@ -1,7 +1,8 @@
-"""Corrections of an imported motion: what a bake adds to its original.
+"""Corrections: what was changed by hand on a motion, as a layer that the next one gets, too.
 
-An import makes two bakes, the original and a copy that may be edited. The difference of their curves is kept as a
-layer: when a new version of the motion is imported, the layer is added to that, too.
+Of a bake that is the difference of its curves from what it wrote. An import makes two bakes, the original and a copy
+that may be edited: there it is the difference of their curves. When a new version of the motion comes in, the layer is
+added to that, too.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from ...robik.motions import BaseTrack, Motion
 from ..animation import actions
 from ..robot.sliders import data_path
 from . import bakes
-from .curves import POSE_CHANNELS, baked_frames, base_track, read_motion_at
+from .curves import POSE_CHANNELS, baked_frames, base_track, has_keys, read_motion_at
+from .plain import kept_plain
 
 NONE = 1e-7  # [rad, m]: what single precision leaves between curves that are the same
+EDITED = 1e-5  # [rad, m] from which a bake's curve counts as changed: frames have single precision, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +85,38 @@ def corrections_of(root: Object, mechanism: Mechanism) -> Corrections | None:
     if max(most) < NONE:
         return None
     return Corrections(frames=frames, values=values, position=position, turn=turn)
+
+
+def corrections_of_bake(root: Object, mechanism: Mechanism, wanted: np.ndarray) -> Corrections | None:
+    """Return what was changed by hand on the bake in use; None where that is no bake, or nothing was changed.
+
+    Args:
+        root: of the robot.
+        mechanism: the robot.
+        wanted: frames (T,); changes before the first and after the last one do not count.
+    """
+    plain = kept_plain(root, mechanism)
+    if plain is None or not has_keys(root, mechanism):
+        return None
+    plain = plain.inside(float(wanted[0]), float(wanted[-1]))
+    if not len(plain.frames):
+        return None
+    frames, position, turn = plain.frames, None, None
+    values = read_motion_at(root, mechanism, frames) - plain.values
+    values[:, np.abs(values).max(axis=0) < EDITED] = 0.0
+    base, before = base_track(root, mechanism, frames), plain.track
+    if base is not None and before is not None:
+        position = base.position - before.position
+        turn = _rotation(base) * _rotation(before).inv()
+        if max(np.abs(position).max(), turn.magnitude().max()) < EDITED:
+            position = turn = None
+    if position is None and not values.any():
+        return None
+    return Corrections(frames=frames, values=values, position=position, turn=turn)
+
+
+def _rotation(base: BaseTrack) -> Rotation:
+    return Rotation.from_quat(base.quaternion[:, [1, 2, 3, 0]])
 
 
 def _original(root: Object, bake: PropertyGroup) -> PropertyGroup | None:

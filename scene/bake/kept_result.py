@@ -56,6 +56,9 @@ class RobikResult(PropertyGroup):
     """Result of a bake, as it is kept in the robot's root."""
 
     frames: IntProperty(name="Samples", description="How many samples were baked; 0 before the first bake")
+    corrected: BoolProperty(
+        name="Corrected", description="Whether what was changed by hand on the bake before was added"
+    )
     mark: StringProperty(name="Mark", description="Of the curves and the frame rate that it was judged by")
     rest: StringProperty(
         name="Other Frames", description="What the frames outside an own range are worth; empty where all were baked"

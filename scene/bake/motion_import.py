@@ -47,11 +47,13 @@ class Imported:
         motion: the file's, with all bodies.
         apart: in words what is out of reach or cannot be assembled; empty if nothing is.
         corrected: whether corrections were added to it.
+        unheard: why its sound did not come with it, in words; empty where it did, or where there is none.
     """
 
     motion: Motion
     apart: str
     corrected: bool
+    unheard: str
 
 
 def import_motion(
@@ -86,11 +88,11 @@ def import_motion(
         _keyed(root, corrected, frames, keying, path.stem).original = original
         scene.frame_end = max(scene.frame_end, int(np.ceil(frames[-1])))
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
-    place_sound(root, scene, given.sound, scene.frame_start)
+    unheard = place_sound(root, scene, given.sound, scene.frame_start)
     if keying.ghost:
         show_ghost(root, scene, replace(motion, times=motion.times - motion.times[0]), float(frames[0]), ORIGINAL)
     apart = unassembled(mechanism, residual) or out_of_reach(mechanism, motion)
-    return Imported(motion=motion, apart=apart, corrected=corrections is not None)
+    return Imported(motion=motion, apart=apart, corrected=corrections is not None, unheard=unheard)
 
 
 def _keyed(root: Object, motion: Motion | None, frames: np.ndarray, keying: Keying, name: str) -> PropertyGroup:

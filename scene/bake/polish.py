@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from bpy.types import Object
@@ -18,6 +18,7 @@ from ..robot.reading import read_robot
 from ..robot.sliders import data_path, slider_values
 from . import bakes
 from .curves import POSE_CHANNELS, baked_frames, base_curve, continuous, read_motion_at, write_bodies
+from .plain import keep_plain, kept_plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +62,13 @@ def reduce_motors(root: Object, angle: float, length: float, with_base: bool = F
     base_keys = _reduced_base(frames, base, angle, length) if with_base and base is not None else []
     position, quaternion, residual = body_poses(mechanism, reduced, _pose_at(frames, base_keys) if base_keys else base)
     before = sum(len(actions.curves_of(root)[data_path(n), 0].keyframe_points) for n in mechanism.actuators)
+    plain = kept_plain(root, mechanism)
+    added = None if plain is None else read_motion_at(root, mechanism, plain.frames) - plain.values
     bakes.make_own(root)
     for name, kept in zip(mechanism.actuators, keys, strict=True):
         actions.write_smooth(root, data_path(name), 0, kept, "Motors")
+    if plain is not None and added is not None:  # what was changed by hand stays as it was, and nothing else is that
+        keep_plain(root, mechanism, replace(plain, values=read_motion_at(root, mechanism, plain.frames) - added))
     off = np.abs(read_motion_at(root, mechanism, frames) - values).max(axis=0)
     turned, slid = (
         max((float(o) for o, u in zip(off, units, strict=True) if u == unit), default=None) for unit in ("rad", "m")

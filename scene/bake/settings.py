@@ -224,6 +224,11 @@ class RobikBake(PropertyGroup):
         default=20,
         min=1,
     )
+    corrections: BoolProperty(
+        name="Keep Corrections",
+        description="Add what was changed by hand on the bake that moves the robot now, a layer that the next keeps",
+        default=True,
+    )
     joint_limits: BoolProperty(name="Joint Limits", description="Keep every joint within its limits", default=True)
 
 

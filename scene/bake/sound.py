@@ -28,7 +28,7 @@ def strips_of(scene: Scene) -> list[Any]:
     return [strip for strip in found if strip.type == "SOUND"]
 
 
-def place_sound(root: Object, scene: Scene, sound: Path | None, frame: int) -> None:
+def place_sound(root: Object, scene: Scene, sound: Path | None, frame: int) -> str:
     """Put the sound that came with a robot's motion into the sequencer, in place of that of the motion before.
 
     Playing is then held to the sound's time. Where the new motion has no sound, the one before is muted.
@@ -38,22 +38,29 @@ def place_sound(root: Object, scene: Scene, sound: Path | None, frame: int) -> N
         scene: Whose sequencer.
         sound: The file; None for none.
         frame: At which it begins.
+
+    Returns:
+        Why the sound is not there, in words; empty where it is, or where there is none.
     """
     before = [strip for strip in strips_of(scene) if strip.get(MARK) == root.name]
     for strip in before:
         strip.mute = True
     if sound is None:
-        return
+        return ""
     editor = scene.sequence_editor or scene.sequence_editor_create()
     strips: Any = editor.strips if hasattr(editor, "strips") else getattr(editor, "sequences")  # noqa: B009
     for strip in [strip for strip in before if _file(strip) == sound and strip in strips.values()]:
         strips.remove(strip)
     channel = 1 + max((strip.channel for strip in strips), default=0)
-    made = strips.new_sound(sound.stem, str(sound), channel, frame)
+    try:
+        made = strips.new_sound(sound.stem, str(sound), channel, frame)
+    except RuntimeError as error:  # a Blender without sound, or a file that it cannot read
+        return f"the sound {sound.name} cannot be taken: {str(error).removeprefix('Error: ').strip()}"
     made[MARK] = root.name
     made.show_waveform = True
     if scene.sync_mode == "NONE":
         scene.sync_mode = "AUDIO_SYNC"
+    return ""
 
 
 def _file(strip: Any) -> Path:

@@ -102,10 +102,10 @@ def test_one_that_cannot_be_baked_stops_no_other() -> None:
     module = installed.module("scene.bake.all_actions")
     original = module.bake_steps
 
-    def failing(context: bpy.types.Context, root: Object) -> object:
+    def failing(context: bpy.types.Context, root: Object, **how: bool) -> object:
         if context.scene.frame_end == 20:
             raise RobikError("the long one is too long")
-        return original(context, root)
+        return original(context, root, **how)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "bake_steps", failing)

@@ -89,14 +89,14 @@ Instead:
 
 - A goal is never farther ahead than one period's step, never outside the limits, and never farther from where its
   motor was last seen than the speed limit takes it in 0.2 s, and 9° more for what a loaded motor gives way.
-- While the daemon says nothing for 0.1 s it gets no goals; after 0.5 s everything ends.
+- While the daemon says nothing for 0.1 s it gets no goals; after 0.5 s everything ends (3 s if nothing is played).
 - Torque and the daemon's own moves are asked for, not assumed. While it plays a move, connecting is refused.
 
 | what happens | the motors | then |
 |---|---|---|
 | Stop, ESC, Blender hangs or is killed | slow down along the motion and hold | play again |
 | *Torque Off* | torque off with the next message; a move of the daemon's ends, too | torque on |
-| the process that plays is killed | stand within 0.1 s and hold, torque on as long as the daemon runs | connect again |
+| the process that plays is killed | stand within 0.2 s and hold, torque on as long as the daemon runs | connect again |
 | the daemon is killed | are left as they are: the robot's servos hold their last goal | start it, connect again |
 | the daemon stalls for less than 0.5 s | get no goals meanwhile; what waited for it is 0.1 s of the motion | |
 | the daemon stalls for longer | hold where they are | connect again |

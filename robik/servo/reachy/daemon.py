@@ -22,10 +22,10 @@ from .brand import ANTENNA_MOTORS, HEAD_MOTORS
 from .web_socket import WebSocket
 
 STATE, MOVES = "/ws/sdk", "/api/move/ws/updates"  # its WebSockets
-ANSWERING = 1.0  # [s] that a question by HTTP may take
+ANSWERING = 2.0  # [s] that a question by HTTP may take
 STARTING = 3.0  # [s] that it gets to say where the motors are for the first time
 OLD = 0.1  # [s] after which what it said last does not count as the present any more
-QUIET = 0.5  # [s] without a word after which it counts as gone, if a servo's silence is not to be longer
+QUIET, IDLE = 0.5, 3.0  # [s] without a word after which it counts as gone: while goals go out, and else
 STEP = 0.002  # [s] between looks at what has arrived
 OBEYING = 1.0  # [s] that it gets to do what it is told
 OUT_OF_DATE = 1.2  # [s] after a change during which what it says once a second may be from before
@@ -36,11 +36,12 @@ class Daemon:
 
     Args:
         name: Of the port, such as `reachy:localhost:8000`.
-        silence: How long it may be silent [s].
+        silence: How long it may be silent while goals go out, at least [s].
         emergency: The owner's emergency stop.
 
     Attributes:
         name: Of the port.
+        is_hurried: Whether goals go out, so that it must not be silent for long.
         angles: Of its motors by id, as it last said [rad].
         mode: Of its motors, as it last said: `enabled`, `disabled` or `gravity_compensation`.
         heard: When it last said where the motors are [s, `time.perf_counter`].
@@ -54,7 +55,7 @@ class Daemon:
         self.name, self.address = name, parse_address(name)
         self.angles: dict[int, float] = {}
         self.mode, self.heard, self.words = "", 0.0, 0
-        self._silence, self._emergency = max(silence, QUIET), emergency
+        self._silence, self._emergency, self.is_hurried = max(silence, QUIET), emergency, False
         self._moves: set[str] = set()
         self._error, self._told = "", -OUT_OF_DATE
         self._sockets: list[WebSocket] = []
@@ -101,9 +102,13 @@ class Daemon:
             raise PortGone(
                 f"the daemon on {self.name} is gone ({reason.lower()}); start it, then connect again"
             ) from None
-        if self.heard and time.perf_counter() - self.heard > self._silence:
+        if self.heard and time.perf_counter() - self.heard > self._patience:
             why = f" ({self._error})" if self._error else ""
             raise PortGone(f"the daemon on {self.name} says nothing any more{why}; see to it, then connect again")
+
+    @property
+    def _patience(self) -> float:
+        return self._silence if self.is_hurried else max(self._silence, IDLE)
 
     def _take_state(self, said: dict[str, Any]) -> None:
         if said.get("type") == "joint_positions":
@@ -138,7 +143,7 @@ class Daemon:
         Raises:
             PortGone: It does not.
         """
-        words, until = self.words, time.perf_counter() + (self._silence if self.heard else STARTING)
+        words, until = self.words, time.perf_counter() + (self._patience if self.heard else STARTING)
         while self.words == words:
             self.listen()
             if time.perf_counter() > until:

@@ -231,7 +231,7 @@ class ReachyLine:
         Args:
             seconds: The time [s]; 0 where nothing is played.
         """
-        self._reach = seconds
+        self._reach, self._daemon.is_hurried = seconds, seconds > 0
 
     def send_watchdog_off(self, servos: Sequence[Servo]) -> None:
         """Do nothing: motors behind the daemon hold without packets.
