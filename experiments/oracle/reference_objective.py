@@ -39,7 +39,8 @@ class Objective:
                 ]
                 row_weights += [square * weight for weight in weights.position]
             if quaternion is not None:  # 1 − R a · â = ½ |R a − â|², which does not lose its digits near the target
-                pairs = [*zip(rest.matrix.T, quaternion_matrix(quaternion).T, weights.orientation, strict=True)]
+                own, aims = (matrix @ weights.axes for matrix in (rest.matrix, quaternion_matrix(quaternion)))
+                pairs = [*zip(own.T, aims.T, weights.directions, strict=True)]
                 rows += [(n, AXES[k], body, axis, n, wanted, 0, 1) for axis, wanted, _ in pairs for k in range(3)]
                 row_weights += [weight for *_, weight in pairs for _ in range(3)]
         self.rows, self.weights = Rows(rows, n), np.array(row_weights)

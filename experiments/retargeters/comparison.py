@@ -57,7 +57,7 @@ def _clips(folder: Path) -> dict[str, SkeletonMotion]:
 
 def _libraries(robot: Path, clip: SkeletonMotion, human: Human) -> dict:
     """Return what follows the clip, by name: each returns joints (T, nq) and the seconds of each frame (T,)."""
-    found = {"RobIK": lambda: _robik(robot, clip)}
+    found = {"RobIK": lambda: _robik(robot, clip), "… balance off": lambda: _robik(robot, clip, "off")}
     if not (CHECKOUT / ".cache/peers/made-from").exists():  # written once the installation is whole
         tell("mink is not installed; experiments/peers/environments installs it")
         return found
@@ -67,8 +67,8 @@ def _libraries(robot: Path, clip: SkeletonMotion, human: Human) -> dict:
     }
 
 
-def _robik(robot: Path, clip: SkeletonMotion) -> tuple[np.ndarray, np.ndarray]:
-    found = retarget_recording(robot, clip)
+def _robik(robot: Path, clip: SkeletonMotion, balance: str = "auto") -> tuple[np.ndarray, np.ndarray]:
+    found = retarget_recording(robot, clip, balance=balance)
     assert found.motion.report is not None  # a solved motion has one
     return qpos_of(numbers_of(found.motion, found.mechanism)), 1e-3 * found.motion.report.milliseconds
 

@@ -98,7 +98,7 @@ def _followed(
         x, R = frame_poses(mechanism, name, position, quaternion)
         weights = settings.weights(name)
         rows.append(np.where(np.array(weights.position) > 0, x[0] / size, 0.0))
-        rows += [R[0][:, k] for k in range(3) if weights.orientation[k] > 0]
+        rows += [(R[0] @ weights.axes)[:, k] for k in range(3) if weights.directions[k] > 0]
     if has_com:
         rows.append(np.where(np.array(settings.com_weight) > 0, assembly.com / size, 0.0))
     return np.array(rows).reshape(-1, 3)

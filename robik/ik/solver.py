@@ -12,6 +12,7 @@ from ..errors import ClipError
 from ..jit import by_reference
 from ..kinematics.actuation import actuator_values
 from ..kinematics.assembly import prepared
+from ..kinematics.frames import anchor
 from ..kinematics.passive import passive_values
 from ..kinematics.rotations import quaternion_matrices
 from ..kinematics.straightening import straightened
@@ -121,11 +122,12 @@ class Solver:
         for i, name in enumerate(self.names):
             (places, turns), weights = targets[name], self.settings.weights(name)
             frames.position_weight[i] = self._square * np.array(weights.position) if places is not None else 0.0
-            frames.orientation_weight[i] = weights.orientation if turns is not None else 0.0
+            frames.orientation_weight[i] = weights.directions if turns is not None else 0.0
+            frames.axes[i] = anchor(self.topology, name)[2] @ weights.axes
             if places is not None:
                 position[:, i] = places
             if turns is not None:
-                rotation[:, i] = quaternion_matrices(turns)
+                rotation[:, i] = quaternion_matrices(turns) @ weights.axes
         dt = np.concatenate([[np.inf], np.diff(times)])
         if com is not None:
             over_time(tables, rows, tables.centre_of_mass.target)[:] = com

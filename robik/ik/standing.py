@@ -313,8 +313,9 @@ class StandingSolver(Solver):
         frames = solver._tables.frame_pose
         for name, hold in self._holds.items():
             i, (_, point, axes) = self.names.index(name), anchor(solver.topology, name)
-            frames.held_point[i], frames.own_point[i] = point + axes @ hold.point, hold.point
-            frames.held_axes[i], frames.own_axes[i] = axes @ hold.axes, hold.axes
+            weighed = self.settings.weights(name).axes.T  # targets are turned into these axes
+            frames.held_point[i], frames.own_point[i] = point + axes @ hold.point, weighed @ hold.point
+            frames.held_axes[i], frames.own_axes[i] = axes @ hold.axes, weighed @ hold.axes
 
 
 class FlatSolver(StandingSolver):

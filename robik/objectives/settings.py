@@ -285,11 +285,11 @@ def settings_from(data: Any) -> Settings:
         )
     weights = {}
     for name, entry in targets.items():
-        if unknown := set(entry) - {"position_weight", "orientation_weight"}:
-            raise ClipError(
-                f"target {name!r}: unknown {', '.join(sorted(unknown))}; there are position_weight, orientation_weight"
-            )
-        weights[name] = Weights(entry.get("position_weight", (1.0,) * 3), entry.get("orientation_weight", (1.0,) * 3))
+        if unknown := set(entry) - {"position_weight", "orientation_weight", "along"}:
+            known_here = "position_weight, orientation_weight, along"
+            raise ClipError(f"target {name!r}: unknown {', '.join(sorted(unknown))}; there are {known_here}")
+        position, orientation = (entry.get(f"{what}_weight", (1.0,) * 3) for what in ("position", "orientation"))
+        weights[name] = Weights(position, orientation, entry.get("along"))
     for name in numbers:
         if name in fields and (isinstance(fields[name], bool) or not isinstance(fields[name], (int, float))):
             raise ClipError(f"{name} must be a number, not {fields[name]!r}")

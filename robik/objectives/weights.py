@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..errors import ClipError
 from ..mechanism.pose import Vector, vector
 
@@ -20,6 +22,8 @@ class Weights:
     Attributes:
         position: along the world's axes.
         orientation: of the directions of the frame's axes.
+        along: a direction in the frame, as of a thigh that is askew to all axes of its body. Where it is given, it
+            alone is held, with the largest of the orientation's weights.
 
     Raises:
         ClipError, MechanismError: a weight that is negative, infinite or NaN.
@@ -27,10 +31,31 @@ class Weights:
 
     position: Vector = (1.0, 1.0, 1.0)
     orientation: Vector = (1.0, 1.0, 1.0)
+    along: Vector | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "position", checked_weights(self.position, "a position weight"))
         object.__setattr__(self, "orientation", checked_weights(self.orientation, "an orientation weight"))
+        if self.along is not None:
+            way = vector(self.along, "the direction of a target")
+            if not np.linalg.norm(way) > 1e-9:
+                raise ClipError("the direction along which a target is held must not be zero")
+            object.__setattr__(self, "along", tuple((np.array(way) / np.linalg.norm(way)).tolist()))
+
+    @property
+    def directions(self) -> Vector:
+        """Weights of the directions of `axes`."""
+        return self.orientation if self.along is None else (max(self.orientation), 0.0, 0.0)
+
+    @property
+    def axes(self) -> np.ndarray:
+        """Axes (3, 3) whose directions are weighed, in columns, in the frame: its own, or first the one along which."""
+        if self.along is None:
+            return np.eye(3)
+        first = np.array(self.along)
+        second = np.cross(first, np.eye(3)[int(np.argmin(np.abs(first)))])
+        second /= np.linalg.norm(second)
+        return np.column_stack([first, second, np.cross(first, second)])
 
 
 def checked_weights(values: Any, what: str) -> Vector:

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from typing import Any, Self
 
+import numpy as np
+
 from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
 from ..skeleton.hips import hips_of
+from ..skeleton.robot import limb_directions
 from ..skeleton.single import single
 from ..steps import finish
 from .balance import BalancePlan
@@ -159,7 +162,7 @@ def solver_settings(
     Returns:
         The settings.
     """
-    targets, com_weight = dict(weights), balance.weight
+    targets, com_weight = along_limbs(mechanism, weights), balance.weight
     if balance.over_feet:
         com_weight = (FIRST * com_weight[0], FIRST * com_weight[1], 0.0)  # at whatever height the motion wants
         if balance.give_way and (hips := hips_of(mechanism, targets)):
@@ -182,6 +185,21 @@ def solver_settings(
         cyclic=bake.look_ahead and bake.cyclic,
         contacts="hold" if balance.pin_feet or holds else "ignore",
     )
+
+
+def along_limbs(mechanism: Mechanism, weights: Mapping[str, Weights]) -> dict[str, Weights]:
+    """Return weights with parts of limbs that follow one direction held along themselves, not along an axis nearby.
+
+    Args:
+        mechanism: The robot.
+        weights: Of the frames that follow.
+
+    Returns:
+        The weights by frame.
+    """
+    directed = {n for n, w in weights.items() if not any(w.position) and np.count_nonzero(w.orientation) == 1}
+    ways = limb_directions(mechanism) if directed else {}
+    return {n: replace(w, along=ways[n]) if n in directed and n in ways else w for n, w in weights.items()}
 
 
 def _soften_above(mechanism: Mechanism, bake: BakeSettings) -> float:

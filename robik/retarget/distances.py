@@ -82,8 +82,8 @@ def distances(
             if track.position is not None and any(weights.position):
                 apart[block, i] = length_along(x - track.position[block], weights.position)
             if track.quaternion is not None and any(weights.orientation):
-                targets = quaternion_matrices(track.quaternion[block])
-                turned[block, i] = angle_between(R, targets, weights.orientation)
+                targets = quaternion_matrices(track.quaternion[block]) @ weights.axes
+                turned[block, i] = angle_between(R @ weights.axes, targets, weights.directions)
     off = np.full(frames, np.nan)
     if clip.com is not None and any(settings.com_weight):
         off = length_along(com - clip.com, settings.com_weight)

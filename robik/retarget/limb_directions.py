@@ -27,7 +27,7 @@ class LimbDirections:
         if not any(track.quaternion is not None for track in clip.tracks.values()):
             return
         for limb in robot_anatomy(mechanism).limbs:
-            ways = zip(PARTS_OF[limb.kind], (limb.upper, limb.lower), np.diff(limb.points, axis=0), strict=False)
+            ways = zip(PARTS_OF[limb.kind], (limb.upper, limb.lower), limb.ways, strict=False)
             for part, body, way in ways:
                 track = clip.tracks.get(body)
                 if track is not None and track.quaternion is not None and way.any():

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from ..mechanism.orientations import quaternions, rotation
 from .anatomy import ARM, FRONT_LEG, LEG, Anatomy
-from .robot import RobotAnatomy
+from .robot_parts import RobotAnatomy
 from .skeleton import Skeleton, SkeletonMotion
 
 REST_IS_FINE = 1.2  # times the best frame's difference: so unlike may the rest pose be and still be taken

@@ -20,7 +20,7 @@ from .mapping import nearest_axis
 from .overlay import FitTarget, Overlay, laid_over, rotation_between
 from .placement import Placement
 from .reach import Reach, trunk_between
-from .robot import RobotLimb
+from .robot_parts import RobotLimb
 from .skeleton import Skeleton, SkeletonMotion
 
 OUTLIERS = 90  # percentile of the feet's depth that is the ground
@@ -144,12 +144,17 @@ def _differ(one: np.ndarray | None, other: np.ndarray | None) -> bool:
 
 
 def _under_the_hip(overlay: Overlay, k: int, target: FitTarget, found: tuple[RobotLimb, int] | None) -> np.ndarray:
-    """Return where a foot's frame (3,) is when its ankle is as far from under its hip as the character's [m]."""
+    """Return where a foot's frame (3,) is when its ankle is as far from under its hip as the character's [m].
+
+    Where a thigh hangs beside the hinges of its hip it is the thigh that counts: such a leg stands upright apart.
+    """
     frame = np.array(overlay.frames[k].position)
     own = None if found is None else overlay.anatomy.limb(found[0].kind, found[0].side)
     if found is None or own is None or own.end != target.bone:
         return frame
     hip, _, ankle = overlay.joints_of(found[0])
+    across, start = overlay.root.matrix @ found[0].axis, overlay.root.point(found[0].start)
+    hip = hip + across * (across @ (start - hip))
     theirs = overlay.positions[overlay.skeleton.index[own.upper]]
     beside = (hip - theirs) * [1.0, 1.0, 0.0]
     return overlay.positions[overlay.skeleton.index[own.end]] + beside + overlay.levelled[k].apply(frame - ankle)
@@ -213,7 +218,7 @@ def _limb_direction(overlay: Overlay, frame: str, found: tuple[RobotLimb, int] |
     A part of no known limb points from its joint to its centre of mass.
     """
     if found is not None:
-        way = np.diff(overlay.joints_of(found[0]), axis=0)[min(found[1], 1)]
+        way = overlay.root.matrix @ found[0].ways[min(found[1], 1)]
     else:
         mechanism = overlay.mechanism
         body = mechanism.bodies[mechanism.body_index[mechanism.frame(frame).body]]

@@ -13,7 +13,8 @@ from ..mechanism.parts import WORLD
 from ..mechanism.spanning_tree import spanning_tree
 from .anatomy import ARM
 from .names import part_of, robot_name
-from .robot import RobotAnatomy, robot_anatomy
+from .robot import robot_anatomy
+from .robot_parts import RobotAnatomy
 
 HELD = ("hips", "head", "hand", "foot")  # parts of a body that have handles
 MARKS = re.compile(r"closing|loop|imu|camera|cam_|_cam|optical|sensor|force|gyro|accel|com$|site", re.IGNORECASE)

@@ -16,7 +16,8 @@ from ..mechanism.model import Mechanism
 from ..mechanism.parts import Frame
 from . import names
 from .anatomy import ARM, LEG, PARTS_OF, Anatomy
-from .robot import RobotAnatomy, RobotLimb, robot_anatomy
+from .robot import robot_anatomy
+from .robot_parts import RobotAnatomy, RobotLimb
 
 ALL = (1.0, 1.0, 1.0)
 NONE = (0.0, 0.0, 0.0)
@@ -25,7 +26,7 @@ WEIGHTS = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys
 )  # of a robot that stands
 FOOT = 3.0  # of a foot's place: before hips and the limbs' directions, else a swinging foot leaves its track
 SOLE = 0.005  # of a foot's direction: an ankle's limits shall cost neither its place nor the hips'
-DIRECTION = {LEG: 0.1, ARM: 0.2}  # of a limb's parts, by their direction
+DIRECTION = {LEG: 0.2, ARM: 0.5}  # of a limb's parts, by their direction
 POSITION, POSE = 3, 6  # values that a foot's place and its whole pose fix
 TRUNK = ("hips", "spine", "chest")
 INSTEAD = {"front foot": "hand", "hand": "front foot"}  # of a character that has not as many legs as the robot
@@ -225,9 +226,7 @@ def _directions(
             limb.kind == LEG and (limb.freedom <= POSITION or (told and limb.freedom == POSE))
         ):
             continue
-        for part, body, along in zip(
-            PARTS_OF[limb.kind], (limb.upper, limb.lower), np.diff(limb.points, axis=0), strict=False
-        ):
+        for part, body, along in zip(PARTS_OF[limb.kind], (limb.upper, limb.lower), limb.ways, strict=False):
             bone = character.parts.get((part, limb.side), "")
             if bone and robot.rigid[body] not in used:
                 axis = nearest_axis(mechanism, body, along)

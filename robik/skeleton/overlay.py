@@ -27,7 +27,8 @@ from .correspondence import (
 )
 from .names import ARMS, part_of, robot_name
 from .placement import Placement
-from .robot import RobotAnatomy, RobotLimb, robot_anatomy
+from .robot import robot_anatomy
+from .robot_parts import RobotAnatomy, RobotLimb
 from .skeleton import Skeleton, SkeletonMotion
 
 NEVER_STRETCHED = (

@@ -7,7 +7,7 @@ nearest to their axes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,90 +16,15 @@ from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Joint
 from .anatomy import ARM, FRONT_LEG, LEG
 from .names import part_of, robot_name
+from .robot_parts import RobotAnatomy, RobotLimb
 from .tree import NEAR_GROUND, PairedChains, Tree, paired_limbs
 
 HELD = 1e-3  # weight of a joint's anchor against the axes that pass near to it
 ALONE = 0.4  # of the robot's height: the lowest limbs are legs where they end below this, and no other is known
 AHEAD = 0.1  # of the robot's size: front legs stand so far before the others
+TWIST = 0.9  # cosine: a hinge whose axis lies so near to a limb's part twists it
+BESIDE = 0.5  # of a limb's part: so far from the centre of its hinges may it begin
 ENDS = {LEG: ("foot", "toe"), ARM: ("hand", "forearm")}
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RobotLimb:
-    """A leg or an arm of a robot, in its rest pose.
-
-    Attributes:
-        kind: `LEG`, `ARM` or `FRONT_LEG`.
-        side: "l" or "r".
-        upper, lower: bodies of thigh and shin, or of upper arm and forearm.
-        end: body of the foot or the hand; empty for an arm that ends with its forearm.
-        points: (3, 3) hip, knee and ankle, or shoulder, elbow and wrist [m].
-        axis: (3,) about which knee or elbow turn.
-        freedom: number of motions between the trunk and the end.
-        has_ankle: whether foot or hand turn on the lower part; a foot that is fixed on its shin has no direction of
-            its own.
-    """
-
-    kind: str
-    side: str
-    upper: str
-    lower: str
-    end: str
-    points: np.ndarray
-    axis: np.ndarray
-    freedom: int
-    has_ankle: bool
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """(2,) of the upper and the lower part [m]."""
-        return np.linalg.norm(np.diff(self.points, axis=0), axis=1)
-
-    @property
-    def reach(self) -> float:
-        """Distance from hip to ankle when the knee is stretched [m].
-
-        Less than both lengths where the knee lies beside the hip.
-        """
-        along = np.diff(self.points, axis=0) @ self.axis
-        across = np.sqrt(np.maximum(self.lengths**2 - along**2, 0.0))
-        return float(np.hypot(across.sum(), along.sum()))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RobotAnatomy:
-    """Parts of a robot.
-
-    Attributes:
-        limbs: legs and arms.
-        hips, chest, head: bodies; empty where there is none.
-        waist: (3,) about which the chest turns on the hips, in the rest pose [m]; None where it is one with them.
-        rigid: the rigid part that each body belongs to, called by the body that its joint moves.
-    """
-
-    limbs: tuple[RobotLimb, ...]
-    hips: str
-    chest: str
-    head: str
-    waist: np.ndarray | None
-    rigid: Mapping[str, str]
-
-    def limb(self, kind: str, side: str) -> RobotLimb | None:
-        """Return a limb; None where there is none.
-
-        Args:
-            kind: `leg`, `arm` or `front leg`.
-            side: `l` or `r`.
-
-        Returns:
-            The limb, or None.
-        """
-        return next((limb for limb in self.limbs if (limb.kind, limb.side) == (kind, side)), None)
-
-    @property
-    def is_quadruped(self) -> bool:
-        """Return whether it stands on front legs too."""
-        return any(limb.kind == FRONT_LEG for limb in self.limbs)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -166,6 +91,23 @@ def robot_anatomy(mechanism: Mechanism) -> RobotAnatomy:
         waist=_waist(robot, hips, chest),
         rigid={name: robot.tree.names[k] for k, members in enumerate(robot.members) for name in members},
     )
+
+
+def limb_directions(mechanism: Mechanism) -> dict[str, tuple[float, float, float]]:
+    """Return which way the parts of a robot's limbs point, in the coordinates of their bodies.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Unit vectors by body.
+    """
+    return {
+        body: tuple((mechanism.rest_pose(body).matrix.T @ (way / np.linalg.norm(way))).tolist())
+        for limb in robot_anatomy(mechanism).limbs
+        for body, way in zip((limb.upper, limb.lower), limb.ways, strict=True)
+        if way.any()
+    }
 
 
 def _rigid_parts(mechanism: Mechanism) -> _Robot:
@@ -292,6 +234,7 @@ def _limb(robot: _Robot, kind: str, side: str, chain: list[int]) -> RobotLimb | 
         lower=tree.names[chain[bend]],
         end=name,
         points=np.array([hip, knee, ankle]),
+        start=_start(robot, chain[:bend], hip, knee),
         axis=np.array(hinge.axis if hinge is not None else (0.0, 1.0, 0.0)),
         freedom=sum(len(joint.motions) for joint in joints if joint is not None),
         has_ankle=bool(wrist),
@@ -344,6 +287,21 @@ def _centre(robot: _Robot, nodes: list[int]) -> np.ndarray:
         matrix += across + HELD * np.eye(3)
         right += across @ point + HELD * point
     return np.linalg.solve(matrix, right)
+
+
+def _start(robot: _Robot, nodes: list[int], hip: np.ndarray, knee: np.ndarray) -> np.ndarray:
+    """Return the anchor (3,) of the last hinge that swings an upper leg or arm; those that twist it lie along it [m].
+
+    The hip where none is known, or where the anchor is nowhere near it.
+    """
+    length = float(np.linalg.norm(knee - hip))
+    for node in reversed(nodes):
+        joint, anchor = robot.joints[node], robot.tree.points[0, node]
+        if joint is None or joint.motions not in (("rx",), ("ry",), ("rz",)):
+            continue
+        if abs(float(np.dot(joint.axis, knee - hip))) < TWIST * length:
+            return anchor if float(np.linalg.norm(anchor - hip)) < BESIDE * length else hip
+    return hip
 
 
 def _fork(tree: Tree, tops: list[int]) -> int | None:

@@ -20,9 +20,10 @@ from ..kinematics.assembly import prepared
 from ..kinematics.forward import ForwardKinematics
 from ..kinematics.frames import anchor, own_frames
 from ..kinematics.kernels import close, forward_kinematics, new_placement, rotate, state_of
+from ..kinematics.rotations import product
 from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
-from ..mechanism.pose import UNIT_TOLERANCE, Pose
+from ..mechanism.pose import UNIT_TOLERANCE, Pose, matrix_quaternion
 from ..mechanism.topology import limited_topology
 from ..objectives.registry import ObjectiveTables, new_tables
 from .targets import FARTHEST, Targets
@@ -56,6 +57,7 @@ class Tracker(ABC):
         self._actuator_sign = np.array([float(sign) for _, sign in held])
         self._layout: tuple = ()
         self._tables: Any = None
+        self._turns: list[np.ndarray | None] = []  # from a target's axes to those that are weighed
         self.reset()
 
     def reset(self, values: np.ndarray | None = None, base: Pose | None = None) -> None:
@@ -189,7 +191,8 @@ class Tracker(ABC):
                 if t.position is not None:
                     given[i, :3] = t.position
                 if t.quaternion is not None:
-                    given[i, 3:] = t.quaternion
+                    turn = self._turns[i]
+                    given[i, 3:] = t.quaternion if turn is None else product(*t.quaternion, *turn)
             if targets.com is not None:
                 given[-1, :3] = targets.com
         except (TypeError, ValueError) as error:
@@ -210,10 +213,13 @@ class Tracker(ABC):
             raise ClipError(f"robot {self.mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
         given, t = list(targets.frames.values()), len(targets.frames)
         place_weights = [g.weights.position if g.position is not None else (0.0,) * 3 for g in given]
-        turn_weights = [g.weights.orientation if g.quaternion is not None else (0.0,) * 3 for g in given]
+        turn_weights = [g.weights.directions if g.quaternion is not None else (0.0,) * 3 for g in given]
+        self._turns = [None if g.weights.along is None else matrix_quaternion(g.weights.axes) for g in given]
         tables = new_tables(self.topology, tuple(targets.frames), self.now, targets.objectives)
         tables.frame_pose.position_weight[:] = np.array(place_weights, dtype=float).reshape(t, 3)
         tables.frame_pose.orientation_weight[:] = np.array(turn_weights, dtype=float).reshape(t, 3)
+        for axes, target in zip(tables.frame_pose.axes, given, strict=True):
+            axes[:] = axes @ target.weights.axes
         if targets.com is not None:
             tables.centre_of_mass.weight[:] = targets.com_weight
         return tables

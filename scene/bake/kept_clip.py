@@ -53,7 +53,8 @@ def keep_clip(action: Action, frames: np.ndarray, clip: TargetClip, settings: Se
     tracks = {}
     for k, (name, track) in enumerate(clip.tracks.items()):
         weights = settings.weights(name)
-        kept: dict[str, object] = {"name": name, "weights": np.array([*weights.position, *weights.orientation])}
+        numbers = [*weights.position, *weights.orientation, *(weights.along or ())]
+        kept: dict[str, object] = {"name": name, "weights": np.array(numbers)}
         for what in POSES:
             if (values := getattr(track, what)) is not None:
                 kept[what] = values.astype(np.float32).ravel()
@@ -102,7 +103,7 @@ def _restored(action: Action) -> KeptClip:
             ground_quaternion=_rows(kept, "ground_quaternion", 4),
         )
         numbers = tuple(kept["weights"])
-        weights[kept["name"]] = Weights(numbers[:3], numbers[3:])
+        weights[kept["name"]] = Weights(numbers[:3], numbers[3:6], numbers[6:] or None)
     objectives, obstacles = _beside(data)
     com = _rows(data, "com", 3)
     clip = TargetClip(np.array(data["times"]), tracks, com=com, objectives=objectives, obstacles=obstacles)

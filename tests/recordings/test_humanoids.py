@@ -64,7 +64,7 @@ def test_the_table_holds_humanoids_alone(shared_data: Path) -> None:
     rows = run(folder=str(shared_data / "unitree_h1"), recording=recording, balance="off")["humanoids"]
     assert [row["robot"] for row in rows] == ["h1"]
     assert rows[0]["step_rad"] <= LARGEST_STEP
-    assert rows[0]["error_mean_m"] < 0.04
+    assert rows[0]["error_mean_m"] < 0.06
     assert not run(folder=str(shared_data / "robotiq_2f85"), recording=recording, balance="off")["humanoids"]
 
 

@@ -14,6 +14,7 @@ from robik.formats import import_robot
 from robik.mechanism import Frame, Mechanism, Pose
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
+from robik.retarget.baking import along_limbs
 from robik.retarget.retarget import retarget
 from robik.skeleton.anatomy import Anatomy, read_anatomy
 from robik.skeleton.fit import Fitted, fit
@@ -104,7 +105,8 @@ def solved(mechanism: Mechanism, motion: SkeletonMotion, found: Fitted, rows: li
         if not target.is_alike and len(set(row.orientation_weight)) == 1:
             by_axis = by_axis * (np.arange(3) == target.axis)
         weights[row.frame] = Weights(tuple(row.weight * np.array(row.position_weight)), tuple(row.weight * by_axis))
-    motion_of = retarget(mechanism, TargetClip(motion.times, tracks), Settings(targets=weights))
+    settings = Settings(targets=along_limbs(mechanism, weights))
+    motion_of = retarget(mechanism, TargetClip(motion.times, tracks), settings)
     return dict(zip(tracks, np.asarray(motion_of.report.position_error).T, strict=True))
 
 
@@ -132,7 +134,7 @@ def test_a_walk_meets_its_targets(g1: Mechanism) -> None:
     for frame in ("pelvis", "foot_l", "foot_r"):
         assert missed[frame].max() < 8e-3, frame
     for frame in ("left_wrist_yaw_link", "right_wrist_yaw_link"):
-        assert missed[frame].max() < 1.6e-2, "arms of other proportions nearly reach what they are asked for"
+        assert missed[frame].max() < 6e-3, "arms of other proportions reach what they are asked for"
 
 
 @pytest.mark.parametrize("longer", [0.7, 1.4])

@@ -13,7 +13,7 @@ from robik.formats import import_robot
 from robik.mechanism import Frame, Mechanism
 from robik.skeleton.anatomy import ARM, FRONT_LEG, LEG, read_anatomy
 from robik.skeleton.mapping import auto_map
-from robik.skeleton.robot import robot_anatomy
+from robik.skeleton.robot import limb_directions, robot_anatomy
 from tests.skeleton.conventions import skeleton
 
 
@@ -68,6 +68,17 @@ def test_an_arm_without_a_wrist_ends_with_its_forearm(shared_data: Path) -> None
     arm = robot.limb(ARM, "l")
     assert arm is not None
     assert (arm.upper, arm.lower, arm.end) == ("left_shoulder_yaw_link", "left_elbow_link", "")
+
+
+def test_a_limb_points_from_the_last_hinge_that_swings_it(shared_data: Path) -> None:
+    h1, g1 = (import_robot(shared_data / f"unitree_{n}.xml").mechanism for n in ("h1/h1", "g1/g1_29dof"))
+    leg = robot_anatomy(h1).limb(LEG, "l")
+    assert leg is not None
+    assert leg.ways[0] == pytest.approx([0.0, 0.0, -0.4], abs=1e-3), "it hangs 0.12 m outside the hinge that rolls it"
+    ways = limb_directions(g1)
+    thigh = g1.rest_pose("left_hip_yaw_link").matrix @ ways["left_hip_yaw_link"]
+    assert thigh == pytest.approx([0.0, 0.0, -1.0], abs=0.01)
+    assert max(np.abs(ways["left_hip_yaw_link"])) < np.cos(np.radians(9)), "it is askew to all axes of its body"
 
 
 def test_legs_with_loops_are_measured_along_their_bones() -> None:
@@ -129,7 +140,7 @@ def test_every_convention_maps_alike(name: str, shared_data: Path) -> None:
         **{f"{side}_elbow_link": "forearm" for side in ("left", "right")},
     }
     assert all(
-        rows[frame].is_direction and rows[frame].weight < 0.5
+        rows[frame].is_direction and rows[frame].weight <= 0.5
         for frame in rows
         if followed.get(frame) in ("thigh", "shin", "upper arm", "forearm")
     )
