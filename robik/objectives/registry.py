@@ -78,14 +78,8 @@ class ObjectiveTables(NamedTuple):
     reach: np.ndarray  # (d,) how far each coordinate may be from where it was
 
 
-ASKED: tuple[type[Objective], ...] = (
-    LookAt,
-    RelativeFrame,
-    Distance,
-    Posture,
-    Clearance,
-    Above,
-)  # what a clip asks for one by one
+# what a clip asks for one by one
+ASKED: tuple[type[Objective], ...] = (LookAt, RelativeFrame, Distance, Posture, Clearance, Above)
 ROWS: tuple[RowKind, ...] = (
     frame_pose.ROW,
     *(kind.ROW for kind in ASKED if kind.ROW),
@@ -315,7 +309,16 @@ def missed_by_cluster(flat, now, tables, out):
 
 @kernel
 def objective_unmoved(flat, now, tables):
-    """Return f(s) where `now` is the state of the frame before, so that its change and its velocity are zero."""
+    """Return f(s) where `now` is the state of the frame before, so that its change and its velocity are zero.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies in the frame before.
+        tables: The objectives with their targets.
+
+    Returns:
+        The value.
+    """
     total = _missed(flat, now, tables)
     return posture.add_value(flat, now, tables.calm.posture, total) if tables.calm.weight[3] != 0.0 else total
 
