@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py mapping.py command_line.py migration.py)
 
-.PHONY: help environment demo test test-library test-servo test-long test-numba mutants moving-picture test-installed test-blender smoke-installed test-gui pictures extension lint docs bench survey peers peers-retargeting clean
+.PHONY: help environment demo test test-library test-servo test-long test-numba mutants reachy-daemon moving-picture test-installed test-blender smoke-installed test-gui pictures extension lint docs bench survey peers peers-retargeting clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -35,6 +35,9 @@ mutants-%: environment ## A sample of them, as many as there is time for in so m
 
 moving-picture: environment ## docs/images/walking.webp; with a humanoid: make moving-picture HUMANOID=g1.xml
 	$(PYTHON) -m demo.moving $(if $(HUMANOID),--humanoid "$(HUMANOID)" --called "$(or $(CALLED),humanoid)")
+
+reachy-daemon: ## Reachy Mini's own daemon in .cache/reachy-daemon, with which tests/servo/reachy then plays
+	python3 -m venv .cache/reachy-daemon && .cache/reachy-daemon/bin/pip install -q --no-deps -r requirements/reachy-daemon.txt
 
 test-numba: environment ## Motions solved with the oldest numba that is supported, in .cache/, equal those of the pinned one
 	$(PYTHON) -m tools.other_numba 0.61.2
@@ -68,7 +71,7 @@ test-gui: ## A walk through real Blender windows, 4.3 and 5.2, in Debians of the
 test-gui-%: environment
 	tests/gui/run $* walkthrough .cache/gui/pictures-$*
 
-pictures: environment ## The pictures of panels, overlays and tutorial in docs/images, taken anew in such a window
+pictures: environment ## The pictures of panels, overlays and tutorial in docs/images, taken again in such a window
 	tests/gui/run 5.2 pictures docs/images
 
 extension: environment ## dist/*.zip for this platform (others: make extension PLATFORM=windows-x64, or all)

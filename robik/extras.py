@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from .errors import MissingExtraError
 
 EXTRAS = {  # as in pyproject.toml: what needs them, and the modules that they bring
-    "servo": ("playing on servos", ("serial", "dynamixel_sdk")),
+    "servo": ("playing on servos", ("serial", "dynamixel_sdk", "websockets")),
     "report": ("a report page", ("plotly",)),
     "formats": ("this kind of file", ("yaml", "xacro", "collada")),
     "usd": ("reading USD, which Blender from blender.org does by itself and elsewhere the package usd-core,", ("pxr",)),

@@ -21,7 +21,7 @@ from .errors import FormatError
 MOST = 50_000_000  # bytes of a JSON file that is read
 
 
-def write_whole(path: str | Path, content: str | Callable[[BinaryIO], None]) -> None:
+def write_whole(path: str | Path, content: str | Callable[[BinaryIO], object]) -> None:
     """Write a file through a neighbour that then takes its place.
 
     Content is a text, or a function that writes into the open file.

@@ -28,6 +28,7 @@ from .overlay import settings as overlay_settings
 from .overlay.settings import RobikOverlays
 from .robot import properties as robot_properties
 from .robot.properties import OVERRIDABLE, RobikBody, RobikCoupling, RobikJoint, RobikVisual
+from .servos import ports as servo_ports
 from .servos import settings as servo_settings
 from .servos.settings import RobikPlaying
 
@@ -110,7 +111,12 @@ class RobikScene(PropertyGroup):
     overlays: PointerProperty(type=RobikOverlays)
     markers: CollectionProperty(type=RobikMarker)
     port: StringProperty(
-        name="Port", description="The serial port of the servos, or sim for simulated ones", default="sim"
+        name="Port",
+        description="The serial port of the servos, the address of a program that has it, such as"
+        " reachy:localhost:8000 for Reachy Mini's daemon, or sim for simulated servos",
+        default="sim",
+        search=servo_ports.suggested,
+        search_options={"SUGGESTION"},
     )
     playing: PointerProperty(type=RobikPlaying)
 

@@ -25,17 +25,17 @@ os.environ["NUMBA_CACHE_DIR"] = str(CHECKOUT / ".cache" / "numba")
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # for matrices as small as the reference's, threads cost more than they bring
 
 STALLS = pytest.StashKey[Stalls]()
-ANEW = 3  # times
+RERUNS = 3
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A test in real time that fails while the machine stalls is run anew; one that fails on a machine that does not
+    """A test in real time that fails while the machine stalls is run again; one that fails on a machine that does not
     has failed."""
     in_real_time = [item for item in items if item.get_closest_marker("real_time")]
     if in_real_time:
         stalls = config.stash[STALLS] = Stalls()
         for item in in_real_time:
-            item.add_marker(pytest.mark.flaky(reruns=ANEW, condition=stalls.saw_one))
+            item.add_marker(pytest.mark.flaky(reruns=RERUNS, condition=stalls.saw_one))
 
 
 @pytest.hookimpl(wrapper=True)

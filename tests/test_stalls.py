@@ -1,4 +1,4 @@
-"""A test in real time runs anew where the machine stalled, and only there."""
+"""A test in real time runs again where the machine stalled, and only there."""
 
 from __future__ import annotations
 

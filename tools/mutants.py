@@ -3,10 +3,13 @@
     python -m tools.mutants                                80 mutants of all rooms, seed 0
     python -m tools.mutants --room ik --count 20 --seed 3  of one room
     python -m tools.mutants --seconds 120                  as many as there is time for
+    python -m tools.mutants --of robik/ik/sqp.py:search    of one function
+    python -m tools.mutants --tests tests/ik/test_balls.py noticed by these tests alone
 
 A mutant is a copy of a module in which one operator, comparison or constant is another, a sign is turned or a `not` is
-dropped. It is killed if a test of its room (`tools/mutants.toml`) fails or does not end. Mutants that compute the same
-are listed there with the reason, and do not count. The checkout is copied to .cache/mutants; nothing in it changes.
+dropped. It is killed if a test that imports the module, or one of its room (`tools/mutants.toml`), fails or does not
+end. Which test that was is told, since one in real time may fail for another reason. Mutants that compute the same are
+listed there with the reason, and do not count. The checkout is copied to .cache/mutants; nothing in it changes.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.mutation import Mutation, Site, mutated, sites
+from tools.mutation import Mutation, Site, mutated, names
+from tools.nearness import by_nearness
 from tools.stale import LISTED, PRISTINE, pristine, stale
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -53,11 +57,17 @@ class Room:
     tests: tuple[str, ...]
     seconds: float = 600.0
 
-    def sites(self) -> Iterator[Site]:
-        """Yield the places of all faults that its modules can get."""
+    def sites(self, of: str = "") -> Iterator[Site]:
+        """Yield the places of all faults that its modules can get.
+
+        Args:
+            of: Beginning of their names; they begin with the module's file.
+        """
         for pattern in self.sources:
-            for file in sorted(CHECKOUT.glob(pattern)):
-                yield from sites(CHECKOUT, file.relative_to(CHECKOUT).as_posix())
+            for path in sorted(CHECKOUT.glob(pattern)):
+                file = path.relative_to(CHECKOUT).as_posix()
+                if f"{file}:".startswith(of) or of.startswith(f"{file}:"):
+                    yield from (site for site, name in names(CHECKOUT, file).items() if name.startswith(of))
 
 
 def main() -> None:
@@ -66,7 +76,7 @@ def main() -> None:
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     equivalent = {one["mutant"] for one in table["equivalent"]}
     rooms = [Room(**(room | {key: tuple(room[key]) for key in ("sources", "tests")})) for room in table["room"]]
-    found = [(room, one) for room in rooms if arguments.room in ("", room.name) for one in room.sites()]
+    found = [(room, one) for room in rooms if arguments.room in ("", room.name) for one in room.sites(arguments.of)]
     sample = random.Random(arguments.seed).sample(found, min(arguments.count, len(found)))
     began, killed, survivors = time.monotonic(), 0, []
     _copy_checkout()
@@ -77,11 +87,12 @@ def main() -> None:
         if mutation.name in equivalent:
             print(f"equivalent  {mutation.name}", flush=True)
             continue
-        verdict = _tested(room, mutation)
+        tests = arguments.tests or by_nearness(CHECKOUT, room.tests, mutation.file)
+        verdict, by = _tested(tests, room.seconds, mutation)
         killed += verdict != "survived"
         if verdict == "survived":
             survivors.append(mutation)
-        print(f"{verdict:11} {mutation.name}", flush=True)
+        print(f"{verdict:11} {mutation.name}{by}", flush=True)
     tried = killed + len(survivors)
     print(f"\n{killed} of {tried} mutants killed, of {len(found)} that there are; seed {arguments.seed}")
     if tried >= FEW and killed < ENOUGH * tried:
@@ -91,6 +102,8 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--room", default="", help="one room of tools/mutants.toml")
+    parser.add_argument("--of", default="", help="beginning of the names of mutants")
+    parser.add_argument("--tests", nargs="+", help="files of tests instead of those of tools/mutants.toml")
     parser.add_argument("--count", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no more mutants are begun after these")
@@ -112,26 +125,28 @@ def _copy_checkout() -> None:
         shared.symlink_to(CHECKOUT.parent / "shared")
 
 
-def _tested(room: Room, mutation: Mutation) -> str:
-    """Return `killed`, `timeout` or `survived`."""
+def _tested(tests: Sequence[str], patience: float, mutation: Mutation) -> tuple[str, str]:
+    """Return `killed`, `timeout` or `survived`, and by which test."""
     file = COPY / mutation.file
     whole = file.read_text(encoding="utf-8")
     _restore_compiled()
     file.write_text(mutation.source, encoding="utf-8")
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "tools.stale"]
-    command = [sys.executable, "-m", "pytest", *options, *_by_nearness(room.tests, mutation.file)]
+    command = [sys.executable, "-m", "pytest", *options, *tests]
     listed = os.pathsep.join(stale(CHECKOUT / "robik", mutation.file))
     environment = os.environ | {LISTED: listed, PRISTINE: pristine(CHECKOUT / "robik")}
+    environment["PYTHONPATH"] = str(COPY)  # for what tests start
     try:
-        code, said = _run(command, environment, room.seconds)
+        code, said = _run(command, environment, patience)
     finally:
         file.write_text(whole, encoding="utf-8")
     if code is None:
-        return "timeout"
+        return "timeout", ""
     broken = "ImportError while loading conftest" in said  # what tests share breaks with the fault
     if code in (3, 4, 5) and not broken:  # pytest's own; 1 and 2 are failures, a crash is below 0
-        sys.exit(f"The tests of {room.name} could not be run:\n{said[-6000:]}")
-    return "survived" if code == 0 else "killed"
+        sys.exit(f"The tests could not be run:\n{said[-6000:]}")
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+    return ("survived" if code == 0 else "killed"), f"  by {failed[1]}" if failed else ""
 
 
 def _run(command: Sequence[str], environment: dict[str, str], patience: float) -> tuple[int | None, str]:
@@ -154,21 +169,6 @@ def _run(command: Sequence[str], environment: dict[str, str], patience: float) -
             process.wait()
         output.seek(0)
         return code, output.read().decode(errors="replace")
-
-
-def _by_nearness(tests: Sequence[str], file: str) -> list[str]:
-    """Return the files of tests, those first that import the module, which notice most."""
-    module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    imports = re.compile(rf"^(from|import) {re.escape(module)}\b", re.MULTILINE)
-    files = dict.fromkeys(found for test in tests for found in _test_files(test))
-    return sorted(files, key=lambda test: not imports.search((CHECKOUT / test).read_text(encoding="utf-8")))
-
-
-def _test_files(test: str) -> list[str]:
-    """Return a file of tests, or those of a folder."""
-    place = CHECKOUT / test
-    files = [place] if place.is_file() else sorted(place.glob("test_*.py"))
-    return [file.relative_to(CHECKOUT).as_posix() for file in files]
 
 
 def _restore_compiled() -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 OTHER: dict[type, type] = {
@@ -48,23 +51,26 @@ class Mutation:
     source: str
 
 
-def sites(checkout: Path, file: str) -> list[Site]:
-    """Return the places of all faults that a module can get."""
-    nodes = enumerate(_nodes(ast.parse((checkout / file).read_text(encoding="utf-8")), ""))
-    return [Site(file, place, which) for place, (_, node) in nodes for which in range(len(_variants(node)))]
+@cache
+def names(checkout: Path, file: str) -> dict[Site, str]:
+    """Return the names of all faults that a module can get, by their places."""
+    found, times = {}, Counter[tuple[str, type, str]]()
+    for place, (function, node) in enumerate(_nodes(ast.parse((checkout / file).read_text(encoding="utf-8")), "")):
+        variants = range(len(_variants(node)))
+        before = ast.unparse(node) if variants else ""
+        times[function, type(node), before] += 1
+        number = times[function, type(node), before]
+        for which in variants:
+            name = f"{file}:{function}: {before} -> {_apply(deepcopy(node), which)}"
+            found[Site(file, place, which)] = name if number == 1 else f"{name} ({number})"
+    return found
 
 
 def mutated(checkout: Path, site: Site) -> Mutation:
     """Return the fault at a place."""
     tree = ast.parse((checkout / site.file).read_text(encoding="utf-8"))
-    nodes = list(_nodes(tree, ""))
-    function, node = nodes[site.place]
-    before = ast.unparse(node)
-    number = sum(
-        of == function and ast.unparse(one) == before for of, one in nodes[: site.place + 1] if type(one) is type(node)
-    )
-    name = f"{site.file}:{function}: {before} -> {_apply(node, site.which)}"
-    return Mutation(site.file, name if number == 1 else f"{name} ({number})", ast.unparse(tree))
+    _apply(list(_nodes(tree, ""))[site.place][1], site.which)
+    return Mutation(site.file, names(checkout, site.file)[site], ast.unparse(tree))
 
 
 def _nodes(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST]]:

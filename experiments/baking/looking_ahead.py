@@ -31,11 +31,14 @@ def cases(fps: float) -> tuple[Case, ...]:
     return (
         Case("dancer, twice as fast", dancer, quicker(dance_clip(dancer, fps / 2), 2), replace(DANCER, **held)),
         Case("boxer, singular", boxer, singular_clip(fps), replace(BOXER, **held)),
-        Case(
-            "walker, 8 times as fast",
-            walker,
-            quicker(walk_clip(walker, fps / 8, balanced=True), 8),
-            replace(BALANCED, **held),
+        *(
+            Case(
+                f"walker, 8 times as fast, feet {feet}",
+                walker,
+                quicker(walk_clip(walker, fps / 8, balanced=True), 8),
+                replace(BALANCED, contacts=contacts, **held),
+            )
+            for feet, contacts in (("followed", "ignore"), ("held", "hold"))
         ),
     )
 
@@ -79,10 +82,10 @@ def run(fps: float = 120.0) -> Found:
 
 def show(found: Found) -> None:
     """Print the table."""
-    print(f"{'case':26}{'way':40}{'rms mm':>8}{'max mm':>8}{'speed':>7}{'rad/s²':>9}{'rad/s³':>10}{'ms':>8}")
+    print(f"{'case':38}{'way':40}{'rms mm':>8}{'max mm':>8}{'speed':>7}{'rad/s²':>9}{'rad/s³':>10}{'ms':>8}")
     for row in found["look_ahead"]:
         print(
-            f"{row['case']:26}{row['way']:40}{1e3 * row['error_rms_m']:8.2f}{1e3 * row['error_max_m']:8.2f}"
+            f"{row['case']:38}{row['way']:40}{1e3 * row['error_rms_m']:8.2f}{1e3 * row['error_max_m']:8.2f}"
             f"{row['speed_share']:7.3f}{row['acceleration']:9.0f}{row['jerk']:10.0f}{row['milliseconds']:8.0f}"
         )
 

@@ -1,6 +1,7 @@
 """Baking: with progress and ESC in a window, straight through elsewhere."""
 
 from collections.abc import Callable, Generator
+from contextlib import nullcontext
 from pathlib import Path
 
 import bpy
@@ -21,6 +22,7 @@ from ...scene.bake.judging import judge_again
 from ...scene.bake.markers import mark_short
 from ...scene.bake.report import write_report
 from ...scene.bake.result import status
+from ...scene.bake.sound import sound_of
 from ...scene.long_work.steps import Progress
 from ...scene.migration import bring_up_to_date
 from ...scene.robot.chain import servo_chain
@@ -165,7 +167,8 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
         motion = read_motion(root, mechanism, frames, scene)
         chosen = format_to_write(path, self.format if self.properties.is_property_set("format") else None)
         chain = servo_chain(root, mechanism, scene) if "servos" in chosen.needs else None
-        export_motion(motion, path, chosen.name, chain=chain, robot=mechanism)
+        with sound_of(scene, frames) if chosen.sounds else nullcontext() as sound:
+            export_motion(motion.with_sound(sound), path, chosen.name, chain=chain, robot=mechanism)
         return {"FINISHED"}
 
 

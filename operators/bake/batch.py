@@ -48,6 +48,7 @@ def add_batch(commands: Any) -> None:
     parser.add_argument("--format", metavar="NAME", default="csv", help="of the motions (default csv)")
     parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; the scene's if left out")
     parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints")
+    parser.add_argument("--header", action="store_true", help="a row of names above the numbers of lafan1-csv")
     parser.add_argument("--output", type=Path, metavar="FILE.blend", help="where to save the scene with all bakes")
     parser.add_argument("--workers", type=int, metavar="N", default=1, help="Blenders that write to OUT (default 1)")
     parser.add_argument("--shard", metavar="K/N", default="1/1", help="only the K-th of N parts, for several machines")
@@ -122,6 +123,7 @@ def _plan(arguments: argparse.Namespace, root: Object) -> Plan:
         extension=chosen.extensions[0],
         rate=arguments.rate,
         order=arguments.order,
+        header=arguments.header,
     )
 
 
@@ -149,7 +151,7 @@ def _row(plan: Plan, item: Item, baked: Baked, root: Object) -> dict[str, Any]:
         return row
     if baked.motion is not None:
         motion = baked.motion if plan.rate is None else resampled(baked.motion, plan.rate)
-        beside = Companions(robot=read_robot(root), order=plan.order)
+        beside = Companions(robot=read_robot(root), order=plan.order, header=plan.header)
         try:
             save_motion(motion, output_file(plan, item.name), plan.format, beside)
         except RobikError as error:
@@ -219,6 +221,7 @@ def _command(arguments: argparse.Namespace, *more: str) -> list[str]:
     words += ["--robot", arguments.robot] if arguments.robot else []
     words += ["--rate", str(arguments.rate)] if arguments.rate is not None else []
     words += ["--strips"] if arguments.strips else []
+    words += ["--header"] if arguments.header else []
     words += ["--only", arguments.only] if arguments.only and "--only" not in more else []
     return [*words, *more]
 

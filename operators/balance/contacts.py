@@ -58,7 +58,7 @@ class ROBIK_OT_add_phase(Reporting):
     end: IntProperty(name="To", description="Last frame; ten later if left out", options={"SKIP_SAVE"})
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """In the strips the phase begins where the mouse is, and ends before the next."""
+        """Begin the phase at the mouse, in the timeline's strips, and end it before the next one."""
         if context.space_data.type != "DOPESHEET_EDITOR":
             return self.execute(context)
         grip = _grip(context, event)
@@ -114,7 +114,7 @@ class ROBIK_OT_move_phase(Reporting):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        """Return the phase goes with the mouse until the button is let go."""
+        """Move the phase with the mouse until the button is released."""
         held = self._grip.lane.phases[self._grip.phase]
         if event.type in ("ESC", "RIGHTMOUSE"):
             self._show(context, held)
@@ -131,11 +131,11 @@ class ROBIK_OT_move_phase(Reporting):
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: Context) -> None:
-        """Blender ends the operator, for example by opening another file."""
+        """Forget the dragged phase where Blender ends the operator, for example by opening another file."""
         contact_strips.dragged = None
 
     def _show(self, context: Context, phase: tuple[int, int]) -> None:
-        """Show the phase as it would be; nothing is changed before the button is let go."""
+        """Show the phase as it would be; nothing is changed before the button is released."""
         contact_strips.dragged = None if phase == self._grip.lane.phases[self._grip.phase] else (self._grip, phase)
         context.area.tag_redraw()
 
@@ -151,7 +151,7 @@ class ROBIK_OT_remove_phase(Reporting):
     index: IntProperty(name="Phase", description="Its place in the list", min=0)
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """In the strips it is the one under the mouse."""
+        """Take the phase under the mouse, in the timeline's strips."""
         if context.space_data.type != "DOPESHEET_EDITOR":
             return self.execute(context)
         grip = _grip(context, event)
@@ -208,13 +208,13 @@ def _grip(context: Context, event: Event) -> Grip | None:
 
 
 def _take_over(context: Context, grip: Grip) -> None:
-    """Phases that the bake has found become the user's."""
+    """Store phases that the bake has found as the user's own."""
     if not grip.lane.by_hand:
         set_rows(_target(changeable_robot(context.scene), grip.lane.foot), grip.lane.phases)
 
 
 def register_keys() -> None:
-    """Register the mouse's actions on the strips; elsewhere in these editors it does what it always did."""
+    """Register the mouse's actions on the strips; elsewhere in these editors nothing changes."""
     keys = bpy.context.window_manager.keyconfigs.addon
     if keys is None:  # Blender has no window
         return
@@ -230,7 +230,7 @@ def register_keys() -> None:
 
 
 def unregister_keys() -> None:
-    """Take them out again."""
+    """Unregister the mouse's actions on the strips."""
     while _keys:
         keymap, item = _keys.pop()
         keymap.keymap_items.remove(item)

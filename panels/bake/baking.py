@@ -48,6 +48,7 @@ class ROBIK_PT_bake(TabPanel):
         button.scale_y = 1.4
         button.operator("robik.bake", text="Bake", icon="REC")
         layout.operator("robik.bake_all_actions", icon="ACTION")
+        layout.operator("robik.import_motion", icon="IMPORT")
         if result.frames:
             _draw_physics(layout, robot.physics)
         row = layout.row(align=True)

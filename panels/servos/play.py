@@ -45,7 +45,7 @@ class ROBIK_PT_servos(TabPanel):
             row.operator("robik.connect_servos", icon="LINKED")
         row.operator("robik.preflight")
         if is_open:
-            _draw_playing(layout, settings.playing, status, bool(root.robik.robot.result.frames))
+            _draw_playing(layout, settings.playing, status, play.has_motion(root))
         elif status.may_have_torque:
             _draw_stop(layout)
 
@@ -149,7 +149,7 @@ class ROBIK_PT_servos_state(FoldedPanel):
             column.label(text=f"{servo.id} {servo.actuator}", icon=icon)
             if servo.error:
                 _draw_below(column, [servo.error])
-            if isfinite(servo.celsius):  # it answers
+            if servo.torque is not None:  # it answers
                 _draw_below(column, _numbers(servo, shown(root, servo.actuator, at)))
 
 
@@ -164,6 +164,8 @@ def _draw_below(column: UILayout, cells: list[str]) -> None:
 
 def _numbers(servo: ServoReading, at: str) -> list[str]:
     """Return what a servo reports, each with its unit: position, load, temperature, voltage."""
+    if not isfinite(servo.celsius):  # a program that has the bus does not say it
+        return [at]
     load = f"{100 * servo.load:.0f} %" if servo.current is None else f"{servo.current:.2f} A"
     return [at, load, f"{servo.celsius:.0f} °C", f"{servo.volts:.1f} V"]
 

@@ -58,7 +58,7 @@ def _draw_scan(layout: UILayout) -> None:
         line(layout, task.error or task.said, "ERROR" if task.error else "INFO")
     for one in servo_setup.seen():
         row = layout.row(align=True)
-        row.label(text=f"{one.id}: {one.model or f'unknown, {one.number}'}, {one.baud_rate} baud")
+        row.label(text=f"{one.id}: {one.model or f'unknown, {one.number}'}, {one.motor or f'{one.baud_rate} baud'}")
         row.operator("robik.set_servo", text="", icon="GREASEPENCIL").servo = one.id
 
 

@@ -36,7 +36,7 @@ class Plan:
         output: folder of what is written.
         format: a name of the motion formats.
         extension: of the files; empty where a motion is a folder.
-        balance, pin_feet, keep_apart, mapping, body_model, rate, order: as `robik retarget` has them.
+        balance, pin_feet, keep_apart, mapping, body_model, rate, order, header: as `robik retarget` has them.
     """
 
     robot: str
@@ -51,6 +51,7 @@ class Plan:
     body_model: str | None = None
     rate: float | None = None
     order: str = "depth"
+    header: bool = False
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
     motion = found.motion if plan.rate is None else resampled(found.motion, plan.rate)
     output = output_file(plan, item.name)
     output.parent.mkdir(parents=True, exist_ok=True)
-    save_motion(motion, output, plan.format, Companions(robot=found.mechanism, order=plan.order))
+    save_motion(motion, output, plan.format, Companions(robot=found.mechanism, order=plan.order, header=plan.header))
     return figures_of(found.motion)
 
 

@@ -7,7 +7,9 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import connection
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from ..errors import FormatError
@@ -127,7 +129,7 @@ def _done(plan: Plan, items: list[Item], workers: int) -> Iterator[dict[str, Any
     while left and workers > 1:
         running: dict[Future, Item] = {}
         try:
-            with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+            with _pool(workers) as pool:
                 yield from _pooled(plan, pool, workers, left, running)
         except BrokenProcessPool:  # a worker was ended from outside, or ended by what it read
             for item in running.values():
@@ -136,11 +138,28 @@ def _done(plan: Plan, items: list[Item], workers: int) -> Iterator[dict[str, Any
         yield do(plan, item)
 
 
+def _pool(workers: int) -> ProcessPoolExecutor:
+    """Return processes that end with this one, also where it is killed."""
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _end_with_the_command)
+
+
+def _end_with_the_command() -> None:
+    """In a worker: end as soon as the process that started it has; the pool's own workers wait for work forever."""
+    command = multiprocessing.parent_process()
+    assert command is not None
+
+    def watch() -> None:
+        connection.wait([command.sentinel])
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
 def _alone(plan: Plan, item: Item) -> dict[str, Any]:
     """Return the row of a recording from a process of its own: one that ends its process takes no other along."""
     for _ in range(TRIES):
         try:
-            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            with _pool(1) as pool:
                 return pool.submit(do, plan, item).result()
         except BrokenProcessPool:
             continue

@@ -1,6 +1,7 @@
-"""Stances of a clip: stretches of frames on the same contacts, which are closures like those of loops.
+"""Stances of a clip: stretches of frames with the same contacts.
 
-All stances share the tree of the robot in the air, and so its coordinates; a contact that is held is one more cut.
+All stances share the tree, and so the coordinates, of the robot in the air. A contact that is held closes a loop: it is
+one more cut.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .model import Neighbours, new_neighbours
 
 MET = 1e-6  # of the robot's size, and rad: a contact this near is held
 NEAR = (2e-3, 1e-2)  # likewise: a contact this near may be held after all
-AROUND = 4  # frames beside a bound that is not kept in which contacts are let go
+AROUND = 4  # frames on each side of one whose bounds are not kept, in which no contact is held
 
 
 class Stance(NamedTuple):

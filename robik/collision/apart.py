@@ -1,8 +1,8 @@
-"""Walls that keep a robot's bodies out of each other and out of obstacles, where a solved motion has them there.
+"""Walls that keep a robot's bodies out of each other and out of obstacles.
 
-A wall holds the axes of two bodies apart (`robik.objectives.clearance`). How far, the convex shapes themselves say,
-pose by pose: as far as the axes are when the shapes are `MARGIN` apart. Obstacles have `barriers`. So each pass solves
-the clip again with walls that the motion before tells.
+A wall keeps the axes of two bodies at a least distance (`robik.objectives.clearance`). That distance differs from pose
+to pose: it is the one at which the convex shapes of the bodies are `MARGIN` apart. For obstacles there are `barriers`.
+A clip is solved without walls, then again, pass by pass, with walls computed from the motion of the pass before.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ MARGIN = 0.003  # m between bodies that are kept apart
 DEEP = 1e-3  # m: bodies that go into each other by less are left alone
 NEAR = 0.05  # m: bodies that are further from each other need no wall between them
 PASSES = 3
-SIDED = 2  # further ones, with planes where walls between axes could not help: for limbs on the wrong side
-JUMP = 0.2  # rad or m: a plane that makes a motor step further in a frame is not taken, unless it did before
-HELPS = 0.8  # of the depth without walls: a wall that leaves more is taken away
+SIDED = 2  # further passes, with planes where walls did not help: for limbs that went to the wrong side
+JUMP = 0.2  # rad or m: planes are not taken if a motor then steps further in a frame, and did not do so before
+HELPS = 0.8  # share of the depth without walls: a wall that leaves more is removed
 
 Step = TypeVar("Step")
 Depths = dict[Pair, np.ndarray]
@@ -145,7 +145,7 @@ class _Passes:
 
     @property
     def total(self) -> float:
-        """Sum of all that is deeper than is left alone [m], over all frames."""
+        """Sum over all frames and pairs of the depth beyond `DEEP` [m]."""
         return sum(map(_total, self._depths[:1] + self._depths[2:]))
 
     @property
@@ -162,10 +162,10 @@ class _Passes:
         self._depths = [keeper.depths(motion) for keeper in self._keepers]
 
     def build(self) -> bool:
-        """Build walls between what is deep in each other, and take away those that do not help.
+        """Build walls between bodies that are deep in each other, and remove those that do not help.
 
         Returns:
-            Whether anything is deep that a wall may help.
+            Whether there is a pair for which a wall may help.
         """
         for depths, without, standing in zip(self._depths, self._without, self._standing, strict=True):
             for pair in list(standing):
@@ -178,10 +178,10 @@ class _Passes:
         return any(deep[:1] + deep[2:])
 
     def build_sided(self) -> bool:
-        """Build planes between what is deep in each other and what walls between axes could not help.
+        """Build planes between bodies that are still deep in each other because walls did not help.
 
         Returns:
-            Whether there is any.
+            Whether there are any.
         """
         self._standing[1] |= self._given_up & self._deep(self._depths[1])
         self._standing[0] -= self._standing[1]
@@ -192,7 +192,7 @@ class _Passes:
         return {pair for pair, depth in depths.items() if depth.max() > DEEP}
 
     def walls(self, motion: Motion) -> list[Objective]:
-        """Return the walls as objectives, as a motion's poses tell.
+        """Return the walls as objectives, placed by a motion's poses.
 
         Args:
             motion: With body poses.
@@ -280,7 +280,7 @@ class Between:
         return self._axes[number]
 
     def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Clearance]:
-        """Return the walls of pairs as objectives, each as high as a motion's poses tell.
+        """Return the walls of pairs as objectives, with the least distances that a motion's poses need.
 
         Args:
             motion: With body poses.
@@ -348,6 +348,6 @@ def _jump(motion: Motion) -> float:
 
 
 def _total(depths: Depths, *pairs: Pair) -> float:
-    """Return the sum of what is deeper than is left alone [m], over all frames, of these pairs or all."""
+    """Return the sum over all frames of the depth beyond `DEEP` [m], of these pairs or of all."""
     none = np.zeros(0)
     return float(sum(np.maximum(depths.get(pair, none) - DEEP, 0.0).sum() for pair in pairs or depths))

@@ -90,6 +90,16 @@ def add_following(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; the recording's if left out")
     parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints in OUT")
+    add_header(parser)
+
+
+def add_header(parser: argparse.ArgumentParser) -> None:
+    """Declare `--header`.
+
+    Args:
+        parser: The command's parser.
+    """
+    parser.add_argument("--header", action="store_true", help="a row of names above the numbers of lafan1-csv")
 
 
 def load(options: argparse.Namespace) -> Mechanism:

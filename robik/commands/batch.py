@@ -57,6 +57,7 @@ def _batch(options: argparse.Namespace) -> int:
         body_model=None if options.body_model is None else str(Path(options.body_model).resolve()),
         rate=options.rate,
         order=options.order,
+        header=options.header,
     )
     if options.workers is not None and options.scheduler is not None:
         raise FormatError("--workers are processes of this machine, --scheduler has its own; give one of them")

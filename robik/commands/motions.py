@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import RobikError
-from .arguments import add_robot, command, load, naming, robot_file
+from .arguments import add_header, add_robot, command, load, naming, robot_file
 from .judging import judged
 from .retiming import add_slow_down, slowed_down
 
@@ -117,6 +117,7 @@ def add_export(commands: argparse._SubParsersAction) -> None:
         "--order", choices=("depth", "breadth"), default="depth",
         help="of bodies and joints in formats without their names: as MuJoCo has them (default), or as Isaac",
     )  # fmt: skip
+    add_header(parser)
     parser.add_argument("--servos", metavar="SERVOS.json", help="for formats that hold servo counts")
     parser.add_argument(
         "--carry-weight", action="store_true", help="goals that bring loaded servos to the motion: of --robot, --servos"
@@ -260,6 +261,7 @@ def _export(options: argparse.Namespace) -> None:
         rate=options.rate,
         fps=options.fps,
         order=options.order,
+        header=options.header,
         carry=_carry(options, robot) if options.carry_weight else None,
         follow=_follow,
     )

@@ -91,7 +91,9 @@ def _write(found: Retargeted, options: argparse.Namespace, name: str) -> None:
 
     motion = slowed_down(found.mechanism, found.motion) if options.slow_down else found.motion
     motion = motion if options.rate is None else resampled(motion, options.rate)
-    save_motion(motion, options.output, name, Companions(robot=found.mechanism, order=options.order))
+    save_motion(
+        motion, options.output, name, Companions(robot=found.mechanism, order=options.order, header=options.header)
+    )
     if options.save_mapping:
         save_rows(found.rows, options.save_mapping)
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ..tilt_feedback import TiltPlan
 
 
+WHERE = "a device such as /dev/ttyUSB0 or COM3, a URL for pyserial, or reachy:HOST:PORT for Reachy Mini's daemon"
+
+
 def add_play(commands: argparse._SubParsersAction) -> None:
     """Add the command `play`.
 
@@ -23,7 +26,9 @@ def add_play(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("motion", metavar="MOTION.csv")
     parser.add_argument("--servos", metavar="SERVOS.json", required=True, help="which servo turns which actuator")
     parser.add_argument(
-        "--port", required=True, help="a device such as /dev/ttyUSB0 or COM3, a URL for pyserial, or sim"
+        "--port",
+        required=True,
+        help=f"{WHERE}; sim simulates them",
     )
     parser.add_argument("--rate", type=float, default=100.0, help="goals per second (default 100)")
     parser.add_argument(
@@ -79,7 +84,7 @@ def add_servos(commands: argparse._SubParsersAction) -> None:
     ):
         verb = command(verbs, name, _servos, text)
         verb.set_defaults(verb=name)
-        verb.add_argument("--port", required=True, help="a device such as /dev/ttyUSB0 or COM3, or a URL for pyserial")
+        verb.add_argument("--port", required=True, help=WHERE)
         if name == "set":
             verb.add_argument("--id", type=int, required=True, help="of the servo, as it is now")
             verb.add_argument("--new-id", type=int)

@@ -1,4 +1,7 @@
-"""Translation between two trees of one robot: coordinates that both have carry over, a root's are read off its body."""
+"""Translation of coordinates between two spanning trees of one robot.
+
+Coordinates that both trees have are copied. Those of a root are computed from the pose of its body.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,16 @@ from ..mechanism.topology import Topology
 
 
 class Crossing:
-    """From the coordinates of a robot's tree to those of another tree of the same joints.
+    """Map from the coordinates of a robot's tree to those of another tree of the same joints.
 
     Args:
         old, new: the trees, which differ in where their root is and in what it hangs on.
 
     Attributes:
-        bodies: (n + 1,) the old tree's number of each of the new tree's bodies, the world first.
-        dofs: (k, 3) degrees of freedom that both have: the new one, the old one, and 1 or -1 where it runs backwards.
-        clusters: of the old tree's clusters, those that have a body in each of the new tree's.
+        bodies: (n + 1,) number in the old tree of each body of the new one, the world first.
+        dofs: (k, 3) degrees of freedom that both have: number in the new tree, number in the old one, and the sign
+            between them.
+        clusters: for each cluster of the new tree, the clusters of the old one that it shares a body with.
     """
 
     def __init__(self, old: Topology, new: Topology):

@@ -2,10 +2,10 @@
 
 Every iterate is assembled, and the objective itself is the merit function.
 
-One iteration at an assembled placement: eliminate what the loops decide, multipliers, exact Hessian of the Lagrangian
-over what is left, a step of at most half a radian, the way back onto the loops with the factors at hand, and acceptance
-on decrease. Limits of tree coordinates are an active set: a coordinate that reaches its bound is held until its
-multiplier lets go.
+One iteration at an assembled placement: eliminate the dependent coordinates; find the multipliers of the loops; take a
+Newton step with the exact Hessian of the Lagrangian over the independent coordinates, of at most half a radian; project
+it onto the loops with the same factors; accept it if the objective is lower. Limits of tree coordinates are an active
+set: a coordinate that reaches its bound is held there until its multiplier changes sign.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLE
 SURE = 1e-8  # a last correction smaller than this needs no other to tell that it was the last
 CUBIC = 3e-4  # after one of this size, a second step with the same second derivatives does
 PATIENCE = 3  # iterations before forces are foreseen; most frames need no more
-PLAIN = 8  # every so many they are not: a limb that is pulled straight beyond its reach would creep there
+PLAIN = 8  # every eighth iteration they are not foreseen, or a limb that is pulled straight would only creep there
 ROUNDED = 1e-5  # where a weakly held direction ends in the objective's rounding
 SLOW = 0.9  # of the objective: a step that leaves more may be one along a valley that bends
 CROSSING = 6  # steps from one side of such a valley to the other
@@ -36,8 +36,8 @@ STIFFER = 4.0  # times the damping of a crossing that fails
 STIFFEST = 1e-2  # damping of one that leads to the valley's floor only
 GOOD = 0.1  # of the decrease that a step's slope promises
 WORTH = 1e-5  # of the objective: what a crossing must bring at least to be followed by another
-IDLE, LONG = 0.99, 12  # of the objective: a step that leaves more is idle; so many in a row
-SETTLED = 0.02  # of what holds the robot: what idle steps may leave undone
+IDLE, LONG = 0.99, 12  # share of the objective that an idle step leaves at least; idle steps in a row that are enough
+SETTLED = 0.02  # share of posture and stillness: after idle steps, a smaller promised decrease is left to later frames
 LARGEST_TURN = 0.5  # rad in one step
 MOST_CORRECTIONS = 3  # of a step, back into the valley
 CONVERGED, STALLED, EXHAUSTED, UNREACHED = 0, 1, 2, 3
@@ -47,8 +47,8 @@ CONVERGED, STALLED, EXHAUSTED, UNREACHED = 0, 1, 2, 3
 def hold(flat, now, work):
     """Put coordinates that lie beyond their bounds onto them and hold them there.
 
-    By more than rounding: where couplings tie coordinates that meet their bounds together, the others are beyond theirs
-    by its last digit in any step, and held they would keep the robot from moving.
+    Those that rounding puts beyond are not held. Where couplings bring several coordinates to their bounds at once, one
+    of them always is, and holding it would keep the robot from moving.
 
     Args:
         flat: The mechanism's arrays for the kernels.
@@ -114,9 +114,9 @@ def settle(flat, now, work, limits):
 
 @kernel
 def _correct(flat, now, tables, work, kind):
-    """Move the trial by a Newton step with its own gradient and the factors of the last system, at `now`.
+    """Move the trial by a Newton step with its own gradient and the factors of the last system, those at `now`.
 
-    Returns the step's size, infinite where that says nothing.
+    Returns the step's size, infinite where these factors do not fit the trial.
     """
     e, trial, way = work.e, work.trial, work.correction
     led = 0
@@ -157,11 +157,11 @@ def _rounding(now, work, value):
 
 @kernel
 def _search(flat, now, tables, work, limits, value, slope, turn, kind):
-    """Along the step, whole, then by halves, until the objective has fallen enough.
+    """Search along the step: the whole step, then halves of it, until the objective has fallen enough.
 
     Where a narrow valley bends away from the step, up to three more Newton steps with the same Hessian lead back into
-    it before the step is halved. Returns (share of the step, objective, closure residual), with the share 0 where
-    nothing was found; `work.trial` is there.
+    it before the step is halved. Returns (share of the step, objective, closure residual) and leaves `work.trial` at
+    what was found. The share is 0 if nothing was.
     """
     scale = min(1.0, LARGEST_TURN / max(turn, LARGEST_TURN))
     noise = _rounding(now, work, value)
@@ -191,10 +191,10 @@ def _search(flat, now, tables, work, limits, value, slope, turn, kind):
 
 @kernel
 def _finish(flat, now, tables, work, limits, value, residual):
-    """Take one more step with the same second derivatives, if that is the last that is needed.
+    """Take one more step with the same second derivatives, and tell whether it was the last one needed.
 
-    After a small step to `now`, and to the trial. Returns (whether it was, objective, closure residual, whether it
-    moved).
+    The step before was small, and both `now` and the trial are at its end. Returns (whether it was the last one,
+    objective, closure residual, whether the robot moved).
     """
     if limits and not all_free(work):
         return False, value, residual, False
@@ -217,10 +217,11 @@ def _finish(flat, now, tables, work, limits, value, residual):
 
 @kernel
 def _choose_step(flat, now, tables, work, limits, iteration):
-    """Return the step at `now`, into `work.step`: Newton's.
+    """Choose the step at `now` and write it into `work.step`.
 
-    Where that is not definite or has not been enough, with forces foreseen, at first only where those make it definite:
-    far from the optimum Newton's own, made convex, leads into fewer local optima.
+    It is Newton's where its system is definite, in the first iterations and in every eighth one. Else forces are
+    foreseen. If the system is still indefinite in such an iteration, Newton's step is made convex, which far from the
+    optimum leads into fewer local optima.
 
     Returns (slope, kind of its system, largest turn, largest motion, whether it is Newton's of a definite system).
     """
@@ -245,13 +246,13 @@ def _choose_step(flat, now, tables, work, limits, iteration):
 
 @kernel(entry=False)
 def _cross_valley(flat, now, tables, work, limits, value, damping):
-    """Follow a valley that bends, from `now`.
+    """Follow a valley that bends, from `now`, by Gauss-Newton steps.
 
-    By Gauss-Newton's steps, each from where the last one led, until they are lower than `value`, as the first one leads
-    up the side and the next ones back.
+    Each step begins where the one before ended. The first one leads up the valley's side and the next ones down again,
+    so they go on until the objective is below `value`.
 
-    Returns (whether they got lower, objective, closure residual, the damping that is right for the next time);
-    `work.trial` is there.
+    Returns (whether it came below, objective, closure residual, damping for the next crossing) and leaves `work.trial`
+    where they ended.
     """
     trial, enough, last, weakest = work.trial, value, np.inf, 0.0
     copy_placement(now, trial)
@@ -281,13 +282,13 @@ def _cross_valley(flat, now, tables, work, limits, value, damping):
 
 @kernel
 def _is_settled(flat, now, tables, value, slope):
-    """Return whether what a step promises is little beside what calm holds the robot by; the next frames take it up."""
+    """Return whether a step promises little beside posture and stillness, so that the next frames may take it."""
     return tables.calm.weight[3] != 0.0 and -slope <= SETTLED * (value - missed(flat, now, tables))
 
 
 @kernel
 def _come_to_rest(flat, now, tables, work, limits, value, residual):
-    """Go to the valley's floor beside `now`, as nothing is left but its slope; return (objective, closure residual)."""
+    """Go from `now` to the floor of its valley, along which little is gained; return (objective, closure residual)."""
     crossed, found, gap, _ = _cross_valley(flat, now, tables, work, limits, value, STIFFEST)
     if not crossed:
         return value, residual

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..jit import by_reference, kernel
+from ..jit import by_reference, inlined, kernel
 from ..mechanism.topology import CLOSED, Flat, Topology
 from .elimination import Elimination, eliminate, new_elimination
-from .kernels import Placement, close, forward_kinematics, integrate, largest_motion, new_placement
+from .kernels import Placement, close, forward_kinematics, integrate, largest_motion, new_placement, rotate
 from .null_space import extend, particular
 
 CLOSURE_TOLERANCE = 1e-11  # of the robot's size
@@ -24,7 +24,7 @@ def project(flat, now, e, correction, right):
     """Bring `now` onto the loop-closure manifold by Newton steps of the dependent coordinates.
 
     With the factors at hand while they contract, else with new ones. `closed` says whether the residual is small
-    enough.
+    enough. Rows that are zero with an axis turned away are no closure: they count as open by the robot's size.
 
     Args:
         flat: The mechanism's arrays for the kernels.
@@ -42,7 +42,7 @@ def project(flat, now, e, correction, right):
     fresh = 0
     for _ in range(30):
         if residual <= tolerance:
-            return residual
+            break
         for i in range(right.shape[0]):
             right[i] = -now.value[i]
         for i in range(correction.shape[0]):
@@ -56,10 +56,22 @@ def project(flat, now, e, correction, right):
         before, residual = residual, close(flat, now)
         if not residual <= 0.3 * before:
             if largest < 1e-12 or fresh == 6:
-                return residual
+                break
             eliminate(flat, now, e)
             fresh += 1
-    return residual
+    return residual if _faces(flat, now) else max(residual, flat.size)
+
+
+@inlined
+def _faces(flat, now):
+    """Return whether the axes of all cuts point the way they do where these are assembled."""
+    for k in range(flat.faced_cut.shape[0]):
+        cut = flat.faced_cut[k]
+        ux, uy, uz = rotate(now.R[flat.cut_a[cut]], flat.faced_u[k])
+        wx, wy, wz = rotate(now.R[flat.cut_b[cut]], flat.faced_w[k])
+        if ux * wx + uy * wy + uz * wz <= 0.0:
+            return False
+    return True
 
 
 @kernel

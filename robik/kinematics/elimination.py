@@ -145,13 +145,13 @@ def _put_free_first(A, rows, width, column, free):
 
 @compiled_for_record(SparseElimination, otherwise=0)
 def _factor_wide(flat, now, g, e):
-    """Do so for a wide group."""
+    """Factor a wide group by its entries; return its rank."""
     return factor_sparse(flat, now, g, e, RANK_TOLERANCE)
 
 
 @compiled_for_record(SparseElimination, otherwise=True)
 def _refactor_wide(flat, now, g, e):
-    """Do so for a wide group."""
+    """Factor a wide group near by with the pivots that it has; return False where one vanishes."""
     return refactor_sparse(flat, now, g, e, RANK_TOLERANCE * flat.size)
 
 

@@ -1,4 +1,7 @@
-"""Products with the null space Z of the loops' equations, group by group."""
+"""Products with the null space Z of the loops' equations, group by group.
+
+A group's factors are a dense matrix, or sparse where the group is wide (`sparse_null_space.py`).
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,7 @@ def extend_group(flat, e, g, step):
 
 @inlined
 def _extend_group(flat, e, g, step):
-    """Do so for a group that is not wide."""
+    """Complete a step in a group of dense factors."""
     c0, rank = flat.group_column_at[g], e.rank[g]
     A, width = _factors(flat, e, g)
     for k in range(rank):
@@ -118,7 +121,7 @@ def reduce_group_gradient(flat, e, g, gradient):
 
 @inlined
 def _reduce_group_gradient(flat, e, g, gradient):
-    """Do so for a group that is not wide."""
+    """Replace a gradient by Zᵀ gradient in a group of dense factors."""
     c0, rank = flat.group_column_at[g], e.rank[g]
     A, width = _factors(flat, e, g)
     for k in range(rank):
@@ -165,7 +168,7 @@ def multipliers(flat, e, gradient, out):
 def reduce_matrix(flat, e, K):
     """Replace a symmetric K (d, d) by Zᵀ K Z.
 
-    Only the entries between independent coordinates count afterwards: the reduced matrix.
+    The reduced matrix is in the entries between independent coordinates; no others may be read afterwards.
 
     Args:
         flat: The mechanism's arrays for the kernels.
@@ -196,7 +199,7 @@ def reduce_group(flat, e, g, K, place, d):
 
 @kernel
 def _reduce_group(flat, e, g, K, place, d):
-    """Do so for a group that is not wide."""
+    """Replace K[:d, :d] by Zᵀ K Z in a group of dense factors."""
     c0, rank = flat.group_column_at[g], e.rank[g]
     A, width = _factors(flat, e, g)
     for k in range(rank):
@@ -208,7 +211,7 @@ def _reduce_group(flat, e, g, K, place, d):
                 for i in range(d):
                     K[target, i] -= f * K[source, i]
     own = e.other[g, 0] if rank > 0 else e.right
-    for a in range(rank, width):  # what remains is symmetric between independent coordinates, of no interest elsewhere
+    for a in range(rank, width):  # the result is symmetric between independent coordinates; no other entry is read
         row = K[place[e.column[c0 + a]]]
         for j in range(rank, width):
             own[j] = row[place[e.column[c0 + j]]]
@@ -243,7 +246,7 @@ def onto_independent(flat, e, g, U):
 
 @inlined
 def _onto_independent(flat, e, g, U):
-    """Do so for a group that is not wide."""
+    """Turn wrenches into those of the independent coordinates in a group of dense factors."""
     c0, rank = flat.group_column_at[g], e.rank[g]
     A, width = _factors(flat, e, g)
     for k in range(rank):
@@ -256,35 +259,35 @@ def _onto_independent(flat, e, g, U):
 
 @compiled_for_record(SparseElimination)
 def _particular_wide(flat, g, right, step, e):
-    """Do so for a wide group."""
+    """Add a particular motion in a group of sparse factors."""
     particular_sparse(flat, g, right, step, e)
 
 
 @compiled_for_record(SparseElimination)
 def _extend_wide(flat, g, step, e):
-    """Do so for a wide group."""
+    """Complete a step in a group of sparse factors."""
     extend_sparse(flat, g, step, e)
 
 
 @compiled_for_record(SparseElimination)
 def _reduce_gradient_wide(flat, g, gradient, e):
-    """Do so for a wide group."""
+    """Replace a gradient by Zᵀ gradient in a group of sparse factors."""
     reduce_gradient_sparse(flat, g, gradient, e)
 
 
 @compiled_for_record(SparseElimination)
 def _multipliers_wide(flat, g, gradient, out, e):
-    """Do so for a wide group."""
+    """Fill the multipliers of a group of sparse factors."""
     multipliers_sparse(flat, g, gradient, out, e)
 
 
 @compiled_for_record(SparseElimination)
 def _reduce_wide(flat, g, K, place, d, e):
-    """Do so for a wide group."""
+    """Replace K[:d, :d] by Zᵀ K Z in a group of sparse factors."""
     reduce_sparse(flat, g, K, place, d, e)
 
 
 @compiled_for_record(SparseElimination)
 def _onto_independent_wide(flat, g, U, e):
-    """Do so for a wide group."""
+    """Turn wrenches into those of the independent coordinates in a group of sparse factors."""
     onto_independent_sparse(flat, g, U, e)

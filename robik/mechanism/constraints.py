@@ -155,3 +155,22 @@ def closure_rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> lis
     else:
         pairs = []
     return rows + [ClosureRow(DOT, parent_R[:, i], child_R[:, j]) for i, j in pairs]
+
+
+def faced_axes(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the axes of both sides of a joint whose dot products are 1 where it is assembled.
+
+    The closure rows alone do not say so: those of a hinge are zero, too, where its axis points backwards, and those of
+    a joint without rotations also after half a turn about an axis or a third of a turn about the diagonal.
+
+    Args:
+        joint: The joint.
+        parent_R: Axes of its parent side (3, 3).
+        child_R: Axes of its child side (3, 3).
+
+    Returns:
+        Pairs (u (3,), w (3,)).
+    """
+    turns = [k for k, name in enumerate(TURNS) if name in joint.motions]
+    kept = range(3) if not turns else turns if len(turns) == 1 else ()
+    return [(parent_R[:, k], child_R[:, k]) for k in kept]

@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import MechanismError
 from .ball_limits import Measured, measure_balls
 from .clusters import coupled_dofs, find_clusters, path_to_root
-from .constraints import BALL, chain, closure_rows, joint_matrices
+from .constraints import BALL, chain, closure_rows, faced_axes, joint_matrices
 from .model import Mechanism
 from .parts import WORLD, Joint
 from .size import mean_link
@@ -70,6 +70,9 @@ class Flat(NamedTuple):
     row_cut: np.ndarray  # (m,) cut of each row
     row_u: np.ndarray  # (m, 3) in the state frame of a
     row_w: np.ndarray  # (m, 3) in the state frame of b
+    faced_cut: np.ndarray  # cut of each pair of axes that point the same way where it is closed
+    faced_u: np.ndarray  # (…, 3) axis in the state frame of a
+    faced_w: np.ndarray  # (…, 3) axis in the state frame of b
     coupling_follower: np.ndarray  # (g,) dependent degree of freedom of each coupling
     coupling_leader: np.ndarray  # (g,) independent degree of freedom of each coupling
     coupling_coefficients: np.ndarray  # (g, degree + 1) polynomials
@@ -288,6 +291,7 @@ class _Layout:
         loop: list[int] = []
         sign: list[float] = []
         rows: list[tuple[int, int, np.ndarray, np.ndarray]] = []
+        faced: list[tuple[int, np.ndarray, np.ndarray]] = []
         for i, joint in enumerate(cuts):
             a.append(self.body_at[joint.parent])
             b.append(self.body_at[joint.child])
@@ -296,6 +300,7 @@ class _Layout:
             pb[i] = np.array(joint.position) - self.rest_com[b[i]]
             rows.extend((kind, i, u, w) for kind, u, w in closure_rows(joint, parent_R, child_R))
             row_at.append(len(rows))
+            faced.extend((i, u, w) for u, w in faced_axes(joint, parent_R, child_R))
             inward, outward = path_to_root(int(tip[a[i]]), before), path_to_root(int(tip[b[i]]), before)
             shared = set(inward) & set(outward)
             inward = [j for j in inward if j not in shared]
@@ -309,6 +314,9 @@ class _Layout:
             "row_kind": _ints([r[0] for r in rows]), "row_cut": _ints([r[1] for r in rows]),
             "row_u": np.array([r[2] for r in rows]).reshape(-1, 3),
             "row_w": np.array([r[3] for r in rows]).reshape(-1, 3),
+            "faced_cut": _ints([f[0] for f in faced]),
+            "faced_u": np.array([f[1] for f in faced]).reshape(-1, 3),
+            "faced_w": np.array([f[2] for f in faced]).reshape(-1, 3),
         }  # fmt: skip
 
     def _couplings(self) -> dict[str, np.ndarray]:

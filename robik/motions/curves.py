@@ -1,9 +1,9 @@
 """Smooth curves through the samples of a motion, and their derivatives.
 
-Columns and positions are cubic splines with two continuous derivatives, but for two things. Between two samples of one
-value they stay at it: joints that rest or stand at a limit do so between the samples, too. And at a sample they are not
-faster than the ways to its neighbours, so that what goes back and forth at its largest speed keeps that. Orientations
-are splines of rotations.
+Columns and positions are cubic splines with two continuous derivatives, with two exceptions. Between two samples of
+the same value a curve is constant, so that a joint that rests, or stands at a limit, does so between the samples too.
+At a sample a curve is no faster than the mean speed to one of the two neighbours, so that a joint that goes back and
+forth at its largest speed does not exceed it. Orientations are splines of rotations.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation, RotationSpline
 
 from .motion import BaseTrack, Motion, Rates
 
-STEEPEST = 3.0  # of the mean slope of a piece: its ends may be this steep without leaving the range between them
-FASTER = 1.01  # than the mean slopes of both pieces beside a sample: as smooth motions are between their samples
+STEEPEST = 3.0  # times the mean slope of a piece: with ends no steeper it stays between its two samples
+FASTER = 1.01  # times the larger mean slope beside a sample: smooth motions are that much faster between samples
 
 
 class Curves:
@@ -40,7 +40,7 @@ class Curves:
         """Return the motion at other times, with its rates.
 
         Args:
-            times: (K,) increasing [s]; those before the first and after the last sample are taken to it.
+            times: (K,) increasing [s]; before the first sample and after the last one the motion stands still.
 
         Returns:
             The motion, without the bodies' states and the report, which belong to the samples.

@@ -65,6 +65,7 @@ class Companions:
         robot: whose motion it is, or None.
         follow: a solver for files that hold poses of frames instead of motors' values, or None.
         order: of bodies and joints in formats that do not name them: depth or breadth (`layout.py`).
+        header: whether a row of names is written above rows of numbers, in formats that have none.
         fps: samples per second of files that do not say how many [Hz]; None for what is usual there.
     """
 
@@ -72,6 +73,7 @@ class Companions:
     robot: Mechanism | None = None
     follow: Follow | None = None
     order: str = "depth"
+    header: bool = False
     fps: float | None = None
 
 
@@ -96,6 +98,8 @@ class MotionFormat:
         needs: fields of `Companions` without which it cannot be written.
         needs_to_read: likewise to be read; what writing needs if left out, but for the servos.
         by_extension: whether a file is written in it by its extension alone, without the format's name.
+        sounds: extensions of sound files that belong to a motion when they lie beside it under its name, the first that
+            is there; none where a motion has no sound.
         matches: whether content is of this format; None for formats that are only written.
         read: the motion in content. Raises ClipError, without the file's name, which `load_motion` adds.
         write: the content at a path; None for formats that are only read. Raises ClipError likewise.
@@ -108,6 +112,7 @@ class MotionFormat:
     needs: tuple[str, ...] = ()
     needs_to_read: tuple[str, ...] | None = None
     by_extension: bool = True
+    sounds: tuple[str, ...] = ()
     matches: Callable[[Any], bool] | None = None
     read: Callable[[Any, Companions], Motion] | None = None
     write: Callable[[Motion, Path, Companions], bytes | dict[str, bytes]] | None = None

@@ -1,11 +1,13 @@
-"""CSV motion files of Unitree's LAFAN1 retargeting data set: a row per sample, no header, no times.
+"""CSV motion files of Unitree's LAFAN1 retargeting data set: a row per sample, no times, no header unless asked for.
 
-Base position, base quaternion xyzw, then the joints in the order of MuJoCo. The data set has 30 samples per second.
+Base position, base quaternion xyzw, then the joints in the order of MuJoCo, or of a header's names. The data set has 30
+samples per second.
 """
 
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +19,13 @@ from .motion import Motion
 from .rates import even_rate
 
 FPS = 30.0  # of the data set, where nobody says otherwise
+BASE = ("x", "y", "z", "qx", "qy", "qz", "qw")  # in a header
+HEAD = ",".join(BASE)
 ROW = re.compile(rb"\s*[-+.\d][-+.\deE]*(\s*,\s*[-+.\d][-+.\deE]*){7,}\s*(\r\n|\r|\n|$)")
 
 
 def matches(content: bytes) -> bool:
-    """Return whether the first line holds numbers alone, eight at least.
+    """Return whether the first line holds numbers alone, eight at least, or begins as a header does.
 
     Args:
         content: The file's bytes.
@@ -29,7 +33,7 @@ def matches(content: bytes) -> bool:
     Returns:
         True where the content is of this format.
     """
-    return ROW.match(content[: 1 << 16]) is not None
+    return ROW.match(content[: 1 << 16]) is not None or content.removeprefix(BOM_UTF8).startswith(HEAD.encode())
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
@@ -53,7 +57,9 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     even_rate(numbers.times)
     position, quaternion = numbers.base
     table = np.hstack([position, quaternion[:, [1, 2, 3, 0]], numbers.coordinates])
-    return ("\n".join(",".join(map(repr, row)) for row in table.tolist()) + "\n").encode()
+    rows = [",".join(map(repr, row)) for row in table.tolist()]
+    head = [",".join((*BASE, *numbers.layout.coordinates))] if companions.header else []
+    return ("\n".join((*head, *rows)) + "\n").encode()
 
 
 def read(content: bytes, companions: Companions) -> Motion:
@@ -71,10 +77,13 @@ def read(content: bytes, companions: Companions) -> Motion:
     """
     robot = companions.robot
     assert robot is not None  # as `needs` says
-    joints = len(layout_of(robot, companions.order).coordinates)
+    names = layout_of(robot, companions.order).coordinates
+    joints = len(names)
+    lines = content.decode("utf-8-sig", errors="replace").splitlines()
+    columns = _columns(lines[0], names, robot.name) if lines and lines[0].startswith(HEAD) else None
     rows = []
-    for k, line in enumerate(content.decode("utf-8-sig", errors="replace").splitlines()):
-        if not line.strip():
+    for k, line in enumerate(lines):
+        if not line.strip() or (k == 0 and columns is not None):
             continue
         cells = line.split(",")
         if len(cells) != 7 + joints:
@@ -88,11 +97,25 @@ def read(content: bytes, companions: Companions) -> Motion:
     if not rows:
         raise ClipError("there is no line with numbers")
     table = np.array(rows)
+    if columns is not None:
+        table = table[:, [*range(7), *columns]]
     if not (finite := np.isfinite(table).all(axis=1)).all():
         raise ClipError(f"row {int(np.argmin(finite)) + 1}: its numbers must be finite")
     base = table[:, :3], table[:, [6, 3, 4, 5]]
     times = np.arange(len(table)) / (companions.fps or FPS)
     return motion_from(robot, companions.order, times, base, table[:, 7:])
+
+
+def _columns(head: str, names: tuple[str, ...], robot: str) -> list[int]:
+    """Return the column of each joint by a header, in the order of the names."""
+    found = [cell.strip() for cell in head.split(",")]
+    if len(found) != 7 + len(names) or set(found[7:]) != set(names):
+        wrong = [*(set(names) - set(found)), *(set(found[7:]) - set(names))]
+        raise ClipError(
+            f"the header must name the base ({HEAD}) and the joints of {robot!r}, each once"
+            + (f"; see {sorted(wrong)[0]!r}" if wrong else "")
+        )
+    return [found.index(name) for name in names]
 
 
 FORMAT = MotionFormat(

@@ -109,6 +109,7 @@ class Motion:
         com: (T, 3) the robot's centre of mass [m], or None.
         report: how well it follows its clip, or None.
         rates: derivatives of the curves that it was taken from; None where its samples are all there is.
+        sound: the sound file that plays with it from its first sample on, or None.
 
     Raises:
         ClipError: names what is wrong: shapes that do not fit, numbers that are not finite, two columns of one name,
@@ -126,6 +127,7 @@ class Motion:
     com: np.ndarray | None = None
     report: Report | None = None
     rates: Rates | None = None
+    sound: Path | None = None
 
     def __post_init__(self) -> None:
         times, values = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)
@@ -153,6 +155,19 @@ class Motion:
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields, so that a copy or a pickle has arrays alone."""
         return self.__dict__ | {"_position": self.position, "_quaternion": self.quaternion}
+
+    def with_sound(self, sound: Path | None) -> Motion:
+        """Return the motion with another sound.
+
+        Args:
+            sound: The sound file, or None.
+
+        Returns:
+            The motion; what has not been asked for is not worked out.
+        """
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__ | {"sound": sound})
+        return made
 
     def _checked_passive(self, samples: int) -> dict[str, np.ndarray] | None:
         """Return the passive coordinates as arrays of numbers."""

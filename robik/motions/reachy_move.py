@@ -4,7 +4,9 @@
      "set_target_data": [{"head": 4x4, "antennas": [right, left], "body_yaw": 0.1, "check_collision": false}, …]}
 
 The head's pose is a homogeneous matrix in the robot's own coordinates [m], from where the head is HEAD_HEIGHT above
-the base; angles are in rad. It says nothing of the six motors below the head: a solver finds them.
+the base; angles are in rad. It says nothing of the six motors below the head: a solver finds them. Antennas are turned
+as their servos count, which is against the joints of the maker's own description. A sound file of the same name plays
+with it.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from .motion import Motion, values_for
 HEAD, HEAD_HEIGHT = "head", 0.177  # the frame, and how high it is where its pose is the unit matrix [m]
 YAW, ANTENNAS = "yaw_body", ("right_antenna", "left_antenna")  # actuators
 FRAMES = "set_target_data"
+SOUNDS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a", ".aac")  # as the maker's player looks for them
 ASKEW = 0.02  # by which entries of R Rᵀ may differ from those of the unit matrix: rounded files are taken
 
 
@@ -60,7 +63,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     check_robot(robot)
     values = values_for(robot, motion, "the motion")
     heads, angles = head_poses(robot, values), {name: values[:, k] for k, name in enumerate(robot.actuators)}
-    antennas = np.column_stack([angles[name] for name in ANTENNAS])
+    antennas = -np.column_stack([angles[name] for name in ANTENNAS])
     samples = [
         {"head": head, "antennas": pair, "body_yaw": yaw, "check_collision": False}
         for head, pair, yaw in zip(heads.tolist(), antennas.tolist(), angles[YAW].tolist(), strict=True)
@@ -112,7 +115,7 @@ def read(content: bytes, companions: Companions) -> Motion:
     check_robot(robot)
     times, samples = _opened(content)
     heads = np.array([_head(sample, k) for k, sample in enumerate(samples)])
-    antennas = np.array([_numbers(sample, "antennas", 2, k) for k, sample in enumerate(samples)])
+    antennas = -np.array([_numbers(sample, "antennas", 2, k) for k, sample in enumerate(samples)])
     yaw = np.array([_numbers({"body_yaw": [sample.get("body_yaw", 0.0)]}, "body_yaw", 1, k)[0]
                     for k, sample in enumerate(samples)])  # fmt: skip
     xyzw = Rotation.from_matrix(heads[:, :3, :3]).as_quat()
@@ -191,5 +194,5 @@ def _head(sample: dict[str, Any], k: int) -> np.ndarray:
 
 FORMAT = MotionFormat(
     name="reachy-move", label="Reachy Mini Move", extensions=(".json",), needs=("robot",),
-    needs_to_read=("robot", "follow"), by_extension=False, matches=matches, read=read, write=write,
+    needs_to_read=("robot", "follow"), by_extension=False, sounds=SOUNDS, matches=matches, read=read, write=write,
 )  # fmt: skip

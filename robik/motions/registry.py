@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
 
 from ..errors import ClipError, FormatError
 from ..files import read_folder, read_whole, write_folder, write_whole
@@ -23,6 +22,7 @@ from . import (
 )  # fmt: skip
 from .format import NEEDS, Companions, MotionFormat
 from .motion import Motion
+from .sound import beside, kept
 
 FORMATS: dict[str, MotionFormat] = {
     row.name: row
@@ -63,7 +63,8 @@ def load_motion(path: str | Path, format: str | None = None, companions: Compani
             if getattr(companions, need) is None:
                 raise FormatError(f"the format {row.name} needs {NEEDS[need]}")
         assert row.read is not None  # as READABLE says
-        return row.read(content, companions)
+        motion = row.read(content, companions)
+        return motion.with_sound(beside(Path(path), row.sounds)) if row.sounds else motion
     except (ClipError, FormatError) as error:
         raise ClipError(f"{path}: {error}") from None
 
@@ -73,7 +74,7 @@ def save_motion(motion: Motion, path: str | Path, format: str | None = None, com
 
     Args:
         motion: to be written.
-        path: of the file or the folder.
+        path: of the file or the folder. A sound of the motion goes beside it where the format has that.
         format: a name of `FORMATS`; by the path's extension if left out.
         companions: what some formats need beside the motion.
 
@@ -93,10 +94,11 @@ def save_motion(motion: Motion, path: str | Path, format: str | None = None, com
     if isinstance(content, dict):
         return write_folder(path, content)
 
-    def put(file: BinaryIO) -> None:
-        file.write(content)
-
-    return write_whole(path, put)
+    sound = kept(motion.sound, Path(path)) if row.sounds else None
+    write_whole(path, lambda file: file.write(content))
+    if sound is not None:
+        sound()
+    return None
 
 
 def format_to_write(path: str | Path, format: str | None = None) -> MotionFormat:

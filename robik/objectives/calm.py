@@ -1,4 +1,4 @@
-"""Calm: posture and stillness, which choose a pose where targets leave freedom, alike at any sample rate.
+"""Posture and stillness: weak pulls that choose a pose where targets leave freedom, the same at any sample rate.
 
     f = ½ p Σᵢ μᵢ (qᵢ − q°ᵢ)² + (c / Δt) ½ Σ_b μ_b |s_b − s̄_b|²,   μ = 1 + γ F / (1 + F / F₀)
 
@@ -21,18 +21,18 @@ from ..jit import by_reference, kernel
 from ..mechanism.topology import Topology
 from .posture import Postures, drawable_coordinates, new_postures
 
-DAMPING = 1e8  # γ: what is missed, in the objective's unit, multiplies both weights by so much
-FAR = 4e-5  # F₀: what is missed by much more does not hold any harder, else a robot would fall behind for good
-MUCH_LESS = 0.25  # of μ: what is worth to solve a frame further
-FIRST = 1.0 / 60.0  # time step of a frame that has none before it [s]
+DAMPING = 1e8  # γ: growth of both weights with F
+FAR = 4e-5  # F₀: beyond it the weights hardly grow, or a robot that is far off would never catch up
+MUCH_LESS = 0.25  # share of μ: where less is needed, the frame is solved again with that
+FIRST = 1.0 / 60.0  # time step that is assumed for the first frame [s]
 
 
 class Calm(NamedTuple):
     """Posture and stillness of a frame, in compiled form."""
 
     posture: Postures  # of the motors' coordinates
-    unit: np.ndarray  # (t,) what each of them counts: 1, or 1/ℓ² for lengths
-    weight: np.ndarray  # (4,) p; c for turns and for motions, over ℓ² [s]; 1 where they act, else 0
+    unit: np.ndarray  # (t,) factor of each: 1 for angles, 1/ℓ² for lengths
+    weight: np.ndarray  # (4,) p; c for rotations [s]; c/ℓ² for positions [s/m²]; 1 where both act, else 0
     dt: np.ndarray  # (1,) time step into the frame [s]
     missed: np.ndarray  # (clusters,) scratch
     factor: np.ndarray  # (clusters,) μ
@@ -81,7 +81,7 @@ def begin(flat, calm, state, missed):
     Args:
         flat: The mechanism's arrays for the kernels.
         calm: The arrays of posture and stillness.
-        state: The objective's arrays.
+        state: Arrays of the pull to the state before.
         missed: What each cluster missed (clusters,) in the frame before.
     """
     if calm.weight[3] == 0.0:
@@ -93,15 +93,15 @@ def begin(flat, calm, state, missed):
 
 @kernel
 def loosen(flat, calm, state):
-    """Weaken posture and stillness of clusters whose present objectives, `calm.missed`, are far below the assumed ones.
+    """Weaken posture and stillness of each cluster that misses much less than its weights assume.
 
     Args:
         flat: The mechanism's arrays for the kernels.
-        calm: The arrays of posture and stillness.
-        state: The objective's arrays.
+        calm: The arrays of posture and stillness; `missed` holds what each cluster misses now.
+        state: Arrays of the pull to the state before.
 
     Returns:
-        Whether there are any.
+        Whether there are any such clusters.
     """
     found = False
     for c in range(calm.missed.shape[0]):
@@ -116,7 +116,7 @@ def loosen(flat, calm, state):
 
 @kernel
 def _scale(flat, calm, state):
-    """Set the weights of the posture and of the change of `state` by the factors."""
+    """Set the weights of posture and stillness from the clusters' factors μ."""
     dt = calm.dt[0] if calm.dt[0] < np.inf else FIRST
     for b in range(1, flat.bodies + 1):
         factor = calm.factor[flat.cluster_of[b]] if flat.cluster_of[b] >= 0 else 1.0

@@ -78,12 +78,10 @@ class ObjectiveTables(NamedTuple):
     reach: np.ndarray  # (d,) how far each coordinate may be from where it was
 
 
-# what a clip asks for one by one
+# Kinds of objectives that a clip asks for by a key of their own.
 ASKED: tuple[type[Objective], ...] = (LookAt, RelativeFrame, Distance, Posture, Clearance, Above)
-ROWS: tuple[RowKind, ...] = (
-    frame_pose.ROW,
-    *(kind.ROW for kind in ASKED if kind.ROW),
-)  # what a row of an editor's list can be, the usual first
+# Kinds of rows in an editor's list, the usual one first.
+ROWS: tuple[RowKind, ...] = (frame_pose.ROW, *(kind.ROW for kind in ASKED if kind.ROW))
 
 
 def new_tables(
@@ -308,12 +306,12 @@ def missed_by_cluster(flat, now, tables, out):
 
 
 @kernel
-def objective_unmoved(flat, now, tables):
-    """Return f(s) where `now` is the state of the frame before, so that its change and its velocity are zero.
+def objective_of_pose(flat, now, tables):
+    """Return the sum of the objectives that the frame before has no part in: f(s), if `now` is its state.
 
     Args:
         flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies in the frame before.
+        now: Placement of the bodies.
         tables: The objectives with their targets.
 
     Returns:
@@ -335,9 +333,7 @@ def objective(flat, now, tables):
     Returns:
         The value.
     """
-    total = _missed(flat, now, tables)
-    if tables.calm.weight[3] != 0.0:
-        total = posture.add_value(flat, now, tables.calm.posture, total)
+    total = objective_of_pose(flat, now, tables)
     total = change_of_state.add_value(flat, now, tables.change_of_state, total)
     return velocity.add_value(flat, now, tables.velocity, total)
 

@@ -16,9 +16,9 @@ from .motion_forces import MotionForces, motion_forces
 
 RATE = 50.0  # [Hz] of gains
 BLEND = 0.1  # [s] in which a leg takes over and lets go
-PIVOT = 0.5  # of the way from sole to body: half of a turn is the ankles', half the hips'
-KNEES = 20.0  # times as dear as ankles and hips are motors half-way between
-DAMPED = 0.02  # of the largest singular value: motions that a leg makes badly are asked for less
+PIVOT = 0.5  # of the way from sole to body, the point a leg turns about: ankles and hips turn by half each
+KNEES = 20.0  # cost of motors half-way between ankles and hips, over that of ankles and hips
+DAMPED = 0.02  # of the largest singular value: motions with smaller ones are damped, since the leg can hardly make them
 
 
 def tilt_plan(mechanism: Mechanism, motion: Motion, body: str = "", source: str = "the motion") -> TiltPlan:

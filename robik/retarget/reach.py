@@ -1,9 +1,9 @@
 """Footholds within reach: soles that a robot's legs cannot hold are moved and turned by as little as it takes.
 
 A recording may ask for feet that are further apart, or turned further against each other, than the robot's joints
-allow. A sole held there all the same keeps the rest of the body from following. So the clip is solved as it is. Where
-a sole is late, it is solved once more with the sole's centre held and its yaw one target among others. What comes out
-where it was late is where the sole is held from then on, flat, through the whole of its phase.
+allow. If soles were held there, the rest of the body could not follow. So the clip is first solved as it is. If a sole
+does not reach its hold, the clip is solved again: only the sole's centre is held, and its yaw is one target among
+others. The yaw that the sole then has is the one that it is held at, flat, during the whole contact.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .retarget import Retargeting
 RATE = 30.0  # [Hz] of the samples that are solved
 ROUNDS = 6  # at most
 TURNS = 2  # the first of them, in which footholds are turned; in the others they are moved
-FURTHER = 1.3  # times as far as they come in a round, so that few rounds are enough
+FURTHER = 1.3  # factor on what a foothold is off, so that fewer rounds are needed
 LATE = (0.002, 0.01)  # of the robot's size, and rad: a sole further off is out of reach
 LEAST = (1e-3, 0.01)  # likewise: one that would be moved by less stays where it is
 YAW, FLAT = 1.0, 1e4  # weights of the yaw and the tilt of a sole that may turn
@@ -45,9 +45,9 @@ class Reached:
     """Clip whose footholds can be reached, as far as that was found.
 
     Attributes:
-        pinned: with its footholds, before balance.
-        part: about `RATE` samples a second of the clip after balance.
-        motion: that follows them.
+        pinned: clip with these footholds, before its balance is planned.
+        part: about `RATE` samples a second of that clip with its balance.
+        motion: that follows `part`.
     """
 
     pinned: TargetClip
@@ -75,12 +75,12 @@ def reaching(
 
     Args:
         mechanism: The robot.
-        clip: With pinned feet.
-        settings: With which it will be solved.
-        planned: Gives a clip's balance.
+        clip: Clip with pinned feet.
+        settings: Settings that the clip will be solved with.
+        planned: Returns a clip with its balance planned.
 
     Yields:
-        Share that is done, 0 to 1. The generator returns the clip and what came of it.
+        Share that is done, 0 to 1. The generator returns the clip whose footholds are best reached, with its motion.
     """
     quick = replace(settings, look_ahead=False, cyclic=False)
     best: Reached | None = None

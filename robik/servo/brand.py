@@ -100,13 +100,17 @@ class Brand:
         name: as chains name it, and of its package beside this module.
         models: by name.
         default_model: the name of the one that a servo has if nobody says.
-        baud_rates: that its servos know [bit/s].
+        baud_rates: that its servos know [bit/s]; none where a program has their bus.
         streaming_baud: to which servos are brought for playing [bit/s].
         likely_bauds: at which servos are looked for, in this order [bit/s].
         goal_bytes: of a packet with all goals: fixed, and per servo.
         speed_bytes: more per servo where goals carry speeds.
         look_bytes: of a question to one servo, and of its answer, while it plays.
         waking: what a servo takes to answer again after a reboot [s].
+        unguarded: what befell a servo that is not guarded any more, in words.
+        scheme: how ports begin through which servos of other brands are spoken to as of this one: the names of programs
+            that have their bus. Empty where there are none.
+        usual_port: name of the port of such a program if nobody says another; empty where there is none.
         has_watchdog: whether its servos stop by themselves when no packet comes; others go on to their last goal.
         folder: in which a user adds data files of models; None where that is not possible.
         problems: what is wrong with data files there, in words.
@@ -123,6 +127,9 @@ class Brand:
     look_bytes: int
     waking: float
     has_watchdog: bool = True
+    unguarded: str = "lost its watchdog or its speed limit: it restarted, or another program changed it"
+    scheme: str = ""
+    usual_port: str = ""
     folder: Path | None = None
     problems: tuple[str, ...] = ()
 

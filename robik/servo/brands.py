@@ -6,8 +6,9 @@ from ..errors import ServoError
 from .brand import Brand, ServoModel
 from .dynamixel.brand import DYNAMIXEL
 from .feetech.brand import FEETECH
+from .reachy.brand import REACHY
 
-BRANDS: dict[str, Brand] = {brand.name: brand for brand in (DYNAMIXEL, FEETECH)}
+BRANDS: dict[str, Brand] = {brand.name: brand for brand in (DYNAMIXEL, FEETECH, REACHY)}
 DEFAULT = DYNAMIXEL
 
 
@@ -26,6 +27,18 @@ def brand_of(name: object) -> Brand:
     if not isinstance(name, str) or name not in BRANDS:
         raise ServoError(f"unknown brand {name!r}; the brands are {', '.join(BRANDS)}")
     return BRANDS[name]
+
+
+def brand_at(port: str) -> Brand | None:
+    """Return the brand as which servos behind a port are spoken to, whatever they are.
+
+    Args:
+        port: Name of the port.
+
+    Returns:
+        The brand; None where the servos themselves are at the port.
+    """
+    return next((brand for brand in BRANDS.values() if brand.scheme and port.strip().startswith(brand.scheme)), None)
 
 
 def model_of(brand: object, name: object) -> ServoModel:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import ServoError
 from .brand import Brand
-from .brands import DEFAULT, brand_of, model_of
+from .brands import DEFAULT, brand_at, brand_of, model_of
 from .imu.mount import ImuMount
 from .servo import Servo
 
@@ -43,7 +43,8 @@ class ServoChain:
             raise ServoError("a chain needs at least one servo")
         if not isinstance(self.robot, str):
             raise ServoError(f"the robot must be a name, not {self.robot!r}")
-        known = [rate for rate in self.brands[0].baud_rates if all(rate in brand.baud_rates for brand in self.brands)]
+        wired = [brand.baud_rates for brand in self.brands if brand.baud_rates]
+        known = [rate for rate in wired[0] if all(rate in rates for rates in wired)] if wired else [self.baud_rate]
         if type(self.baud_rate) is not int or self.baud_rate not in known:
             listed = ", ".join(map(str, known))
             raise ServoError(f"the baud_rate must be one of {listed}, not {self.baud_rate!r}")
@@ -76,6 +77,21 @@ class ServoChain:
         """
         port_of = {brand.name: brand.name if k else "" for k, brand in enumerate(self.brands)}
         return replace(self, servos=tuple(replace(servo, port=port_of[servo.brand]) for servo in self.servos))
+
+    def as_at(self, port: str) -> ServoChain:
+        """Return the chain as it is spoken to.
+
+        Servos behind a program that has their bus are spoken to as that program has them.
+
+        Args:
+            port: The port that is played on.
+
+        Returns:
+            The chain.
+        """
+        brands = [brand_at(servo.port or port) for servo in self.servos]
+        pairs = zip(self.servos, brands, strict=True)
+        return replace(self, servos=tuple(servo.as_of(brand) if brand else servo for servo, brand in pairs))
 
     def on_ports(self, ports: Mapping[str, str]) -> ServoChain:
         """Return the chain with its servos on other ports.
@@ -120,6 +136,11 @@ class ServoChain:
     def zeros(self) -> np.ndarray:
         """Counts (n,) at actuator value 0."""
         return np.array([servo.zero for servo in self.servos], dtype=float)
+
+    @cached_property
+    def counts_per_turn(self) -> np.ndarray:
+        """Counts (n,) per turn of the servos' horns."""
+        return np.array([servo.datasheet.counts_per_turn for servo in self.servos])
 
     @cached_property
     def scale(self) -> np.ndarray:

@@ -125,4 +125,6 @@ def _servo(k: int, entry: object, brand: Brand) -> Servo:
         made = brand_of(entry.get("brand", brand.name))
     except ServoError as error:
         raise ServoError(f"servo of {entry['actuator']!r}: {error}") from None
-    return Servo(**({"brand": made.name, "model": made.default_model} | entry))  # type: ignore[arg-type]
+    usual: dict[str, Any] = {"brand": made.name, "model": made.default_model}
+    model = made.models.get(str(entry.get("model", made.default_model)))
+    return Servo(**(usual | ({} if model is None else {"zero": model.centre}) | entry))

@@ -16,7 +16,7 @@ from .chain import ServoChain
 from .emergency import Emergency
 from .line import Line
 from .simulator.simulated import OnGoal, SimulatedBus
-from .wired.workshop import Workshop
+from .workshop import Workshop
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,7 @@ def export_motion(
     chain: ServoChain | None = None,
     robot: Mechanism | None = None,
     order: str = "depth",
+    header: bool = False,
 ) -> None:
     """Write a motion.
 
@@ -38,6 +39,7 @@ def export_motion(
         chain: the servos, for formats that hold their counts.
         robot: whose motion it is, for formats that need it.
         order: of bodies and joints in formats that do not name them: depth or breadth.
+        header: whether a row of names is above rows of numbers.
 
     Raises:
         FormatError: an unknown format, one that needs something else, or a file that cannot be written.
@@ -46,7 +48,7 @@ def export_motion(
     """
     chosen = format_to_write(path, format)
     servos = servo_counts(motion, chain) if chain is not None and "servos" in chosen.needs else None
-    save_motion(motion, path, chosen.name, Companions(servos=servos, robot=robot, order=order))
+    save_motion(motion, path, chosen.name, Companions(servos=servos, robot=robot, order=order, header=header))
 
 
 def export(
@@ -60,6 +62,7 @@ def export(
     rate: float | None = None,
     fps: float | None = None,
     order: str = "depth",
+    header: bool = False,
     carry: Callable[[Motion, ServoChain], Motion] | None = None,
     follow: Follow | None = None,
 ) -> None:
@@ -75,6 +78,7 @@ def export(
         rate: Samples per second of what is written [Hz]; the motion's own samples if left out.
         fps: Samples per second of a source that does not say how many [Hz].
         order: Of bodies and joints in formats that do not name them: depth or breadth.
+        header: Whether a row of names is above rows of numbers.
         carry: Makes goals that carry the weight of a motion; the motion itself is written if left out.
         follow: A solver for sources that hold poses of frames instead of motors' values.
 
@@ -92,7 +96,7 @@ def export(
         motion = carry(motion, chain)
     if rate is not None:
         motion = resampled(motion, rate)
-    export_motion(motion, path, chosen.name, chain=chain, robot=robot, order=order)
+    export_motion(motion, path, chosen.name, chain=chain, robot=robot, order=order, header=header)
 
 
 def servo_counts(motion: Motion, chain: ServoChain) -> ServoCounts:

@@ -39,7 +39,7 @@ class Health:
     def __init__(self, chain: ServoChain, found: tuple[Found, ...]) -> None:
         self.seen: list[Telemetry | None] = [None] * len(chain.servos)
         self._chain, self._found = chain, found
-        self._per_radian = np.array([servo.datasheet.counts_per_turn for servo in chain.servos]) / (2 * np.pi)
+        self._per_radian = chain.counts_per_turn / (2 * np.pi)
         self._loads = [0.0] * len(chain.servos)
         self._looked = [-inf] * len(chain.servos)
         self._behind_since = [inf] * len(chain.servos)
@@ -96,8 +96,7 @@ class Health:
         if seen.complaint:
             return f"{where} {seen.complaint}"
         if is_streaming and not seen.is_guarded:
-            guard = "watchdog or its speed" if brand_of(servo.brand).has_watchdog else "torque limit or its speed"
-            return f"{where} lost its {guard} limit: it restarted, or another program changed it"
+            return f"{where} {brand_of(servo.brand).unguarded}"
         if seen.celsius >= limit - HOT:
             return f"{heat}; let it cool"
         if self._loads[k] >= OVERSTRAINED:

@@ -141,7 +141,7 @@ class Line(Protocol):
         ...
 
     def p_gains(self) -> list[int]:
-        """Return the position P gains of its servos, each in its own unit.
+        """Return the position P gains of its servos, each in its own unit; 0 where it is not known.
 
         Raises:
             ServoSilent: Names the one that does not answer.

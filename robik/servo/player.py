@@ -40,7 +40,7 @@ class Player:
 
     Args:
         chain: the servos.
-        port: a device path, a URL that pyserial opens, or `SIMULATED`.
+        port: a device path, a URL that pyserial opens, the address of a program that has the bus, or `SIMULATED`.
         settings: how to play.
         is_apart: whether a process of its own has the port, instead of a thread of this one: then this process may
             stall, and where it stalls for too long or dies, the servos come to a planned stand.
@@ -53,6 +53,7 @@ class Player:
     def __init__(
         self, chain: ServoChain, port: str, settings: PlaySettings | None = None, is_apart: bool = False
     ) -> None:
+        chain = chain.as_at(port)
         self.chain, self.port, self.settings = chain, port, settings or PlaySettings()
         self.has_touched_torque, self._is_apart = False, is_apart
         self._played: Motion | None = None
@@ -153,8 +154,9 @@ class Player:
 
     @property
     def p_gains(self) -> dict[int, float]:
-        """Return the servos' position P gains as read back, by id; empty before they were read."""
-        return dict(zip(self.chain.ids, map(float, self.status.p_gains), strict=False))
+        """Return the servos' position P gains as read back, by id; those that are not known are left out."""
+        pairs = zip(self.chain.ids, self.status.p_gains, strict=False)
+        return {id: float(gain) for id, gain in pairs if gain}
 
     def preflight(self, motion: Motion, from_afar: bool = False) -> Preflight:
         """Return what speaks against playing a motion.

@@ -105,10 +105,15 @@ def gone(name: str, error: Exception) -> PortGone:
     return PortGone(f"port {name} is gone ({reason(error)}); check the adapter and its cable, then connect again")
 
 
-def ports_there() -> str:
-    """Return which ports there are, in words."""
+def devices() -> list[str]:
+    """Return the names of the serial ports that there are."""
     from serial.tools import list_ports
 
-    there = sorted(port.device for port in list_ports.comports())
+    return sorted(port.device for port in list_ports.comports())
+
+
+def ports_there() -> str:
+    """Return which ports there are, in words."""
+    there = devices()
     known = f"there are {', '.join(there)}" if there else "there is no serial port"
     return f"{known}; the port 'sim' is the simulated chain"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, tau
 
 import numpy as np
 
 from ..errors import ServoError
-from .brand import ServoModel
+from .brand import Brand, ServoModel
 from .brands import DEFAULT, brand_of, model_of
 from .checks import positive, span
 
@@ -118,6 +118,22 @@ class Servo:
         else:
             return ""
         return f"{what}, {why}; at most {top / self.gear_ratio:.4g} fits"
+
+    def as_of(self, brand: Brand) -> Servo:
+        """Return the same servo as a program has it that speaks of it in its own counts.
+
+        Args:
+            brand: That of the program.
+
+        Returns:
+            The servo; its limit of current is the program's.
+        """
+        if self.brand == brand.name:
+            return self
+        there = brand.models[brand.default_model]
+        finer = there.counts_per_turn / self.datasheet.counts_per_turn
+        zero = there.centre + round((self.zero - self.datasheet.centre) * finer)
+        return replace(self, brand=brand.name, model=there.name, zero=zero, current_limit=None)
 
     @property
     def datasheet(self) -> ServoModel:

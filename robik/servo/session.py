@@ -29,7 +29,7 @@ from .stream import Outcome, Stream, Wishes
 from .telemetry import Found, Telemetry
 from .trajectory import Along, Between, Round, Standing, Trajectory
 
-ARRIVED = 40  # [counts], 3.5°: how near the servos must be to the first frame before it starts
+ARRIVED = 0.06  # [rad], 3.5°: how near the servos must be to the first frame before it starts
 SETTLE = 0.2  # [s] of waiting for that, up to
 SETTLES = 10  # times
 
@@ -327,12 +327,13 @@ class Session:
             outcome = stream.follow(self._journey(Standing(start, SETTLE)))
             if outcome is not Outcome.DONE:
                 return outcome
-            away = np.abs(self._folded(self._bus.positions()) - goal)
+            away = np.abs(self._folded(self._bus.positions()) - goal) / self.chain.counts_per_turn * 2 * np.pi
             if away.max() <= ARRIVED:
                 return Outcome.DONE
         servo = self.chain.servos[int(np.argmax(away))]
         where = f"servo {servo.id} ({servo.actuator})"
-        stream.trouble = f"{where} does not get to the first frame, {int(away.max())} counts are left; is it blocked?"
+        left = f"{np.degrees(away.max()):.1f}° are left"
+        stream.trouble = f"{where} does not get to the first frame, {left}; is it blocked?"
         return Outcome.FAILED
 
     def _finish(self, stream: Stream, outcome: Outcome) -> None:
@@ -365,8 +366,7 @@ class Session:
 
     def _folded(self, counts: np.ndarray) -> np.ndarray:
         """Positions as they are once torque is on: in single-turn mode, within one turn."""
-        turns = np.array([servo.datasheet.counts_per_turn for servo in self.chain.servos])
-        return np.where(self._single_turn, counts % turns, counts)
+        return np.where(self._single_turn, counts % self.chain.counts_per_turn, counts)
 
     @property
     def _approach_speeds(self) -> np.ndarray:

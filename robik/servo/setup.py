@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ServoError
-from .brands import DEFAULT, brand_of
+from .brands import DEFAULT, brand_at, brand_of
 from .chain import ServoChain
 from .driver import driver_of
 from .line import ServoSilent
@@ -21,7 +21,7 @@ from .preflight import bus_problems
 from .servo import Servo
 from .status import PlaySettings
 from .telemetry import Seen
-from .wired.workshop import Workshop
+from .workshop import Workshop
 
 MOVED = 60  # [counts], 5°: what counts as moved by hand
 LIMITS = ("position_limits", "velocity_limit", "acceleration_limit")  # of an actuator, whoever turns it
@@ -31,7 +31,7 @@ def open_workshop(port: str, baud_rate: int | None = None, brand: str = DEFAULT.
     """Open a port with whomever behind it.
 
     Args:
-        port: A device path, or a URL that pyserial opens.
+        port: A device path, a URL that pyserial opens, or the address of a program that has the bus.
         baud_rate: At which to open it [bit/s]; the one for playing if left out.
         brand: A name in `BRANDS`.
 
@@ -41,7 +41,8 @@ def open_workshop(port: str, baud_rate: int | None = None, brand: str = DEFAULT.
     Raises:
         ServoError: There is no such brand, or the port cannot be opened.
     """
-    return driver_of(brand).open_workshop(port, baud_rate or brand_of(brand).streaming_baud)
+    made = brand_at(port) or brand_of(brand)
+    return driver_of(made.name).open_workshop(port, baud_rate or made.streaming_baud)
 
 
 def rate_warning(chain: ServoChain, settings: PlaySettings) -> str:

@@ -15,7 +15,7 @@ from .outside import ask_to_stop, holders
 from .recording import load_recording
 from .recording_report import amperes, tracking_table, write_report
 from .telemetry import Seen
-from .wired.workshop import Workshop
+from .workshop import Workshop
 
 GLANCE = 0.02  # [s] between looks at the keys
 
@@ -53,8 +53,7 @@ def scan(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> 
     with closing(setup.open_workshop(port, brand=brand)) as workshop:
         found = workshop.scan(rates, lambda text: print(text, flush=True))
     for one in found:
-        what = one.model or f"unknown model {one.number}"
-        print(f"id {one.id:3}  {what:12}  firmware {one.firmware}  {one.baud_rate} baud")
+        print(f"id {one.id:3}  {one.words}")
     print(f"{len(found)} servos found" if found else "no servo answers; check the power, the cable and the port")
 
 
@@ -145,7 +144,7 @@ def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.nam
         found = workshop.torque_off(rates)
     for one, powered in found:
         torque = "does not answer any more" if powered is None else "torque is ON" if powered else "torque is off"
-        print(f"id {one.id:3}  {one.model or f'unknown model {one.number}':12}  {one.baud_rate} baud  {torque}")
+        print(f"id {one.id:3}  {one.words}  {torque}")
     if not found:
         print("torque-off was sent, but no servo answers; check the power, the cable and the port")
     return int(not found or any(powered is not False for _, powered in found))

@@ -1,4 +1,4 @@
-"""A motion that must not be played, made into one that may be: slower, or rounded off where it asks too much."""
+"""Softening of a motion that exceeds the servos' limits: a lower speed, or rounding off where it asks too much."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ MARGIN = 0.98  # of the limits that is used, so that rounding does not cross the
 
 @dataclass(frozen=True)
 class Softened:
-    """Attributes: motion: that keeps the limits, at the rate at which it is to be sent.
+    """A motion that keeps the limits.
 
-    Columns in the chain's order, each actuator once, then those that no servo plays, as they are. deviation: farthest
-    from what was asked for, per actuator [rad or m].
+    Attributes:
+        motion: at the rate of the goals. Its columns are in the chain's order, each actuator once; then come those that
+            no servo plays, unchanged.
+        deviation: largest distance from what was asked for, by actuator [rad or m].
     """
 
     motion: Motion
@@ -29,16 +31,16 @@ class Softened:
 
 
 def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = "linear") -> Softened:
-    """Follow a motion as closely as the limits of positions, speeds and accelerations let one, in its own time.
+    """Follow a motion in its own time, as closely as the limits of positions, speeds and accelerations allow.
 
     Args:
-        motion: Has a column per actuator of the chain.
-        chain: Whose limits.
-        rate: Of goals [Hz].
-        interpolation: See `Along`.
+        motion: Motion with a column per actuator of the chain.
+        chain: Chain of servos with the limits.
+        rate: Rate of the goals [Hz].
+        interpolation: Interpolation between samples, as for `Along`.
 
     Returns:
-        The motion.
+        The motion that keeps the limits, with its deviation.
 
     Raises:
         ServoError: A column is missing, or the motion is too long.
@@ -57,7 +59,7 @@ def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = 
     names = tuple(chain.actuators[k] for k in kept)
     off = np.abs(values - wished[:-1, kept]).max(axis=0)
     at = times[:-1] + motion.times[0]
-    others = [k for k, name in enumerate(motion.actuators) if name not in names]  # which the preflight is to name
+    others = [k for k, name in enumerate(motion.actuators) if name not in names]  # kept: the preflight names them
     columns = [np.interp(at, motion.times, motion.values[:, k]) for k in others]
     every = (*names, *(motion.actuators[k] for k in others))
     return Softened(
@@ -67,16 +69,14 @@ def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = 
 
 
 def fitting_speed(motion: Motion, chain: ServoChain) -> float:
-    """Return the highest speed, at most 1, at which a motion keeps the chain's limits.
-
-    Of speed and acceleration, at its samples.
+    """Return the highest speed, at most 1, at which a motion keeps the chain's limits of speed and acceleration.
 
     Args:
-        motion: The motion.
+        motion: The motion, judged at its samples.
         chain: The chain of servos.
 
     Returns:
-        Factor of the speed.
+        Factor on the motion's own speed.
     """
     fastest = 1.0
     for servo in chain.servos:

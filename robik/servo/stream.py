@@ -49,10 +49,8 @@ class Wishes:
     """
 
     def __init__(self, patience: float) -> None:
-        self.stop = threading.Event()
-        self.pace, self.wish = 1.0, Wish()
-        self._patience = patience
-        self._beat = time.perf_counter()
+        self.stop, self.wish, self._patience = threading.Event(), Wish(), patience
+        self.clear()
 
     def beat(self) -> None:
         """Alive."""

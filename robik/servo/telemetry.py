@@ -78,7 +78,8 @@ class Seen:
         model: its name; None where it is not known here.
         number: what it reports as its model.
         firmware: version.
-        baud_rate: at which it answers [bit/s].
+        baud_rate: at which it answers [bit/s]; 0 where a program has its bus.
+        motor: that it is, where a program that has its bus says so.
     """
 
     id: int
@@ -86,6 +87,13 @@ class Seen:
     number: int
     firmware: int
     baud_rate: int
+    motor: str = ""
+
+    @property
+    def words(self) -> str:
+        """Model, and what else it says of itself."""
+        what = self.model or f"unknown model {self.number}"
+        return f"{what:12}  {self.motor or f'firmware {self.firmware}  {self.baud_rate} baud'}"
 
 
 @dataclass(frozen=True)

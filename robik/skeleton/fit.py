@@ -1,7 +1,7 @@
 """Fit: one scale from the lengths of bones, offsets that align corresponding poses, the ground under the feet.
 
 The robot is in its rest pose. The scale is the length of its legs against the character's, so that a leg which is
-stretched stays so; arms of other proportions keep their own (`reach.py`). Hips lie upon hips and ankles under the
+stretched stays so; arms of other proportions keep their own (`reach.py`). Hips lie on hips and ankles under the
 hips' own width.
 """
 

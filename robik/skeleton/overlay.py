@@ -197,7 +197,7 @@ def _followed(
 def _anchored(shared: Joints, where: np.ndarray) -> np.ndarray:
     """Return the shift (3,) [m] that brings placed bones (B, 3) over the robot.
 
-    Hips upon hips, or feet upon feet, else all.
+    Hips on hips, or feet on feet, else all.
     """
     chosen = shared.only(shared.is_top) if shared.is_top.any() else shared
     return (chosen.robot - where[chosen.bones]).mean(axis=0) if len(chosen.bones) else np.zeros(3)

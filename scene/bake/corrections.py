@@ -1,7 +1,7 @@
 """Corrections of an imported motion: what a bake adds to its original.
 
-An import leaves two bakes, the original and a copy that may be edited. The difference of their curves is a layer of its
-own: when another motion is imported, it is added to that one, too.
+An import makes two bakes, the original and a copy that may be edited. The difference of their curves is kept as a
+layer: when a new version of the motion is imported, the layer is added to that, too.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ NONE = 1e-7  # [rad, m]: what single precision leaves between curves that are th
 
 @dataclass(frozen=True, kw_only=True)
 class Corrections:
-    """Numbers that are added to a motion.
+    """Corrections along a motion, which are added to it.
 
     Attributes:
-        frames: (K,) of the scene; before the first and after the last one the corrections stay as they are there.
-        values: (K, A) [rad or m].
-        position: (K, 3) of the base [m], or None.
-        turn: (K,) of the base, in the world, or None.
+        frames: (K,) of the scene; outside of them the first and the last corrections hold.
+        values: (K, A) added to the actuators' values [rad or m].
+        position: (K, 3) added to the base's position [m], or None.
+        turn: (K,) rotations of the base in the world, or None.
     """
 
     frames: np.ndarray

@@ -19,6 +19,7 @@ from .corrections import corrections_of
 from .curves import write_motion
 from .ghost import ORIGINAL, show_ghost
 from .polish import reduce_motors
+from .sound import place_sound
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +75,8 @@ def import_motion(
     """
     mechanism = read_robot(root)
     companions = Companions(robot=mechanism, follow=follow_poses, order=beside.order, fps=beside.fps)
-    motion, residual = posed(mechanism, load_motion(path, format, companions), path.name)
+    given = load_motion(path, format, companions)
+    motion, residual = posed(mechanism, given, path.name)
     rate = scene.render.fps / scene.render.fps_base
     frames = np.asarray(scene.frame_start + (motion.times - motion.times[0]) * rate)
     corrections = corrections_of(root, mechanism) if keying.corrections else None
@@ -84,6 +86,7 @@ def import_motion(
         _keyed(root, corrected, frames, keying, path.stem).original = original
         scene.frame_end = max(scene.frame_end, int(np.ceil(frames[-1])))
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+    place_sound(root, scene, given.sound, scene.frame_start)
     if keying.ghost:
         show_ghost(root, scene, replace(motion, times=motion.times - motion.times[0]), float(frames[0]), ORIGINAL)
     apart = unassembled(mechanism, residual) or out_of_reach(mechanism, motion)

@@ -174,6 +174,11 @@ def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:
     return preflight(asked, chain, settings_of(scene), status().present, playing.soften, begin=begin)
 
 
+def has_motion(root: Object) -> bool:
+    """Return whether the robot has keys that may be played: of a bake, of an imported motion, or set by hand."""
+    return root.animation_data is not None and root.animation_data.action is not None
+
+
 def frames_to_play(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarray:
     """Return the frames (T,) whose motion is played: the baked ones, in the range that is asked for.
 

@@ -17,14 +17,14 @@ from bpy.types import Object, Scene
 from ...robik.errors import RobikError, ServoError
 from ...robik.motions import Motion
 from ...robik.servo import setup
-from ...robik.servo.brands import DEFAULT, brand_of
+from ...robik.servo.brands import DEFAULT, brand_at, brand_of
 from ...robik.servo.chain import ServoChain
 from ...robik.servo.chain_file import chain_text
 from ...robik.servo.port_thread import SIMULATED
 from ...robik.servo.setup import Dragging
 from ...robik.servo.setup_task import Task
 from ...robik.servo.telemetry import Change, Seen
-from ...robik.servo.wired.workshop import Workshop
+from ...robik.servo.workshop import Workshop
 from ..robot.chain import known_chain, one_per_motor, servo_chain
 from ..robot.parts import chosen_robot, parts
 from ..robot.reading import read_robot
@@ -80,7 +80,7 @@ def _start(port: str, work: Callable[[Task, Workshop], object], baud_rate: int |
 def scan(port: str, brand: str = DEFAULT.name) -> Task:
     """Ask at all likely baud rates who is there, and what should be changed about them."""
     global _brand
-    _brand = made = brand_of(brand)
+    _brand = made = brand_at(port) or brand_of(brand)
 
     def work(task: Task, workshop: Workshop) -> None:
         found = workshop.scan((rate for rate in made.likely_bauds if not task.is_cancelled), task.say)

@@ -6,6 +6,7 @@ import csv
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -125,19 +126,34 @@ def test_a_line_of_few_points_keeps_the_peaks() -> None:
     assert trace(np.array([1.0])) == [1.0]
 
 
+def is_running(pid: int) -> bool:
+    """Return whether there is such a process that has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def test_after_kill_9_a_run_goes_on_where_it_stopped(folder: Path) -> None:
-    """The command is killed when its first recording is told; what was written is whole and stays."""
+    """The command is killed when its second recording is told; its workers end, what was written is whole and stays."""
     (folder / "bad.bvh").unlink()
-    command = program.command("cli", "batch", "walker", "in", "-o", "out", "--workers", "1")
+    command = program.command("cli", "batch", "walker", "in", "-o", "out", "--workers", "2")
     own, where = program.environment(), folder.parent
     process = subprocess.Popen(
         command, cwd=where, env=own, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
     )
     assert process.stderr is not None
     assert process.stderr.readline().startswith("1/3 ██████░░░░░░░░░░░░░░ a: ")
+    assert process.stderr.readline().startswith("2/3 █████████████░░░░░░░ ")
+    workers = [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+    assert len(workers) >= 2
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     process.stderr.close()
+    give_up = time.monotonic() + 60.0
+    while any(map(is_running, workers)):
+        assert time.monotonic() < give_up, "workers outlive the command"
+        time.sleep(0.1)
     first = where / "out/a.csv"
     written = first.stat().st_mtime_ns
     done = subprocess.run(command, cwd=where, env=own, capture_output=True, text=True, check=False)

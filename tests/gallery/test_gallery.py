@@ -139,8 +139,9 @@ def test_servos_of_reachy_mini_turn_what_its_files_name(reachy_mini: Path) -> No
     assert chain.ids == tuple(range(10, 19))
     held = chain.limits[:7] - robot.actuator_limits[:7]
     assert np.abs(held).max() < 2e-3  # the maker's servo limits are those of its model, in whole counts
-    # Counts that the maker's own driver (reachy-mini-motor-controller 1.5.5) wrote for these angles.
-    angles = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, -0.8, 0.9])
+    # Counts that the maker's own driver (reachy-mini-motor-controller 1.5.5) wrote for these angles. What it calls an
+    # antenna's angle is the other way round in the maker's files: so its daemon moves them in MuJoCo.
+    angles = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, -0.9])
     assert chain.counts(angles) == pytest.approx([2113, 2178, 2243, 2308, 2373, 2439, 2504, 1526, 2634], abs=1)
 
 

@@ -55,7 +55,7 @@ def edit_contacts(area: Area) -> Iterator[float]:
         xdotool("key", "ctrl+z")
         yield from until(lambda expected=expected: target().contact == expected, 60, "undone")
     assert phases(strips) == found
-    bpy.context.scene.robik.overlays.contacts = False  # asked for anew: undoing has replaced what it was
+    bpy.context.scene.robik.overlays.contacts = False  # asked for again: undoing has replaced what it was
     yield 0.3
 
 

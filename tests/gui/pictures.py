@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/ anew, in a real window, in a dark theme and a light one: tests/gui/run starts this inside
+"""Pictures of docs/, taken again in a real window, in a dark theme and a light one: tests/gui/run starts this inside
 Blender."""
 
 from __future__ import annotations

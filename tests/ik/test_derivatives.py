@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from robik import robots
 from robik.ik.articulated import factor, solve
@@ -14,7 +15,10 @@ from robik.kinematics.elimination import eliminate, new_elimination
 from robik.kinematics.kernels import Placement, close, closure_jacobian, forward_kinematics, integrate, new_placement
 from robik.kinematics.null_space import extend
 from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose
+from robik.objectives.above import Above
+from robik.objectives.clearance import Clearance
 from robik.objectives.distance import Distance
+from robik.objectives.frame_pose import FramePoses
 from robik.objectives.look_at import LookAt
 from robik.objectives.objective import Objective
 from robik.objectives.posture import Posture, drawable_coordinates
@@ -90,7 +94,10 @@ def asked_of(mechanism: Mechanism, pairs: list[tuple[str, str]]) -> tuple[Object
             LookAt(first, 3.0 * rng.normal(size=(1, 3))),
             Distance(first, np.array([0.7]), second),
             Distance(second, np.array([0.2]), point=rng.normal(size=(1, 3))),
+            Above(first, least=np.array([4.0]), points=rng.normal(size=(2, 3))),
         ]
+        if first != second:
+            asked.append(Clearance(first, second, least=np.array([9.0]), points=rng.normal(size=(2, 2, 3))))
     asked += [Posture(name, np.array([0.3])) for name in drawable_coordinates(mechanism)[:3]]
     return tuple(item.checked(1) for item in asked)
 
@@ -122,7 +129,18 @@ def solver(request: pytest.FixtureRequest) -> Solver:
     tables = made._tables
     tables.targets[:], tables.centre_of_mass.target[:] = wanted.targets[0], rng.normal(size=3)
     tables.velocity.weight[0], tables.velocity.threshold[:] = 1e-2, (1e-2, 1e-3)
+    pull_at_contacts(tables.frame_pose)
     return made
+
+
+def pull_at_contacts(frames: FramePoses) -> None:
+    """Let the frames be asked for what their contacts hold, each of a point and of axes of its own."""
+    rng, t = np.random.default_rng(8), len(frames.body)
+    frames.tension[:] = rng.uniform(0.2, 1.0, (t, 4))
+    for own in (frames.held_point, frames.own_point):
+        own[:] = rng.normal(size=(t, 3))
+    for axes in (frames.held_axes, frames.own_axes):
+        axes[:] = Rotation.random(t, random_state=9).as_matrix()
 
 
 def away(solver: Solver, distance: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
@@ -213,6 +231,7 @@ def test_newton_systems(solver: Solver, held: int) -> None:
     """From the tips to the root and back, the solution is that of the reduced matrix, and so is the word on its
     definiteness."""
     flat, tables, rng = solver.flat, solver._tables, np.random.default_rng(4)
+    tables.asked.clearance.weight[:] = 0.0  # second derivatives of walls across their force need the whole matrix
     q, _ = away(solver, 0.05)
     now, terms, system, e = (
         new_placement(flat, q),

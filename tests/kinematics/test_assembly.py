@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from robik.kinematics.assembly import prepared
+from robik.kinematics.assembly import closed, prepared, project
+from robik.kinematics.elimination import eliminate, new_elimination
+from robik.kinematics.kernels import close, forward_kinematics, new_placement
 from robik.mechanism import WORLD, Body, Joint, Mechanism
 from robik.mechanism.topology import CLOSED, build_topology
 
@@ -65,3 +68,34 @@ def test_numbers_that_contradict_each_other_are() -> None:
     rounded = prepared(build_topology(Mechanism("rounded", bodies, tuple(joints))))
     assert exact.accepted[0] == pytest.approx(CLOSED * exact.size)
     assert 5e-10 < rounded.accepted[0] < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("kind", "turn"),
+    [
+        ("fixed", (0.5, 0.5, 0.5, 0.5)),  # a third of a turn about the diagonal
+        ("fixed", (0.0, 0.0, 1.0, 0.0)),
+        ("prismatic", (0.0, 1.0, 0.0, 0.0)),
+        ("revolute", (0.0, 0.0, 1.0, 0.0)),  # its axis, x, points backwards
+    ],
+)
+def test_a_joint_whose_rows_are_zero_the_wrong_way_round_is_open(kind: str, turn: tuple[float, ...]) -> None:
+    """A body on a ball in the origin, which a second joint to the ground closes; turned so, its rows are zero, too."""
+    axes = {"axis": (1.0, 0.0, 0.0), "axis2": (0.0, 1.0, 0.0)}
+    joints = [
+        Joint("ball", "spherical", WORLD, "a", **axes, actuated=True),
+        Joint("second", kind, WORLD, "a", **axes),
+    ]
+    topology = build_topology(Mechanism("turned", [Body("a", 1.0)], joints))
+    flat = prepared(topology)
+    assert [cut.name for cut in topology.cuts] == ["second"]
+    now, e = new_placement(flat, topology.rest), new_elimination(flat)
+    scratch = np.zeros(len(flat.before)), np.zeros(len(now.value))
+    for wrong in (False, True):
+        now.q[-4:] = turn if wrong else (1.0, 0.0, 0.0, 0.0)
+        forward_kinematics(flat, now)
+        assert close(flat, now) < 1e-15
+        eliminate(flat, now, e)
+        residual = project(flat, now, e, *scratch)
+        assert closed(flat, now, residual) is not wrong
+        assert residual == (flat.size if wrong else pytest.approx(0.0, abs=1e-15))

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from robik import robots
+from robik.jit import kernel
 from robik.kinematics import blocks as blocks_module
 from robik.kinematics.assembly import prepared, project
 from robik.kinematics.blocks import BLOCK, blocks
-from robik.kinematics.elimination import eliminate, new_elimination
+from robik.kinematics.elimination import eliminate, new_elimination, refactor
 from robik.kinematics.forward import ForwardKinematics
 from robik.kinematics.kernels import close, closure_jacobian, forward_kinematics, integrate, new_placement
 from robik.kinematics.null_space import extend
 from robik.kinematics.passive import passive_values
-from robik.mechanism import Mechanism
+from robik.mechanism import WORLD, Body, Joint, Mechanism
 from robik.mechanism.topology import build_topology, limited_topology
 from tests.ik.balls import tripod
 
@@ -35,7 +36,7 @@ def placed(robot: Mechanism, seed: int, away: float = 0.1) -> tuple[Any, Any, An
     step = np.random.default_rng(seed).uniform(-away, away, len(flat.before))
     extend(flat, e, step)
     integrate(flat, now.q.copy(), step, 1.0, now.q)
-    assert project(flat, now, e, np.zeros(len(step)), np.zeros(len(now.value))) < 1e-10
+    assert project(flat, now, e, np.zeros(len(step)), np.zeros(len(now.value))) < 1e-10 * max(1.0, flat.size)
     eliminate(flat, now, e)
     return flat, now, e
 
@@ -70,6 +71,47 @@ def test_what_is_held_never_depends_on_others(name: str) -> None:
     assert not e.dependent[held].any()
     J, allowed = closure_jacobian(flat, now), np.flatnonzero(e.free)
     assert int(e.rank.sum()) == np.linalg.matrix_rank(J[:, allowed], tol=1e-7 * np.abs(J).max())
+
+
+@kernel
+def call_refactor(flat, now, e):
+    return refactor(flat, now, e)
+
+
+@pytest.mark.parametrize("name", LOOPED)
+def test_factors_near_by_are_those_of_the_jacobian_there(name: str) -> None:
+    flat, now, e = placed(LOOPED[name](), 2)
+    step = np.random.default_rng(3).uniform(-0.05, 0.05, len(flat.before))
+    extend(flat, e, step)
+    integrate(flat, now.q.copy(), step, 1.0, now.q)
+    forward_kinematics(flat, now)
+    close(flat, now)
+    before = e.dependent.copy()
+    assert call_refactor(flat, now, e)
+    assert (e.dependent == before).all()
+    assert np.abs(closure_jacobian(flat, now) @ null_space(flat, e)).max() < 1e-12
+
+
+def four_bar(size: float) -> Mechanism:
+    """A crank, a coupler and a rocker on the ground."""
+    pins = {name: tuple((size * np.array([x, 0.0, z])).tolist()) for name, x, z in
+            (("drive", 0, 0), ("low", 0.1, 0.3), ("high", 0.7, 0.5), ("foot", 0.8, 0))}  # fmt: skip
+    links = {"drive": (WORLD, "crank"), "low": ("crank", "coupler"), "high": ("coupler", "rocker"),
+             "foot": (WORLD, "rocker")}  # fmt: skip
+    joints = [Joint(name, "revolute", *links[name], position=at, axis=(0, 1, 0), actuated=name == "drive")
+              for name, at in pins.items()]  # fmt: skip
+    return Mechanism("four-bar", [Body(name, 1.0) for name in ("crank", "coupler", "rocker")], joints)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_factors_near_by_are_refused_where_a_pivot_vanishes_beside_the_robots_size(size: float) -> None:
+    """The loops' wrenches are made as small as they are where links come to lie in line."""
+    flat, now, e = placed(four_bar(size), 1)
+    for share, holds in ((1.0, True), (1e-5, True), (1e-10, False), (0.0, False)):
+        close(flat, now)
+        now.force[:] *= share
+        now.moment[:] *= share
+        assert call_refactor(flat, now, e) is holds
 
 
 @pytest.mark.parametrize("frames", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3])

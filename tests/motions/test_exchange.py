@@ -208,6 +208,24 @@ def test_order_goes_there_and_back(tmp_path: Path, g1: Mechanism) -> None:
         assert np.abs(deep.values - motion.values).max() > 0.1
 
 
+def test_a_header_is_written_when_asked_for_and_read_by_its_names(tmp_path: Path, g1: Mechanism) -> None:
+    motion, _, _ = swinging(g1, 10)
+    plain, named, file = (tmp_path / name for name in ("plain.csv", "named.csv", "shuffled.csv"))
+    save_motion(motion, plain, "lafan1-csv", Companions(robot=g1))
+    save_motion(motion, named, "lafan1-csv", Companions(robot=g1, header=True))
+    head, *rows = named.read_text().splitlines()
+    assert rows == plain.read_text().splitlines()
+    assert head == ",".join(["x", "y", "z", "qx", "qy", "qz", "qw", *g1.actuators])
+    shuffled = np.array([line.split(",") for line in (head, *rows)])[:, [*range(7), *range(35, 6, -1)]]
+    file.write_text("\r\n".join(map(",".join, shuffled)), "utf-8-sig")
+    for written in (named, file):
+        back = load_motion(written, companions=Companions(robot=g1, fps=RATE))
+        np.testing.assert_allclose(back.values, motion.values, atol=1e-15)
+    named.write_text(named.read_text().replace("left_knee_joint", "knee"))
+    with pytest.raises(ClipError, match=r"the header must name the base .* each once; see 'knee'"):
+        load_motion(named, companions=Companions(robot=g1))
+
+
 def test_ros2_comes_back(tmp_path: Path) -> None:
     robot = robots.load("boxer")
     times = np.arange(5) / 25

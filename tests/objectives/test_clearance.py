@@ -11,6 +11,7 @@ from robik.kinematics.frames import frame_poses
 from robik.kinematics.segments import nearest
 from robik.objectives.clearance import Clearance
 from robik.objectives.objective import States
+from robik.objectives.rows import Row
 
 APART = 0.2  # m, less than at first, more than the clip leaves in the end
 
@@ -93,6 +94,28 @@ def test_the_walled_pose_is_the_best_there_is() -> None:
         for _ in range(4)
     )  # fmt: skip
     assert value(last) <= least + 1e-6 * max(least, 1e-6)
+
+
+def test_a_row_keeps_the_origins_of_its_frames_apart() -> None:
+    boxer = robots.load("boxer")
+    ((asked, weight),) = Clearance.of_row(
+        boxer, Row(frame="hand", other="shoulder", samples=3, distance=0.2, weight=7.0)
+    )
+    wall = asked.checked(3)
+    assert weight == 7.0 and wall.least.tolist() == [0.2] * 3
+    q = np.array([joint.rest for joint in boxer.joints if joint.actuated]).reshape(1, -1) + 0.2
+    position, quaternion, _ = body_poses(boxer, q)
+    hand, shoulder = (frame_poses(boxer, name, position, quaternion)[0][0] for name in ("hand", "shoulder"))
+    assert wall.gaps(States(boxer, position, quaternion)) == pytest.approx(np.linalg.norm(hand - shoulder), abs=1e-14)
+
+
+def test_what_is_checked_cannot_be_written_to_any_more() -> None:
+    _, _, wall = hand_to_shoulder()
+    checked = wall.checked(60)
+    for array in (checked.points, checked.least):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    assert wall.points.flags.writeable
 
 
 def test_files_keep_walls_and_wrong_ones_are_refused() -> None:

@@ -8,7 +8,7 @@ import pytest
 from robik import robots
 from robik.ik.solver import Solver
 from robik.kinematics.kernels import close, forward_kinematics, integrate
-from robik.objectives.registry import objective, objective_unmoved
+from robik.objectives.registry import objective, objective_of_pose
 from robik.objectives.settings import Settings
 
 
@@ -26,6 +26,6 @@ def test_unmoved_the_objective_is_that_of_the_pose_alone(name: str, frame: str, 
         integrate(flat, last.q, np.full(len(flat.before), turn), 1.0, last.q)
         forward_kinematics(flat, last)
         close(flat, last)
-        value = objective_unmoved(flat, last, solver.tables)
+        value = objective_of_pose(flat, last, solver.tables)
         assert value > 0.0
         assert value == objective(flat, last, solver.tables)

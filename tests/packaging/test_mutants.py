@@ -6,7 +6,8 @@ import tomllib
 from pathlib import Path
 
 from tools.mutants import CHECKOUT, TABLE, Room
-from tools.mutation import mutated, sites
+from tools.mutation import mutated, names
+from tools.nearness import by_nearness
 from tools.stale import stale
 
 SOURCE = '''"""A module."""
@@ -39,7 +40,7 @@ MUTANTS = {
 
 def test_each_fault_is_one_change_of_what_computes(tmp_path: Path) -> None:
     (tmp_path / "toy.py").write_text(SOURCE)
-    found = {one.name: one.source for one in (mutated(tmp_path, site) for site in sites(tmp_path, "toy.py"))}
+    found = {one.name: one.source for one in (mutated(tmp_path, site) for site in names(tmp_path, "toy.py"))}
     assert set(found) == MUTANTS
     for name, source in found.items():
         compile(source, name, "exec")
@@ -59,6 +60,24 @@ def test_what_is_inlined_makes_stale_what_uses_it() -> None:
     assert "robik/servo/bus.py" not in of_rotations
 
 
+def test_tests_that_import_the_module_or_what_imports_it_come_before_those_of_its_room() -> None:
+    found = by_nearness(CHECKOUT, ("tests/kinematics",), "robik/kinematics/segments.py")
+    assert found[0] == "tests/objectives/test_clearance.py", "the only one that imports it"
+    own = sorted(f"tests/kinematics/{file.name}" for file in (CHECKOUT / "tests/kinematics").glob("test_*.py"))
+    assert sorted(set(found) & set(own)) == own
+    assert len(found) == len(set(found))
+    of_walls = by_nearness(CHECKOUT, (), "robik/objectives/walls.py")
+    assert "tests/objectives/test_clearance.py" in of_walls, "its objective imports the kernels"
+
+
+def test_mutants_of_one_function_are_had_by_the_beginning_of_their_names() -> None:
+    room = Room(name="kinematics", sources=("robik/kinematics/*.py",), tests=())
+    found = [names(CHECKOUT, site.file)[site] for site in room.sites("robik/kinematics/segments.py:_clamp")]
+    assert found == [f"robik/kinematics/segments.py:_clamp: {change}" for change in ("0.0 -> 1.0", "1.0 -> 2.0")]
+    every = list(room.sites("robik/kinematics/segments.py"))
+    assert len(every) > 50 and {site.file for site in every} == {"robik/kinematics/segments.py"}
+
+
 def test_the_table_names_what_is_there() -> None:
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     rooms = [Room(**{k: tuple(v) if isinstance(v, list) else v for k, v in room.items()}) for room in table["room"]]
@@ -68,5 +87,5 @@ def test_the_table_names_what_is_there() -> None:
         assert all(list(CHECKOUT.glob(pattern)) for pattern in room.sources)
     for one in table["equivalent"]:
         file, _, _ = one["mutant"].partition(":")
-        assert one["mutant"] in {mutated(CHECKOUT, site).name for site in sites(CHECKOUT, file)}
+        assert one["mutant"] in names(CHECKOUT, file).values()
         assert one["why"]

@@ -87,10 +87,12 @@ def test_swings_are_shorter_and_land_without_speed() -> None:
     assert (np.diff(np.abs(gentle)) < 0.0).all()
     assert np.abs(gentle[-1]) < 0.3 * np.abs(falling[-1])
     np.testing.assert_array_equal(soft[stands], way[stands])
-    short = narrowed(clip, 0.5).tracks["sole"].position
-    assert short is not None
-    np.testing.assert_allclose(short[-1, 0], 0.2)
-    np.testing.assert_array_equal(short[:, 2], way[:, 2])
+    over = way + np.array([0.1, 0.2, 0.5])
+    narrow = narrowed(replace(clip, com=over), 0.5)
+    for short, whole in ((narrow.tracks["sole"].position, way), (narrow.com, over)):
+        assert short is not None
+        np.testing.assert_allclose(short[:, :2], whole[0, :2] + 0.5 * (whole[:, :2] - whole[0, :2]))
+        np.testing.assert_array_equal(short[:, 2], whole[:, 2])
 
 
 def test_the_command_writes_what_it_chose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

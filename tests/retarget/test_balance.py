@@ -20,6 +20,7 @@ from robik.clips.support import (
     signed_distance,
     sole_width,
     thin_feet,
+    zero_moment_margins,
 )
 from robik.errors import ClipError
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
@@ -474,6 +475,29 @@ def test_a_tipped_foot_stands_on_its_edge(biped):
     motion = standing_motion((0.02, 0.06, 0.3), tip=0.2)
     toes = 0.08 * np.cos(0.2) - HEIGHT * np.sin(0.2)
     assert margins(biped, motion, LEFT) == pytest.approx([-(toes - 0.02)])
+
+
+@pytest.mark.parametrize("others", [{}, {"hand": True}, {"toe": False}])
+def test_the_zero_moment_point_of_a_box_that_sways_on_a_step(others: dict[str, bool]) -> None:
+    """Its centre of mass is 0.4 m above its sole and sways by x = A sin ωt: it is h/g ω² x off the sole's middle."""
+    sole = tuple((x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.1, 0.1))
+    frames = (
+        Frame("sole", "box", pose=Pose((0.0, 0.0, -0.4)), sole=sole),
+        Frame("toe", "box", sole=sole),
+        Frame("hand", "box"),
+    )
+    box = Mechanism("box", (Body("box", 2.0, pose=Pose((0.0, 0.0, 0.5))),), frames=frames)
+    times = np.arange(400) / 100
+    x = 0.1 * np.sin(2.0 * times)
+    position = np.stack([x, 0.0 * x, 0.0 * x + 1.1], axis=1)  # so the step is 0.7 m high
+    motion = Motion(
+        times=times, actuators=(), values=np.zeros((400, 0)), bodies=("box",), position=position[:, None],
+        quaternion=np.tile([1.0, 0.0, 0.0, 0.0], (400, 1, 1)), com=position,
+    )  # fmt: skip
+    contacts = {name: np.full(400, stands) for name, stands in {"sole": True, **others}.items()}
+    found = zero_moment_margins(box, motion, contacts)
+    inner = slice(50, -50)  # at its ends a filter knows less
+    assert found[inner] == pytest.approx((0.1 - 0.4 / 9.81 * 4.0 * np.abs(x))[inner], abs=2e-4)
 
 
 def test_margins_need_body_poses(biped):

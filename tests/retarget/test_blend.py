@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import linprog
 from scipy.spatial.transform import Rotation
 
@@ -25,6 +26,21 @@ def test_shares_rise_and_fall_at_the_ends_that_blend() -> None:
     assert shares(frames, 0, True, True) == pytest.approx(np.ones(21))
     assert shares(frames, 100, True, True).max() == pytest.approx(1.0)  # never longer than half
     assert shares(frames[:1], 5, True, True) == pytest.approx([1.0])
+
+
+@pytest.mark.parametrize(("length", "used"), [(1.0, 1.0), (2.5, 2.5), (100.0, 4.0)])
+@pytest.mark.parametrize("ends", [(True, True), (True, False), (False, True), (False, False)])
+def test_shares_are_the_cubic_that_is_at_rest_at_both_its_ends(
+    length: float, used: float, ends: tuple[bool, bool]
+) -> None:
+    """Against SciPy's, at uneven frames; a blend is at most half as long as the motion."""
+    frames = np.array([10.0, 10.25, 10.5, 11.0, 12.0, 12.5, 14.0, 15.0, 16.5, 17.75, 18.0])
+    rise = CubicHermiteSpline([0.0, used], [0.0, 1.0], [0.0, 0.0])
+    wanted = np.ones(len(frames))
+    for blends, far in zip(ends, (frames - 10.0, 18.0 - frames), strict=True):
+        if blends:
+            wanted *= rise(np.minimum(far, used))
+    np.testing.assert_allclose(shares(frames, length, *ends), wanted, rtol=0, atol=1e-14)
 
 
 def test_bases_blend_the_short_way() -> None:

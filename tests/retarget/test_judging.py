@@ -73,3 +73,18 @@ def test_frames_are_nearly_met_up_to_ten_tolerances_of_their_weight() -> None:
     assert report is not None
     assert [k for k, _ in report.short] == [6, 7, 8]
     assert report.nearly.tolist() == [6, 7]
+
+
+@pytest.mark.parametrize(("inside", "said"), [(0.5e-6, True), (1.5e-6, False)])
+def test_a_motor_is_at_its_limit_up_to_what_single_precision_keeps(inside: float, said: bool) -> None:
+    walker, (clip, settings) = robots.load("walker"), squat()
+    solved = retarget(walker, clip, settings)
+    at = list(solved.actuators).index(next(n for n in solved.actuators if "knee" in n))
+    values, (lower, upper) = solved.values.copy(), walker.actuator_limits[at]
+    for k, value in ((20, lower + inside), (30, upper - inside)):
+        values[k, at] = value
+    report = judged(walker, clip, settings, replace(solved, values=values), base_of(solved)).report
+    assert report is not None
+    words = dict(report.short)
+    assert {20, 30} <= set(words)
+    assert [f"at its limit: {solved.actuators[at]}" in words[k] for k in (20, 30)] == [said, said]

@@ -156,6 +156,7 @@ def test_a_humanoids_waist_there_and_back_with_torques_of_the_same_power() -> No
 def test_a_floating_robot_keeps_its_base() -> None:
     walker = robots.load("walker")
     motion = swinging(walker, 6)
+    assert np.abs(transfer(walker, walker, motion).motion.values - motion.values).max() < 1e-12, "it may have none"
     states, _ = posed(walker, motion)
     k = states.bodies.index("torso")
     way = states.position[:, k] + np.column_stack([motion.times, 0 * motion.times, 0 * motion.times])
@@ -163,6 +164,39 @@ def test_a_floating_robot_keeps_its_base() -> None:
     found = transfer(walker, walker, motion)
     assert np.abs(found.motion.values - motion.values).max() < 1e-12
     np.testing.assert_allclose(found.motion.base.position, way, atol=1e-12)
+    unnamed = replace(motion, base=replace(motion.base, body=""))
+    np.testing.assert_allclose(transfer(walker, walker, unnamed).motion.base.position, way, atol=1e-12)
+    other = replace(motion, base=replace(motion.base, body="foot_l"))
+    with pytest.raises(ClipError, match="the base 'foot_l', but robot 'walker' floats by its body 'torso'"):
+        transfer(walker, walker, other)
+
+
+def test_a_robot_on_the_ground_has_no_base_whatever_its_motion_says() -> None:
+    boxer = robots.load("boxer")
+    motion = swinging(boxer, 6)
+    base = BaseTrack(body="", position=np.ones((6, 3)), quaternion=np.tile([1.0, 0.0, 0.0, 0.0], (6, 1)))
+    for given in (motion, replace(motion, base=base)):
+        found = transfer(boxer, boxer, given)
+        assert found.motion.base is None
+        assert np.abs(found.motion.values - motion.values).max() < 1e-12
+
+
+@pytest.mark.parametrize("weak", range(4))
+def test_the_motor_that_is_too_weak_is_named_with_what_it_needs(weak: int) -> None:
+    boxer = robots.load("boxer")
+    torques = np.tile([3.0, 4.0, 5.0, 6.0], (6, 1)) * np.array([1, -1, 1, -1])
+    most = np.abs(torques[0]) + 1.0
+    most[weak] -= 1.5
+
+    def limited(limits: list[float]) -> Mechanism:
+        by_name = {joint.name: limit for joint, limit in zip(boxer.actuated, limits, strict=True)}
+        joints = (replace(j, effort_limit=by_name.get(j.name, np.inf)) for j in boxer.joints)
+        return boxer.with_changes(joints=tuple(joints))
+
+    given, taken = limited(most.tolist()), limited(4 * [np.inf])
+    notes = [note for note in transfer(given, taken, swinging(boxer, 6), torques=torques).notes if "needs" in note]
+    needed = abs(torques[0, weak])
+    assert notes == [f"boxer: {boxer.actuators[weak]} needs {needed:.3g} N m where {needed - 0.5:.3g} is its most"]
 
 
 def test_the_command(tmp_path: Path, looped: Mechanism, serial: Mechanism) -> None:

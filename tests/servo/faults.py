@@ -163,7 +163,7 @@ class Cell:
         moved_later: whether anything moved after that, unattended.
         torque: how many servos are powered then.
         saw: the player's state and message.
-        mended: what it took to hold again; empty if it could not be had without starting anew.
+        mended: what it took to hold again; empty if it could not be had without starting again.
         brand: of the servos.
     """
 

@@ -77,7 +77,43 @@ What a servo does here is what the maker's memory table and sheets say, and what
 that a restart leaves torque off in all firmware, that other models behave as the STS3215 does, or how long the EEPROM
 takes to keep a setting: leave the power on for two seconds after `prepare`, `set` and `zero`.
 """
-PARTS: dict[int | str, str] = {1: HEAD, 4: SEVERAL, "feetech": FEETECH}
+REACHY = """# Reachy Mini's daemon
+
+Motors that are spoken to through the robot's daemon (`reachy:HOST:PORT`). Each line is a test with a daemon that is a
+program of its own and shares no code with the player (`tests/servo/reachy`), and the maker's own daemon 1.13.0 played a
+move. Nothing of it has met a robot.
+
+**They are guarded less than servos on their own bus.** The daemon has no watchdog, no limits of speed, and no owner:
+whoever speaks last moves the robot. It answers nothing that it is told, and says nothing of heat, load and supply.
+Instead:
+
+- A goal is never farther ahead than one period's step, never outside the limits, and never farther from where its
+  motor was last seen than the speed limit takes it in 0.2 s, and 9° more for what a loaded motor gives way.
+- While the daemon says nothing for 0.1 s it gets no goals; after 0.5 s everything ends.
+- Torque and the daemon's own moves are asked for, not assumed. While it plays a move, connecting is refused.
+
+| what happens | the motors | then |
+|---|---|---|
+| Stop, ESC, Blender hangs or is killed | slow down along the motion and hold | play again |
+| *Torque Off* | torque off with the next message; a move of the daemon's ends, too | torque on |
+| the process that plays is killed | stand within 0.1 s and hold, torque on as long as the daemon runs | connect again |
+| the daemon is killed | are left as they are: the robot's servos hold their last goal | start it, connect again |
+| the daemon stalls for less than 0.5 s | get no goals meanwhile; what waited for it is 0.1 s of the motion | |
+| the daemon stalls for longer | hold where they are | connect again |
+| the daemon begins a move of its own | **go along with that move**, and get no goals | wait for its end, torque on |
+| another program turns torque off | yield; noticed within a second | torque on |
+| another program sends goals, too | **go to and fro**; noticed where one is 20° off for 0.5 s | end the other program |
+| the daemon does not turn torque off | hold; the player says so | switch the power off |
+
+- **A daemon that dies, or a computer that dies with torque on, leaves it on.** Where that must not be, switch the power
+  off.
+- The daemon tells of moves that were begun by HTTP, as its own pages do; of those that another program begins through
+  its SDK it does not tell.
+- Its MuJoCo simulation always has torque, so that *Torque Off* there is never confirmed.
+- The connection is neither encrypted nor is anybody asked who he is. The address is this computer unless you type
+  another one.
+"""
+PARTS: dict[int | str, str] = {1: HEAD, 4: SEVERAL, "feetech": FEETECH, "reachy": REACHY}  # the last one has no cells
 FOOT_HEAD = "# Limits of this page"
 FOOT = f"""{FOOT_HEAD}
 

@@ -74,7 +74,7 @@ def test_our_walker_has_its_servos():
     assert {servo.model for servo in chain.servos} <= {"XH430-W350", "XH430-W210"}
     assert chain.bus_time(100) < 0.1
     limits = {n: limit for j in walker.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
-    for servo in chain.servos:  # where the robot was drawn anew, write the chain anew: `default_chain`, `save_chain`
+    for servo in chain.servos:  # where the robot was drawn again, write the chain again: `default_chain`, `save_chain`
         assert servo.position_limits == pytest.approx(limits[servo.actuator])
 
 

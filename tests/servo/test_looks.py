@@ -13,7 +13,6 @@ from robik.motions import Motion
 from robik.servo.adapter import advice
 from robik.servo.chain import ServoChain
 from robik.servo.dynamixel.question import wire_bytes
-from robik.servo.looks import LOOK_AT_LEAST, Looks, Moment
 from robik.servo.player import Player
 from robik.servo.preflight import preflight
 from robik.servo.recording import load_recording
@@ -189,43 +188,3 @@ def test_an_adapter_that_takes_too_long_is_told_of_at_connecting():
                 assert said == ""
     assert "Device Manager" in advice("COM3", FTDI, "win32")
     assert "the adapter's driver" in advice("/dev/cu.usb", FTDI, "darwin")
-
-
-class Blind:
-    """Servos none of which ever answers."""
-
-    groups = ((1, 2, 3),)
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[int, ...]] = []
-
-    def begin_look(self, ids):
-        return BlindLook(self, ids)
-
-
-class BlindLook:
-    def __init__(self, sight, ids) -> None:
-        self.ids, self.is_asked, self.seen, self.is_over = tuple(ids), False, {}, False
-        self.seconds, self._sight = 1e-4 * len(ids), sight
-
-    def ask(self) -> None:
-        self._sight.asked.append(self.ids)
-        self.is_asked = True
-
-    def collect(self) -> None:
-        self.is_asked, self.is_over = False, True
-
-
-def test_who_is_silent_is_asked_alone_and_a_busy_wire_now_and_then():
-    sight, gone = Blind(), []
-    looks = Looks(sight, 0.0, lambda moment, seen: None, gone.append)
-    for k in range(4):
-        assert looks.turn(0.01, Moment(float(k), 0.0, np.zeros(3), np.zeros(3))) > 0.0
-        looks.collect()
-    assert sight.asked == [(1, 2, 3), (1,), (1,), (1,)]
-    assert gone == [1]
-    sight.asked.clear()
-    busy = Looks(sight, 1e9, lambda moment, seen: None, gone.append)
-    for k in range(1000):
-        busy.turn(0.0, Moment(10.0 + 0.001 * k, 0.0, np.zeros(3), np.zeros(3)))
-    assert len(sight.asked) == pytest.approx(1.0 / LOOK_AT_LEAST, abs=1)

@@ -51,6 +51,7 @@ FEETECH = Brand(
     look_bytes=LOOK_BYTES,
     waking=WAKING,
     has_watchdog=False,
+    unguarded="lost its torque limit or its speed limit: it restarted, or another program changed it",
     folder=user_folder(NAME),
     problems=tuple(PROBLEMS),
 )

@@ -1,0 +1,1 @@
+"""Servos of Reachy Mini behind its maker's daemon."""

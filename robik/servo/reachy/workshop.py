@@ -1,0 +1,145 @@
+"""Setting Reachy Mini's motors up: its daemon has done that, so that they can be looked at, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn
+
+from ...errors import ServoError
+from ..emergency import Emergency
+from ..servo import Servo
+from ..telemetry import Change, Seen
+from .brand import MODEL, MOTORS
+from .daemon import QUIET, Daemon
+
+OF_DAEMON = "Reachy Mini's daemon knows its motors: ids, baud rates and zeros are changed on the robot's own port"
+
+
+class ReachyWorkshop:
+    """Motors behind a daemon: see `Workshop`.
+
+    Args:
+        port: Name of the port.
+        baud_rate: Not used: the daemon has the bus.
+
+    Attributes:
+        name: Of the port.
+
+    Raises:
+        ServoError: There is no daemon.
+    """
+
+    def __init__(self, port: str, baud_rate: int) -> None:
+        self.name = port
+        self._daemon = Daemon(port, QUIET, Emergency())
+
+    def close(self) -> None:
+        """Let go of the daemon."""
+        self._daemon.close()
+
+    def scan(self, baud_rates: Iterable[int] | None = None, said: Callable[[str], None] = lambda _: None) -> list[Seen]:
+        """Return the motors of the robot.
+
+        Args:
+            baud_rates: Not used.
+            said: Called with what is being done.
+
+        Returns:
+            The motors.
+
+        Raises:
+            ServoError: The daemon does not say where they are.
+        """
+        said(f"asking the daemon on {self.name}")
+        self._daemon.wait_for_angles()
+        return [Seen(id, MODEL, 0, 0, 0, about) for id, about in MOTORS.items()]
+
+    def torque_off(self, baud_rates: Sequence[int] | None = None) -> list[tuple[Seen, bool | None]]:
+        """Turn the torque of all motors off.
+
+        Args:
+            baud_rates: Not used.
+
+        Returns:
+            Every motor, and whether it has torque, as read back.
+
+        Raises:
+            ServoError: The daemon does not answer.
+        """
+        self._daemon.tell_torque(False)
+        has_torque = self._daemon.confirm_torque(False)
+        return [(one, has_torque) for one in self.scan()]
+
+    # what the daemon does itself
+
+    def advice(self, seen: Iterable[Seen], baud_rate: int) -> list[Change]:
+        """Return no change: the daemon has made them.
+
+        Args:
+            seen: The motors.
+            baud_rate: Not used.
+
+        Returns:
+            Nothing.
+        """
+        return []
+
+    def unfit(self, seen: Iterable[Seen]) -> list[str]:
+        """Return nobody: the daemon plays all.
+
+        Args:
+            seen: The motors.
+
+        Returns:
+            Nothing.
+        """
+        return []
+
+    def apply(self, changes: Iterable[Change]) -> None:
+        """Make no change, since none is advised.
+
+        Args:
+            changes: None.
+        """
+
+    def set_id(self, seen: Seen, id: int) -> NoReturn:
+        """Refuse: raises ServoError.
+
+        Args:
+            seen: The motor.
+            id: Another id.
+        """
+        raise ServoError(OF_DAEMON)
+
+    def set_baud_rate(self, seen: Seen, baud_rate: int) -> NoReturn:
+        """Refuse: raises ServoError.
+
+        Args:
+            seen: The motor.
+            baud_rate: Another rate [bit/s].
+        """
+        raise ServoError(OF_DAEMON)
+
+    def has_torque(self, seen: Seen) -> NoReturn:
+        """Refuse: raises ServoError. Nobody needs to find out which motor is which.
+
+        Args:
+            seen: The motor.
+        """
+        raise ServoError(OF_DAEMON)
+
+    def position(self, seen: Seen) -> NoReturn:
+        """Refuse: raises ServoError. Nobody needs to find out which motor is which.
+
+        Args:
+            seen: The motor.
+        """
+        raise ServoError(OF_DAEMON)
+
+    def calibrate(self, servos: Sequence[Servo]) -> NoReturn:
+        """Refuse: raises ServoError.
+
+        Args:
+            servos: The motors.
+        """
+        raise ServoError(OF_DAEMON)

@@ -1,0 +1,29 @@
+"""Ports to choose from: those that there are, and those of programs that have a bus."""
+
+from __future__ import annotations
+
+from bpy.types import Context, PropertyGroup
+
+from ...robik.errors import RobikError
+from ...robik.servo.brands import BRANDS
+from ...robik.servo.port_thread import SIMULATED
+
+
+def suggested(settings: PropertyGroup, context: Context, typed: str) -> list[str]:
+    """Return the names of ports that may be meant.
+
+    Args:
+        settings: The scene's.
+        context: Not used.
+        typed: What has been typed so far.
+
+    Returns:
+        Names; anything else can be typed, too.
+    """
+    try:
+        from ...robik.servo.serial_port import devices
+
+        there = devices()
+    except RobikError:  # nothing is installed that talks to servos
+        there = []
+    return [SIMULATED, *there, *(brand.usual_port for brand in BRANDS.values() if brand.usual_port)]

@@ -1,0 +1,68 @@
+"""Tests of a module, the nearest first: those that import it or what imports it, then the others of its room."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+MANY = 12  # files: a module that more of them import is every test's
+
+
+def by_nearness(checkout: Path, room: Sequence[str], file: str) -> list[str]:
+    """Return the files of tests for a module, the nearest first.
+
+    Args:
+        checkout: Folder of library and tests.
+        room: Files and folders of tests that the module's room names.
+        file: The module, from the checkout.
+
+    Returns:
+        Files of tests, from the checkout.
+    """
+    of_room = [found for test in room for found in _test_files(checkout, test)]
+    module, near = _name(file), []
+    for modules in ({module}, _users(checkout, module)):
+        importing = [test for test in _library_tests(checkout) if not modules.isdisjoint(_imports(checkout, test))]
+        near += importing if len(importing) <= MANY else [test for test in of_room if test in importing]
+    return list(dict.fromkeys([*near, *of_room]))
+
+
+def _users(checkout: Path, module: str) -> set[str]:
+    """Return the library's modules that import a module."""
+    files = (file.relative_to(checkout).as_posix() for file in checkout.glob("robik/**/*.py"))
+    return {_name(file) for file in files if module in _imports(checkout, file)}
+
+
+@cache
+def _library_tests(checkout: Path) -> tuple[str, ...]:
+    """Return the files of tests that need neither Blender nor a window."""
+    folders = (folder for folder in sorted((checkout / "tests").iterdir()) if folder.name not in ("blender", "gui"))
+    return tuple(file for folder in folders for file in _test_files(checkout, folder.relative_to(checkout).as_posix()))
+
+
+def _test_files(checkout: Path, test: str) -> list[str]:
+    """Return a file of tests, or those of a folder."""
+    place = checkout / test
+    files: Iterable[Path] = [place] if place.is_file() else sorted(place.glob("test_*.py"))
+    return [file.relative_to(checkout).as_posix() for file in files if file.name.startswith("test_")]
+
+
+def _name(file: str) -> str:
+    """Return the name that a module is imported by."""
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+@cache
+def _imports(checkout: Path, file: str) -> frozenset[str]:
+    """Return the modules that a file imports, and the names from them, each after its module's."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse((checkout / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            parts = [*Path(file).parent.parts][: len(Path(file).parent.parts) - node.level + 1] if node.level else []
+            module = ".".join([*parts, *([node.module] if node.module else [])])
+            found |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return frozenset(found)
