@@ -4,7 +4,7 @@ import bpy
 
 from ..scene.servos.play import LEAVING, disconnect
 from . import command_line
-from .bake import baking, motion_import, physics, polish
+from .bake import baking, motion_import, physics, polish, retiming
 from .balance import contacts
 from .character import handles, mapping, performers, targets
 from .robot import build, gallery, import_file
@@ -12,7 +12,7 @@ from .servos import play, setup
 
 MODULES = (
     import_file, gallery, build, performers, targets, handles, mapping, contacts, baking, motion_import, physics,
-    polish, play, setup,
+    polish, retiming, play, setup,
 )  # fmt: skip
 _commands: list[object] = []
 

@@ -22,6 +22,8 @@ ENTRIES = (
         "robik.key_pose",
         "robik.flip_pose",
         "robik.mirror_motion",
+        "robik.slow_down",
+        "robik.calm_vibration",
         "robik.judge_again",
         "robik.report",
         "robik.export_motion",

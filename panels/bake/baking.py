@@ -102,7 +102,7 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
         bake = root.robik.robot.bake
         for name in ("joint_limits", "keep_apart", "obstacles", "stillness", "rest_pull"):
             layout.prop(bake, name)
-        for name in ("velocity_weight", "velocity_limit"):
+        for name in ("velocity_weight", "velocity_limit", "catch_up"):
             layout.prop(bake, name)
 
 

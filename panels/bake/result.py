@@ -82,6 +82,9 @@ def _draw_buttons(layout: UILayout, context: Context) -> None:
     row.operator("robik.rebuild_bodies")
     row.operator("robik.reduce_keys")
     row = layout.row(align=True)
+    row.operator("robik.slow_down", text="Slow Down…")
+    row.operator("robik.calm_vibration", text="Calm Vibration…")
+    row = layout.row(align=True)
     row.operator("robik.judge_penetration", text="Penetration")
     row.operator("robik.export_motion", text="Export Motion…")
 

@@ -21,6 +21,8 @@ HALVINGS = 8
 KEPT = 1e-4  # what all frames may be beyond their limits in sum, in shares
 SETTLED = 1e-4  # of the lateness: a step that promises less is the last
 LEAST = 1.0  # price of a violation at the least, in frames' lateness
+MENDING = 10  # ever shorter steps at the end, with a price at which limits go before lateness
+FIRMLY = 1e5
 
 Path = Callable[[np.ndarray, int], np.ndarray]
 
@@ -63,22 +65,41 @@ class ExactTimes:
         Yields:
             How many steps are done.
         """
+        kept = None
         for done in range(STEPS):
             promised = self._go()
             yield done + 1
-            if promised is None or (promised <= SETTLED * self._late(self.along) and self.beyond <= KEPT):
+            if self.beyond <= KEPT:
+                kept = self.along
+            if promised is None or (promised <= SETTLED * self._late(self.along) and kept is self.along):
+                break
+        for done in range(MENDING):
+            if self.beyond <= KEPT:
                 return
+            if self._go(0.5**done, FIRMLY) is None:
+                break
+            yield STEPS + done + 1
+        if kept is not None and self.beyond > KEPT:
+            self.along = kept
 
-    def _go(self) -> float | None:
-        """Take a step; returns what it has promised in frames, None where there is none."""
+    def _go(self, reach: float = RADIUS, least: float = LEAST) -> float | None:
+        """Take a step.
+
+        Args:
+            reach: How far it may go along the path, in frames.
+            least: Price of a violation at the least.
+
+        Returns:
+            What it has promised in frames, None where there is none.
+        """
         values, count = self._values(self.along), len(self.along)
         program = Program(
             self._model(), values, self._bounds, self._orders, np.full(count, -1), np.arange(1, count - 1), 1e-4
         )
-        radius = np.array([RADIUS * self._step])
+        radius = np.array([reach * self._step])
         step = program.solve(radius)
         if step.solved:
-            self._price = max(LEAST, 2.0 * step.price)
+            self._price = max(least, 2.0 * step.price)
         else:
             self._price = 10.0 * self._price
             step = program.solve(radius, self._price)

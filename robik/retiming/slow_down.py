@@ -25,7 +25,7 @@ from .pace import Nodes, Torques, fastest_pace
 FINEST = 1.0 / 60.0  # [s] between two nodes of the path at the most
 FEWEST = 4  # samples of a path
 SPARE = 4  # frames that the first plan gets in addition
-LONGER = 1.02  # times as many frames, where they do not suffice
+LONGER = 0.02  # more frames, as a share, where they do not suffice; twice as many the next time
 TRIES = 8
 TORQUE_TRIES = 4
 STILL = 1e-9  # [s] from the path's end: the robot has arrived
@@ -157,7 +157,7 @@ def _timed(
             yield 0.4 + 0.5 * (attempt + 1) / TRIES
         if exact.beyond <= KEPT:
             break
-        frames = int(np.ceil(LONGER * frames)) + 1
+        frames = int(np.ceil((1.0 + LONGER * 2**attempt) * frames)) + 1
     arrived = int(np.argmax(exact.along >= path.grid[-1] - STILL))
     return times[: arrived + 1], np.minimum(exact.along[: arrived + 1], path.grid[-1])
 

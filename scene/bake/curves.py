@@ -18,6 +18,7 @@ from ...robik.retarget.shortfall import open_beyond
 from ..animation import actions
 from ..animation.actions import Curve
 from ..character.sampling import times_of
+from ..robot import posing
 from ..robot.parts import bodies
 from ..robot.reading import read_robot
 from ..robot.sliders import data_path
@@ -37,6 +38,16 @@ def write_motion(root: Object, motion: Motion, frames: np.ndarray, outside: bool
     actions.write_curves(root, frames, sliders, outside)
     if motion.position is not None and motion.quaternion is not None:
         write_bodies(root, frames, motion.position, motion.quaternion, outside)
+
+
+def write_own_bake(root: Object, scene: Scene, motion: Motion, frames: np.ndarray) -> None:
+    """Keys a motion that followed no targets as a bake of its own, beside the others; its robot moves by it."""
+    with posing.paused():
+        bakes.begin(root)
+        write_motion(root, motion, frames)
+        root.robik.robot.result.frames = 0
+        bakes.keep_result(root)
+        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
 
 
 def write_bodies(

@@ -8,11 +8,9 @@ from bpy.types import Object, Scene
 from ...robik.retarget.mirroring import mirrored
 from ...robik.retarget.posing import posed
 from ...robik.skeleton.symmetry import symmetry_of
-from ..robot import posing
 from ..robot.reading import read_robot
 from ..robot.sliders import set_sliders, slider_values
-from . import bakes
-from .curves import baked_frames, read_motion, write_motion
+from .curves import baked_frames, read_motion, write_own_bake
 
 
 def flip_pose(root: Object) -> list[str]:
@@ -44,10 +42,5 @@ def mirror_motion(root: Object, scene: Scene) -> int:
     mechanism = read_robot(root)
     frames = baked_frames(root, mechanism)
     image, _ = posed(mechanism, mirrored(mechanism, read_motion(root, mechanism, frames, scene)))
-    with posing.paused():
-        bakes.begin(root)
-        write_motion(root, image, frames)
-        root.robik.robot.result.frames = 0  # it has followed nothing
-        bakes.keep_result(root)
-        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+    write_own_bake(root, scene, image, frames)
     return len(frames)

@@ -125,6 +125,15 @@ class RobikBake(PropertyGroup):
         soft_max=20000.0,
         precision=0,
     )
+    catch_up: FloatProperty(
+        name="Catch Up",
+        description="Slow Down: how much faster than before it may be after a delay, until it is back on the beat",
+        subtype="PERCENTAGE",
+        min=0.0,
+        max=100.0,
+        default=0.0,
+        precision=0,
+    )
     cyclic: BoolProperty(
         name="Cyclic",
         description="The last frame is the first: the motion plays in a loop without a seam",

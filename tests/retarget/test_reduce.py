@@ -44,3 +44,9 @@ def test_what_cannot_be_is_refused() -> None:
         reduce_keys(np.arange(3.0), np.zeros(3), 0.0)
     with pytest.raises(ClipError, match="increasing"):
         reduce_keys(np.array([0.0, 0.0]), np.zeros(2), 1.0)
+
+
+def test_a_curve_may_pass_by_just_the_tolerance() -> None:
+    values = np.array([0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0])
+    assert reduce_keys(np.arange(7.0), values, 0.5).times.tolist() == [0.0, 6.0]
+    assert 3.0 in reduce_keys(np.arange(7.0), values, 0.5 - 1e-12).times

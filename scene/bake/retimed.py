@@ -1,0 +1,68 @@
+"""Retimed motions in Blender: later where motors cannot keep up, or without a vibration; each a bake of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+from bpy.types import Object, Scene
+
+from ...robik.motions import Motion
+from ...robik.motions.resampling import resampled
+from ...robik.retarget.posing import posed
+from ...robik.retiming import Limits, Slowed, limits_of, shaped, shaper, slowing_down
+from ...robik.retiming.vibration import Shaper
+from ...robik.steps import relay
+from ..long_work.steps import Progress, starting
+from ..robot.reading import read_robot
+from .curves import SAME, baked_frames, read_motion, write_own_bake
+
+
+def slowing(root: Object, scene: Scene) -> Generator[Progress, None, Slowed]:
+    """Find a robot's motion on the same path, later where its motors cannot keep up; nothing is written.
+
+    Yields:
+        What is done.
+
+    Raises:
+        RobikError: the robot has no motion, or one of fewer than four samples.
+    """
+    yield starting("Slowing down")
+    mechanism = read_robot(root)
+    bake = root.robik.robot.bake
+    limits: Limits = limits_of(mechanism, bake.acceleration or None, bake.jerk or None, bake.speed / 100)
+    work = slowing_down(mechanism, _even(root, scene), limits, bake.catch_up / 100)
+    return (yield from relay(work, lambda share: Progress(share, "Slowing down")))
+
+
+def calmed(root: Object, scene: Scene, frequency: float) -> tuple[Motion, Shaper]:
+    """Return a robot's motion that does not excite a vibration [Hz], and what shapes it; nothing is written.
+
+    Raises:
+        RobikError: the robot has no motion.
+    """
+    by = shaper(frequency)
+    return shaped(read_robot(root), _even(root, scene), by), by
+
+
+def keep(root: Object, scene: Scene, motion: Motion) -> float:
+    """Key a retimed motion as a bake of its own.
+
+    Returns:
+        The frame in which it ends.
+    """
+    start = float(baked_frames(root, read_robot(root))[0])
+    frames = start + (motion.times - motion.times[0]) * scene.render.fps / scene.render.fps_base
+    write_own_bake(root, scene, motion, frames)
+    return float(frames[-1])
+
+
+def _even(root: Object, scene: Scene) -> Motion:
+    """Return the robot's motion with its bodies, at equal distances."""
+    mechanism = read_robot(root)
+    frames = baked_frames(root, mechanism)
+    motion = read_motion(root, mechanism, frames, scene)
+    steps = np.diff(frames)
+    if len(steps) and np.ptp(steps) > SAME:
+        motion = resampled(motion, scene.render.fps / scene.render.fps_base / float(np.median(steps)))
+    return posed(mechanism, motion)[0]
