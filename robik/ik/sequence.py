@@ -16,7 +16,7 @@ from ..kinematics.kernels import (
     read_state,
 )
 from ..objectives import calm
-from ..objectives.registry import missed_by_cluster, objective
+from ..objectives.registry import missed_by_cluster, objective, objective_of_pose
 from .ball_steps import begin_step
 from .sqp import CONVERGED, UNREACHED, hold, minimise, settle
 from .starts import bend_back, beyond, bound, is_time_to_look, stand, start_afresh, start_bent
@@ -34,9 +34,9 @@ def _predict(flat, memory, work, tables, limits):
     Otherwise the last one. Returns its objective and closure residual.
     """
     last, guess = memory.last, memory.guess
-    copy_placement(last, guess)
-    value = objective(flat, last, tables)
+    value = objective_of_pose(flat, last, tables)
     if memory.frames[0] == 0:
+        copy_placement(last, guess)
         return value, close(flat, guess)
     step = work.step
     for i in range(step.shape[0]):

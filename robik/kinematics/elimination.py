@@ -120,15 +120,27 @@ def _factor(flat, now, g, e):
     for j in range(width):
         column[j] = flat.group_columns[c0 + j]
     group_jacobian(flat, now, g, A)
-    largest = flat.size  # what a hinge does to a row; a loop whose rows are all noise has rank zero
     for i in range(r1 - r0):
         row[i] = flat.group_rows[r0 + i]
-        for j in range(width):
-            largest = max(largest, abs(A[i, j]))
-    tiny, couplings = RANK_TOLERANCE * largest, flat.row_kind.shape[0]
-    rank = _pivoted_lu(A, r1 - r0, couplings, width, tiny, row, column, e.free, e.most, e.where)
+    free = _put_free_first(A, r1 - r0, width, column, e.free)
+    rank = _pivoted_lu(A, r1 - r0, flat.row_kind.shape[0], width, free, flat.size, row, column, e.most, e.where)
     _back_substitute(A, rank, width)
     return rank
+
+
+@inlined
+def _put_free_first(A, rows, width, column, free):
+    """Swap columns so that those that may not become dependent come last; return the number of the others."""
+    j, n = 0, width
+    while j < n:
+        if free[column[j]]:
+            j += 1
+            continue
+        n -= 1
+        column[j], column[n] = column[n], column[j]
+        for i in range(rows):
+            A[i, j], A[i, n] = A[i, n], A[i, j]
+    return n
 
 
 @compiled_for_record(SparseElimination, otherwise=0)
@@ -143,22 +155,33 @@ def _refactor_wide(flat, now, g, e):
     return refactor_sparse(flat, now, g, e, RANK_TOLERANCE * flat.size)
 
 
+@inlined
+def _largest(row, start, stop):
+    """Return the largest of a row's entries from `start` to `stop`, and where it is: -1 where all are zero."""
+    best, at = 0.0, -1
+    for j in range(start, stop):
+        size = abs(row[j])
+        if size > best:
+            best, at = size, j
+    return best, at
+
+
 @kernel
-def _pivoted_lu(A, rows, couplings, width, tiny, row, column, free, most, where):
-    """Factor A in place: L (unit, below) and U, with pivots in free columns only; swap `row` and `column` along.
+def _pivoted_lu(A, rows, couplings, width, free, size, row, column, most, where):
+    """Factor A in place: L (unit, below) and U; swap `row` and `column` along. Pivots are in its first `free` columns.
 
     Rows that are `couplings`, numbered from there on, come first: they have two entries each and cause hardly any
     fill-in. `most` and `where` (rows,) are scratch: each row's largest entry, which changes only where the row does.
 
     Returns the rank.
     """
+    largest = size  # what a hinge does to a row; a loop whose rows are all noise has rank zero
     for i in range(rows):
-        best, at = 0.0, -1
-        for j in range(width):
-            if abs(A[i, j]) > best and free[column[j]]:
-                best, at = abs(A[i, j]), j
-        most[i], where[i] = best, at
-    k, i = 0, 0
+        most[i], where[i] = _largest(A[i], 0, free)
+        largest = max(largest, most[i])
+        for j in range(free, width):
+            largest = max(largest, abs(A[i, j]))
+    tiny, k, i = RANK_TOLERANCE * largest, 0, 0
     while k < min(rows, width):
         best, bi = tiny, -1
         while i < rows and bi < 0:
@@ -170,13 +193,13 @@ def _pivoted_lu(A, rows, couplings, width, tiny, row, column, free, most, where)
                 best, bi = most[other], other
         if bi < 0:
             break
-        _pivot(A, k, bi, rows, width, row, column, free, most, where)
+        _pivot(A, k, bi, rows, width, free, row, column, most, where)
         k += 1
     return k
 
 
 @inlined
-def _pivot(A, k, bi, rows, width, row, column, free, most, where):
+def _pivot(A, k, bi, rows, width, free, row, column, most, where):
     """Bring row bi and its largest entry to place k, eliminate what is below, and note the rows' largest entries."""
     bj = where[bi]
     if bi != k:
@@ -193,13 +216,9 @@ def _pivot(A, k, bi, rows, width, row, column, free, most, where):
         f = A[i, k] * inverse
         A[i, k] = f
         if f != 0.0:
-            best, at = 0.0, -1
             for j in range(k + 1, width):
-                value = A[i, j] - f * A[k, j]
-                A[i, j] = value
-                if abs(value) > best and free[column[j]]:
-                    best, at = abs(value), j
-            most[i], where[i] = best, at
+                A[i, j] -= f * A[k, j]
+            most[i], where[i] = _largest(A[i], k + 1, free)
         elif where[i] == k:
             where[i] = bj
 

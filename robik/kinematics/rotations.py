@@ -133,11 +133,10 @@ def half_turn(R, P):
     Returns:
         Four components, the cosine first.
     """
-    t = 0.0
-    for i in range(3):
-        for k in range(3):
-            t += R[i, k] * P[i, k]
-    w = 0.5 * sqrt(max(1.0 + t, 0.0) + 1e-12)
+    a = R[0, 0] * P[0, 0] + R[0, 1] * P[0, 1] + R[0, 2] * P[0, 2]  # sums that do not wait for each other
+    b = R[1, 0] * P[1, 0] + R[1, 1] * P[1, 1] + R[1, 2] * P[1, 2]
+    c = R[2, 0] * P[2, 0] + R[2, 1] * P[2, 1] + R[2, 2] * P[2, 2]
+    w = 0.5 * sqrt(max(1.0 + (a + b + c), 0.0) + 1e-12)
     x = y = z = 0.0
     for k in range(3):
         x += R[2, k] * P[1, k] - R[1, k] * P[2, k]

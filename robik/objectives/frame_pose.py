@@ -75,7 +75,7 @@ def add_value(now, frames, total):
     return total
 
 
-@kernel
+@inlined
 def add_frame_value(now, frames, t, total):
     """Return `total` with frame t's part of the objective added.
 
@@ -101,7 +101,13 @@ def add_frame_value(now, frames, t, total):
             dx, dy, dz = rotate(R, frames.axes[t, :, a])
             dx, dy, dz = dx - frames.rotation[t, 0, a], dy - frames.rotation[t, 1, a], dz - frames.rotation[t, 2, a]
             total += 0.5 * wa * (dx * dx + dy * dy + dz * dz)
-    return _add_held_value(R, c, frames, t, total) if frames.tension[t].any() else total
+    return _add_held_value(R, c, frames, t, total) if _is_tense(frames.tension[t]) else total
+
+
+@inlined
+def _is_tense(tension):
+    """Return whether a frame is asked for what its contact holds."""
+    return tension[0] != 0.0 or tension[1] != 0.0 or tension[2] != 0.0 or tension[3] != 0.0
 
 
 @kernel
@@ -147,7 +153,7 @@ def add_terms(now, frames, terms, share):
             wa = frames.orientation_weight[t, a]
             if wa != 0.0:
                 _add_direction(terms, b, rotate(R, frames.axes[t, :, a]), frames.rotation[t, :, a], wa, share)
-        if frames.tension[t].any():
+        if _is_tense(frames.tension[t]):
             _add_held_terms(now, frames, t, terms, share)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..jit import by_reference, compiled_for_record, kernel
+from ..jit import by_reference, compiled_for_record, inlined, kernel
 from ..kinematics.kernels import Placement, carved
 from ..mechanism.topology import Topology
 from . import (
@@ -257,6 +257,14 @@ def _add_asked_answer(xi, out, asked):
     walls.add_answer(asked.clearance, xi, out)
 
 
+@inlined
+def _missed(flat, now, tables):
+    """Return the sum of what the clip asks for."""
+    total = frame_pose.add_value(now, tables.frame_pose, 0.0)
+    total = centre_of_mass.add_value(flat, now, tables.centre_of_mass, total)
+    return total + _asked_value(flat, now, tables.asked)
+
+
 @kernel
 def missed(flat, now, tables):
     """Return the sum of what the clip asks for.
@@ -269,9 +277,7 @@ def missed(flat, now, tables):
     Returns:
         The sum of what the clip's targets miss.
     """
-    total = frame_pose.add_value(now, tables.frame_pose, 0.0)
-    total = centre_of_mass.add_value(flat, now, tables.centre_of_mass, total)
-    return total + _asked_value(flat, now, tables.asked)
+    return _missed(flat, now, tables)
 
 
 @kernel
@@ -300,6 +306,22 @@ def missed_by_cluster(flat, now, tables, out):
 
 
 @kernel
+def objective_of_pose(flat, now, tables):
+    """Return the sum of the objectives that the frame before has no part in: f(s), if `now` is its state.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tables: The objectives with their targets.
+
+    Returns:
+        The value.
+    """
+    total = _missed(flat, now, tables)
+    return posture.add_value(flat, now, tables.calm.posture, total) if tables.calm.weight[3] != 0.0 else total
+
+
+@kernel
 def objective(flat, now, tables):
     """Return f(s), the sum of all objectives.
 
@@ -311,8 +333,7 @@ def objective(flat, now, tables):
     Returns:
         The value.
     """
-    total = missed(flat, now, tables)
-    total = posture.add_value(flat, now, tables.calm.posture, total)
+    total = objective_of_pose(flat, now, tables)
     total = change_of_state.add_value(flat, now, tables.change_of_state, total)
     return velocity.add_value(flat, now, tables.velocity, total)
 
@@ -334,7 +355,8 @@ def gather(flat, now, tables, terms, share):
     terms.sums[:] = 0.0
     frame_pose.add_terms(now, tables.frame_pose, terms, share)
     change_of_state.add_terms(flat, now, tables.change_of_state, terms, share)
-    posture.add_terms(flat, now, tables.calm.posture, terms, share)
+    if tables.calm.weight[3] != 0.0:
+        posture.add_terms(flat, now, tables.calm.posture, terms, share)
     velocity.add_terms(flat, now, tables.velocity, terms)
     centre_of_mass.add_terms(flat, now, tables.centre_of_mass, terms, share)
     _add_asked_terms(flat, now, terms, share, tables.asked)
