@@ -134,7 +134,7 @@ def test_a_walk_meets_its_targets(g1: Mechanism) -> None:
     for frame in ("pelvis", "foot_l", "foot_r"):
         assert missed[frame].max() < 8e-3, frame
     for frame in ("left_wrist_yaw_link", "right_wrist_yaw_link"):
-        assert missed[frame].max() < 6e-3, "arms of other proportions reach what they are asked for"
+        assert missed[frame].max() < 7e-3, "arms of other proportions reach what they are asked for"
 
 
 @pytest.mark.parametrize("longer", [0.7, 1.4])
@@ -155,7 +155,7 @@ def test_arms_of_other_proportions_stay_within_their_reach(g1: Mechanism, longer
     assert target.reach is not None
     assert target.reach.shares[0] == pytest.approx(found_shares(g1) / longer, rel=0.02)
     pelvis, alone = solved(g1, motion, found, rows)["pelvis"], solved(g1, as_made, followed, asked)["pelvis"]
-    assert pelvis.max() < 6e-3
+    assert pelvis.max() < 7e-3
     assert pelvis == pytest.approx(alone, abs=1e-3), "arms do not drag the pelvis"
 
 
