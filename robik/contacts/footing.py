@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..mechanism.ball_limits import measure_balls
-from ..mechanism.constraints import closure_rows, joint_matrices
+from ..mechanism.constraints import closure_rows, faced_axes, joint_matrices
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Joint
 from ..mechanism.spanning_tree import rerooted
@@ -51,6 +51,9 @@ class Footing:
         rows = closure_rows(joint, axes, joint.matrix)
         for row, (_, u, _) in enumerate(rows, start=int(flat.cut_row[cut])):
             flat.row_u[row] = u
+        faced = np.flatnonzero(flat.faced_cut == cut)
+        for row, (u, _) in zip(faced, faced_axes(joint, axes, joint.matrix), strict=True):
+            flat.faced_u[row] = u
 
 
 def build_footing(

@@ -47,6 +47,24 @@ def faster(clip: TargetClip, by: float) -> TargetClip:
     return replace(clip, times=clip.times / by)
 
 
+def test_feet_stay_wherever_the_robot_looks(walker: Mechanism) -> None:
+    """Both feet of a double stance, one of which is a cut, whose place may be turned any way from the rest pose."""
+    clip, yaw = walk_clip(walker, 60.0, True), Rotation.from_euler("z", 170.0, degrees=True)
+
+    def turned(track: Track) -> Track:
+        assert track.position is not None and track.quaternion is not None
+        turns = (yaw * Rotation.from_quat(track.quaternion[:, [1, 2, 3, 0]])).as_quat()[:, [3, 0, 1, 2]]
+        return replace(track, position=yaw.apply(track.position), quaternion=turns)
+
+    assert clip.com is not None
+    clip = replace(clip, tracks={name: turned(track) for name, track in clip.tracks.items()}, com=yaw.apply(clip.com))
+    motion = retarget(walker, clip, BALANCED)
+    assert motion.report is not None and motion.report.quality.contact_off_mm is not None
+    assert motion.report.quality.contact_off_mm < 1e-6
+    for name in FEET:
+        assert np.nanmax(gaps(walker, clip, motion, name)) < EXACT
+
+
 def test_standing_feet_stay_where_they_are(walker: Mechanism) -> None:
     clip = walk_clip(walker, 60.0, True)
     motion = retarget(walker, clip, BALANCED)
