@@ -139,6 +139,12 @@ class Settings:
                 )
         if self.cyclic and not self.look_ahead:
             raise ClipError("a clip is made cyclic only where all frames are solved at once; set look_ahead as well")
+        balls = [joint.name for joint in mechanism.actuated if joint.turns_freely]
+        if balls and self.look_ahead and self.enforce_velocity:
+            raise ClipError(
+                f"look_ahead does not keep the speed of a motor that turns every way, as that of {balls[0]!r}; solve"
+                " frame by frame, or do not keep speeds"
+            )
 
     def thresholds(self, dt: np.ndarray) -> np.ndarray:
         """Return the thresholds t of the velocity regularizer's terms (T, 2), angular and linear.

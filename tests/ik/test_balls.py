@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robik import load
 from robik.clips.clip import TargetClip, Track
-from robik.errors import MechanismError
+from robik.errors import ClipError, MechanismError
 from robik.formats import load_robot, save_robot
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.mechanism.parts import ball_angles
@@ -62,6 +63,14 @@ def test_largest_turns_hold_too(seed: int) -> None:
     motion = led(arm(turn_limit=0.8), Settings(), seed, 60.0)
     for name in ("shoulder", "wrist"):
         assert 0.8 - 1e-6 < relative_turns(arm(), motion, name).magnitude().max() <= 0.8 + KEPT, name
+
+
+def test_looking_ahead_says_that_it_does_not_keep_their_speed() -> None:
+    ahead = Settings(enforce_velocity=True, look_ahead=True)
+    with pytest.raises(ClipError, match=r"look_ahead does not keep the speed of a motor .* as that of 'shoulder'"):
+        ahead.check(arm(speed=3.0))
+    Settings(look_ahead=True).check(arm(speed=3.0))
+    ahead.check(load("walker"))
 
 
 @pytest.mark.parametrize("seed", range(3))
