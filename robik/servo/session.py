@@ -151,12 +151,13 @@ class Session:
             ServoError: A servo still has torque, or does not answer; names them.
         """
         after = self._bus.cut_torque()
-        servos = self._board.status.servos
-        if len(servos) == len(after):
-            now = (replace(one, torque=torque) for one, torque in zip(servos, after, strict=True))
-            self._board.publish(servos=tuple(now))
-        else:  # they were not found fit, so nothing was known of them
+        seen: Sequence[bool | None] = after
+        if len(self._board.status.servos) != len(after):  # they were not found fit, so nothing was known of them
             self.survey()
+            both = zip(self._board.status.servos, after, strict=True)
+            seen = [was if one.torque is None else one.torque for one, was in both]  # a look may go unanswered
+        now = (replace(one, torque=torque) for one, torque in zip(self._board.status.servos, seen, strict=True))
+        self._board.publish(servos=tuple(now))
         asked = zip(self.chain.servos, after, strict=True)
         still = [
             servo for servo, torque in asked if torque or (torque is None and servo.id not in self._settings.without)
