@@ -9,9 +9,10 @@ import numpy as np
 
 from experiments.robots import boxer as boxer_design
 from experiments.robots.validation import tool_pose
-from robik.bench.clips import samples, smoothstep, turn, wxyz
+from robik.bench.clips import samples, smoothstep, turn
 from robik.clips.clip import TargetClip, Track
 from robik.mechanism.model import Mechanism
+from robik.mechanism.orientations import quaternions
 
 
 def singular_clip(
@@ -44,7 +45,7 @@ def singular_clip(
     upper = turn(side, 0) * turn(forward - pi / 2, 1) * turn(twist, 0)
     fore = upper * turn(-flexion, 1)
     elbow = boxer_design.SHOULDER + upper.apply([boxer_design.UPPER_ARM, 0.0, 0.0])
-    return TargetClip(t, {"hand": Track(elbow + fore.apply([boxer_design.FOREARM, 0.0, 0.0]), wxyz(fore))})
+    return TargetClip(t, {"hand": Track(elbow + fore.apply([boxer_design.FOREARM, 0.0, 0.0]), quaternions(fore))})
 
 
 def with_posture(mechanism: Mechanism, clip: TargetClip) -> TargetClip:

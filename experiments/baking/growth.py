@@ -13,12 +13,13 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from experiments.experiment import Experiment, Found, tell
-from robik.bench.clips import samples, wxyz
+from robik.bench.clips import samples
 from robik.clips.clip import TargetClip, Track
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import frame_poses
 from robik.kinematics.mobility import inspect
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.mechanism.orientations import quaternions
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.retarget.retarget import retarget
@@ -235,7 +236,7 @@ def followed(robot: Mechanism) -> tuple[TargetClip, Settings]:
     tracks = {}
     for frame in robot.frames:
         x, R = frame_poses(robot, frame.name, position, quaternion)
-        tracks[frame.name] = Track(x, wxyz(Rotation.from_matrix(R)) if frame.name == "tip" else None)
+        tracks[frame.name] = Track(x, quaternions(Rotation.from_matrix(R)) if frame.name == "tip" else None)
     return TargetClip(times, tracks), Settings(targets={name: Weights() for name in tracks}, state_weight=1e-4)
 
 

@@ -7,10 +7,11 @@ from math import cos, pi, sin
 
 import numpy as np
 
-from robik.bench.clips import arm_clip, samples, smoothstep, turn, wxyz
+from robik.bench.clips import arm_clip, samples, smoothstep, turn
 from robik.bench.walking import walk_clip
 from robik.clips.clip import TargetClip, Track
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.mechanism.orientations import quaternions
 from robik.objectives.look_at import LookAt
 from robik.objectives.relative_frame import RelativeFrame
 from robik.objectives.settings import Settings
@@ -98,7 +99,7 @@ def platform_clip(stewart: Mechanism, seconds: float = 6.0) -> TargetClip:
         * turn(rise * 0.2 * np.sin(1.3 * t), 1)
         * turn(rise * 0.2 * np.sin(2.3 * t), 0)
     )
-    return TargetClip(t, {"platform": Track(np.array(rest.position) + move, wxyz(turned))})
+    return TargetClip(t, {"platform": Track(np.array(rest.position) + move, quaternions(turned))})
 
 
 def compromise_clip(walker: Mechanism, lift: float = 0.0, seconds: float = 6.0) -> TargetClip:

@@ -51,20 +51,17 @@ class ROBIK_OT_slow_down(Stepping):
         """Find the quickest way along the path."""
         return slowing(changeable_robot(context.scene), context.scene)
 
-    def run(self, context: Context) -> set[str]:
-        """Write it at once, where nobody can be asked."""
-        super().run(context)
-        return bpy.ops.robik.keep_retimed()
-
     def done(self, context: Context, result: Slowed) -> None:
-        """Offer what was found."""
+        """Offer what was found; keep it at once where nobody can be asked."""
         root, told = changeable_robot(context.scene), str(result)
         if lag := root.robik.robot.result.held_back:
             told += f"; {counted(lag, 'sample')} of this bake lag: one without Keep Motor Speeds goes all the way"
-        _offers[:] = [Offer(robot=root.name, motion=result.motion, cost=told)]
+        offer = Offer(robot=root.name, motion=result.motion, cost=told)
         if not self.options.is_invoke:
+            _keep(self, context, offer)
             return
-        bpy.ops.robik.keep_retimed("INVOKE_DEFAULT")
+        _offers[:] = [offer]
+        bpy.ops.robik.keep_slower("INVOKE_DEFAULT")
 
 
 class ROBIK_OT_calm_vibration(Reporting):
@@ -100,14 +97,14 @@ class ROBIK_OT_calm_vibration(Reporting):
             seen = f"; best seen in {name} ({100 * share:.0f} % of its error)"
         motion, by = calmed(root, context.scene, frequency)
         cost = f"{by.length:.3g} s longer, so that {frequency:.3g} Hz are not excited{seen}"
-        _offers[:] = [Offer(robot=root.name, motion=motion, cost=cost)]
-        return bpy.ops.robik.keep_retimed()
+        _keep(self, context, Offer(robot=root.name, motion=motion, cost=cost))
+        return {"FINISHED"}
 
 
-class ROBIK_OT_keep_retimed(Reporting):
-    """Key the motion that was worked out as a bake of its own, beside the others"""
+class ROBIK_OT_keep_slower(Reporting):
+    """Key the slower motion that was found as a bake of its own, beside the others"""
 
-    bl_idname = "robik.keep_retimed"
+    bl_idname = "robik.keep_slower"
     bl_label = "Keep the Slower Motion"
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
 
@@ -129,15 +126,20 @@ class ROBIK_OT_keep_retimed(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Write the motion."""
-        root, scene = changeable_robot(context.scene), context.scene
+        root = changeable_robot(context.scene)
         if not _offers or _offers[0].robot != root.name:
             raise RobikError(f"there is no slower motion of robot {root.name!r} to keep; click Slow Down first")
-        offer = _offers.pop()
-        last = round(keep(root, scene, offer.motion))
-        if self.extend and scene.frame_end < last:
-            scene.frame_end = last
-        self.report({"INFO"}, f"{offer.cost}; it ends in frame {last}, as a bake of its own")
+        _keep(self, context, _offers.pop(), self.extend)
         return {"FINISHED"}
 
 
-CLASSES = (ROBIK_OT_slow_down, ROBIK_OT_calm_vibration, ROBIK_OT_keep_retimed)
+def _keep(operator: Reporting, context: Context, offer: Offer, extends: bool = True) -> None:
+    """Key a motion as a bake of its own, let the scene end with it where that is wanted, and say so."""
+    scene = context.scene
+    last = round(keep(changeable_robot(scene), scene, offer.motion))
+    if extends and scene.frame_end < last:
+        scene.frame_end = last
+    operator.report({"INFO"}, f"{offer.cost}; it ends in frame {last}, as a bake of its own")
+
+
+CLASSES = (ROBIK_OT_slow_down, ROBIK_OT_calm_vibration, ROBIK_OT_keep_slower)

@@ -11,6 +11,7 @@ from ..clips.clip import TargetClip, Track
 from ..kinematics.forward import body_poses
 from ..kinematics.frames import frame_poses
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternions
 from ..mechanism.pose import matrix_quaternion
 
 
@@ -113,7 +114,12 @@ def dance_clip(dancer: Mechanism, fps: float, seconds: float = 8.0) -> TargetCli
     turned = turn(yaw, 2) * turn(pitch, 1) * turn(-0.25 * sway * sin + 0.16 * twist * twice, 0)
     rest = dancer.rest_pose("pelvis_frame")
     return TargetClip(
-        t, {"pelvis_frame": Track(np.array(rest.position) + move, wxyz(turned * Rotation.from_matrix(rest.matrix)))}
+        t,
+        {
+            "pelvis_frame": Track(
+                np.array(rest.position) + move, quaternions(turned * Rotation.from_matrix(rest.matrix))
+            )
+        },
     )
 
 
@@ -137,7 +143,9 @@ def chain_clip(chain: Mechanism, laps: int = 10, frames: int = 1000, path: str =
     angles = size * np.stack([0.20 * np.sin(u), 0.16 * np.sin(2 * u), 0.12 * np.sin(u)], axis=1)
     rest = chain.rest_pose("tool")
     turned = Rotation.from_euler("ZYX", angles) * Rotation.from_matrix(rest.matrix)
-    return TargetClip(np.arange(laps * frames) / frames, {"tool": Track(np.array(rest.position) + move, wxyz(turned))})
+    return TargetClip(
+        np.arange(laps * frames) / frames, {"tool": Track(np.array(rest.position) + move, quaternions(turned))}
+    )
 
 
 def samples(fps: float, seconds: float) -> np.ndarray:
@@ -177,15 +185,3 @@ def turn(angle: np.ndarray, axis: int) -> Rotation:
         T rotations.
     """
     return Rotation.from_rotvec(angle[:, None] * np.eye(3)[axis])
-
-
-def wxyz(turned: Rotation) -> np.ndarray:
-    """Return unit quaternions (T, 4) with the real part first.
-
-    Args:
-        turned: T rotations.
-
-    Returns:
-        Quaternions (T, 4).
-    """
-    return turned.as_quat()[:, [3, 0, 1, 2]]

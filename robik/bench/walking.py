@@ -8,8 +8,9 @@ import numpy as np
 
 from ..clips.clip import TargetClip, Track
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternions
 from ..retarget.balance import with_balance
-from .clips import samples, smoothstep, turn, wxyz
+from .clips import samples, smoothstep, turn
 
 STAND, SWING, DOUBLE = 1.0, 0.75, 0.5  # s: before and after the walk; of a foot in the air; of both on the ground
 STEPS, STRIDE, LIFT = 6, 0.07, 0.030  # how far a foot comes beyond the other, and how high [m]
@@ -35,13 +36,13 @@ def walk_clip(walker: Mechanism, fps: float, balanced: bool) -> TargetClip:
         weight -= side * smoothstep(up / LIFT)
         rest = walker.rest_pose(name)
         place = np.array(rest.position) + np.stack([forward[name], 0 * t, up], axis=1)
-        tracks[name] = Track(place, wxyz(turn(pitch, 1)), contact=stands)
+        tracks[name] = Track(place, quaternions(turn(pitch, 1)), contact=stands)
     walking = smoothstep(t / STAND) * smoothstep((t[-1] - t) / STAND)
     middle = 0.5 * (forward["foot_l"] + forward["foot_r"])
     hips = np.stack([middle, SWAY * weight, -CROUCH * walking], axis=1)
     rest = walker.rest_pose("pelvis")
     yaw = 0.08 * (forward["foot_r"] - forward["foot_l"]) / STRIDE
-    tracks["pelvis"] = Track(np.array(rest.position) + hips, wxyz(turn(yaw, 2)))
+    tracks["pelvis"] = Track(np.array(rest.position) + hips, quaternions(turn(yaw, 2)))
     clip = TargetClip(t, tracks)
     return _begun_at_rest(walker, with_balance(walker, clip)) if balanced else clip
 

@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.spatial.transform import Rotation
 
 from ..mechanism.model import Mechanism
-from ..mechanism.orientations import quaternions
+from ..mechanism.orientations import quaternions, rotation
 from .clip import TargetClip, Track
 
 SMOOTH = 0.15  # s of the way in which the body goes along with its feet
@@ -105,9 +105,7 @@ def _moved(clip: TargetClip, place: np.ndarray, turn: Rotation) -> TargetClip:
         return replace(
             track,
             position=None if position is None else turn.apply(position) + place,
-            quaternion=None
-            if quaternion is None
-            else quaternions(turn * Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])),
+            quaternion=None if quaternion is None else quaternions(turn * rotation(quaternion)),
         )
 
     com = None if clip.com is None else turn.apply(clip.com) + place

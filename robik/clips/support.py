@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 import numpy as np
 from scipy.spatial import ConvexHull, HalfspaceIntersection
-from scipy.spatial.transform import Rotation
 
 from ..dynamics.zero_moment import zero_moment_points
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import rotation
 from ..mechanism.parts import Frame
 from ..motions import Motion
 
@@ -211,7 +211,7 @@ def placed(points: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> 
     Returns:
         Points (T, S, 3) [m].
     """
-    matrices = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]).as_matrix()
+    matrices = rotation(quaternion).as_matrix()
     return np.einsum("tij,sj->tsi", matrices, points) + position[:, None]
 
 

@@ -7,6 +7,7 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 from scipy.spatial.transform import Rotation
 
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import rotation
 from ..surroundings.ground import Ground
 from ..surroundings.surface import planes_above, resting_plane
 from .sole_turns import laid_on
@@ -122,7 +123,7 @@ class Terrain:
             Unit normals (T, 3), and heights along them from the origin (T,) [m].
         """
         place, carried = self._ground.carried(len(position))
-        turns, back = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]), carried.inv()
+        turns, back = rotation(quaternion), carried.inv()
         matrices, own = (back * turns).as_matrix(), back.apply(position - place)
         under = np.einsum("tij,sj->tsi", matrices, self._samples[name]) + own[:, None]
         under[..., 2] = self._ground.heights(under)

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..clips.clip import TargetClip
 from ..clips.contacts import ground_of
 from ..clips.support import standing_points
 from ..errors import ClipError
 from ..mechanism import Mechanism
+from ..mechanism.orientations import rotation
 from ..motions import Motion
 from ..motions.penetration import Penetration
 from ..surroundings.ground import Ground
@@ -141,7 +141,7 @@ def _sunk(
     soled = {foot.body for foot in feet}
     for shape in (shape for shape in shapes if shape.body not in soled):
         body = mechanism.body_index[shape.body]
-        turn = Rotation.from_quat(motion.quaternion[:, body, [1, 2, 3, 0]]).as_matrix()
+        turn = rotation(motion.quaternion[:, body]).as_matrix()
         if ground.mesh is None:
             place = motion.position[:, body] + turn @ np.array(shape.pose.position)
             take(shape.body, np.maximum(ground.level - shape.lowest(place, turn @ shape.pose.matrix), 0.0))

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from ..formats.mesh_files import is_placeholder
 from ..mechanism import Mechanism, Pose, Visual
 from ..mechanism.pose import IDENTITY
 from ..skeleton.feet import Shapes
@@ -176,11 +177,13 @@ def seen_shapes(mechanism: Mechanism, robot_file: str | Path | None) -> tuple[Co
         robot_file: That its meshes are named from; None for a robot that comes from no file.
 
     Returns:
-        The shapes; meshes that cannot be read as triangles are left out.
+        The shapes; meshes that cannot be read as triangles are left out, and so are the cubes that stand for meshes.
     """
     found: list[CollisionShape] = []
     for body in mechanism.bodies:
         for visual in body.visuals:
+            if is_placeholder(visual.shape, visual.size):
+                continue
             if visual.shape != "mesh":
                 found.append(primitive(body.name, visual))
                 continue

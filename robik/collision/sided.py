@@ -16,6 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from ..clips.contacts import runs
 from ..mechanism import Mechanism
+from ..mechanism.orientations import rotation
 from ..motions import Motion
 from ..objectives.above import Above
 from .judge import Pair
@@ -156,7 +157,7 @@ def _directions() -> np.ndarray:
 
 
 def _matrices(quaternion: np.ndarray) -> np.ndarray:
-    return np.asarray(Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]).as_matrix())
+    return np.asarray(rotation(quaternion).as_matrix())
 
 
 class _Judging(Protocol):
@@ -215,7 +216,7 @@ class Sided:
         for i, (body, other) in enumerate(ordered):
             name = bodies[other].name
             shapes = [shape for shape in self._shapes if shape.body == name]
-            turn = Rotation.from_quat(motion.quaternion[:, other, [1, 2, 3, 0]])
+            turn = rotation(motion.quaternion[:, other])
             kept_out_of = Other(name, shapes, motion.position[:, other], turn)
             found.append(self._planes.wall(motion, body, kept_out_of, distances[:, i], ways[:, i]))
         return found

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..mechanism.constraints import BALL, HINGE
+from ..mechanism.orientations import quaternions
 from ..mechanism.topology import Topology
 
 
@@ -76,7 +77,7 @@ class Crossing:
                 at, axis = flat.at_q[m], flat.axis[m]
                 i, j = (axis + 1) % 3, (axis + 2) % 3
                 if flat.kind[m] == BALL:
-                    found[:, at : at + 4] = Rotation.from_matrix(turn).as_quat()[:, [3, 0, 1, 2]]
+                    found[:, at : at + 4] = quaternions(Rotation.from_matrix(turn))
                 elif flat.kind[m] == HINGE:
                     found[:, at] = np.arctan2(turn[:, j, i] - turn[:, i, j], turn[:, i, i] + turn[:, j, j])
                 else:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import rotation
 from ..motions import Motion
 from .derivatives import CUTOFF, FEWEST, low_pass
 from .inverse import GRAVITY
@@ -39,7 +39,7 @@ def zero_moment_points(
         raise ClipError(f"robot {mechanism.name!r} has no mass, so no forces can be known; give its bodies masses")
     bodies = [mechanism.bodies[mechanism.body_index[name]] for name in motion.bodies]
     mass = np.array([body.mass for body in bodies])
-    turns = Rotation.from_quat(motion.quaternion[..., [1, 2, 3, 0]].reshape(-1, 4)).as_matrix()
+    turns = rotation(motion.quaternion.reshape(-1, 4)).as_matrix()
     turns = turns.reshape(*motion.quaternion.shape[:2], 3, 3)
     com = motion.position + np.einsum("tbij,bj->tbi", turns, np.array([body.com for body in bodies]))
     acceleration = _second(motion.times, com, cutoff)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
-from scipy.spatial.transform import Rotation, RotationSpline
+from scipy.spatial.transform import RotationSpline
 
+from ..mechanism.orientations import quaternions, rotation
 from .motion import BaseTrack, Motion, Rates
 
 STEEPEST = 3.0  # times the mean slope of a piece: with ends no steeper it stays between its two samples
@@ -34,7 +35,7 @@ class Curves:
         self._position = None if motion.base is None else through(motion.times, motion.base.position)
         self._turns = None
         if motion.base is not None and len(motion.times) > 1:
-            self._turns = RotationSpline(motion.times, _rotations(motion.base.quaternion))
+            self._turns = RotationSpline(motion.times, rotation(motion.base.quaternion))
 
     def at(self, times: np.ndarray) -> Motion:
         """Return the motion at other times, with its rates.
@@ -66,7 +67,7 @@ class Curves:
         own = self.motion.base.quaternion
         if self._turns is None:
             return np.repeat(own, len(times), axis=0)
-        found = self._turns(times).as_quat()[:, [3, 0, 1, 2]]
+        found = quaternions(self._turns(times))
         against = (found[1:] * found[:-1]).sum(axis=1) < 0
         signs = np.concatenate([[1.0 if found[0] @ own[0] >= 0 else -1.0], np.where(against, -1.0, 1.0)])
         return found * np.cumprod(signs)[:, None]
@@ -119,7 +120,3 @@ def through(times: np.ndarray, values: np.ndarray) -> CubicHermiteSpline:
         limited = np.clip(slopes[end], np.minimum(0.0, STEEPEST * mean), np.maximum(0.0, STEEPEST * mean))
         slopes[end] = np.where(next_to, limited, slopes[end])
     return CubicHermiteSpline(times, values, slopes, axis=0)
-
-
-def _rotations(quaternion: np.ndarray) -> Rotation:
-    return Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])

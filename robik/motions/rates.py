@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError
 from ..kinematics.rotations import quaternion_matrices
+from ..mechanism.orientations import quaternions, rotation
 from .motion import Rates
 
 UNEVEN = 1e-4  # of a time step: samples that are off by more are not at equal distances
@@ -32,8 +33,8 @@ def moved(base: tuple[np.ndarray, np.ndarray], rates: Rates, step: float) -> tup
     position, quaternion = base
     if rates.linear is None or rates.angular is None:
         return base
-    turn = Rotation.from_rotvec(step * rates.angular) * Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
-    return position + step * rates.linear, turn.as_quat()[:, [3, 0, 1, 2]]
+    turn = Rotation.from_rotvec(step * rates.angular) * rotation(quaternion)
+    return position + step * rates.linear, quaternions(turn)
 
 
 def turned_by(before: np.ndarray, after: np.ndarray) -> np.ndarray:

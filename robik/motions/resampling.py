@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Slerp
 
 from ..errors import ClipError
+from ..mechanism.orientations import quaternions, rotation
 from .curves import Curves
 from .motion import BaseTrack, Motion
 
@@ -94,7 +95,7 @@ def _orientations(times: np.ndarray, quaternion: np.ndarray, wanted: np.ndarray)
     """Return unit quaternions wxyz at the wanted times."""
     if len(times) == 1:
         return np.repeat(quaternion, len(wanted), axis=0)
-    found = Slerp(times, Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]))(wanted).as_quat()[:, [3, 0, 1, 2]]
+    found = quaternions(Slerp(times, rotation(quaternion))(wanted))
     against = (found[1:] * found[:-1]).sum(axis=1) < 0
     signs = np.concatenate([[1.0 if found[0] @ quaternion[0] >= 0 else -1.0], np.where(against, -1.0, 1.0)])
     return found * np.cumprod(signs)[:, None]

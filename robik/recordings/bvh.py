@@ -12,6 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError
+from ..mechanism.orientations import quaternions
 from ..skeleton.skeleton import Skeleton, SkeletonMotion
 
 AXES = {"x": 0, "y": 1, "z": 2}
@@ -203,10 +204,10 @@ def _moved(joints: list[Joint], rows: np.ndarray, times: np.ndarray) -> Skeleton
         rest[k] = joint.offset + (rest[above] if above >= 0 else 0.0)
         positions[:, k] = positions[:, above] + turns[above].apply(local) if above >= 0 else local
         turns.append(turns[above] * own if above >= 0 else own)
-    quaternions = np.stack([turn.as_quat()[:, [3, 0, 1, 2]] for turn in turns], axis=1)
+    turned = np.stack([quaternions(turn) for turn in turns], axis=1)
     upright = np.tile([1.0, 0.0, 0.0, 0.0], (len(joints), 1))
     skeleton = Skeleton(tuple(joint.name for joint in joints), parents, rest, upright, _tips(joints, rest))
-    return SkeletonMotion(skeleton, times, positions, quaternions)
+    return SkeletonMotion(skeleton, times, positions, turned)
 
 
 def _tips(joints: list[Joint], rest: np.ndarray) -> np.ndarray:

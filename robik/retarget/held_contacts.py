@@ -17,6 +17,7 @@ from ..clips.clip import TargetClip, Track
 from ..clips.contacts import runs
 from ..contacts.contact import Contact
 from ..errors import ClipError
+from ..mechanism.orientations import rotation
 
 RAMP = 0.1  # s
 RISE = 1000.0
@@ -84,7 +85,7 @@ def check_contacts(clip: TargetClip) -> None:
 
 
 def _held(name: str, times: np.ndarray, track: Track, stands: np.ndarray, position: np.ndarray) -> HeldTrack:
-    turns = Rotation.identity(len(times)) if track.quaternion is None else _rotations(track.quaternion)
+    turns = Rotation.identity(len(times)) if track.quaternion is None else rotation(track.quaternion)
     place, turn = position.copy(), turns.as_quat()
     phases = runs(stands)
     ground, tilt = _ground(track, len(times))
@@ -111,7 +112,7 @@ def _ground(track: Track, frames: int) -> tuple[np.ndarray, Rotation]:
     place, turns = track.ground_position, track.ground_quaternion
     return (
         np.zeros((frames, 3)) if place is None else place,
-        Rotation.identity(frames) if turns is None else _rotations(turns),
+        Rotation.identity(frames) if turns is None else rotation(turns),
     )
 
 
@@ -126,10 +127,6 @@ def _tension(times: np.ndarray, phases: list[tuple[int, int]]) -> np.ndarray:
     for start, stop in phases:
         away[start:stop] = np.inf
     return RISE ** (1.0 - _eased(away / RAMP)) - 1.0
-
-
-def _rotations(quaternion: np.ndarray) -> Rotation:
-    return Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
 
 
 def _eased(u: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from ..clips.sole_turns import ground_height, laid_on, up_of
 from ..clips.support import placed, sole_length
 from ..clips.terrain import Terrain, raised_over
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternions, rotation
 from ..surroundings.ground import Ground
 
 STEP = 0.3  # of a sole's length: a foot that stands this much higher than the lowest does so on a step
@@ -121,7 +122,7 @@ def _phases(mechanism: Mechanism, clip: TargetClip, name: str) -> list[_Hold]:
     contact = clip.tracks[name].contact
     assert contact is not None  # `with_contacts` has filled it in
     position, quaternion = foot_poses(mechanism, clip, name)
-    turns = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
+    turns = rotation(quaternion)
     path = position + turns.apply(np.mean(mechanism.frame(name).sole, axis=0))
     return [_Hold(a, b, np.median(path[a:b], axis=0), turns[a:b].mean()) for a, b in runs(contact)]
 
@@ -193,7 +194,7 @@ def _led(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a foot's track, led from hold to hold, and nowhere below the ground."""
     position, quaternion = foot_poses(mechanism, clip, name)
-    orientations = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
+    orientations = rotation(quaternion)
     centre = np.mean(mechanism.frame(name).sole, axis=0)
     # The sole's centre is what moves: a correction of the orientation then does not swing the sole about the frame's
     # origin.
@@ -218,7 +219,7 @@ def _led(
     rotations = Rotation.from_quat(new_orientations)
     found = new_path - rotations.apply(centre)
     found[:, 2] += lift(found, rotations)
-    return found, rotations.as_quat()[:, [3, 0, 1, 2]]
+    return found, quaternions(rotations)
 
 
 def _eased(times: np.ndarray, start: float, end: float) -> np.ndarray:

@@ -20,6 +20,7 @@ from ..clips.support import sole_axes
 from ..ik.standing import FlatSolver
 from ..kinematics.frames import frame_poses
 from ..mechanism import Frame, Mechanism, Pose
+from ..mechanism.orientations import quaternions, rotation
 from ..motions import Motion
 from ..motions.report import MovedFoothold
 from ..objectives.settings import Settings
@@ -163,12 +164,12 @@ def _turning(mechanism: Mechanism, part: TargetClip, late: dict[Phase, np.ndarra
         along, across, _ = sole_axes(foot)
         centre = Pose.of(np.column_stack([along, across, np.cross(along, across)]), np.mean(foot.sole, axis=0))
         position, quaternion = foot_poses(mechanism, part, name)
-        turns = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
+        turns = rotation(quaternion)
         place, lying = f"{name} (centre)", f"{name} (flat)"
         frames += [Frame(new, foot.body, foot.pose @ centre) for new in (place, lying)]
         tracks[name] = replace(track, contact=track.contact & ~free)
         tracks[place] = Track(position + turns.apply(centre.position), contact=free)
-        tracks[lying] = Track(quaternion=(turns * Rotation.from_matrix(centre.matrix)).as_quat()[:, [3, 0, 1, 2]])
+        tracks[lying] = Track(quaternion=quaternions(turns * Rotation.from_matrix(centre.matrix)))
         weights[place] = Weights((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
         weights[lying] = Weights((0.0, 0.0, 0.0), (YAW, YAW, FLAT))
     solving = Retargeting(
@@ -187,7 +188,7 @@ def _off(
     centre = np.mean(mechanism.frame(name).sole, axis=0)
     x, R = (array[phase] for array in frame_poses(mechanism, name, motion.position, motion.quaternion))
     held_x, held_q = (array[phase] for array in foot_poses(mechanism, part, name))
-    held_R = Rotation.from_quat(held_q[:, [1, 2, 3, 0]])
+    held_R = rotation(held_q)
     turns = (Rotation.from_matrix(R) * held_R.inv()).as_rotvec()[:, 2]
     return (x + R @ centre - held_x - held_R.apply(centre))[:, :2], turns
 

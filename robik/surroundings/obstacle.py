@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError, FormatError
 from ..formats.mesh_data import read_mesh
+from ..mechanism.orientations import rotation
 from ..objectives.objective import samples_of
 
 GROUND = "ground"  # name of the obstacle on which feet stand
@@ -55,7 +56,7 @@ class Obstacle:
         place = np.zeros((samples, 3)) if self.position is None else self.position
         if self.quaternion is None:
             return place, Rotation.identity(samples)
-        return place, Rotation.from_quat(self.quaternion[:, [1, 2, 3, 0]])
+        return place, rotation(self.quaternion)
 
     def placed(self) -> Obstacle:
         """Return one that does not move with its vertices in the world; of one that moves, where it is at first."""

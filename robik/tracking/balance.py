@@ -18,6 +18,7 @@ from ..clips.sole_turns import flattened, ground_height
 from ..clips.support import convex_hull, nearest, placed, sole_length, sole_polygon
 from ..contacts.contact import hold_of
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternions, rotation
 from ..objectives.weights import Weights
 from ..retarget.balance import AUTO, MOVING, STILL, default_wish
 from ..retarget.footholds import sole_inside
@@ -224,7 +225,7 @@ class LiveBalance:
         step = float(foot.seen[2]) - ground
         height = self._ground + (step if step > STEP * foot.length else 0.0)
         foot.anchor = np.array([*(foot.seen + foot.now_shift)[:2], height])
-        turn = foot.now_twist * Rotation.from_quat(quaternion[0, [1, 2, 3, 0]])
+        turn = foot.now_twist * rotation(quaternion[0])
         foot.turn = flattened(self.mechanism, name, turn)
 
     def _pinned(self, clip: TargetClip, dt: float) -> TargetClip:
@@ -233,7 +234,7 @@ class LiveBalance:
         for name, foot in self._feet.items():
             assert foot.seen is not None
             _, quaternion = foot_poses(self.mechanism, clip, name)
-            turn, sole = Rotation.from_quat(quaternion[0, [1, 2, 3, 0]]), np.array(self.mechanism.frame(name).sole)
+            turn, sole = rotation(quaternion[0]), np.array(self.mechanism.frame(name).sole)
             foot.since += dt
             u = min(foot.since / (LAND if foot.stands else FADE), 1.0)
             u = u * u * (3.0 - 2.0 * u)
@@ -249,7 +250,7 @@ class LiveBalance:
             tracks[name] = replace(
                 tracks[name],
                 position=(centre - held.apply(sole.mean(axis=0)))[None],
-                quaternion=held.as_quat()[None, [3, 0, 1, 2]],
+                quaternion=quaternions(held)[None],
             )
         return replace(clip, tracks=tracks)
 

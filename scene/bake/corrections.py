@@ -14,13 +14,14 @@ from bpy.types import Action, FCurve, Object, PropertyGroup
 from scipy.spatial.transform import Rotation, Slerp
 
 from ...robik.mechanism import Mechanism
+from ...robik.mechanism.orientations import quaternions, rotation
 from ...robik.mechanism.topology import build_topology
 from ...robik.motions import BaseTrack, Motion
 from ..animation import actions
 from ..robot.sliders import data_path
 from . import bakes
 from .curves import POSE_CHANNELS, baked_frames, base_track, has_keys, read_motion_at
-from .plain import kept_plain
+from .plain import Plain, kept_plain
 
 NONE = 1e-7  # [rad, m]: what single precision leaves between curves that are the same
 EDITED = 1e-5  # [rad, m] from which a bake's curve counts as changed: frames have single precision, too
@@ -53,7 +54,7 @@ class Corrections:
         if base is not None and self.position is not None and self.turn is not None:
             inside = np.clip(frames, self.frames[0], self.frames[-1])
             turn = Slerp(self.frames, self.turn)(inside) if len(self.frames) > 1 else self.turn
-            turned = (turn * Rotation.from_quat(base.quaternion[:, [1, 2, 3, 0]])).as_quat()[:, [3, 0, 1, 2]]
+            turned = quaternions(turn * rotation(base.quaternion))
             base = BaseTrack(
                 body=base.body, position=base.position + self._at(self.position, frames), quaternion=turned
             )
@@ -71,20 +72,12 @@ def corrections_of(root: Object, mechanism: Mechanism) -> Corrections | None:
     if original is None:
         return None
     frames = baked_frames(root, mechanism)
-    plain = _read(original, "", [(data_path(name), 0) for name in mechanism.actuators], frames)
-    if plain is None:
+    values = _read(original, "", [(data_path(name), 0) for name in mechanism.actuators], frames)
+    if values is None:
         return None
-    values, position, turn = read_motion_at(root, mechanism, frames) - plain, None, None
-    base, body = base_track(root, mechanism, frames), build_topology(mechanism).root
-    before = None if base is None or body is None else _read(original, body, list(POSE_CHANNELS), frames)
-    if base is not None and before is not None:
-        position = base.position - before[:, :3]
-        turn = Rotation.from_quat(base.quaternion[:, [1, 2, 3, 0]]) * Rotation.from_quat(before[:, [4, 5, 6, 3]]).inv()
-    most = [np.abs(values).max(initial=0.0)]
-    most += [] if position is None or turn is None else [np.abs(position).max(), turn.magnitude().max()]
-    if max(most) < NONE:
-        return None
-    return Corrections(frames=frames, values=values, position=position, turn=turn)
+    body = build_topology(mechanism).root
+    base = None if body is None else _read(original, body, list(POSE_CHANNELS), frames)
+    return _difference(root, mechanism, Plain(frames=frames, values=values, base=base), NONE)
 
 
 def corrections_of_bake(root: Object, mechanism: Mechanism, wanted: np.ndarray) -> Corrections | None:
@@ -101,22 +94,23 @@ def corrections_of_bake(root: Object, mechanism: Mechanism, wanted: np.ndarray) 
     plain = plain.inside(float(wanted[0]), float(wanted[-1]))
     if not len(plain.frames):
         return None
+    return _difference(root, mechanism, plain, EDITED)
+
+
+def _difference(root: Object, mechanism: Mechanism, plain: Plain, least: float) -> Corrections | None:
+    """Return what a robot's curves add to a motion; None where no curve differs by at least so much [rad or m]."""
     frames, position, turn = plain.frames, None, None
     values = read_motion_at(root, mechanism, frames) - plain.values
-    values[:, np.abs(values).max(axis=0) < EDITED] = 0.0
+    values[:, np.abs(values).max(axis=0) < least] = 0.0
     base, before = base_track(root, mechanism, frames), plain.track
     if base is not None and before is not None:
         position = base.position - before.position
-        turn = _rotation(base) * _rotation(before).inv()
-        if max(np.abs(position).max(), turn.magnitude().max()) < EDITED:
+        turn = rotation(base.quaternion) * rotation(before.quaternion).inv()
+        if max(np.abs(position).max(), turn.magnitude().max()) < least:
             position = turn = None
     if position is None and not values.any():
         return None
     return Corrections(frames=frames, values=values, position=position, turn=turn)
-
-
-def _rotation(base: BaseTrack) -> Rotation:
-    return Rotation.from_quat(base.quaternion[:, [1, 2, 3, 0]])
 
 
 def _original(root: Object, bake: PropertyGroup) -> PropertyGroup | None:

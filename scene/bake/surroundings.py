@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from ...robik.clips.clip import TargetClip
 from ...robik.errors import RobikError
 from ...robik.mechanism import Pose
-from ...robik.mechanism.orientations import quaternions
+from ...robik.mechanism.orientations import quaternions, rotation
 from ...robik.surroundings.obstacle import GROUND, Obstacle, named_apart
 from ..character.mapping import MappedTarget, check_object
 from ..robot.body_mesh import triangles
@@ -67,7 +67,7 @@ class Surroundings:
     def _placed(self, position: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return poses in the world in the robot's coordinates."""
         back = Rotation.from_matrix(self.root.matrix).inv()
-        own = back * Rotation.from_quat(turn[:, [1, 2, 3, 0]])
+        own = back * rotation(turn)
         return back.apply(position - np.array(self.root.position)), quaternions(own)
 
 

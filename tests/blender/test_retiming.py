@@ -50,10 +50,10 @@ def test_what_is_offered_is_kept_once_and_the_scene_may_end_where_it_did() -> No
     scene, retiming = bpy.context.scene, module("operators.bake.retiming")
     slowed = module("robik.steps").finish(module("scene.bake.retimed").slowing(root, scene))
     retiming._offers[:] = [retiming.Offer(robot=root.name, motion=slowed.motion, cost=str(slowed))]
-    assert bpy.ops.robik.keep_retimed(extend=False) == {"FINISHED"}
+    assert bpy.ops.robik.keep_slower(extend=False) == {"FINISHED"}
     assert scene.frame_end == 12
     with pytest.raises(RuntimeError, match="there is no slower motion of robot 'boxer' to keep"):
-        bpy.ops.robik.keep_retimed()
+        bpy.ops.robik.keep_slower()
 
 
 def test_a_vibration_is_calmed() -> None:

@@ -180,6 +180,24 @@ def test_collisions_of_urdf_else_what_is_seen(tmp_path: Path) -> None:
         assert [(shape.body, shape.kind, shape.size) for shape in shapes] == wanted
 
 
+def test_cubes_that_stand_for_meshes_collide_with_nothing(tmp_path: Path) -> None:
+    """MuJoCo refuses this file for its forces, so what is seen counts; the hand's mesh is outside the folder."""
+    (tmp_path / "robot").mkdir()
+    file = tmp_path / "robot/arm.xml"
+    file.write_text(
+        """<mujoco><asset><mesh name="m" file="../outside.stl"/></asset><worldbody><body name="arm">
+        <joint name="a" axis="0 1 0" actuatorfrclimited="true"/><geom type="sphere" size="0.05"/>
+        <body name="hand" pos="0 0 0.3"><joint name="b" axis="1 0 0"/><geom type="mesh" mesh="m"/></body></body>
+        </worldbody>
+        <actuator><motor joint="a"/><motor joint="b"/></actuator></mujoco>"""
+    )
+    (tmp_path / "outside.stl").write_bytes(b"not to be read")
+    mechanism = import_robot(file).mechanism
+    hand = mechanism.bodies[mechanism.body_index["hand"]]
+    assert [visual.shape for visual in hand.visuals] == ["box"]
+    assert {shape.body for shape in told_collisions(mechanism, file).shapes} == {"arm"}
+
+
 def test_a_robot_of_which_nothing_is_seen_is_not_judged() -> None:
     arm = robots.load("arm7")
     bare = arm.with_changes(bodies=tuple(Body(b.name, b.mass, com=b.com, pose=b.pose) for b in arm.bodies))

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ...mechanism import WORLD, Mechanism
+from ...mechanism.orientations import quaternions, rotation
 from ..export_tree import BALL, Branch
 
 
@@ -31,7 +32,7 @@ def positions(
         Array (T, nq).
     """
     columns: list[np.ndarray] = []
-    turned = {name: Rotation.from_quat(quaternion[:, i][:, [1, 2, 3, 0]]) for name, i in mechanism.body_index.items()}
+    turned = {name: rotation(quaternion[:, i]) for name, i in mechanism.body_index.items()}
     rest = {WORLD: Rotation.identity()} | {b.name: Rotation.from_matrix(b.pose.matrix) for b in mechanism.bodies}
     turned[WORLD] = Rotation.identity(len(position))
     for branch in branches:
@@ -44,7 +45,7 @@ def positions(
         for motion in branch.motions:
             if motion.kind == BALL:
                 local = (rest[branch.parent].inv() * rest[name]).inv() * turned[branch.parent].inv() * turned[name]
-                columns.append(local.as_quat()[:, [3, 0, 1, 2]])
+                columns.append(quaternions(local))
             else:
                 columns.append(np.asarray(values[motion.name])[:, None])
     return np.concatenate(columns, axis=1) if columns else np.zeros((len(position), 0))

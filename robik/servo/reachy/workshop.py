@@ -13,6 +13,7 @@ from .brand import MODEL, MOTORS
 from .daemon import QUIET, Daemon
 
 OF_DAEMON = "Reachy Mini's daemon knows its motors: ids, baud rates and zeros are changed on the robot's own port"
+KNOWN = "Reachy Mini's daemon knows which motor is which; none has to be found by hand"
 
 
 class ReachyWorkshop:
@@ -121,20 +122,20 @@ class ReachyWorkshop:
         raise ServoError(OF_DAEMON)
 
     def has_torque(self, seen: Seen) -> NoReturn:
-        """Refuse: raises ServoError. Nobody needs to find out which motor is which.
+        """Refuse: raises ServoError. It is asked while a motor is looked for by hand.
 
         Args:
             seen: The motor.
         """
-        raise ServoError(OF_DAEMON)
+        raise ServoError(KNOWN)
 
     def position(self, seen: Seen) -> NoReturn:
-        """Refuse: raises ServoError. Nobody needs to find out which motor is which.
+        """Refuse: raises ServoError. It is asked while a motor is looked for by hand.
 
         Args:
             seen: The motor.
         """
-        raise ServoError(OF_DAEMON)
+        raise ServoError(KNOWN)
 
     def calibrate(self, servos: Sequence[Servo]) -> NoReturn:
         """Refuse: raises ServoError.

@@ -18,7 +18,7 @@ from robik.servo.chain import ServoChain
 from robik.servo.chain_file import load_chain, save_chain
 from robik.servo.player import Player
 from robik.servo.reachy.address import parse_address
-from robik.servo.setup import open_workshop, zeroed
+from robik.servo.setup import Dragging, open_workshop, zeroed
 from robik.servo.setup_command import scan, torque_off
 from robik.servo.status import PlaySettings, PlayState
 
@@ -261,6 +261,8 @@ def test_motors_are_listed_and_their_torque_cut_from_the_shell(
     assert workshop.advice(workshop.scan(), 57_600) == []
     with pytest.raises(ServoError, match="knows its motors"):
         workshop.set_id(workshop.scan()[0], 3)
+    with pytest.raises(ServoError, match="knows which motor is which; none has to be found by hand"):
+        Dragging(workshop, workshop.scan())
     workshop.close()
     save_chain(chain.as_at(daemon.port), tmp_path / "there.servos.json")
     assert load_chain(tmp_path / "there.servos.json") == chain.as_at(daemon.port)
