@@ -1,12 +1,9 @@
 """Test in Physics: with progress and ESC in a window, straight through elsewhere."""
 
 from collections.abc import Generator
-from pathlib import Path
 
-import bpy
-from bpy.props import BoolProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, IntProperty
 from bpy.types import Context
-from bpy_extras.io_utils import ExportHelper
 
 from ...robik.errors import RobikError
 from ...robik.motions.penetration import Penetration
@@ -15,7 +12,7 @@ from ...robik.physics.verdict import Verdict
 from ...robik.retarget.shortfall import millimetres
 from ...scene.bake.ghost import COLORS, remove_ghost
 from ...scene.bake.penetration import penetration_steps
-from ...scene.bake.physics import export_scene, physics_steps
+from ...scene.bake.physics import physics_steps
 from ...scene.bake.stand import choose, stand_steps
 from ...scene.long_work.steps import Progress
 from ...scene.robot.chain import robot_motors
@@ -118,24 +115,6 @@ class ROBIK_OT_use_attempt(Reporting):
         return {"FINISHED"}
 
 
-class ROBIK_OT_export_scene(Reporting, ExportHelper):
-    """Write robot, floor and bake for MuJoCo's viewer, with the motors' stiffness and limits, and what they are told"""
-
-    bl_idname = "robik.export_scene"
-    bl_label = "Export MuJoCo Scene"
-    bl_options = {"REGISTER"}
-    filename_ext = ".xml"
-    filter_glob: StringProperty(default="*.xml", options={"HIDDEN"})
-
-    def run(self, context: Context) -> set[str]:
-        """Write scene and robot."""
-        root, scene = chosen_robot(context.scene), context.scene
-        for sentence in export_scene(root, robot_motors(root, scene), scene, Path(bpy.path.abspath(self.filepath))):
-            self.report({"WARNING"}, sentence)
-        self.report({"INFO"}, f"{root.robik.label} and its bake written to {self.filepath}")
-        return {"FINISHED"}
-
-
 class ROBIK_OT_remove_ghost(Reporting):
     """Remove the ghosts that show what the robot did in physics and how a motion file has it"""
 
@@ -153,5 +132,5 @@ class ROBIK_OT_remove_ghost(Reporting):
 
 CLASSES = (
     ROBIK_OT_test_in_physics, ROBIK_OT_make_it_stand, ROBIK_OT_judge_penetration, ROBIK_OT_use_attempt,
-    ROBIK_OT_export_scene, ROBIK_OT_remove_ghost,
+    ROBIK_OT_remove_ghost,
 )  # fmt: skip

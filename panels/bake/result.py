@@ -85,8 +85,7 @@ def _draw_buttons(layout: UILayout, context: Context) -> None:
     row.operator("robik.calm_vibration", text="Calm Vibration…")
     row = layout.row(align=True)
     row.operator("robik.judge_penetration", text="Penetration")
-    row.operator("robik.export_scene", text="MuJoCo Scene…")
-    layout.operator("robik.export_motion", text="Export Motion…")
+    row.operator("robik.export_motion", text="Export Motion…")
 
 
 def _draw_kept(layout: UILayout, result: PropertyGroup) -> None:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import replace
 from math import isfinite
-from pathlib import Path
 
 import numpy as np
 from bpy.types import Context, Object, Scene
 
 from ...robik.motions import Motion
-from ...robik.physics.export import save_scene
 from ...robik.physics.motors import Motors, told_of_data
 from ...robik.physics.plan import planned
 from ...robik.physics.process import simulate
 from ...robik.physics.trials import SINGLE, draws
 from ...robik.physics.verdict import Verdict
 from ..long_work.steps import Progress, in_thread
-from ..robot.body_mesh import with_meshes
 from .curves import baked_frames, read_motion
 from .ghost import show_ghost
 
@@ -74,29 +70,6 @@ def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarra
             row.heat, row.beyond = load.heat, load.beyond
     result.physics_more = "; ".join(line.replace("; ", ", ") for line in filter(None, [*verdict.lines()[1:], more]))
     show_ghost(root, scene, verdict, float(frames[0]))
-
-
-def export_scene(root: Object, motors: Motors, scene: Scene, path: Path) -> tuple[str, ...]:
-    """Write the robot's curves as a scene that MuJoCo's viewer shows and plays, with what the motors are told.
-
-    Args:
-        root: of the robot.
-        motors: its servos, or what its file knows of them.
-        scene: that it is in.
-        path: of the scene; the robot's file goes beside it.
-
-    Returns:
-        One sentence each on what MuJoCo cannot show.
-
-    Raises:
-        RobikError: curves, motors or robot cannot be simulated, or a file cannot be written.
-    """
-    mechanism, physics = motors.room.mechanism, root.robik.robot.physics
-    motion = read_motion(root, mechanism, baked_frames(root, mechanism), scene)
-    drives = motors.drives(physics.p_gain or None)
-    plan = planned(mechanism, motion, drives, carry=physics.carry_weight, delay=motors.delay, source="the bake")
-    shown, source = with_meshes(root, path)
-    return save_scene(replace(plan, mechanism=shown), path, source)[2]
 
 
 def _simulated(

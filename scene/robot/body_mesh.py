@@ -16,7 +16,7 @@ from ...robik.errors import FormatError, RobikError
 from ...robik.formats import WRITERS, save_robot, solids
 from ...robik.formats.mesh_data import write_stl
 from ...robik.formats.names import free_name
-from ...robik.mechanism import Body, Mechanism, Pose
+from ...robik.mechanism import Body, Pose
 from .parts import parts
 from .reading import read_robot
 from .writing import write_mass
@@ -81,19 +81,6 @@ def export_robot(root: Object, path: Path) -> tuple[str, ...]:
     Raises:
         RobikError: it is incomplete, or cannot be written.
     """
-    mechanism, source = with_meshes(root, path)
-    return save_robot(mechanism, path, source)
-
-
-def with_meshes(root: Object, path: Path) -> tuple[Mechanism, Path | None]:
-    """Write the meshes that were made in Blender beside a file that the robot goes to.
-
-    Returns:
-        The robot that names them, as seen from where it was read, and the file that it was read from; None without one.
-
-    Raises:
-        RobikError: the robot is incomplete, or a mesh cannot be written.
-    """
     mechanism = read_robot(root)
     source = Path(bpy.path.abspath(root.robik.robot.source)) if root.robik.robot.source else None
     base = (path if source is None else source).resolve().parent
@@ -104,7 +91,7 @@ def with_meshes(root: Object, path: Path) -> tuple[Mechanism, Path | None]:
         write_stl(place, *triangles(by_hand[body]))
     files = {body: Path(os.path.relpath(place, base)).as_posix() for body, place in places.items()}
     bodies = tuple(_showing(body, files[body.name]) if body.name in files else body for body in mechanism.bodies)
-    return mechanism.with_changes(bodies=bodies), source
+    return save_robot(mechanism.with_changes(bodies=bodies), path, source)
 
 
 def _places(bodies: Iterable[str], path: Path, others: Iterable[Path]) -> dict[str, Path]:

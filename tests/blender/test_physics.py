@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import bpy
-import mujoco
-import numpy as np
 import pytest
 
 from tests.blender import installed, scenes
@@ -101,57 +97,3 @@ def test_the_ghost_is_where_the_robot_is_in_physics() -> None:
     name = next(n for n in bodies if f"{n} physics ghost" in collection.objects)
     ghost = collection.objects[f"{name} physics ghost"].matrix_world.translation
     assert (ghost - bodies[name].matrix_world.translation).length < 0.05
-
-
-def test_a_bake_becomes_a_scene_that_mujoco_shows(tmp_path: Path) -> None:
-    root = baked_squats()
-    file = tmp_path / "squats.xml"
-    assert bpy.ops.robik.export_scene(filepath=str(file)) == {"FINISHED"}
-    model = mujoco.MjModel.from_xml_path(str(file))
-    shown = [k for k in range(model.ngeom) if model.geom_group[k] == 2]
-    bodies = [o for o in root.children_recursive if o.robik.kind == "BODY"]
-    visuals = [o for o in root.children_recursive if o.robik.kind == "VISUAL"]
-    assert len(shown) == len(visuals) > len(bodies) / 2
-    assert model.nkey == root.robik.robot.result.frames
-    data = mujoco.MjData(model)
-    for key, frame in ((0, bpy.context.scene.frame_start), (model.nkey - 1, bpy.context.scene.frame_end)):
-        mujoco.mj_resetDataKeyframe(model, data, key)
-        mujoco.mj_kinematics(model, data)
-        bpy.context.scene.frame_set(frame)
-        bpy.context.view_layer.update()
-        for body in bodies:
-            place = np.array(root.matrix_world.inverted() @ body.matrix_world.translation)
-            assert np.abs(data.body(body.robik.label).xpos - place).max() < 1e-5
-
-
-def test_what_the_process_says_comes_as_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process is killed from outside; a motor's curve is no number; nothing else changes."""
-    root = baked_squats()
-    process = installed.module("robik.physics.process")
-    start = process._start
-
-    def killed(path: Path, said: object) -> object:
-        child = start(path, said)
-        child.kill()
-        return child
-
-    monkeypatch.setattr(process, "_start", killed)
-    with pytest.raises(RuntimeError, match="ended from outside"):
-        bpy.ops.robik.test_in_physics(trials=0)
-    assert root.robik.robot.result.physics == ""
-
-
-def test_a_robot_without_mass_is_told() -> None:
-    root = baked_squats()
-    bodies = [o for o in root.children_recursive if o.robik.kind == "BODY"]
-    before = [body.robik.body.mass for body in bodies]
-    light = next(b for b in bodies if b.robik.label == "thigh_l")
-    light.robik.body.mass = 0.0
-    with pytest.raises(RuntimeError, match="thigh_l can move but have no mass"):
-        bpy.ops.robik.test_in_physics(trials=0)
-    for body in bodies:
-        body.robik.body.mass = 0.0
-    with pytest.raises(RuntimeError, match="has no mass"):
-        bpy.ops.robik.make_it_stand(trials=1)
-    assert any(before)
-    assert root.robik.robot.result.physics == ""
