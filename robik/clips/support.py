@@ -13,6 +13,7 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from ..dynamics.zero_moment import zero_moment_points
 from ..errors import ClipError
+from ..jit import kernel
 from ..mechanism.model import Mechanism
 from ..mechanism.orientations import rotation
 from ..mechanism.parts import Frame
@@ -54,8 +55,8 @@ def signed_distance(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
     Returns:
         (T,) [m].
     """
-    on_edges, inside = _edges(points, polygons)
-    distance = np.linalg.norm(points[:, None] - on_edges, axis=2).min(axis=1)
+    closest, inside = _closest(points, polygons)
+    distance = np.linalg.norm(points - closest, axis=1)
     return np.where(inside, distance, -distance)
 
 
@@ -71,23 +72,48 @@ def nearest(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
     Returns:
         Points (T, 2) [m].
     """
-    on_edges, inside = _edges(points, polygons)
-    closest = np.argmin(np.linalg.norm(points[:, None] - on_edges, axis=2), axis=1)
-    return np.where(inside[:, None], points, on_edges[np.arange(len(points)), closest])
+    closest, inside = _closest(points, polygons)
+    return np.where(inside[:, None], points, closest)
 
 
-def _edges(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nearest points (T, K, 2) on every edge, and whether the points lie inside (T,)."""
-    corners = np.broadcast_to(polygons, (len(points), *polygons.shape[-2:]))
-    edges = np.roll(corners, -1, axis=1) - corners
-    to_point = points[:, None] - corners
-    length2 = (edges**2).sum(axis=2)
-    t = np.divide((to_point * edges).sum(axis=2), length2, out=np.zeros_like(length2), where=length2 > 0)
-    cross = edges[..., 0] * to_point[..., 1] - edges[..., 1] * to_point[..., 0]
-    following = np.roll(corners, -1, axis=1)
-    area2 = (corners[..., 0] * following[..., 1] - corners[..., 1] * following[..., 0]).sum(axis=1)
-    inside = (cross >= 0).all(axis=1) & (area2 > FLAT**2)
-    return corners + np.clip(t, 0.0, 1.0)[..., None] * edges, inside
+def _closest(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nearest points (T, 2) on the polygons' edges, and whether the points lie inside (T,)."""
+    points = np.ascontiguousarray(points, dtype=float)
+    corners = np.ascontiguousarray(polygons, dtype=float).reshape(-1, *np.shape(polygons)[-2:])
+    closest, inside = np.empty_like(points), np.empty(len(points), dtype=bool)
+    closest_on_edges(points, corners, closest, inside)
+    return closest, inside
+
+
+@kernel
+def closest_on_edges(points, corners, closest, inside):
+    """Write the point of the polygons' edges that is nearest to each point, and whether the point lies inside.
+
+    Args:
+        points: Points (T, 2) [m].
+        corners: Corners (T, K, 2) of each point's polygon, counter-clockwise, or (1, K, 2) for all [m].
+        closest: Filled with points (T, 2) [m].
+        inside: Filled with whether each point is inside (T,); nothing is inside a polygon without area.
+    """
+    count = corners.shape[1]
+    for t in range(points.shape[0]):
+        k = t if corners.shape[0] > 1 else 0
+        x, y = points[t, 0], points[t, 1]
+        least, within, area2 = np.inf, True, 0.0
+        for i in range(count):
+            j = i + 1 if i + 1 < count else 0
+            ax, ay = corners[k, i, 0], corners[k, i, 1]
+            ux, uy = corners[k, j, 0] - ax, corners[k, j, 1] - ay
+            px, py = x - ax, y - ay
+            length2 = ux * ux + uy * uy
+            share = min(max((px * ux + py * uy) / length2, 0.0), 1.0) if length2 > 0.0 else 0.0
+            dx, dy = px - share * ux, py - share * uy
+            if dx * dx + dy * dy < least:
+                least = dx * dx + dy * dy
+                closest[t, 0], closest[t, 1] = ax + share * ux, ay + share * uy
+            within = within and ux * py - uy * px >= 0.0
+            area2 += ax * corners[k, j, 1] - corners[k, j, 0] * ay
+        inside[t] = within and area2 > FLAT**2
 
 
 def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
