@@ -242,12 +242,12 @@ def placed(points: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> 
 
 
 def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarray:
-    """Return the sole of a foot in the world, from the motion's body poses.
+    """Return what a frame stands on in the world, from the motion's body poses: its sole, or its place without one.
 
     Args:
         mechanism: The robot.
         motion: The motion.
-        name: Name of the foot's frame.
+        name: Name of the frame.
 
     Returns:
         Points (T, S, 3) [m].
@@ -259,23 +259,23 @@ def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarr
     if motion.position is None or motion.quaternion is None:
         raise ClipError("this motion has no body poses, so its support is unknown; solve it or use forward kinematics")
     body = motion.bodies.index(frame.body)
-    points = np.array([frame.pose.point(p) for p in frame.sole])
+    points = np.array([frame.pose.point(p) for p in frame.sole or [(0.0, 0.0, 0.0)]])
     return placed(points, motion.position[:, body], motion.quaternion[:, body])
 
 
 def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return how far inside the support polygon the centre of mass is, frame by frame.
 
-    The polygon is the convex hull of those points of the standing soles that touch the ground; a tipped foot stands on
-    its edge.
+    The polygon is the convex hull of those points of the standing soles that touch the ground (a tipped foot stands on
+    its edge) and of the places of other frames in contact.
 
     Args:
         mechanism: the robot.
         motion: solved, with body poses and CoM.
-        contacts: per frame, whether it stands (T,); only a foot is stood on, whatever else is said to touch.
+        contacts: per frame, whether it stands (T,); a foot by its sole, a hand or a seat by the frame's place.
 
     Returns:
-        (T,) [m], positive inside, negative outside, NaN where no foot stands.
+        (T,) [m], positive inside, negative outside, NaN where nothing stands.
 
     Raises:
         ClipError: the motion has no body poses or no CoM.
@@ -299,7 +299,7 @@ def zero_moment_margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[
         contacts: Whether each foot stands (T,), by frame.
 
     Returns:
-        Depths (T,) [m], positive inside, negative outside, NaN where no foot stands.
+        Depths (T,) [m], positive inside, negative outside, NaN where nothing stands.
 
     Raises:
         ClipError: The motion has no body poses, or the robot no mass.
@@ -328,7 +328,7 @@ def _inside(points: np.ndarray, polygons: list[np.ndarray | None]) -> np.ndarray
 def support_polygons(
     mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]
 ) -> list[np.ndarray | None]:
-    """Return the convex hull of what touches the ground, frame by frame.
+    """Return the convex hull of what the robot stands, sits and leans on, frame by frame.
 
     Args, errors: as for `margins`.
 
@@ -338,13 +338,13 @@ def support_polygons(
         contacts: Whether each foot stands (T,), by frame.
 
     Returns:
-        Corners (K, 2) [m] of each sample, None where no foot stands; the same array while the soles lie still.
+        Corners (K, 2) [m] of each sample, None where nothing stands; the same array while the soles lie still.
 
     Raises:
         ClipError: The motion has no body poses.
     """
-    soles = {name: standing_points(mechanism, motion, name) for name in contacts if mechanism.frame(name).is_foot}
-    touch = {name: TOUCH * sole_length(mechanism.frame(name)) for name in soles}
+    soles = {name: standing_points(mechanism, motion, name) for name, stands in contacts.items() if np.any(stands)}
+    touch = {n: TOUCH * sole_length(mechanism.frame(n)) if mechanism.frame(n).is_foot else 0.0 for n in soles}
     polygons: list[np.ndarray | None] = []
     last = np.zeros((0, 2))
     for k in range(len(motion.times)):
