@@ -1,4 +1,4 @@
-"""What the character does in the scenes of contacts: keys of its bones at the scene's frame rate.
+"""Keys of the character in the scenes of contacts, at the scene's frame rate.
 
 Places are the character's own, which faces −Y [m].
 """
