@@ -168,7 +168,12 @@ def _rows_by_names(
         if (part, side) not in covered and not is_hand and bone not in {row.bone for row in (*rows, *made)}:
             made.append(Row(frame=frame, bone=bone, part=part, side=side))
     torso = next(
-        (name for name in ends if names.part_of(name)[0] in TRUNK and name not in {row.frame for row in rows}), ""
+        (
+            name
+            for name in ends
+            if names.part_of(name) in {(part, "") for part in TRUNK} and name not in {row.frame for row in rows}
+        ),
+        "",
     )
     if (
         torso and not robot.chest and ("hips", "") in covered and (chest := character.parts.get(("chest", "")))
@@ -218,12 +223,13 @@ def _directions(
 ) -> Iterator[Row]:
     """Yield rows for the directions of limbs' parts, but of legs that their feet fix.
 
-    Those are legs without a choice, and those of a robot whose file names hips and feet: hips and feet fix them.
+    Those are legs without a choice, and those of a robot whose file names hips and feet: hips and feet fix them. Legs
+    that bend back as a bird's point nowhere as a character's do.
     """
     used = {robot.rigid[mechanism.frame(row.frame).body] for row in rows if row.bone}
     for limb in robot.limbs:
         if limb.kind not in DIRECTION or (
-            limb.kind == LEG and (limb.freedom <= POSITION or (told and limb.freedom == POSE))
+            limb.kind == LEG and (limb.freedom <= POSITION or (told and limb.freedom == POSE) or robot.bends_back(limb))
         ):
             continue
         for part, body, along in zip(PARTS_OF[limb.kind], (limb.upper, limb.lower), limb.ways, strict=False):

@@ -23,7 +23,6 @@ from .correspondence import (
     shared_joints,
     standing_orientation,
     usual_orientation,
-    yaw_between,
 )
 from .names import ARMS, part_of, robot_name
 from .placement import Placement
@@ -162,7 +161,7 @@ def laid_over(
     has_legs = joints.is_top.sum() > 1
     shared = joints if has_legs else followed
     pose = likest_stance(poses, joints) if has_legs else likest_pose(poses, followed, scales, mechanism.extent)
-    yaw = yaw_between(poses.positions[pose][shared.bones], shared.robot)
+    yaw = shared.yaw(poses.positions[pose])
     placement = replace(present, scale=float(scales[pose]), yaw=yaw, location=np.zeros(3), root=Pose())
     where, oriented = placement.apply(*_corrected(skeleton, anatomy, poses, pose))
     location = _anchored(shared, where) + np.array([0.0, 0.0, _bent(robot) if has_legs else 0.0])
