@@ -170,7 +170,7 @@ def length_ratio(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, *k
 
 
 def scale_by_bones(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy) -> float | None:
-    """Return the size of the robot against the character by the lengths of their legs; None where they share none.
+    """Return the size of the robot against the character by the lengths of legs, else of arms; None without either.
 
     Args:
         skeleton: The character at rest.
@@ -180,7 +180,8 @@ def scale_by_bones(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy) 
     Returns:
         The ratio, or None.
     """
-    return length_ratio(skeleton, character, robot, LEG, FRONT_LEG)
+    by_legs = length_ratio(skeleton, character, robot, LEG, FRONT_LEG)
+    return length_ratio(skeleton, character, robot, ARM) if by_legs is None and robot.is_upper_body else by_legs
 
 
 def yaw_between(here: np.ndarray, there: np.ndarray) -> float:

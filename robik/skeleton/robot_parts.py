@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .anatomy import FRONT_LEG
+from .anatomy import ARM, FRONT_LEG
 
 BENT_BACK = 0.1  # of a leg's length: a knee so far behind hip and ankle is a bird's heel
 
@@ -108,6 +108,12 @@ class RobotAnatomy:
         way = (ankle - hip) / max(float(np.linalg.norm(ankle - hip)), 1e-9)
         beside = knee - hip - way * float(way @ (knee - hip))
         return float(beside @ ahead) < -BENT_BACK * limb.reach * float(np.linalg.norm(ahead))
+
+    @property
+    def is_upper_body(self) -> bool:
+        """Return whether it has two arms and no legs, as robots that are bolted down or drive."""
+        kinds = [limb.kind for limb in self.limbs]
+        return kinds.count(ARM) == 2 == len(kinds)
 
     @property
     def is_quadruped(self) -> bool:
