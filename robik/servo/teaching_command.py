@@ -10,7 +10,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ServoError
+from ..errors import RobikError, ServoError
 from ..motions import save_motion
 from .chain import ServoChain
 from .chain_file import load_chain
@@ -68,6 +68,17 @@ class Made:
         path = next(name for name in chain([path], names) if not name.exists())  # an earlier take stays
         save_motion(motion, path)
         say(f"{motion.times[-1]:.1f} s of {len(motion.actuators)} motors in {path}")
+
+    def keep(self, recording: HandRecording) -> None:
+        """Write it where that can be done; why not is said, and ends nothing.
+
+        Args:
+            recording: Of a hand.
+        """
+        try:
+            self.write(recording)
+        except RobikError as error:
+            say(f"warning: {self.path} was not written: {error}", sys.stderr)
 
     def _motion(self, recording: HandRecording) -> Motion:
         return between_poses(recording.poses(), recording.actuators) if self.as_poses else recording.motion()
@@ -132,10 +143,10 @@ class _Record(AtTerminal):
                 is_off = True
                 player.emergency_stop()
             time.sleep(GLANCE)
-        failed = player.status.message if player.status.state is PlayState.FAULT else ""
+        if player.status.state is PlayState.FAULT:
+            made.keep(recording)
+            raise ServoError(f"{player.status.message}; what was recorded until then is kept")
         made.write(recording)
-        if failed:
-            raise ServoError(f"{failed}; what was recorded until then is kept")
         return 0
 
 
@@ -208,10 +219,10 @@ class _Teleoperate(AtTerminal):
         except ServoError as error:
             left = self._stood() if has_moved else self._leave_torque()
             if has_moved:
-                made.write(pair.recording)
+                made.keep(pair.recording)
             raise ServoError(f"{error}; {left}" if follower.has_touched_torque else str(error)) from None
         say(follower.status.message)
-        made.write(pair.recording)
+        made.keep(pair.recording)
         return STOPPED if self._pressed.is_torque_off else 0
 
     def _follow(self, pair: Teleoperation) -> None:
