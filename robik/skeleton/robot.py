@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..mechanism.kept import kept_with_robot
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Joint
 from .anatomy import ARM, FRONT_LEG, LEG
@@ -59,6 +60,7 @@ class _Robot:
         return next((side for part in parts for found, side in said if found == part), None)
 
 
+@kept_with_robot
 def robot_anatomy(mechanism: Mechanism) -> RobotAnatomy:
     """Return the parts of a robot.
 
