@@ -13,6 +13,7 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from ..dynamics.zero_moment import zero_moment_points
 from ..errors import ClipError
+from ..jit import kernel
 from ..mechanism.model import Mechanism
 from ..mechanism.orientations import rotation
 from ..mechanism.parts import Frame
@@ -54,8 +55,8 @@ def signed_distance(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
     Returns:
         (T,) [m].
     """
-    on_edges, inside = _edges(points, polygons)
-    distance = np.linalg.norm(points[:, None] - on_edges, axis=2).min(axis=1)
+    closest, inside = _closest(points, polygons)
+    distance = np.linalg.norm(points - closest, axis=1)
     return np.where(inside, distance, -distance)
 
 
@@ -71,23 +72,48 @@ def nearest(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
     Returns:
         Points (T, 2) [m].
     """
-    on_edges, inside = _edges(points, polygons)
-    closest = np.argmin(np.linalg.norm(points[:, None] - on_edges, axis=2), axis=1)
-    return np.where(inside[:, None], points, on_edges[np.arange(len(points)), closest])
+    closest, inside = _closest(points, polygons)
+    return np.where(inside[:, None], points, closest)
 
 
-def _edges(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nearest points (T, K, 2) on every edge, and whether the points lie inside (T,)."""
-    corners = np.broadcast_to(polygons, (len(points), *polygons.shape[-2:]))
-    edges = np.roll(corners, -1, axis=1) - corners
-    to_point = points[:, None] - corners
-    length2 = (edges**2).sum(axis=2)
-    t = np.divide((to_point * edges).sum(axis=2), length2, out=np.zeros_like(length2), where=length2 > 0)
-    cross = edges[..., 0] * to_point[..., 1] - edges[..., 1] * to_point[..., 0]
-    following = np.roll(corners, -1, axis=1)
-    area2 = (corners[..., 0] * following[..., 1] - corners[..., 1] * following[..., 0]).sum(axis=1)
-    inside = (cross >= 0).all(axis=1) & (area2 > FLAT**2)
-    return corners + np.clip(t, 0.0, 1.0)[..., None] * edges, inside
+def _closest(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nearest points (T, 2) on the polygons' edges, and whether the points lie inside (T,)."""
+    points = np.ascontiguousarray(points, dtype=float)
+    corners = np.ascontiguousarray(polygons, dtype=float).reshape(-1, *np.shape(polygons)[-2:])
+    closest, inside = np.empty_like(points), np.empty(len(points), dtype=bool)
+    closest_on_edges(points, corners, closest, inside)
+    return closest, inside
+
+
+@kernel
+def closest_on_edges(points, corners, closest, inside):
+    """Write the point of the polygons' edges that is nearest to each point, and whether the point lies inside.
+
+    Args:
+        points: Points (T, 2) [m].
+        corners: Corners (T, K, 2) of each point's polygon, counter-clockwise, or (1, K, 2) for all [m].
+        closest: Filled with points (T, 2) [m].
+        inside: Filled with whether each point is inside (T,); nothing is inside a polygon without area.
+    """
+    count = corners.shape[1]
+    for t in range(points.shape[0]):
+        k = t if corners.shape[0] > 1 else 0
+        x, y = points[t, 0], points[t, 1]
+        least, within, area2 = np.inf, True, 0.0
+        for i in range(count):
+            j = i + 1 if i + 1 < count else 0
+            ax, ay = corners[k, i, 0], corners[k, i, 1]
+            ux, uy = corners[k, j, 0] - ax, corners[k, j, 1] - ay
+            px, py = x - ax, y - ay
+            length2 = ux * ux + uy * uy
+            share = min(max((px * ux + py * uy) / length2, 0.0), 1.0) if length2 > 0.0 else 0.0
+            dx, dy = px - share * ux, py - share * uy
+            if dx * dx + dy * dy < least:
+                least = dx * dx + dy * dy
+                closest[t, 0], closest[t, 1] = ax + share * ux, ay + share * uy
+            within = within and ux * py - uy * px >= 0.0
+            area2 += ax * corners[k, j, 1] - corners[k, j, 0] * ay
+        inside[t] = within and area2 > FLAT**2
 
 
 def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
@@ -216,12 +242,12 @@ def placed(points: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> 
 
 
 def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarray:
-    """Return the sole of a foot in the world, from the motion's body poses.
+    """Return what a frame stands on in the world, from the motion's body poses: its sole, or its place without one.
 
     Args:
         mechanism: The robot.
         motion: The motion.
-        name: Name of the foot's frame.
+        name: Name of the frame.
 
     Returns:
         Points (T, S, 3) [m].
@@ -233,23 +259,23 @@ def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarr
     if motion.position is None or motion.quaternion is None:
         raise ClipError("this motion has no body poses, so its support is unknown; solve it or use forward kinematics")
     body = motion.bodies.index(frame.body)
-    points = np.array([frame.pose.point(p) for p in frame.sole])
+    points = np.array([frame.pose.point(p) for p in frame.sole or [(0.0, 0.0, 0.0)]])
     return placed(points, motion.position[:, body], motion.quaternion[:, body])
 
 
 def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return how far inside the support polygon the centre of mass is, frame by frame.
 
-    The polygon is the convex hull of those points of the standing soles that touch the ground; a tipped foot stands on
-    its edge.
+    The polygon is the convex hull of those points of the standing soles that touch the ground (a tipped foot stands on
+    its edge) and of the places of other frames in contact.
 
     Args:
         mechanism: the robot.
         motion: solved, with body poses and CoM.
-        contacts: per frame, whether it stands (T,); only a foot is stood on, whatever else is said to touch.
+        contacts: per frame, whether it stands (T,); a foot by its sole, a hand or a seat by the frame's place.
 
     Returns:
-        (T,) [m], positive inside, negative outside, NaN where no foot stands.
+        (T,) [m], positive inside, negative outside, NaN where nothing stands.
 
     Raises:
         ClipError: the motion has no body poses or no CoM.
@@ -273,7 +299,7 @@ def zero_moment_margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[
         contacts: Whether each foot stands (T,), by frame.
 
     Returns:
-        Depths (T,) [m], positive inside, negative outside, NaN where no foot stands.
+        Depths (T,) [m], positive inside, negative outside, NaN where nothing stands.
 
     Raises:
         ClipError: The motion has no body poses, or the robot no mass.
@@ -302,7 +328,7 @@ def _inside(points: np.ndarray, polygons: list[np.ndarray | None]) -> np.ndarray
 def support_polygons(
     mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]
 ) -> list[np.ndarray | None]:
-    """Return the convex hull of what touches the ground, frame by frame.
+    """Return the convex hull of what the robot stands, sits and leans on, frame by frame.
 
     Args, errors: as for `margins`.
 
@@ -312,13 +338,13 @@ def support_polygons(
         contacts: Whether each foot stands (T,), by frame.
 
     Returns:
-        Corners (K, 2) [m] of each sample, None where no foot stands; the same array while the soles lie still.
+        Corners (K, 2) [m] of each sample, None where nothing stands; the same array while the soles lie still.
 
     Raises:
         ClipError: The motion has no body poses.
     """
-    soles = {name: standing_points(mechanism, motion, name) for name in contacts if mechanism.frame(name).is_foot}
-    touch = {name: TOUCH * sole_length(mechanism.frame(name)) for name in soles}
+    soles = {name: standing_points(mechanism, motion, name) for name, stands in contacts.items() if np.any(stands)}
+    touch = {n: TOUCH * sole_length(mechanism.frame(n)) if mechanism.frame(n).is_foot else 0.0 for n in soles}
     polygons: list[np.ndarray | None] = []
     last = np.zeros((0, 2))
     for k in range(len(motion.times)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ClipError
+from ..errors import ClipError, MechanismError
 from ..mechanism.pose import Vector, vector
 
 
@@ -69,9 +69,12 @@ def checked_weights(values: Any, what: str) -> Vector:
         The weights.
 
     Raises:
-        ClipError, MechanismError: A weight that is negative, infinite or NaN.
+        ClipError: A weight that is negative, infinite or NaN.
     """
-    checked = vector(values, what)
+    try:
+        checked = vector(values, what)
+    except MechanismError as error:
+        raise ClipError(str(error)) from None
     if min(checked) < 0:
         raise ClipError(f"{what} must be zero or more in each direction, not {checked}")
     return checked

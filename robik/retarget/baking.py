@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from typing import Any, Self
@@ -147,7 +147,7 @@ def solver_settings(
     balance: Balance,
     bake: BakeSettings,
     objectives: Mapping[str, Any] | None = None,
-    holds: bool = False,
+    holds: Collection[str] = (),
 ) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for.
 
@@ -157,7 +157,7 @@ def solver_settings(
         balance: Of the clip.
         bake: Settings of the bake.
         objectives: Weights of what the clip asks for beside frames and centre of mass.
-        holds: Whether contacts of other frames than feet are held, too.
+        holds: Frames that are no feet and are in contact at some time; hips among them do not give way.
 
     Returns:
         The settings.
@@ -165,7 +165,7 @@ def solver_settings(
     targets, com_weight = along_limbs(mechanism, weights), balance.weight
     if balance.over_feet:
         com_weight = (FIRST * com_weight[0], FIRST * com_weight[1], 0.0)  # at whatever height the motion wants
-        if balance.give_way and (hips := hips_of(mechanism, targets)):
+        if balance.give_way and (hips := hips_of(mechanism, targets)) and hips not in holds:
             targets[hips] = replace(targets[hips], position=(0.0, 0.0, targets[hips].position[2]))
     return Settings(
         targets=targets,

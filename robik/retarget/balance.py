@@ -18,6 +18,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from ..clips.clip import TargetClip
 from ..clips.contacts import foot_poses, with_contacts
+from ..clips.holding import holding, nearness, unmoved
 from ..clips.support import placed, sole_polygon
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
@@ -47,7 +48,7 @@ def with_balance(
 
     The target's height is that of the wish: leave the weight of the CoM along z at zero. The tracks of what is no foot
     lean with the CoM, level, as far as its target lies off the wish: else the pelvis would pull it back out of the
-    support.
+    support. What holds on to something stays there, and carries weight as a foot does.
 
     Args:
         mechanism: The robot, with soles on its feet's frames.
@@ -108,7 +109,9 @@ class BalancePlan:
         start, end = clip.times[0], clip.times[-1]
         points = max(int(np.ceil((end - start) * RATE)), 1) + 1
         self._grid = np.linspace(start, end, points) if end > start else clip.times
-        self._feet = Footholds.of(mechanism, self._clip, self._contacts, self._grid, margin)
+        self._held = holding(mechanism, self._clip)
+        stands = self._contacts | self._held | _seat(mechanism, self._clip, self._held)
+        self._feet = Footholds.of(mechanism, self._clip, stands, self._grid, margin)
         self._wish, self._asked, self._margin = wish, pace, margin
         self._lead, self._shift, self._stiffness = lead, shift, stiffness
         self.pace: str | None = None
@@ -134,7 +137,9 @@ class BalancePlan:
         level = CubicSpline(self._grid, path)(times) if len(self._grid) > 1 else path
         com = np.column_stack([level, wish[:, 2]])
         tracks = {
-            n: t if n in self._contacts or t.position is None else replace(t, position=t.position + com - wish)
+            n: t
+            if n in self._contacts or t.position is None
+            else replace(t, position=t.position + unmoved(times, self._held, n)[:, None] * (com - wish))
             for n, t in self._clip.tracks.items()
         }
         return replace(self._clip, tracks=tracks, com=com)
@@ -178,6 +183,14 @@ def _foot_contacts(mechanism: Mechanism, clip: TargetClip, needed: bool) -> dict
         why = "they slide or are in the air all the time; mend their targets, or give the phases by hand"
         raise ClipError(f"none of the feet {', '.join(contacts)} ever stands: {why}")
     return contacts
+
+
+def _seat(mechanism: Mechanism, clip: TargetClip, held: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return when hips that sit down carry weight, from half an approach on: nobody sits down on the feet alone."""
+    hips = hips_of(mechanism, held)
+    if hips is None or hips != hips_of(mechanism, (n for n, t in clip.tracks.items() if t.position is not None)):
+        return {}
+    return {hips: nearness(clip.times, held[hips]) >= 0.5}
 
 
 def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, np.ndarray]) -> np.ndarray:

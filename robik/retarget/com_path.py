@@ -144,27 +144,25 @@ def _hessian(n: int, smoothness: Smoothness) -> np.ndarray:
     bands = np.zeros((BANDS + 1, n))
     bands[BANDS] = 1.0
     for weight, stencil in ((smoothness.acceleration, (1.0, -2.0, 1.0)), (smoothness.jerk, (-1.0, 3.0, -3.0, 1.0))):
-        for k in range(n - len(stencil) + 1):
-            _add_square(bands, k, np.sqrt(weight) * np.array(stencil))
+        _add_squares(bands, np.tile(np.sqrt(weight) * np.array(stencil), (max(n - len(stencil) + 1, 0), 1)))
     return bands
 
 
 def _squared(lever: np.ndarray) -> np.ndarray:
     """Return AᵀA of the rows of `zero_moment`, in bands (4, n)."""
     bands = np.zeros((BANDS + 1, len(lever)))
-    for k, weight in enumerate(lever):
-        if 0 < k < len(lever) - 1:
-            _add_square(bands, k - 1, np.array([-weight, 1.0 + 2.0 * weight, -weight]))
-        else:
-            _add_square(bands, k, np.ones(1))
+    bands[BANDS, [0, -1]] = 1.0
+    inner = lever[1:-1]
+    _add_squares(bands, np.column_stack([-inner, 1.0 + 2.0 * inner, -inner]))
     return bands
 
 
-def _add_square(bands: np.ndarray, first: int, row: np.ndarray) -> None:
-    """Add rowᵀrow, whose columns begin at `first`, to a matrix in bands."""
-    for i, a in enumerate(row):
-        for j in range(i, len(row)):
-            bands[BANDS - (j - i), first + j] += a * row[j]
+def _add_squares(bands: np.ndarray, rows: np.ndarray) -> None:
+    """Add RᵀR to a matrix in bands; row k of R begins in column k with the k-th of `rows` (K, S)."""
+    count, size = rows.shape
+    for i in range(size):
+        for j in range(i, size):
+            bands[BANDS - (j - i), j : j + count] += rows[:, i] * rows[:, j]
 
 
 def _back(lever: np.ndarray, values: np.ndarray) -> np.ndarray:

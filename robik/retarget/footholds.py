@@ -1,4 +1,7 @@
-"""Footholds: the areas for the centre of mass, or the zero-moment point, while feet stand and swing in turn."""
+"""Footholds: the areas for the centre of mass, or the zero-moment point, while feet stand and swing in turn.
+
+A hand on a table or hips on a seat count as a foot does that has a point for a sole.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ class Footholds:
     Attributes:
         times: (T,) of the contacts [s].
         grid: (N,) times of the plan [s].
-        contacts: by foot, whether it stands (T,).
+        contacts: by foot, and by what else holds on, whether it stands (T,).
         outlines: by foot, its sole less the margin, seen from above (N, K, 2) [m].
         centres: by foot, its sole's centre, seen from above (N, 2) [m].
         ground: height of the ground [m]: where soles stand, in the median; where none does, where the lowest one is.
@@ -48,7 +51,7 @@ class Footholds:
         Args:
             mechanism: The robot.
             clip: With tracks of its feet.
-            contacts: By foot, whether it stands (T,).
+            contacts: By foot, and by what else holds on, whether it stands (T,).
             grid: (N,) times of the plan [s].
             margin: How far inside their outlines to stay [m].
 
@@ -58,6 +61,10 @@ class Footholds:
         outlines, centres, heights, lowest = {}, {}, [], inf
         for name, contact in contacts.items():
             position, quaternion = foot_poses(mechanism, clip, name)
+            if not mechanism.frame(name).is_foot:
+                centres[name] = _resampled(grid, clip.times, position[:, :2])
+                outlines[name] = centres[name][:, None]
+                continue
             inside = placed(sole_inside(mechanism, name, margin), position, quaternion)
             centre = placed(sole_polygon(mechanism.frame(name)).mean(axis=0)[None], position, quaternion)[:, 0]
             outlines[name] = _resampled(grid, clip.times, inside[..., :2])

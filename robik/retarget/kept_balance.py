@@ -18,8 +18,8 @@ class KeptBalance:
     """Balance of T samples.
 
     Attributes:
-        inside: (T,) depth of the zero-moment point in the support [m]; negative outside, NaN where no foot stands.
-        aloft: (T,) whether no foot stands, so that nothing can balance.
+        inside: (T,) depth of the zero-moment point in the support [m]; negative outside, NaN where nothing stands.
+        aloft: (T,) whether nothing stands, so that nothing can balance.
     """
 
     inside: np.ndarray
@@ -52,13 +52,16 @@ def kept_balance(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Kept
     Returns:
         The balance; None where no foot ever stands, or the robot has no mass.
     """
-    contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
-    feet = [contact for name, contact in contacts.items() if mechanism.frame(name).is_foot and contact.any()]
-    if not feet or mechanism.mass <= 0:
+    contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None and t.contact.any()}
+    if not any(mechanism.frame(name).is_foot for name in contacts) or mechanism.mass <= 0:
         return None
     # Where hardly a force is left, as at the ends of a flight, the point lies anywhere.
     inside = np.maximum(zero_moment_margins(mechanism, motion, contacts), -mechanism.extent)
-    return KeptBalance(inside=inside, aloft=~np.any(feet, axis=0)) if np.isfinite(inside).any() else None
+    return (
+        KeptBalance(inside=inside, aloft=~np.any(list(contacts.values()), axis=0))
+        if np.isfinite(inside).any()
+        else None
+    )
 
 
 def with_kept_balance(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Motion:

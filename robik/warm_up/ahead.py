@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from ..clips.clip import TargetClip
+from ..clips.support import signed_distance
 from ..dynamics import inverse_dynamics
 from ..ik import curvature, hessian, newton, sqp
 from ..ik.work import new_work
@@ -25,7 +26,7 @@ from .processes import help_compiling
 
 
 def compile_all() -> None:
-    """Compile, or load from disk, everything that solving and inverse dynamics need.
+    """Compile, or load from disk, everything that solving, balance and inverse dynamics need.
 
     What large robots alone need comes after the rest, and what is asked for one by one, beside frames and the centre of
     mass, after that. Trackers come then, and all frames at once last.
@@ -40,6 +41,7 @@ def compile_all() -> None:
     still = np.zeros((len(TIMES), 1))
     body_poses(looped, still)
     inverse_dynamics(looped, Motion(times=TIMES, actuators=looped.actuators, values=still))
+    signed_distance(np.zeros((1, 2)), np.zeros((3, 2)))
     _follow(*usual[0])
     if find_spec("piqp"):
         mechanism, clip = usual[0]

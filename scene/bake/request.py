@@ -122,9 +122,9 @@ def solver_settings(
     )
 
 
-def _holds_on(mechanism: Mechanism, mapping: CharacterMapping) -> bool:
-    """Return whether contacts were set by hand for a frame that is no foot."""
-    return any(target.phases and not mechanism.frame(target.frame).is_foot for target in mapping.targets)
+def _holds_on(mechanism: Mechanism, mapping: CharacterMapping) -> set[str]:
+    """Return the frames that are no feet and have contacts set by hand."""
+    return {t.frame for t in mapping.targets if t.phases and not mechanism.frame(t.frame).is_foot}
 
 
 def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:

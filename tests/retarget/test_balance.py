@@ -463,11 +463,12 @@ def test_margins_by_hand(biped):
     assert np.isnan(margins(biped, standing_motion((0, 0, 0.3)), {"sole_l": [False], "sole_r": [False]})).all()
 
 
-def test_what_is_no_foot_is_not_stood_on(biped):
-    """A pelvis that is said to touch the ground, as a target by hand may say, carries nothing."""
-    motion = standing_motion((0.02, 0.0, 0.3))
-    assert margins(biped, motion, {**LEFT, "hips": [True]}) == pytest.approx(margins(biped, motion, LEFT))
-    assert np.isnan(margins(biped, motion, {"hips": [True]})).all()
+def test_hips_that_sit_carry_weight(biped):
+    """The hull of the left sole and the hips' place; its nearest edge goes from there to the sole's rear corner."""
+    motion = standing_motion((0.0, 0.02, 0.3))
+    assert margins(biped, motion, {**LEFT, "hips": [True]}) == pytest.approx([0.016])
+    assert margins(biped, motion, {**LEFT, "hips": [False]}) == pytest.approx(margins(biped, motion, LEFT))
+    assert margins(biped, motion, {"hips": [True]}) == pytest.approx([-0.02])  # a point has no inside
 
 
 def test_a_tipped_foot_stands_on_its_edge(biped):

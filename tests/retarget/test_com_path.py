@@ -82,3 +82,14 @@ def test_distances_from_supports() -> None:
     points = np.array([[0.0, 0.0], [0.08, 0.0], [0.09, -0.08], [5.0, 5.0]])
     supports = [box(0.0, 0.0, 0.05), box(0.0, 0.0, 0.05), box(0.0, 0.0, 0.05), None]
     assert outside(points, supports) == pytest.approx([0.0, 0.03, 0.05, 0.0])
+
+
+@pytest.mark.parametrize(("half", "lever"), [(0.05, 0.0), (0.02, 0.0), (0.02, 50.0)])
+def test_a_stiff_path_over_small_supports_is_found_in_few_iterations(half: float, lever: float) -> None:
+    """The penalty follows whichever lags, the supports or the path; kept as it begins, 1,600 iterations are too few."""
+    count = 240
+    supports = [box(0.15 * (k // 24), 0.1 * (-1) ** (k // 24), half) for k in range(count)]
+    wish = np.stack([np.linspace(-0.1, 1.4, count), np.zeros(count)], axis=1)
+    levels = np.full(count, lever)
+    found = smooth_inside(wish, supports, Smoothness(acceleration=200.0, jerk=1000.0), levels, most=400)
+    assert outside(zero_moment(found, levels), supports).max() < 4e-5
