@@ -112,8 +112,7 @@ def _apart(robot: str, source: Path, folder: Path, workers: int, part: int) -> F
 
 def _started(robot: str, source: Path, output: Path, *words: str) -> subprocess.Popen:
     command = program.command("cli", "batch", robot, str(source), "-o", str(output), *words)
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen(command, env=program.environment(), **quiet)
+    return subprocess.Popen(command, env=program.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _watched(processes: list[subprocess.Popen], outputs: list[Path]) -> Found:
