@@ -2,17 +2,18 @@
 
 import bpy
 
+from ..scene.servos import leader
 from ..scene.servos.play import LEAVING, disconnect
 from . import command_line
 from .bake import baking, motion_import, physics, polish, retiming
 from .balance import contacts
 from .character import handles, mapping, performers, targets
 from .robot import build, gallery, import_file
-from .servos import play, setup
+from .servos import hand, play, setup
 
 MODULES = (
     import_file, gallery, build, performers, targets, handles, mapping, contacts, baking, motion_import, physics,
-    polish, retiming, play, setup,
+    polish, retiming, play, hand, setup,
 )  # fmt: skip
 _commands: list[object] = []
 
@@ -33,6 +34,7 @@ def register() -> None:
 
 def unregister() -> None:
     """In reverse; servos that still move are stopped."""
+    leader.disconnect()
     disconnect(LEAVING)
     bpy.app.handlers.load_pre.remove(play.before_load)
     bpy.utils.unregister_cli_command(_commands.pop())

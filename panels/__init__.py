@@ -8,9 +8,9 @@ from .balance import centre_of_mass, contacts
 from .character import mapping
 from .overlay import switches
 from .robot import build, overview
-from .servos import play, setup
+from .servos import hand, play, setup
 
-MODULES = (overview, build, mapping, centre_of_mass, contacts, baking, result, switches, play, setup, menu)
+MODULES = (overview, build, mapping, centre_of_mass, contacts, baking, result, switches, play, hand, setup, menu)
 
 
 def register() -> None:

@@ -23,6 +23,7 @@ COMMANDS = (  # in the order of the help
     motions.add_fk,
     physics.add_physics,
     servos.add_play,
+    servos.add_teleoperate,
     servos.add_servos,
     servos.add_simulate,
     motions.add_export,

@@ -6,19 +6,17 @@ Nothing moves before the user turned torque on; while it plays, Blender's heartb
 from time import monotonic
 
 import bpy
-import numpy as np
 from bpy.app.handlers import persistent
 from bpy.props import BoolProperty
 from bpy.types import Context, Event, Scene
 
-from ...robik.errors import RobikError, ServoError
 from ...robik.motions import Motion
 from ...robik.servo.chain import ServoChain
 from ...robik.servo.status import PlayState
 from ...scene.robot.chain import servo_chain, told_of_chain
 from ...scene.robot.parts import chosen_robot
 from ...scene.robot.reading import read_robot
-from ...scene.servos import play
+from ...scene.servos import leader, play
 from ..reporting import Reporting
 
 LOOK = 0.05  # between a window's looks at the player [s]
@@ -28,10 +26,16 @@ HELD = 0.7  # [s] after which a key that no longer repeats is not held
 _beats = 0
 
 
+def beat_on() -> None:
+    """Let Blender's main loop beat for what is connected."""
+    if not bpy.app.timers.is_registered(_beat):
+        bpy.app.timers.register(_beat, first_interval=play.BEAT, persistent=True)
+
+
 def _beat() -> float | None:
     """From Blender's main loop, whatever the user is dragging; as long as something is connected."""
     global _beats
-    if play.player() is None:
+    if play.player() is None and leader.player() is None:
         return None
     _beats += 1
     play.tick(bpy.context.scene)
@@ -175,8 +179,7 @@ class ROBIK_OT_connect_servos(Watching):
             player.wait(PlayState.READY, PlayState.HOLDING, timeout=TIMEOUT)
             self.tell()
             return {"FINISHED"}
-        if not bpy.app.timers.is_registered(_beat):
-            bpy.app.timers.register(_beat, first_interval=play.BEAT, persistent=True)
+        beat_on()
         return self.watch(context)
 
     def goes_on(self, state: PlayState) -> bool:
@@ -266,67 +269,6 @@ class ROBIK_OT_reboot_servos(Reporting):
         return {"FINISHED"}
 
 
-class ROBIK_OT_key_servos(Reporting):
-    """Key the motors at the current frame where the real robot is"""
-
-    bl_idname = "robik.key_servos"
-    bl_label = "Key Real Pose"
-    bl_options = {"REGISTER", "UNDO"}
-
-    def run(self, context: Context) -> set[str]:
-        """Keys."""
-        pose = play.real_pose()
-        play.key_real_pose(chosen_robot(context.scene), np.array([float(context.scene.frame_current)]), [pose])
-        return {"FINISHED"}
-
-
-class ROBIK_OT_record_servos(Reporting):
-    """Key the motors from the current frame on as the real robot is moved by hand, until ESC or Return"""
-
-    bl_idname = "robik.record_servos"
-    bl_label = "Record Real Pose"
-    bl_options = {"REGISTER", "UNDO"}
-
-    def run(self, context: Context) -> set[str]:
-        """Begin."""
-        if bpy.app.background:
-            raise ServoError("a recording needs a window; in a script, use robik.key_servos at each frame")
-        self._poses, self._began = [(0.0, play.real_pose())], monotonic()
-        self._timer = context.window_manager.event_timer_add(LOOK / 2, window=context.window)
-        context.workspace.status_text_set("Recording the real robot: Return or ESC ends it")
-        context.window_manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
-
-    def modal(self, context: Context, event: Event) -> set[str]:
-        """Take a pose with each beat; in the end keys what there is."""
-        is_over = event.type in ("ESC", "RET") and event.value == "PRESS"
-        try:
-            if event.type == "TIMER" and play.is_open():
-                self._poses.append((monotonic() - self._began, play.real_pose()))
-            if not is_over and play.is_open():
-                return {"PASS_THROUGH"}
-            self.cancel(context)
-            self._key(context.scene)
-        except RobikError as error:
-            self.cancel(context)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
-
-    def _key(self, scene: Scene) -> None:
-        times = np.array([time for time, _ in self._poses])
-        frames = scene.frame_current + times * scene.render.fps / scene.render.fps_base
-        play.key_real_pose(chosen_robot(scene), frames, [pose for _, pose in self._poses])
-        self.report({"INFO"}, f"Recorded {times[-1]:.1f} s from the real robot")
-
-    def cancel(self, context: Context) -> None:
-        """Let go of the window; Blender calls it, too, when it ends the operator."""
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            context.workspace.status_text_set(None)
-            self._timer = None
-
-
 class ROBIK_OT_report_telemetry(Reporting):
     """Draw goal, position and error of each servo from the last recorded telemetry, as a page beside its file"""
 
@@ -360,8 +302,9 @@ class ROBIK_OT_stop_servos(Reporting):
 
 @persistent
 def before_load(_file: str) -> None:
-    """Stop what plays and close the port before another file opens; the file need not wait for that."""
+    """Stop what plays and close the ports before another file opens; the file need not wait for that."""
     play.disconnect()
+    leader.disconnect()
 
 
 CLASSES = (
@@ -373,8 +316,6 @@ CLASSES = (
     ROBIK_OT_pause_servos,
     ROBIK_OT_live_servos,
     ROBIK_OT_reboot_servos,
-    ROBIK_OT_key_servos,
-    ROBIK_OT_record_servos,
     ROBIK_OT_report_telemetry,
     ROBIK_OT_stop_servos,
 )

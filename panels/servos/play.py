@@ -82,9 +82,6 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
     row = layout.row(align=True)
     row.prop(settings, "ghost", toggle=True)
     row.prop(settings, "mirror", toggle=True)
-    row = layout.row(align=True)
-    row.operator("robik.key_servos", text="Key", icon="KEY_HLT")
-    row.operator("robik.record_servos", text="Record", icon="REC")
 
 
 def _button(row: UILayout, enabled: bool) -> UILayout:

@@ -1,4 +1,4 @@
-"""Commands about servos: play, servos, simulate-servos."""
+"""Commands about servos: play, teleoperate, servos, simulate-servos."""
 
 from __future__ import annotations
 
@@ -62,6 +62,33 @@ def add_play(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
 
 
+def add_teleoperate(commands: argparse._SubParsersAction) -> None:
+    """Add the command `teleoperate`.
+
+    Args:
+        commands: Where the command is added.
+    """
+    text = "let a robot do what another one is moved to by hand; ESC stops, T turns torque off, space pauses"
+    parser = command(commands, "teleoperate", _teleoperate, text)
+    parser.add_argument("--servos", metavar="SERVOS.json", required=True, help="of the robot that follows")
+    parser.add_argument("--port", required=True, help=f"of the robot that follows: {WHERE}; sim simulates it")
+    parser.add_argument("--leader", metavar="SERVOS.json", required=True, help="of the robot that is moved by hand")
+    parser.add_argument("--leader-port", required=True, help="its port")
+    parser.add_argument("--soften", action="store_true", help="go slowly to a leader that is far away, not refuse it")
+    torque = "how to leave the servos of the robot that follows at the end (default on)"
+    parser.add_argument("--torque", choices=("on", "off"), default="on", help=torque)
+    parser.add_argument("--rate", type=float, default=100.0, help="goals per second (default 100)")
+    _add_hand(parser, is_needed=False)
+
+
+def _add_hand(parser: argparse.ArgumentParser, is_needed: bool) -> None:
+    """Add the options of a motion that a hand makes."""
+    parser.add_argument("-o", "--output", metavar="MOTION.csv", default="", required=is_needed)
+    parser.add_argument(
+        "--poses", action="store_true", help="keep only the poses that were held still, with smooth ways between them"
+    )
+
+
 def add_servos(commands: argparse._SubParsersAction) -> None:
     """Add the command `servos`.
 
@@ -69,7 +96,7 @@ def add_servos(commands: argparse._SubParsersAction) -> None:
         commands: Where the command is added.
     """
     servos = commands.add_parser(
-        "servos", help="set servos up: models, scan, set, prepare, zero; stop; turn torque off; report on a recording"
+        "servos", help="set servos up: models, scan, set, prepare, zero; record by hand; stop; torque off; report"
     )
     verbs = servos.add_subparsers(required=True, metavar="VERB")
     verb = command(verbs, "models", _servos, "the servo models that are known, and where to add one")
@@ -99,6 +126,11 @@ def add_servos(commands: argparse._SubParsersAction) -> None:
             _add_brand(verb)
         if name == "prepare":
             verb.add_argument("--yes", action="store_true", help="do not ask")
+    verb = command(verbs, "record", _servos, "record a motion that the robot is moved through by hand, torque off")
+    verb.set_defaults(verb="record")
+    verb.add_argument("--port", required=True, help=WHERE)
+    verb.add_argument("--servos", metavar="SERVOS.json", required=True)
+    _add_hand(verb, is_needed=True)
     _add_stop_and_report(verbs)
 
 
@@ -216,9 +248,26 @@ def _servos(options: argparse.Namespace) -> int:
             servos.stop(options.port, options.torque_off, options.on_key)
         case "zero":
             servos.zero(options.port, options.servos)
+        case "record":
+            return _record(options)
         case "report":
             servos.report(options.recording, options.output)
     return 0
+
+
+def _record(options: argparse.Namespace) -> int:
+    from ..servo.teaching_command import Made, record
+
+    return record(options.port, options.servos, Made(path=options.output, as_poses=options.poses))
+
+
+def _teleoperate(options: argparse.Namespace) -> int:
+    from ..servo.teaching_command import Made, teleoperate
+
+    made = Made(path=options.output, as_poses=options.poses)
+    leader, follower = (options.leader, options.leader_port), (options.servos, options.port)
+    torque = options.torque == "on"
+    return teleoperate(leader, follower, made, options.soften, rate=options.rate, torque_after=torque)
 
 
 def _simulate(options: argparse.Namespace) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..kinematics.forward import ForwardKinematics
 from ..mechanism.joints import SLIDES, TURNS
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Joint
 
 POSES = 8  # in which a leg is tried
 BENT = 0.7  # [rad] by which its joints are bent there, each way
+BENT_LOOPED = 0.2  # likewise with loops, which close nearby only
+NUDGE = 1e-6  # [rad, or of the robot's size] by which motors are moved to see where they take a foot
+CLOSED = 1e-9  # of the robot's size: loops that are open further are not closed
 LEFT = 0.2  # of a turn: a leg for which more of it is missing cannot do it
 
 
@@ -61,13 +67,23 @@ def can_turn(mechanism: Mechanism, foot: str, point: np.ndarray, axis: np.ndarra
         axis: Its direction (3,) there.
 
     Returns:
-        True for legs with loops, and where no leg is known, too.
+        True where no pelvis is known, too.
     """
     leg = _leg(mechanism, foot)
-    if leg is None:
-        return True
+    ways = _ways_by_motors(mechanism, foot, point) if leg is None else _ways_by_joints(mechanism, foot, point, leg)
+    missing = []
+    for R, columns in ways:
+        asked = np.array([*(R @ axis), 0.0, 0.0, 0.0])
+        missing.append(np.linalg.norm(asked - columns @ np.linalg.lstsq(columns, asked, rcond=1e-9)[0]))
+    return not missing or float(np.median(missing)) < LEFT
+
+
+def _ways_by_joints(
+    mechanism: Mechanism, foot: str, point: np.ndarray, leg: list[Joint]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield orientations (3, 3) of a foot, and how the joints of its leg turn and move it there (6, motions)."""
     rest, random = mechanism.rest_pose(foot), np.random.default_rng(0)
-    place, way, missing = np.array(rest.point(tuple(point))), rest.matrix @ axis, []
+    place = np.array(rest.point(tuple(point)))
     for _ in range(POSES):
         R, x, motions = np.eye(3), np.zeros(3), []  # what moves the foot so far: y becomes R y + x
         for joint in reversed(leg):  # from the hips down
@@ -78,11 +94,34 @@ def can_turn(mechanism: Mechanism, foot: str, point: np.ndarray, axis: np.ndarra
                 motions.append((along, np.cross(anchor, along)) if turns else (np.zeros(3), along))
                 turn = Rotation.from_rotvec(far * own).as_matrix()
                 R, x = R @ turn, x + R @ (np.array(joint.position) - turn @ np.array(joint.position))
-        now, turned = R @ place + x, R @ way
-        columns = np.array([[*w, *((v + np.cross(w, now)) / mechanism.extent)] for w, v in motions]).T
-        asked = np.array([*turned, 0.0, 0.0, 0.0])
-        missing.append(np.linalg.norm(asked - columns @ np.linalg.lstsq(columns, asked, rcond=1e-9)[0]))
-    return float(np.median(missing)) < LEFT
+        now = R @ place + x
+        yield R @ rest.matrix, np.array([[*w, *((v + np.cross(w, now)) / mechanism.extent)] for w, v in motions]).T
+
+
+def _ways_by_motors(mechanism: Mechanism, foot: str, point: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the same of a leg with loops, by the robot's motors (6, motors): each is moved a little."""
+    top, frame, motors = pelvis(mechanism), mechanism.frame(foot), len(mechanism.actuators)
+    if top is None or not motors:
+        return
+    lower, upper = np.array([limit for joint in mechanism.actuated for limit in joint.limits]).T
+    rest = np.array([value for joint in mechanism.actuated for value in joint.rest])
+    slides = np.array([unit == "m" for unit in mechanism.actuator_units])
+    away = np.random.default_rng(0).uniform(-BENT_LOOPED, BENT_LOOPED, (POSES, motors)) * ~slides
+    step = NUDGE * np.where(slides, mechanism.extent, 1.0)
+    poses = np.clip(rest + away, lower, upper)
+    values = (poses[:, None] + np.vstack([np.zeros(motors), np.diag(step)])).reshape(-1, motors)
+    found = ForwardKinematics(mechanism).poses(values)
+    hips, end = (
+        (found.position[:, k], Rotation.from_quat(found.quaternion[:, k], scalar_first=True))
+        for k in (mechanism.body_index[top], mechanism.body_index[frame.body])
+    )
+    place = hips[1].inv().apply(end[0] + end[1].apply(frame.pose.point(tuple(point))) - hips[0])
+    turn = hips[1].inv() * end[1]
+    for k in range(0, len(values), motors + 1):
+        if found.residual[k : k + motors + 1].max() <= CLOSED * mechanism.extent:
+            near = slice(k + 1, k + motors + 1)
+            moved = np.hstack([(turn[near] * turn[k].inv()).as_rotvec(), (place[near] - place[k]) / mechanism.extent])
+            yield turn[k].as_matrix() @ frame.pose.matrix, moved.T / step
 
 
 def _leg(mechanism: Mechanism, foot: str) -> list[Joint] | None:

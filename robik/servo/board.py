@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 
 from .status import PlayState, Status
@@ -20,7 +21,12 @@ class Board:
         self._lock = threading.Lock()
 
     def publish(self, **changes: object) -> None:
-        """Change fields of the status; a change by the other thread is not lost."""
+        """Change fields of the status; a change by the other thread is not lost.
+
+        Where the servos are is known as of now, unless the change itself says since when.
+        """
+        if "present" in changes:
+            changes.setdefault("seen", time.perf_counter())
         with self._lock:
             self.status = replace(self.status, **changes)  # type: ignore[arg-type]
 

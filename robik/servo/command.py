@@ -6,10 +6,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,21 +16,17 @@ from ..errors import ServoError
 from ..motions import Motion, load_motion
 from ..tilt_feedback import TiltPlan
 from .chain_file import load_chain
-from .controls import Controls, controls, on_endings
-from .outside import STOP, TORQUE_OFF, Notice, ports_of
+from .controls import controls, on_endings
+from .outside import Notice, ports_of
 from .player import Player
 from .port_thread import SIMULATED
 from .simulator.imu import SimulatedImu
 from .simulator.port import PseudoTerminal, Socket
 from .simulator.server import Server
 from .softening import soften
-from .status import PlaySettings, PlayState, Status, torque_words
+from .status import PlaySettings, PlayState, Status
+from .terminal import GLANCE, STOPPED, TIMEOUT, UNMOVED, AtTerminal, Stopped, say
 from .trajectory import part
-
-GLANCE = 0.05  # [s] between looks at the controls and the player
-TIMEOUT = 30.0  # [s] of connecting, and of turning torque on
-STOPPED = 1  # the exit code when the user stopped it
-UNMOVED = "stopped before anything moved"
 
 
 @dataclass(frozen=True)
@@ -83,7 +78,7 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     checked = player.preflight(motion)
     checked.check()
     for warning in checked.warnings:
-        _say(f"warning: {warning}", sys.stderr)
+        say(f"warning: {warning}", sys.stderr)
     with controls() as pressed, Notice([port] if port == SIMULATED else ports_of(chain, port)) as notice:
         player.connect()
         try:
@@ -91,7 +86,7 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
         finally:
             player.close()
             if said := player.status.recording:
-                _say(f"warning: {said}", sys.stderr)
+                say(f"warning: {said}", sys.stderr)
 
 
 def _prepared(motion: Motion, player: Player, how: How) -> Motion:
@@ -99,33 +94,18 @@ def _prepared(motion: Motion, player: Player, how: How) -> Motion:
     if how.carry is not None:
         motion, said = how.carry(motion, player.p_gains, how.speed)
         if said:
-            _say(said, sys.stderr)
+            say(said, sys.stderr)
     motion = part(motion, start, end, how.speed)
     if not how.soften:
         return motion
     softened = soften(motion, player.chain, player.settings.rate, player.settings.interpolation)
     name, worst = max(softened.deviation.items(), key=lambda item: item[1])
-    _say(f"softened: {name} leaves the motion by {worst:.3g} at most", sys.stderr)
+    say(f"softened: {name} leaves the motion by {worst:.3g} at most", sys.stderr)
     return softened.motion
 
 
-class _Stopped(Exception):
-    """The user gave up before anything moved."""
-
-
-class _Play:
+class _Play(AtTerminal):
     """A player and its user's controls, from connecting to the end."""
-
-    def __init__(self, player: Player, pressed: Controls, notice: Notice) -> None:
-        self._player, self._pressed, self._notice = player, pressed, notice
-
-    def _look(self) -> None:
-        """Take in what was pressed, here or outside."""
-        asked = self._notice.look(self._player.status)
-        if asked == STOP and not self._pressed.stops:  # a second one would turn torque off
-            self._pressed.interrupt()
-        self._pressed.look()
-        self._pressed.is_torque_off |= asked == TORQUE_OFF
 
     def run(self, whole: Motion, motion: Motion, how: How, tilt: TiltPlan | None = None) -> int:
         """Connect, check everything that can be known, turn torque on, play.
@@ -141,11 +121,11 @@ class _Play:
         """
         player, has_moved = self._player, False
         try:
-            _say(self._wait(PlayState.READY, PlayState.HOLDING).message)
+            say(self._wait(PlayState.READY, PlayState.HOLDING).message)
             if player.status.missing:
-                _say(f"warning: {player.status.missing}", sys.stderr)
+                say(f"warning: {player.status.missing}", sys.stderr)
             if player.status.adapter:
-                _say(f"warning: {player.status.adapter}", sys.stderr)
+                say(f"warning: {player.status.adapter}", sys.stderr)
             if how.carry is not None:
                 self._read_p_gains()
                 motion = _prepared(whole, player, how)
@@ -155,33 +135,12 @@ class _Play:
             player.play(motion, loop=how.loop, from_afar=how.soften, tilt=tilt)
             has_moved = True
             return self._watch(motion, how)
-        except _Stopped:
-            _say(f"{UNMOVED}; {self._leave_torque()}")
+        except Stopped:
+            say(f"{UNMOVED}; {self._leave_torque()}")
             return STOPPED
         except ServoError as error:
             left = self._turn_off_if_asked() if has_moved else self._leave_torque()
             raise ServoError(f"{error}; {left}" if player.has_touched_torque else str(error)) from None
-
-    def _wait(self, *states: PlayState) -> Status:
-        """Wait until the player is there; a stop ends that at once while it connects, which changes nothing."""
-        ends = time.perf_counter() + TIMEOUT
-        while (status := self._player.status).state not in states:
-            self._player.heartbeat()
-            self._look()
-            if self._pressed.is_torque_off:
-                self._player.emergency_stop()
-                raise _Stopped
-            if self._pressed.stops and PlayState.READY in states:
-                raise _Stopped
-            if status.state is PlayState.FAULT:
-                raise ServoError(status.message)
-            if time.perf_counter() > ends:
-                raise ServoError(f"the player is still {status.state.value} after {TIMEOUT:g} s: {status.message}")
-            time.sleep(GLANCE / 5)
-        self._look()
-        if self._pressed.stops:
-            raise _Stopped
-        return status
 
     def _read_p_gains(self) -> None:
         """Wait until the servos' position P gains are known."""
@@ -192,31 +151,6 @@ class _Play:
             if time.perf_counter() > ends:
                 raise ServoError("the servos' position P gains cannot be read")
             time.sleep(GLANCE / 5)
-
-    def _leave_torque(self) -> str:
-        """Leave torque as it was found, since nothing has moved; returns what it is, in words."""
-        player = self._player
-        if not player.has_touched_torque and not self._pressed.is_torque_off:
-            return "torque is as it was found"
-        if player.is_open and not self._pressed.is_torque_off:
-            player.restore_torque()
-        return self._settled()
-
-    def _turn_off_if_asked(self) -> str:
-        """Turn torque off where it was to be off in the end, whatever the end is; returns what it is, in words."""
-        player = self._player
-        if player.is_open and not player.settings.torque_after:
-            player.torque(False)
-        return self._settled()
-
-    def _settled(self) -> str:
-        ends = time.perf_counter() + TIMEOUT
-        while self._player.is_open and self._player.status.state is PlayState.CONNECTING and time.perf_counter() < ends:
-            self._look()
-            if self._pressed.is_torque_off:
-                self._player.emergency_stop()
-            time.sleep(GLANCE)
-        return torque_words(self._player.status.servos)
 
     def _watch(self, motion: Motion, how: How) -> int:
         player, pressed = self._player, self._pressed
@@ -242,18 +176,12 @@ class _Play:
                 break
             time.sleep(GLANCE)
         late = f"{status.lateness_p99 * 1e3:.2f} ms late at the 99th percentile"
-        _say(f"{status.message} ({status.sent} goals at {player.settings.rate:g} Hz, {status.dropped} dropped, {late})")
+        say(f"{status.message} ({status.sent} goals at {player.settings.rate:g} Hz, {status.dropped} dropped, {late})")
         if status.stopped_at and status.state is PlayState.HOLDING:
             times = motion.times[0] + np.array([status.stopped_at, motion.times[-1] - motion.times[0]])
             start, end = times * how.speed
-            _say(f"--range {start:.2f} {end:.2f} goes on from there")
+            say(f"--range {start:.2f} {end:.2f} goes on from there")
         return STOPPED if stops or is_off else 0
-
-
-def _say(text: str, to: IO[str] | None = None, end: str = "\n") -> None:
-    """Print, unless the terminal is gone, which must not end what plays."""
-    with suppress(OSError, ValueError):
-        print(text, file=to, end=end, flush=True)
 
 
 def _show(status: Status) -> None:
@@ -266,7 +194,7 @@ def _show(status: Status) -> None:
     done += f"  {status.righting}" if status.righting else ""
     end = "\r" if status.state.is_moving else "\r\033[K"
     hint = "[ESC stops, space pauses, T torque off]"
-    _say(f"\r\033[K{status.state.value} {done}  dropped {status.dropped}  {hint}", sys.stderr, end)
+    say(f"\r\033[K{status.state.value} {done}  dropped {status.dropped}  {hint}", sys.stderr, end)
 
 
 def simulate(servos_path: str | Path, record: str | Path | None = None, over_socket: bool = False) -> None:

@@ -29,9 +29,11 @@ from .preflight import Preflight, preflight
 from .recording import check_writable
 from .simulator.server import SimulatorProcess
 from .status import PlaySettings, PlayState, Status
+from .stream import LOOK
 from .trajectory import Along, part
 
 STILL_THERE = 0.1  # [rad or m] from where it was stopped, at most, for *Play* to go on from there
+CLOSE_LOOK = 0.015  # [s] between looks at servos that are moved by hand
 LEAVING = 10.0  # [s] that another player gets to let go of the port
 
 
@@ -141,6 +143,14 @@ class Player:
             ServoError: they move.
         """
         self._ask_again("rebooting", "reboot")
+
+    def watch(self, is_close: bool) -> None:
+        """Look at servos that stand, or are moved by hand, as often as a recording of that wants it.
+
+        Args:
+            is_close: Whether so, or as often as an interface wants it.
+        """
+        self._wishes.look_every = CLOSE_LOOK if is_close else LOOK
 
     def ask_p_gains(self) -> None:
         """Let the servos' position P gains be read; `p_gains` has them then.

@@ -121,6 +121,9 @@ class Host:
     def _do_pace(self, pace: float) -> None:
         self._wishes.pace = pace
 
+    def _do_look_every(self, seconds: float) -> None:
+        self._wishes.look_every = seconds
+
     def _do_wish(self, values: list[float] | None) -> None:
         self._wishes.wish.set(None if values is None else np.array(values))
 

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import fields, replace
-from math import inf
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,12 +22,12 @@ from .chain_file import chain_text
 from .messages import along_data, pack, settings_data, status_from, tilt_data, unpack
 from .port_thread import SIMULATED, PortThread
 from .remedies import halt
+from .sent_wishes import SentWishes
 from .simulator.simulation import Simulation
 from .status import PlaySettings, PlayState, Status
 from .trajectory import Along
 
 HOST = "servo.port_host"
-BEAT_EVERY = 0.02  # [s] at most
 UNHEARD = 1.0  # [s] after which beats and wishes are kept back: a process that hangs would not read them
 HUNG = 0.3  # [s] of silence after the emergency stop was pressed, until the process is ended and torque cut from here
 ENDING = 3.0  # [s] that the process gets to leave when its port is closed
@@ -324,63 +323,6 @@ class PortProcess:
         if self._rescue is None or not self._rescue.is_alive:
             self._rescue = PortThread(self._chain, self._port, self._settings, self._board, self._on_connected)
         self._rescue.press_emergency()
-
-
-class SentWishes:
-    """Requests to a stream in another process: see `Wishes`.
-
-    Args:
-        send: sends a message.
-
-    Attributes:
-        stop, wish: to be `set`.
-    """
-
-    def __init__(self, send: Callable[..., None]) -> None:
-        self.stop, self.wish = _SentStop(send), _SentWish(send)
-        self._send, self._pace, self._beat = send, 1.0, -inf
-
-    @property
-    def pace(self) -> float:
-        """1 as planned, 0 for a pause."""
-        return self._pace
-
-    @pace.setter
-    def pace(self, pace: float) -> None:
-        self._pace = pace
-        self._send("pace", pace=pace)
-
-    def beat(self) -> None:
-        """Alive."""
-        now = time.perf_counter()
-        if now - self._beat >= BEAT_EVERY:
-            self._beat = now
-            self._send("beat", is_optional=True)
-
-    def clear(self) -> None:
-        """No wishes, and alive."""
-        self._pace = 1.0
-        self._send("clear")
-
-
-class _SentStop:
-    def __init__(self, send: Callable[..., None]) -> None:
-        self._send = send
-
-    def set(self) -> None:
-        """Come to a stand."""
-        self._send("stop")
-
-
-class _SentWish:
-    def __init__(self, send: Callable[..., None]) -> None:
-        self._send = send
-
-    def set(self, values: np.ndarray | None) -> None:
-        """Request values (n,) [rad or m]; None, or NaN in some, where nothing is requested."""
-        self._send(
-            "wish", is_optional=True, values=None if values is None else np.asarray(values, dtype=float).tolist()
-        )
 
 
 def _started() -> subprocess.Popen[bytes]:

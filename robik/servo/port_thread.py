@@ -25,7 +25,6 @@ from .status import OFF, PlaySettings, PlayState, torque_words
 from .stream import Wishes
 
 SIMULATED = "sim"  # the port that is a simulated chain, started and ended by the thread
-LOOK = 0.05  # [s] between looks at the servos while nothing plays
 PATIENT_LOOKS = 3  # that may fail in a row
 
 
@@ -213,7 +212,7 @@ class PortThread:
             session.torque_off(OFF)
             return 0
         try:
-            presses, command = self._commands.get(timeout=LOOK)
+            presses, command = self._commands.get(timeout=self.wishes.look_every)
         except queue.Empty:
             return self._look(session, failed)
         if presses == self.emergency.presses:

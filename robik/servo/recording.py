@@ -133,11 +133,12 @@ def recorded(
         said(recorder.said)
 
 
-def check_writable(path: str | Path) -> None:
-    """Check, before anything moves, that telemetry can be written to a file; its content stays.
+def check_writable(path: str | Path, what: str = "telemetry") -> None:
+    """Check, before anything moves, that a file can be written; its content stays.
 
     Args:
         path: The file.
+        what: What is to be written, for the error.
 
     Raises:
         ServoError: It cannot.
@@ -149,7 +150,7 @@ def check_writable(path: str | Path) -> None:
         if is_new:
             Path(path).unlink()
     except OSError as error:
-        raise ServoError(f"the telemetry cannot be recorded to {path}: {error.strerror or error}") from None
+        raise ServoError(f"the {what} cannot be recorded to {path}: {error.strerror or error}") from None
 
 
 def labels(chain: ServoChain) -> list[str]:

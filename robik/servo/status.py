@@ -147,6 +147,7 @@ class Status:
         dropped_at: when that happened last, by `time.perf_counter` [s]; 0 before.
         lateness_p99, lateness_p999, lateness_worst: [s].
         present: actuator values [rad or m] as last read, in the chain's order; empty before.
+        seen: when that was, by `time.perf_counter` [s]; 0 before.
         hottest: [°C]; 0 before.
         lowest_volts: [V]; 0 before.
         strain: why it plays slower than asked; empty where it does not.
@@ -172,6 +173,7 @@ class Status:
     lateness_p999: float = 0.0
     lateness_worst: float = 0.0
     present: tuple[float, ...] = ()
+    seen: float = 0.0
     hottest: float = 0.0
     lowest_volts: float = 0.0
     strain: str = ""

@@ -21,6 +21,7 @@ from .status import PlaySettings
 from .telemetry import Telemetry
 
 REPORT_EVERY = 0.1  # [s]
+LOOK = 0.05  # [s] between looks at the servos while nothing plays
 NAP = 1e-3  # [s] between looks at whether the last answers are there
 STALL = 0.03  # [s] without goals, beyond the time between them, after which servos count as standing
 FORWARD, CREEP = 1.3, 8  # in a goal's speed: times what it needs, and units more, so that nobody is left behind
@@ -46,10 +47,12 @@ class Wishes:
         stop: an event: come to a stand.
         pace: 1 as planned, 0 for a pause.
         wish: where to be, for live following.
+        look_every: time between looks at the servos while nothing plays [s].
     """
 
     def __init__(self, patience: float) -> None:
         self.stop, self.wish, self._patience = threading.Event(), Wish(), patience
+        self.look_every = LOOK
         self.clear()
 
     def beat(self) -> None:

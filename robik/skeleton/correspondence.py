@@ -80,6 +80,23 @@ class Joints:
     is_top: np.ndarray
     limb: np.ndarray
 
+    @property
+    def roots(self) -> np.ndarray:
+        """Indices of hips and shoulders, which say where a body looks, however its limbs are bent; all if too few."""
+        first = np.flatnonzero(np.diff(self.limb, prepend=-1) != 0)
+        return first if len(first) > 1 else np.arange(len(self.bones))
+
+    def yaw(self, positions: np.ndarray) -> float:
+        """Return the rotation about the vertical by which a character looks where the robot does [rad].
+
+        Args:
+            positions: (N, 3) of all the character's bones [m].
+
+        Returns:
+            Angle [rad]; 0 where the joints do not say.
+        """
+        return yaw_between(positions[self.bones[self.roots]], self.robot[self.roots])
+
     def only(self, chosen: np.ndarray) -> Joints:
         """Return some of the joints.
 
@@ -153,7 +170,7 @@ def length_ratio(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, *k
 
 
 def scale_by_bones(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy) -> float | None:
-    """Return the size of the robot against the character by the lengths of their legs; None where they share none.
+    """Return the size of the robot against the character by the lengths of legs, else of arms; None without either.
 
     Args:
         skeleton: The character at rest.
@@ -163,7 +180,8 @@ def scale_by_bones(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy) 
     Returns:
         The ratio, or None.
     """
-    return length_ratio(skeleton, character, robot, LEG, FRONT_LEG)
+    by_legs = length_ratio(skeleton, character, robot, LEG, FRONT_LEG)
+    return length_ratio(skeleton, character, robot, ARM) if by_legs is None and robot.is_upper_body else by_legs
 
 
 def yaw_between(here: np.ndarray, there: np.ndarray) -> float:
@@ -232,7 +250,7 @@ def likest_stance(poses: Poses, joints: Joints) -> int:
     unlike = []
     for positions in poses.positions:
         here = positions[joints.bones]
-        turned = Rotation.from_euler("z", yaw_between(here, joints.robot)).apply(_directions(joints, here))
+        turned = Rotation.from_euler("z", joints.yaw(positions)).apply(_directions(joints, here))
         unlike.append(float(np.sqrt(((turned - own) ** 2).sum(axis=1).mean())))
     best = int(np.argmin(unlike))
     return 0 if unlike[0] <= REST_IS_FINE * unlike[best] + SAME_STANCE else best

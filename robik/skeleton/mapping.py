@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..mechanism.model import Mechanism
-from ..mechanism.parts import Frame
+from ..mechanism.parts import WORLD, Frame
 from . import names
 from .anatomy import ARM, LEG, PARTS_OF, Anatomy
 from .robot import robot_anatomy
@@ -75,8 +75,17 @@ def auto_map(mechanism: Mechanism, bones: Sequence[str], character: Anatomy) -> 
     rows += _rows_of_bodies(mechanism, robot, character, rows)
     rows += _rows_by_names(mechanism, robot, bones, character, rows)
     stands = any(row.part == "foot" and row.bone for row in rows)
+    if robot.is_upper_body:
+        rows = [row for row in rows if not _stands_still(mechanism, robot, row.frame)]
     rows = [_weighed(mechanism, robot, row, stands) for row in rows]
-    return rows + (list(_directions(mechanism, robot, character, rows, told)) if stands else [])
+    led = stands or (robot.is_upper_body and any(row.part == "hand" and row.bone for row in rows))
+    return rows + (list(_directions(mechanism, robot, character, rows, told)) if led else [])
+
+
+def _stands_still(mechanism: Mechanism, robot: RobotAnatomy, frame: str) -> bool:
+    """Return whether a frame is on what is bolted to the ground, which can follow nothing."""
+    held = {robot.rigid.get(joint.child) for joint in mechanism.joints if joint.parent == WORLD and not joint.motions}
+    return robot.rigid.get(mechanism.frame(frame).body) in held
 
 
 def _rows_of_frames(mechanism: Mechanism, robot: RobotAnatomy, bones: Sequence[str], character: Anatomy) -> list[Row]:
@@ -165,10 +174,17 @@ def _rows_by_names(
     for frame, bone in names.auto_map(left, bones).items():
         part, side = names.part_of(frame)
         is_hand = part == "forearm" and ("hand", side) in covered
+        if robot.is_upper_body and part in TRUNK:
+            continue  # what bears its chest is neither hips nor spine
         if (part, side) not in covered and not is_hand and bone not in {row.bone for row in (*rows, *made)}:
             made.append(Row(frame=frame, bone=bone, part=part, side=side))
     torso = next(
-        (name for name in ends if names.part_of(name)[0] in TRUNK and name not in {row.frame for row in rows}), ""
+        (
+            name
+            for name in ends
+            if names.part_of(name) in {(part, "") for part in TRUNK} and name not in {row.frame for row in rows}
+        ),
+        "",
     )
     if (
         torso and not robot.chest and ("hips", "") in covered and (chest := character.parts.get(("chest", "")))
@@ -180,9 +196,12 @@ def _rows_by_names(
 def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) -> Row:
     """Return a row with its weights.
 
-    Above the hips they are less where a robot stands, and of chest and head only by direction.
+    Above the hips they are less where a robot stands, and of chest and head only by direction. One without legs follows
+    by directions alone: wherever the character goes, its arms then do as the character's, and they say where hands are.
     """
-    if stands and row.part in WEIGHTS:
+    if robot.is_upper_body and row.part in (*WEIGHTS, "hips"):
+        row = replace(row, weight=WEIGHTS.get(row.part, 1.0), position_weight=NONE)
+    elif stands and row.part in WEIGHTS:
         row = replace(row, weight=WEIGHTS[row.part], position_weight=ALL if row.part in names.ARMS else NONE)
     limb = next((limb for limb in robot.limbs if _ends_in(robot, limb, mechanism.frame(row.frame).body)), None)
     if row.part in ("foot", "front foot") and limb is not None and not limb.has_ankle:
@@ -218,12 +237,13 @@ def _directions(
 ) -> Iterator[Row]:
     """Yield rows for the directions of limbs' parts, but of legs that their feet fix.
 
-    Those are legs without a choice, and those of a robot whose file names hips and feet: hips and feet fix them.
+    Those are legs without a choice, and those of a robot whose file names hips and feet: hips and feet fix them. Legs
+    that bend back as a bird's point nowhere as a character's do.
     """
     used = {robot.rigid[mechanism.frame(row.frame).body] for row in rows if row.bone}
     for limb in robot.limbs:
         if limb.kind not in DIRECTION or (
-            limb.kind == LEG and (limb.freedom <= POSITION or (told and limb.freedom == POSE))
+            limb.kind == LEG and (limb.freedom <= POSITION or (told and limb.freedom == POSE) or robot.bends_back(limb))
         ):
             continue
         for part, body, along in zip(PARTS_OF[limb.kind], (limb.upper, limb.lower), limb.ways, strict=False):
@@ -236,7 +256,7 @@ def _directions(
                     bone=bone,
                     part=part,
                     side=limb.side,
-                    weight=DIRECTION[limb.kind],
+                    weight=1.0 if robot.is_upper_body else DIRECTION[limb.kind],
                     position_weight=NONE,
                     orientation_weight=held,
                 )

@@ -23,7 +23,6 @@ from .correspondence import (
     shared_joints,
     standing_orientation,
     usual_orientation,
-    yaw_between,
 )
 from .names import ARMS, part_of, robot_name
 from .placement import Placement
@@ -153,16 +152,16 @@ def laid_over(
     )
     levelled = [_levelled(frame, root @ mechanism.rest_pose(frame.name)) for frame in frames]
     feet = _feet(frames, robot)
-    arms = _arms(frames, robot) & feet.any() & ~feet
+    arms = _arms(frames, robot) & (feet.any() or robot.is_upper_body) & ~feet
     followed = _followed(skeleton, targets, [pose for pose, _ in levelled], feet, arms)
     known = scale if scale is not None else scale_by_bones(skeleton, anatomy, robot)
     hips, followed = _hips(mechanism, frames, feet, arms)[~followed.is_arm], followed.only(~followed.is_arm)
     scales = np.array([known or _scale_by_height(p, followed, hips) or present.scale for p in poses.positions])
     joints = shared_joints(skeleton, anatomy, robot, _matrix(root))
     has_legs = joints.is_top.sum() > 1
-    shared = joints if has_legs else followed
+    shared = joints if has_legs or (robot.is_upper_body and len(joints.bones) > 1) else followed
     pose = likest_stance(poses, joints) if has_legs else likest_pose(poses, followed, scales, mechanism.extent)
-    yaw = yaw_between(poses.positions[pose][shared.bones], shared.robot)
+    yaw = shared.yaw(poses.positions[pose])
     placement = replace(present, scale=float(scales[pose]), yaw=yaw, location=np.zeros(3), root=Pose())
     where, oriented = placement.apply(*_corrected(skeleton, anatomy, poses, pose))
     location = _anchored(shared, where) + np.array([0.0, 0.0, _bent(robot) if has_legs else 0.0])

@@ -16,13 +16,14 @@ from ..mechanism.kept import kept_with_robot
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Joint
 from .anatomy import ARM, FRONT_LEG, LEG
-from .names import part_of, robot_name
+from .names import FRONT, HIND, WORD, part_of, robot_name
 from .robot_parts import RobotAnatomy, RobotLimb
 from .tree import NEAR_GROUND, PairedChains, Tree, paired_limbs
 
 HELD = 1e-3  # weight of a joint's anchor against the axes that pass near to it
 ALONE = 0.4  # of the robot's height: the lowest limbs are legs where they end below this, and no other is known
 AHEAD = 0.1  # of the robot's size: front legs stand so far before the others
+PARALLEL = 0.99  # cosine between hinges that bend a limb in one plane
 TWIST = 0.9  # cosine: a hinge whose axis lies so near to a limb's part twists it
 BESIDE = 0.5  # of a limb's part: so far from the centre of its hinges may it begin
 ENDS = {LEG: ("foot", "toe"), ARM: ("hand", "forearm")}
@@ -58,6 +59,16 @@ class _Robot:
         """Return the side of a part that is called one of these; None for one that is not."""
         said = [part_of(robot_name(name)) for name in self.members[node]]
         return next((side for part in parts for found, side in said if found == part), None)
+
+    def side_of(self, chain: Iterable[int]) -> str:
+        """Return the side that most names along a limb say, "l" or "r"; empty where they say none."""
+        said = [part_of(robot_name(name))[1] for node in chain for name in self.members[node]]
+        return "" if said.count("l") == said.count("r") else max("lr", key=said.count)
+
+    def is_ahead(self, chain: Iterable[int]) -> bool | None:
+        """Return whether names along a limb say that it is in front, as LF and FL, or behind; None where neither."""
+        words = {word.lower() for node in chain for name in self.members[node] for word in WORD.findall(name)}
+        return None if bool(words & FRONT) == bool(words & HIND) else bool(words & FRONT)
 
 
 @kept_with_robot
@@ -171,15 +182,17 @@ def _chains(robot: _Robot, mechanism: Mechanism) -> dict[tuple[str, str], list[i
             for n, members in enumerate(robot.members)
             if kind == LEG and feet & {*members} and n not in dict(ends)
         ]
-        chains |= _named_chains(tree, kind, _last(tree, ends))
+        chains |= _named_chains(robot, kind, _last(tree, ends))
     taken = {node for chain in chains.values() for node in chain}
     height = float(np.ptp([*tree.heights, *tree.tips[:, 2]])) or 1.0
     pairs = [pair for pair in paired_limbs(tree) if not taken & {*pair.chains[0], *pair.chains[1]}]
-    for pair in sorted(pairs, key=lambda pair: _lowest(tree, pair)):
+    for pair in sorted(pairs, key=lambda pair: (bool(robot.is_ahead(pair.chains[0])), _lowest(tree, pair))):
         is_low = _lowest(tree, pair) - float(tree.tips[:, 2].min()) <= (NEAR_GROUND if chains else ALONE) * height
         kind = ARM if not is_low else LEG if (LEG, "l") not in chains else FRONT_LEG
         if (kind, "l") not in chains:
-            one, other = sorted(pair.chains, key=lambda chain: -float(tree.points[0, list(chain), 1].sum()))
+            one, other = sorted(
+                pair.chains, key=lambda c: (robot.side_of(c) or "m", -float(tree.points[0, list(c), 1].sum()))
+            )
             chains |= {(kind, "l"): list(one), (kind, "r"): list(other)}
     return chains
 
@@ -195,13 +208,14 @@ def _last(tree: Tree, ends: list[tuple[int, str]]) -> list[tuple[int, str]]:
     return [(node, side) for node, side in ends if not any(tree.below(node, other) for other in nodes)]
 
 
-def _named_chains(tree: Tree, kind: str, ends: list[tuple[int, str]]) -> dict[tuple[str, str], list[int]]:
-    """Return limbs by their ends: two are legs or arms, four are those of a quadruped, which faces +X."""
+def _named_chains(robot: _Robot, kind: str, ends: list[tuple[int, str]]) -> dict[tuple[str, str], list[int]]:
+    """Return limbs by their ends: two are legs or arms, four are those of a quadruped."""
+    tree = robot.tree
     if kind == LEG and len(ends) == 4:
-        ahead = sorted(ends, key=lambda end: float(tree.points[0, end[0], 0]))
-        if tree.points[0, ahead[2][0], 0] - tree.points[0, ahead[1][0], 0] > AHEAD * tree.size:
-            return _named_chains(tree, LEG, ahead[:2]) | {
-                (FRONT_LEG, side): chain for (_, side), chain in _named_chains(tree, LEG, ahead[2:]).items()
+        hind, front = _hind_and_front(robot, ends)
+        if front:
+            return _named_chains(robot, LEG, hind) | {
+                (FRONT_LEG, side): chain for (_, side), chain in _named_chains(robot, LEG, front).items()
             }
     if len(ends) != 2:
         ends = [next((end for end in ends if end[1] == side), None) for side in ("l", "r")]  # type: ignore[misc]
@@ -213,6 +227,20 @@ def _named_chains(tree: Tree, kind: str, ends: list[tuple[int, str]]) -> dict[tu
         return {}
     left, right = sorted(ends, key=lambda end: (end[1] or "m", -float(tree.points[0, end[0], 1])))
     return {(kind, side): tree.below(fork, end[0]) for side, end in zip(("l", "r"), (left, right), strict=True)}
+
+
+def _hind_and_front(robot: _Robot, ends: list[tuple[int, str]]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    """Return the ends of hind and of front legs: as their names say, else of a robot that faces +X; all, and none."""
+    told = [robot.is_ahead([node]) for node, _ in ends]
+    if told.count(True) == told.count(False) == 2:
+        parted = [
+            [end for end, is_ahead in zip(ends, told, strict=True) if is_ahead is ahead] for ahead in (False, True)
+        ]
+        return parted[0], parted[1]
+    places = robot.tree.points[0, :, 0]
+    ahead = sorted(ends, key=lambda end: float(places[end[0]]))
+    far = places[ahead[2][0]] - places[ahead[1][0]] > AHEAD * robot.tree.size
+    return (ahead[:2], ahead[2:]) if far else (ends, [])
 
 
 def _limb(robot: _Robot, kind: str, side: str, chain: list[int]) -> RobotLimb | None:
@@ -229,6 +257,7 @@ def _limb(robot: _Robot, kind: str, side: str, chain: list[int]) -> RobotLimb | 
         name, ankle = robot.fixed_end(chain[bend], ENDS[ARM if kind == ARM else LEG][0])
     joints = [robot.joints[node] for node in chain[: end + 1]]
     hinge = robot.joints[chain[bend]]
+    axis = np.array(hinge.axis if hinge is not None else (0.0, 1.0, 0.0))
     return RobotLimb(
         kind=kind,
         side=side,
@@ -236,8 +265,8 @@ def _limb(robot: _Robot, kind: str, side: str, chain: list[int]) -> RobotLimb | 
         lower=tree.names[chain[bend]],
         end=name,
         points=np.array([hip, knee, ankle]),
-        start=_start(robot, chain[:bend], hip, knee),
-        axis=np.array(hinge.axis if hinge is not None else (0.0, 1.0, 0.0)),
+        start=_start(robot, chain[:bend], hip, knee, axis),
+        axis=axis,
         freedom=sum(len(joint.motions) for joint in joints if joint is not None),
         has_ankle=bool(wrist),
     )
@@ -291,10 +320,11 @@ def _centre(robot: _Robot, nodes: list[int]) -> np.ndarray:
     return np.linalg.solve(matrix, right)
 
 
-def _start(robot: _Robot, nodes: list[int], hip: np.ndarray, knee: np.ndarray) -> np.ndarray:
+def _start(robot: _Robot, nodes: list[int], hip: np.ndarray, knee: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """Return the anchor (3,) of the last hinge that swings an upper leg or arm; those that twist it lie along it [m].
 
-    The hip where none is known, or where the anchor is nowhere near it.
+    Where a file puts anchors along their axes is its own affair: of a hinge whose axis is parallel to that of the knee
+    or elbow, `axis`, it is the point beside the knee. The hip where none is known, or where it is nowhere near.
     """
     length = float(np.linalg.norm(knee - hip))
     for node in reversed(nodes):
@@ -302,7 +332,11 @@ def _start(robot: _Robot, nodes: list[int], hip: np.ndarray, knee: np.ndarray) -
         if joint is None or joint.motions not in (("rx",), ("ry",), ("rz",)):
             continue
         if abs(float(np.dot(joint.axis, knee - hip))) < TWIST * length:
-            return anchor if float(np.linalg.norm(anchor - hip)) < BESIDE * length else hip
+            away = anchor - hip
+            if abs(float(np.dot(joint.axis, axis))) > PARALLEL:
+                anchor = anchor + axis * float(axis @ (knee - anchor))
+                away = away - axis * float(axis @ away)
+            return anchor if float(np.linalg.norm(away)) < BESIDE * length else hip
     return hip
 
 

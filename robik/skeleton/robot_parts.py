@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .anatomy import FRONT_LEG
+from .anatomy import ARM, FRONT_LEG
+
+BENT_BACK = 0.1  # of a leg's length: a knee so far behind hip and ankle is a bird's heel
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,6 +90,30 @@ class RobotAnatomy:
             The limb, or None.
         """
         return next((limb for limb in self.limbs if (limb.kind, limb.side) == (kind, side)), None)
+
+    def bends_back(self, limb: RobotLimb) -> bool:
+        """Return whether a leg's knee lies behind hip and ankle in the rest pose, as a bird's heel does.
+
+        Args:
+            limb: One of its legs.
+
+        Returns:
+            True where it clearly does; False where the leg is straight, or has no other beside it.
+        """
+        left, right = self.limb(limb.kind, "l"), self.limb(limb.kind, "r")
+        if left is None or right is None:
+            return False
+        ahead = np.cross(left.points[0] - right.points[0], [0.0, 0.0, 1.0])
+        hip, knee, ankle = limb.points
+        way = (ankle - hip) / max(float(np.linalg.norm(ankle - hip)), 1e-9)
+        beside = knee - hip - way * float(way @ (knee - hip))
+        return float(beside @ ahead) < -BENT_BACK * limb.reach * float(np.linalg.norm(ahead))
+
+    @property
+    def is_upper_body(self) -> bool:
+        """Return whether it has two arms and no legs, as robots that are bolted down or drive."""
+        kinds = [limb.kind for limb in self.limbs]
+        return kinds.count(ARM) == 2 == len(kinds)
 
     @property
     def is_quadruped(self) -> bool:

@@ -181,12 +181,18 @@ def paired_limbs(tree: Tree) -> list[PairedChains]:
                 found.append(PairedChains(fork=fork, chains=(tuple(a), tuple(b)), low=low, length=float(first.sum())))
     kept: list[PairedChains] = []
     used: set[int] = set()
-    for pair in sorted(found, key=lambda pair: -round(pair.length, 6)):
+    for pair in sorted(found, key=lambda pair: (-round(pair.length, 6), round(_gap(tree, pair), 6))):
         nodes = {*pair.chains[0], *pair.chains[1]}
         if not nodes & used and pair.fork not in used:
             kept.append(pair)
             used |= nodes
     return sorted(kept, key=lambda pair: pair.low)
+
+
+def _gap(tree: Tree, pair: PairedChains) -> float:
+    """Return how far two limbs begin from each other [m]: of four alike, those beside each other are nearer."""
+    one, other = (tree.points[0, chain[0]] for chain in pair.chains)
+    return float(np.linalg.norm(one - other))
 
 
 def hinge_in(tree: Tree, chain: Sequence[int], told: int | None = None) -> int:

@@ -57,13 +57,13 @@ def write_curves(
         _fill(channels.new(curve), points)
 
 
-def write_smooth(target: Object, data_path: str, index: int, keys: Keys, group: str) -> None:
+def write_smooth(target: Object, data_path: str, index: int, keys: Keys, group: str, outside: bool = False) -> None:
     """Keys a channel so that it runs through cubic pieces: aligned handles at a third of each piece.
 
-    Its former keys are replaced.
+    Its former keys are replaced; with `outside`, those before the first and after the last of these stay.
     """
     channels = _Channels(_editable_action(target), target)
-    channels.remove(data_path, index)
+    found = channels.find(data_path, index) if outside else None
     co = np.column_stack([keys.times, keys.values])
     thirds = np.diff(keys.times) / 3 if len(keys.times) > 1 else np.ones(1)
     way = np.column_stack([np.ones(len(co)), keys.slopes])
@@ -76,6 +76,9 @@ def write_smooth(target: Object, data_path: str, index: int, keys: Keys, group: 
     }
     points["handle_left"] = co - way * np.append(thirds[:1], thirds)[: len(co), None]
     points["handle_right"] = co + way * np.append(thirds, thirds[-1:])[: len(co), None]
+    if found is not None:
+        points = _spliced(_points(found), points)
+    channels.remove(data_path, index)
     _fill(channels.new(Curve(data_path, index, keys.values, group)), points)
 
 

@@ -23,12 +23,12 @@ from ...robik.servo.softening import soften
 from ...robik.servo.status import PlaySettings, PlayState, Status
 from ...robik.servo.trajectory import part
 from ...robik.tilt_feedback import TiltPlan
-from ..animation.actions import Curve, write_curves
 from ..bake.curves import played_frames, read_motion
 from ..long_work import heartbeat as alive
 from ..overlay import ghost
 from ..robot.parts import chosen_robot
-from ..robot.sliders import data_path, set_sliders
+from ..robot.sliders import set_sliders
+from . import leader
 from .carrying import LiveGoals, carried
 
 NOTICEABLE = 1e-3  # [rad or m] of difference that softening makes
@@ -245,15 +245,17 @@ def tick(scene: Scene) -> None:
 
     Beats the heart, and puts the sliders where the servos should be, or the real pose where they are.
     """
+    leader.move_sliders(scene)
     if _player is None or not _player.is_open:
         return
     _player.heartbeat()
     if _player.status.state is PlayState.LIVE:
-        _player.aim(_slider_wishes(_player, bpy.data.objects.get(_led)) if _is_held else None)
+        is_led = leader.player() is None or leader.leads()  # else they stand, and come back slowly
+        _player.aim(_slider_wishes(_player, bpy.data.objects.get(_led)) if _is_held and is_led else None)
     if _player.status.state is PlayState.PLAYING:
         _move_playhead(scene, _player.status.at)
     with suppress(RobikError):  # without a robot, or before the servos said where they are, there is nothing to show
-        if scene.robik.playing.mirror and not _player.status.state.is_moving:
+        if scene.robik.playing.mirror and leader.player() is None and not _player.status.state.is_moving:
             show_real_pose(scene)
         _show_ghost(scene)
 
@@ -339,10 +341,3 @@ def show_real_pose(scene: Scene) -> None:
     present = real_pose()
     names = [name for name in present if isinstance(root.get(name), float) and abs(root[name] - present[name]) > STILL]
     set_sliders(root, tuple(names), np.array([present[name] for name in names]))
-
-
-def key_real_pose(root: Object, frames: np.ndarray, poses: list[dict[str, float]]) -> None:
-    """Keys the sliders at frames (T,) with poses of the real robot; keys outside of these frames stay."""
-    names = [name for name in poses[0] if isinstance(root.get(name), float)]
-    curves = [Curve(data_path(name), 0, np.array([pose[name] for pose in poses]), "Motors") for name in names]
-    write_curves(root, frames, curves, outside=True)

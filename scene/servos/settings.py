@@ -1,9 +1,12 @@
 """Settings of playing a scene's motion on servos. No logic."""
 
+import math
+
 from bpy.props import BoolProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import PropertyGroup
 
 from .fields import RobikServo
+from .ports import suggested
 
 
 class RobikPlaying(PropertyGroup):
@@ -72,6 +75,32 @@ class RobikPlaying(PropertyGroup):
         name="Ghost",
         description="Show in blue where the real robot is, beside the robot that the sliders pose",
         default=True,
+    )
+    hand_tolerance: FloatProperty(
+        name="Tolerance",
+        description="How far the keys of a recording by hand may be from it, at the servos; 0 keys every sample",
+        default=math.radians(0.5),
+        min=0.0,
+        max=math.radians(10.0),
+        subtype="ANGLE",
+    )
+    hand_poses: BoolProperty(
+        name="Poses Only",
+        description=(
+            "Record only the poses in which the robot is held still for a moment (0.4 s), as keys with smooth ways"
+            " between them"
+        ),
+    )
+    leader_port: StringProperty(
+        name="Port",
+        description="The serial port of a second robot, which is moved by hand, or a program that has it",
+        search=suggested,
+        search_options={"SUGGESTION"},
+    )
+    leader_servos: StringProperty(
+        name="Servo File",
+        description="Which of the second robot's servos turns which motor; left out, as the robot's own",
+        subtype="FILE_PATH",
     )
     record: StringProperty(
         name="Telemetry",

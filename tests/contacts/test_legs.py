@@ -54,6 +54,34 @@ def test_which_turns_a_leg_has_is_known_from_its_hinges(rolls: bool) -> None:
     assert not hold_of(robot, "sole_l", True, may_roll=False).rolls
 
 
+def with_rods(robot: Mechanism) -> Mechanism:
+    """The same legs, each knee driven through a parallelogram: a crank on the thigh, and a rod to the shin."""
+    bodies, joints = list(robot.bodies), []
+    for joint in robot.joints:
+        side = joint.name[-1]
+        if joint.name != f"to shin_{side}":
+            joints.append(joint)
+            continue
+        joints.append(replace(joint, actuated=False))
+        y, high, ahead = joint.position[1], THIGH + SHIN, 0.05
+        bodies += [Body(f"crank_{side}", 0.1, pose=Pose((0.0, y, high))),
+                   Body(f"rod_{side}", 0.1, pose=Pose((ahead, y, high)))]  # fmt: skip
+        ways = [(f"thigh_{side}", f"crank_{side}", (0.0, y, high)), (f"crank_{side}", f"rod_{side}", (ahead, y, high)),
+                (f"rod_{side}", f"shin_{side}", (ahead, y, SHIN))]  # fmt: skip
+        for k, (above, below, place) in enumerate(ways):
+            joints.append(Joint(f"{above} {below}", "revolute", above, below, position=place, axis=Y, actuated=k == 0))
+    return replace(robot, bodies=tuple(bodies), joints=tuple(joints))
+
+
+@pytest.mark.parametrize("rolls", [True, False])
+def test_which_turns_a_leg_with_a_loop_has_is_known_from_its_motors(rolls: bool) -> None:
+    robot, middle = with_rods(biped(rolls)), np.mean(SOLE, axis=0)
+    for side in "lr":
+        assert can_turn(robot, f"sole_{side}", middle, np.array(X)) == rolls
+        assert can_turn(robot, f"sole_{side}", middle, np.array(Y)), "hip, knee and ankle"
+    assert hold_of(robot, "sole_r", True).rolls != rolls
+
+
 def test_legs_without_a_yaw_do_not_roll_instead() -> None:
     robot = biped(True)
     stiff = tuple(replace(joint, type="fixed", motions=(), limits=(), rest=(), actuated=False)

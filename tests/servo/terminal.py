@@ -1,4 +1,4 @@
-"""The command `robik play` in a terminal of its own, for tests that press keys, send signals, and close the
+"""A command that moves servos in a terminal of its own, for tests that press keys, send signals, and close the
 terminal."""
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 class Terminal:
-    """A running `robik play`, with the terminal that it believes to be its user's."""
+    """A running command, with the terminal that it believes to be its user's."""
 
     def __init__(self, arguments: list[str]) -> None:
         self._user, its = pty.openpty()
-        command = [sys.executable, "-m", "robik.cli", "play", *arguments]
+        command = [sys.executable, "-m", "robik.cli", *arguments]
         streams = {"stdin": its, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         self.process = subprocess.Popen(command, cwd=CHECKOUT, text=True, start_new_session=True, **streams)
         os.close(its)
@@ -63,6 +63,13 @@ class Terminal:
 @contextmanager
 def playing(*arguments: object) -> Iterator[Terminal]:
     """`robik play` with these arguments, killed at the end if it still runs."""
+    with running("play", *arguments) as terminal:
+        yield terminal
+
+
+@contextmanager
+def running(*arguments: object) -> Iterator[Terminal]:
+    """A command with its arguments, killed at the end if it still runs."""
     terminal = Terminal([str(argument) for argument in arguments])
     try:
         yield terminal

@@ -29,7 +29,7 @@ OTHERS = {
     "example-robot-data/robots/so_arm_description/urdf/so100.urdf": ("gripper",),
     "robotis_omx/omx.xml": ("link5",),
     "trossen_wx250s/wx250s.xml": ("wx250s/gripper_link",),
-    "robotiq_2f85/2f85.xml": ("right_coupler", "left_coupler", "right_follower", "left_follower"),  # pinch stands still
+    "robotiq_2f85/2f85.xml": ("left_coupler", "right_coupler", "left_follower", "right_follower"),  # pinch stands still
     "dynamixel_2r/dynamixel_2r.xml": ("end",),  # its base stands still
     "example-robot-data/robots/simple_humanoid_description/urdf/simple_humanoid.urdf": (
         "l_ankle",

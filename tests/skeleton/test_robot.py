@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,13 +104,45 @@ LEG_OF = """<link name="{n}_HIP"/><link name="{n}_THIGH"/><link name="{n}_SHANK"
 <joint name="{n}_FIX" type="fixed"><parent link="{n}_SHANK"/><child link="{n}_FOOT"/><origin xyz="0 0 -0.3"/></joint>"""
 
 
+BELOW = """<inertial><origin xyz="0 0 -0.3"/><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
+
+
+def dog(file: Path, words: tuple[str, ...], ahead: float, feet: bool = True) -> Mechanism:
+    """A quadruped whose legs are called so, the front ones first, which looks along X or back."""
+    corners = ((0.3, 0.1), (0.3, -0.1), (-0.3, 0.1), (-0.3, -0.1))
+    legs = "".join(
+        LEG_OF.format(n=n, x=ahead * x, y=ahead * y, o=0.08 * np.sign(ahead * y))
+        for n, (x, y) in zip(words, corners, strict=True)
+    )
+    if not feet:
+        legs = re.sub(r'<link name="\w+_FOOT"/>|<joint name="\w+_FIX".*?</joint>', "", legs)
+        legs = re.sub(r'<link name="(\w+_SHANK)"/>', r'<link name="\1">' + BELOW + "</link>", legs)
+    file.write_text(QUADRUPED.format(legs=legs), encoding="utf-8")
+    return import_robot(file, base="floating").mechanism
+
+
+@pytest.mark.parametrize("feet", [True, False])
+@pytest.mark.parametrize("ahead", [1.0, -1.0])
+@pytest.mark.parametrize("words", [("LF", "RF", "LH", "RH"), ("FL", "FR", "RL", "RR")])
+def test_names_say_which_legs_are_in_front_and_which_left(
+    words: tuple[str, ...], ahead: float, feet: bool, tmp_path: Path
+) -> None:
+    """As ANYmal, which looks back in MuJoCo's model of it, and whose feet are spheres on its shins."""
+    mechanism = dog(tmp_path / "dog.urdf", words, ahead, feet)
+    limbs = {(limb.kind, limb.side): limb.lower for limb in robot_anatomy(mechanism).limbs}
+    assert limbs == {
+        (FRONT_LEG, "l"): f"{words[0]}_SHANK", (FRONT_LEG, "r"): f"{words[1]}_SHANK",
+        (LEG, "l"): f"{words[2]}_SHANK", (LEG, "r"): f"{words[3]}_SHANK",
+    }  # fmt: skip
+    bones = skeleton("lafan1")[0]
+    rows = auto_map(mechanism, bones.names, read_anatomy(bones))
+    assert not any(row.bone and row.frame.endswith("_HIP") for row in rows), "a leg's hip is no trunk"
+
+
 @pytest.mark.parametrize("words", [("LF", "RF", "LH", "RH"), ("FL", "FR", "RL", "RR")])
 def test_a_quadruped_has_front_legs(words: tuple[str, ...], tmp_path: Path) -> None:
-    corners = ((0.3, 0.1), (0.3, -0.1), (-0.3, 0.1), (-0.3, -0.1))
-    legs = "".join(LEG_OF.format(n=n, x=x, y=y, o=0.08 * np.sign(y)) for n, (x, y) in zip(words, corners, strict=True))
-    file = tmp_path / "dog.urdf"
-    file.write_text(QUADRUPED.format(legs=legs), encoding="utf-8")
-    mechanism = import_robot(file, base="floating").mechanism
+    mechanism = dog(tmp_path / "dog.urdf", words, 1.0)
     robot = robot_anatomy(mechanism)
     assert robot.is_quadruped
     ends = {(limb.kind, limb.side): limb.end for limb in robot.limbs}

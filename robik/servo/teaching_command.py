@@ -1,0 +1,257 @@
+"""The commands `robik servos record` and `robik teleoperate`: motions that a hand makes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import RobikError, ServoError
+from ..motions import save_motion
+from .chain import ServoChain
+from .chain_file import load_chain
+from .controls import controls
+from .outside import Notice, ports_of
+from .player import Player
+from .port_thread import SIMULATED
+from .recording import check_writable
+from .status import PlaySettings, PlayState
+from .teaching import HandRecording, between_poses
+from .teleoperation import Teleoperation, check_ports
+from .terminal import STOPPED, UNMOVED, AtTerminal, Stopped, say
+
+if TYPE_CHECKING:
+    from ..motions import Motion
+
+GLANCE = 0.01  # [s] between looks at the servos' positions
+HINT = "ESC or Ctrl-C ends it, T turns torque off"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """File that a hand's motion goes into.
+
+    Attributes:
+        path: a `MOTION.csv`; empty for none.
+        as_poses: whether only the poses in which the robot was held still count, with smooth ways between them.
+    """
+
+    path: str = ""
+    as_poses: bool = False
+
+    def check(self) -> None:
+        """Check that the file can be written.
+
+        Raises:
+            ServoError: it cannot.
+        """
+        if self.path:
+            check_writable(self.path, "motion")
+
+    def write(self, recording: HandRecording) -> None:
+        """Write it, if there is a file.
+
+        Args:
+            recording: Of a hand.
+
+        Raises:
+            RobikError: nothing was recorded, or the file cannot be written.
+        """
+        if not self.path:
+            return
+        motion, path = self._motion(recording), Path(self.path)
+        names = (path.with_stem(f"{path.stem}-{k}") for k in count(2))
+        path = next(name for name in chain([path], names) if not name.exists())  # an earlier take stays
+        save_motion(motion, path)
+        say(f"{motion.times[-1]:.1f} s of {len(motion.actuators)} motors in {path}")
+
+    def keep(self, recording: HandRecording) -> None:
+        """Write it where that can be done; why not is said, and ends nothing.
+
+        Args:
+            recording: Of a hand.
+        """
+        try:
+            self.write(recording)
+        except RobikError as error:
+            say(f"warning: {self.path} was not written: {error}", sys.stderr)
+
+    def _motion(self, recording: HandRecording) -> Motion:
+        return between_poses(recording.poses(), recording.actuators) if self.as_poses else recording.motion()
+
+
+def record(port: str, servos_path: str | Path, made: Made, **settings: Any) -> int:
+    """Record a robot that is moved by hand, until ESC, Ctrl-C, SIGTERM or a closed terminal; nothing is moved.
+
+    Torque is left as it is; the key T turns it off.
+
+    Args:
+        port: a device path, a URL that pyserial opens, or `sim`.
+        servos_path: a `*.servos.json`.
+        made: where the motion goes.
+        settings: of `PlaySettings`.
+
+    Returns:
+        0.
+
+    Raises:
+        RobikError: the servos fail, in which case what was recorded until then is kept; or nothing was moved.
+    """
+    servos = load_chain(servos_path)
+    made.check()
+    player = Player(servos, port, PlaySettings(**settings))
+    with controls() as pressed, Notice(_ports(servos, port)) as notice:
+        player.connect()
+        try:
+            return _Record(player, pressed, notice).run(made)
+        finally:
+            player.close()
+
+
+class _Record(AtTerminal):
+    """A player whose servos are moved by hand."""
+
+    def run(self, made: Made) -> int:
+        """Record until the user ends it.
+
+        Args:
+            made: Where the motion goes.
+
+        Returns:
+            The exit code.
+        """
+        player, pressed = self._player, self._pressed
+        try:
+            say(self._wait(PlayState.READY, PlayState.HOLDING).message)
+        except Stopped:
+            say("stopped before anything was recorded")
+            return STOPPED
+        if player.status.torque:
+            say("warning: torque is on, so that no hand can move the robot; T turns it off", sys.stderr)
+        say(f"recording; {HINT}", sys.stderr)
+        player.watch(True)
+        recording, is_off, stops = HandRecording(player.chain), False, pressed.stops
+        while pressed.stops == stops and player.status.state is not PlayState.FAULT:
+            player.heartbeat()
+            recording.take(player.status)
+            self._look()
+            if pressed.is_torque_off and not is_off:
+                is_off = True
+                player.emergency_stop()
+            time.sleep(GLANCE)
+        if player.status.state is PlayState.FAULT:
+            made.keep(recording)
+            raise ServoError(f"{player.status.message}; what was recorded until then is kept")
+        made.write(recording)
+        return 0
+
+
+def teleoperate(
+    leader: tuple[str | Path, str], follower: tuple[str | Path, str], made: Made, soften: bool, **settings: Any
+) -> int:
+    """Let one robot follow another that is moved by hand, until ESC, Ctrl-C, SIGTERM or a closed terminal.
+
+    Then it stops softly and holds. T turns its torque off, space lets it stand and go on.
+
+    Args:
+        leader: its `*.servos.json` and its port.
+        follower: likewise.
+        made: where the motion goes.
+        soften: whether the follower may go slowly to a leader that is far away, instead of refusing.
+        settings: of `PlaySettings`, for the follower.
+
+    Returns:
+        0, or 1 where torque was turned off, or where nothing began.
+
+    Raises:
+        RobikError: what is wrong, and what would be right; the servos are in a defined state.
+    """
+    made.check()
+    leading = Player(load_chain(leader[0]), leader[1], PlaySettings())
+    following = Player(load_chain(follower[0]), follower[1], PlaySettings(**settings))
+    check_ports(leading, following)
+    ports = [*_ports(leading.chain, leading.port), *_ports(following.chain, following.port)]
+    with ExitStack() as opened:
+        pressed, notice = opened.enter_context(controls()), opened.enter_context(Notice(ports))
+        for player in (leading, following):
+            opened.callback(player.close)
+        return _Teleoperate(following, pressed, notice).run(leading, made, soften)
+
+
+class _Teleoperate(AtTerminal):
+    """A follower, and the controls of whoever leads."""
+
+    def run(self, leader: Player, made: Made, soften: bool) -> int:
+        """Connect both, check, turn the follower's torque on, follow until the user ends it.
+
+        Args:
+            leader: The player of the leader.
+            made: Where the motion goes.
+            soften: Whether the follower may be far away.
+
+        Returns:
+            The exit code.
+        """
+        follower, has_moved = self._player, False
+        try:
+            leader.connect()
+            at_leader = AtTerminal(leader, self._pressed, self._notice)
+            say(f"leader: {at_leader._wait(PlayState.READY, PlayState.HOLDING).message}")
+            follower.connect()
+            say(f"follower: {self._wait(PlayState.READY, PlayState.HOLDING).message}")
+            pair = Teleoperation(leader, follower)
+            if pair.alone:
+                say(f"warning: the leader has no {', '.join(pair.alone)}; the follower's stays there", sys.stderr)
+            pair.check(soften)
+            follower.torque(True)
+            self._wait(PlayState.HOLDING)
+            pair.begin()
+            has_moved = True
+            say(f"following; {HINT}, space pauses", sys.stderr)
+            self._follow(pair)
+        except Stopped:
+            say(f"{UNMOVED}; {self._leave_torque()}")
+            return STOPPED
+        except ServoError as error:
+            left = self._stood() if has_moved else self._leave_torque()
+            if has_moved:
+                made.keep(pair.recording)
+            raise ServoError(f"{error}; {left}" if follower.has_touched_torque else str(error)) from None
+        say(follower.status.message)
+        made.keep(pair.recording)
+        return STOPPED if self._pressed.is_torque_off else 0
+
+    def _follow(self, pair: Teleoperation) -> None:
+        """Follow until the follower stands again."""
+        follower, pressed = self._player, self._pressed
+        stops, is_off = pressed.stops, False
+        while follower.status.state.is_moving:
+            pair.step(pressed.pauses % 2 == 0)
+            self._look()
+            if pressed.stops > stops:
+                stops = pressed.stops
+                follower.stop()
+            if pressed.is_torque_off and not is_off:
+                is_off = True
+                follower.emergency_stop()
+            time.sleep(GLANCE)
+        if follower.status.state is PlayState.FAULT:
+            raise ServoError(follower.status.message)
+
+    def _stood(self) -> str:
+        """Wait until the follower stands; returns its torque in words."""
+        while self._player.status.state.is_moving:
+            self._player.heartbeat()
+            self._look()
+            if self._pressed.is_torque_off:
+                self._player.emergency_stop()
+            time.sleep(GLANCE)
+        return self._turn_off_if_asked()
+
+
+def _ports(servos: ServoChain, port: str) -> list[str]:
+    return [port] if port == SIMULATED else ports_of(servos, port)
