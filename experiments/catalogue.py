@@ -76,10 +76,6 @@ CATALOGUE = {
     ),
     "importing": ("experiments.importing", "seconds to import a robot of 130 links with 24 loops, stored open"),
     "throughput": ("experiments.throughput", "time of a bake and of an update while dragging, in Blender"),
-    "batches": (
-        "experiments.batches",
-        "rate and memory of `robik batch` over many short clips, and what the machine allows (needs Blender)",
-    ),
     "peers": ("experiments.peers.comparison", "RobIK beside mink, pink and PlaCo (`make peers` installs them)"),
     "peers-retargeting": (
         "experiments.retargeters.comparison",
