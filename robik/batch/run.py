@@ -123,13 +123,15 @@ def run_batch(
 
 def _done(plan: Plan, items: list[Item], workers: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of recordings as they are done: the first one here, so that all is compiled only once."""
-    if items:
-        yield do(plan, items[0])
-    left = items[1:]
+    left = list(items)
+    workers = min(workers, len(items) - 1)
     while left and workers > 1:
         running: dict[Future, Item] = {}
         try:
             with _pool(workers) as pool:
+                if len(left) == len(items):
+                    pool.submit(os.getpid)  # starts all workers: they import while the first recording is solved
+                    yield do(plan, left.pop(0))
                 yield from _pooled(plan, pool, workers, left, running)
         except BrokenProcessPool:  # a worker was ended from outside, or ended by what it read
             for item in running.values():

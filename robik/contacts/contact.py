@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..mechanism.kept import kept_with_robot
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Joint
 from .legs import can_turn
@@ -120,6 +121,7 @@ class Hold:
         return distance, 2.0 * np.arcsin(np.minimum(np.linalg.norm(own - axes, axis=(-2, -1)) / np.sqrt(8.0), 1.0))
 
 
+@kept_with_robot
 def hold_of(mechanism: Mechanism, name: str, oriented: bool, may_roll: bool = True) -> Hold:
     """Return what a contact of a frame holds.
 

@@ -19,6 +19,7 @@ from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, r
 from numba.np.numpy_support import as_dtype
 
 WORD = ir.IntType(64)
+_types: dict[tuple[type, tuple], GroupType] = {}  # by kind of group and by what its fields are
 
 
 class GroupType(types.Type):
@@ -39,11 +40,25 @@ class Reference:
     """A group's fields, the `table` that compiled code reads, and its `address`."""
 
     def __init__(self, group: NamedTuple):
-        kinds = tuple((name, typeof(value)) for name, value in zip(group._fields, group, strict=True))
-        self._numba_type_ = GroupType(type(group).__name__, kinds)
+        self._numba_type_ = _group_type(type(group), tuple(map(_alike, group)), group)
         self.__dict__.update(group._asdict())
         self.table = np.concatenate([_words(value) for value in group])
         self.address = self.table.ctypes.data
+
+
+def _alike(value: Any) -> Any:
+    """Return what values of one type in compiled code have in common; cheaper to tell than the type."""
+    if type(value) is np.ndarray:
+        return value.dtype, value.ndim, value.flags.num
+    return value._numba_type_ if isinstance(value, Reference) else type(value)
+
+
+def _group_type(kind: type, alike: tuple, group: NamedTuple) -> GroupType:
+    """Return the type of a group; the one that was made for the last group of such fields."""
+    if (kind, alike) not in _types:
+        fields = tuple((name, typeof(value)) for name, value in zip(group._fields, group, strict=True))
+        _types[kind, alike] = GroupType(kind.__name__, fields)
+    return _types[kind, alike]
 
 
 def _words(value: Any) -> np.ndarray:

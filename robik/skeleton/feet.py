@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..mechanism import WORLD, Frame, Mechanism, Pose
+from ..mechanism.kept import kept_with_robot
 from .anatomy import FRONT_LEG, LEG
 from .mapping import Row, standing_row
 from .names import part_of
@@ -123,7 +124,7 @@ def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[
     if stands is mechanism:
         walks = feet and any(row.part == "hips" and row.bone for row in rows)
         known = any(frame.is_foot for frame in mechanism.frames)
-        ends = [mechanism.frame(row.frame).body for row in feet]
+        ends = tuple(mechanism.frame(row.frame).body for row in feet)
         return let_go(mechanism, ends) if walks and not known else mechanism, list(rows)
     named = {frame.body: frame.name for frame in stands.frames if frame.is_foot}
     labels = {row.frame: named[mechanism.frame(row.frame).body] for row in feet}
@@ -177,10 +178,17 @@ def with_soles(mechanism: Mechanism, feet: Iterable[str], shapes: Shapes) -> Mec
         name = foot_name(body, sides[body], taken)
         taken.add(name)
         made.append(Frame(name, body, Pose(), tuple(map(tuple, sole.tolist()))))
-    return let_go(mechanism.with_changes(frames=(*mechanism.frames, *made)), soles)
+    return let_go(_with_feet(mechanism, tuple(made)), tuple(soles))
 
 
-def let_go(mechanism: Mechanism, feet: Iterable[str]) -> Mechanism:
+@kept_with_robot
+def _with_feet(mechanism: Mechanism, feet: tuple[Frame, ...]) -> Mechanism:
+    """Return a robot with more frames: the same one for each clip that it follows."""
+    return mechanism.with_changes(frames=(*mechanism.frames, *feet))
+
+
+@kept_with_robot
+def let_go(mechanism: Mechanism, feet: tuple[str, ...]) -> Mechanism:
     """Return a robot that stands on feet without the fixed joint that holds another body, as every URDF's root.
 
     Args:
@@ -191,7 +199,7 @@ def let_go(mechanism: Mechanism, feet: Iterable[str]) -> Mechanism:
         The robot; the given one where nothing is to be released.
     """
     held = [joint for joint in mechanism.joints if joint.parent == WORLD]
-    if len(held) != 1 or held[0].type != "fixed" or held[0].child in list(feet):
+    if len(held) != 1 or held[0].type != "fixed" or held[0].child in feet:
         return mechanism
     return mechanism.with_changes(joints=tuple(joint for joint in mechanism.joints if joint is not held[0]))
 

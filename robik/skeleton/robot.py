@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..mechanism.kept import kept_with_robot
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Joint
 from .anatomy import ARM, FRONT_LEG, LEG
@@ -70,6 +71,7 @@ class _Robot:
         return None if bool(words & FRONT) == bool(words & HIND) else bool(words & FRONT)
 
 
+@kept_with_robot
 def robot_anatomy(mechanism: Mechanism) -> RobotAnatomy:
     """Return the parts of a robot.
 
