@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..motions import Motion
     from ..physics.motors import Motors
+    from ..physics.plan import Plan
 
 
 def add_physics(commands: argparse._SubParsersAction) -> None:
@@ -53,7 +54,6 @@ def _physics(options: argparse.Namespace) -> int:
 
     from ..motions import load_motion, save_motion
     from ..physics import SINGLE, draws, planned, run
-    from ..physics.export import save_scene
     from ..physics.motors import check_options, motors_of, slowed, told_of_data
     from ..skeleton.feet import on_its_feet
     from ..skeleton.shapes import shapes_of
@@ -76,13 +76,21 @@ def _physics(options: argparse.Namespace) -> int:
             source=options.motion,
         )
     if options.output:
-        save_scene(plan, options.output)
+        _save_scene(plan, options)
     if options.goals:
         save_motion(replace(plan.reference, values=plan.goals), options.goals, "csv")
     verdict = run(plan, (*SINGLE, *draws(options.trials)) if options.trials else ())
     lines = filter(None, [*verdict.lines(), told_of_data(motors)])
     print(json.dumps(verdict.as_data(), indent=2) if options.json else "\n".join(lines))
     return 0
+
+
+def _save_scene(plan: Plan, options: argparse.Namespace) -> None:
+    """Write the scene for MuJoCo's viewer, and say what it cannot show."""
+    from ..physics.export import save_scene
+
+    for sentence in save_scene(plan, options.output, robot_file(options))[2]:
+        print(f"robik: {sentence}", file=sys.stderr)
 
 
 def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Motion, motors: Motors) -> int:
@@ -92,7 +100,6 @@ def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Mo
     from ..collision.apart import walls_of
     from ..files import check_writable
     from ..motions import save_motion
-    from ..physics.export import save_scene
     from ..physics.remedies import source_of
     from ..physics.standing import make_it_stand
 
@@ -109,7 +116,7 @@ def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Mo
         return 1
     save_motion(best.motion, options.make_it_stand)
     if options.output:
-        save_scene(best.plan, options.output)
+        _save_scene(best.plan, options)
     if options.goals:
         save_motion(replace(best.plan.reference, values=best.plan.goals), options.goals, "csv")
     return 0

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import FormatError
 from ..files import check_writable, write_whole
-from ..formats.mjcf.stage import floor_text
+from ..formats.imported import Notes
+from ..formats.mesh_copies import carried
+from ..formats.mjcf.stage import Stage, floor_text
 from ..formats.mjcf.writer import staged_text
 from ..formats.xml_file import XmlText
 from .plan import Plan
@@ -16,18 +19,21 @@ from .plan import Plan
 KEYS = 1000  # at most
 
 
-def save_scene(plan: Plan, path: str | Path) -> tuple[Path, Path]:
+def save_scene(plan: Plan, path: str | Path, read_from: str | Path | None = None) -> tuple[Path, Path, tuple[str, ...]]:
     """Write a scene and, beside it, the robot that it includes.
 
-    The robot has collision spheres in its soles' corners, stiff loops and position actuators with the motors' stiffness
-    and limits; the scene has the floor and a key per sample of the motion, with what the motors are told.
+    The robot has the shapes that it shows, collision spheres in its soles' corners, stiff loops and position actuators
+    with the motors' stiffness and limits of torque and speed; the scene has the floor and a key per sample of the
+    motion, with what the motors are told.
 
     Args:
         plan: The simulation.
         path: The scene's file, `.xml`.
+        read_from: The file that the robot came from. Its meshes are copied beside the scene where they would lie
+            outside its folder. Without, they are named as they are.
 
     Returns:
-        Paths of scene and robot.
+        Paths of scene and robot, and one sentence each on what cannot be shown.
 
     Raises:
         FormatError: A file that cannot be written, or a scene that is not called `.xml`.
@@ -37,7 +43,9 @@ def save_scene(plan: Plan, path: str | Path) -> tuple[Path, Path]:
         raise FormatError(f"{path}: a scene for MuJoCo is an .xml file")
     robot = scene.with_name(f"{scene.stem}_robot.xml")
     check_writable(scene, robot)
-    text, _ = staged_text(plan.mechanism, plan.stage)
+    mechanism = plan.mechanism if read_from is None else carried(plan.mechanism, Path(read_from), robot)
+    notes = Notes()
+    text, _ = staged_text(mechanism, _with_speeds(plan), robot.resolve().parent, notes)
     times = plan.motion.times - plan.motion.times[0]
     every = max(1, -(-len(times) // KEYS))
     goals = np.minimum((times * plan.rate + 1e-6).astype(int), len(plan.goals) - 1)
@@ -48,4 +56,13 @@ def save_scene(plan: Plan, path: str | Path) -> tuple[Path, Path]:
     around = xml.text.rstrip().removesuffix("</mujoco>") + floor_text(plan.stage, keys) + "</mujoco>\n"
     write_whole(robot, text)
     write_whole(scene, around)
-    return scene, robot
+    return scene, robot, notes.sentences
+
+
+def _with_speeds(plan: Plan) -> Stage:
+    """Return the stage with the motors' limits of speed, which a simulation of ours keeps itself."""
+    own = dict(zip(plan.mechanism.actuators, plan.mechanism.actuator_velocity_limits.tolist(), strict=True))
+    drives = {
+        name: replace(drive, speed=min(plan.drives[name].speed, own[name])) for name, drive in plan.stage.drives.items()
+    }
+    return replace(plan.stage, drives=drives)

@@ -41,6 +41,7 @@ class Remedy:
     Attributes:
         carry: whether goals carry the weight.
         p_gain: of the servos; None for that of the factory.
+        feedback: whether tilt is fed back to ankles and hips.
         pace: of a balance that is planned again: still or moving; None to leave balance as it is.
         margin: of that balance [m].
         windows: stretches (start, end) of the motion that are played slower [s]; all of it where it is one from −inf.
@@ -51,6 +52,7 @@ class Remedy:
 
     carry: bool = False
     p_gain: float | None = None
+    feedback: bool = False
     pace: str | None = None
     margin: float = 0.0
     windows: tuple[tuple[float, float], ...] = ()
@@ -61,7 +63,12 @@ class Remedy:
     @property
     def moves_alike(self) -> bool:
         """Return whether the motion stays as it is."""
-        return self == replace(Remedy(), carry=self.carry, p_gain=self.p_gain)
+        return self.of_motion == Remedy()
+
+    @property
+    def of_motion(self) -> Remedy:
+        """Return the part of it that changes the motion, without what is set in the motors."""
+        return replace(self, carry=False, p_gain=None, feedback=False)
 
     def times(self, times: np.ndarray) -> np.ndarray:
         """Return when samples (T,) come that are played slower in the windows [s].

@@ -1,8 +1,8 @@
 """Make It Stand: the least change of a motion with which the robot stands in nine of ten disturbed trials.
 
 Changes are tried from the cheapest on, each beside those that helped: set-points that carry the weight, stiffer
-servos, a margin, a balance that knows momentum, a slower pace where the robot falls and then everywhere, shorter
-swings, softer landings.
+servos, feedback of tilt where the robot has a sensor, a margin, a balance that knows momentum, a slower pace where the
+robot falls and then everywhere, shorter swings, softer landings.
 """
 
 from __future__ import annotations
@@ -95,6 +95,7 @@ class Attempt:
             "stands_share": None if self.verdict is None else self.verdict.stands_share,
             "carry_weight": remedy.carry,
             "p_gain": remedy.p_gain,
+            "tilt_feedback": remedy.feedback,
             "pace": remedy.pace,
             "margin_m": remedy.margin,
             "speed": remedy.speed,
@@ -181,13 +182,14 @@ def standing_steps(
         trials: disturbed ones.
         p_gain: that the servos are set to; that of the factory if left out.
         rate: of goals [Hz].
-        feedback: whether tilt is fed back, in everything that is tried.
+        feedback: whether tilt is fed back in everything that is tried; else only where the servos have a sensor beside
+            them, as something to try.
 
     Yields:
         Share that is done, and what is being tried. The generator returns the search.
     """
-    bench = _Bench(source, motors, draws(trials), rate, feedback)
-    kept = Remedy(p_gain=p_gain)
+    bench = _Bench(source, motors, draws(trials), rate)
+    kept = Remedy(p_gain=p_gain, feedback=feedback)
     yield from bench.tries("as it is", kept)
     for step, change in enumerate(_CHANGES):
         if bench.best.stands:
@@ -205,9 +207,8 @@ def standing_steps(
 class _Bench:
     """Robot, trials and attempts so far."""
 
-    def __init__(self, source: Source, motors: Motors, trials: tuple[Trial, ...], rate: float, feedback: bool) -> None:
-        self.source, self.motors, self.trials = source, motors, trials
-        self.rate, self.feedback = rate, feedback
+    def __init__(self, source: Source, motors: Motors, trials: tuple[Trial, ...], rate: float) -> None:
+        self.source, self.motors, self.trials, self.rate = source, motors, trials, rate
         self.attempts: list[Attempt] = []
         self.share = 0.0
         self._made: dict[Remedy, tuple[Motion, TargetClip | None]] = {}
@@ -232,7 +233,7 @@ class _Bench:
                 carry=remedy.carry,
                 rate=self.rate,
                 delay=self.motors.delay,
-                feedback=self.feedback,
+                feedback=remedy.feedback,
             )
         except ClipError as error:
             self.attempts.append(Attempt(name=name, remedy=remedy, problem=str(error)))
@@ -243,7 +244,7 @@ class _Bench:
 
     def _motion(self, remedy: Remedy) -> tuple[Motion, TargetClip | None]:
         """Return the motion with a remedy, made once for all settings of the motors."""
-        change = replace(remedy, carry=False, p_gain=None)
+        change = remedy.of_motion
         if change not in self._made:
             self._made[change] = self.source.made(remedy)
         return self._made[change]
@@ -262,6 +263,13 @@ def _stiffer(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
     share = bench.motors.leg(now)
     if share < RAISED and (raised := bench.motors.gain(now * RAISED / share)) > now:
         yield _gain_name(bench, raised), replace(bench.best.remedy, p_gain=raised, carry=True)
+
+
+def _righted(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
+    """Feed the tilt back, where there is a sensor for it and the motors are not tied to each other."""
+    chain, remedy = bench.motors.chain, bench.best.remedy
+    if chain is not None and chain.imu is not None and not bench.motors.room.following_motors and not remedy.feedback:
+        yield "tilt feedback", replace(remedy, carry=True, feedback=True)
 
 
 def _gain_name(bench: _Bench, p_gain: float) -> str:
@@ -330,4 +338,6 @@ def _softer(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
     yield "feet land softly", replace(remedy, pace=remedy.pace or "moving")
 
 
-_CHANGES = (_carried, _stiffer, _margin, _moving, _much_stiffer, _slower_there, _slower, _narrower, _softer)
+_CHANGES = (
+    _carried, _stiffer, _righted, _margin, _moving, _much_stiffer, _slower_there, _slower, _narrower, _softer,
+)  # fmt: skip

@@ -13,6 +13,7 @@ class RobikAttempt(PropertyGroup):
     frames: StringProperty(name="Frames", description="Where frames go in it, as JSON; empty where they stay")
     carry_weight: BoolProperty(name="Carry Weight", description="Whether goals carried the weight")
     p_gain: IntProperty(name="P Gain", description="Of the servos; 0 for that of the factory")
+    tilt_feedback: BoolProperty(name="Tilt Feedback", description="Whether tilt was fed back")
     speed: FloatProperty(name="Speed", description="Of the motion; 1 is its own", default=1.0)
 
 

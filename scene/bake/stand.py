@@ -112,7 +112,7 @@ def _keep(root: Object, scene: Scene, search: Search, source: Source, frames: np
         row, index = robot.physics.attempts.add(), before
         row.name, row.told, row.stands = attempt.name, attempt.told(), attempt.stands
         row.carry_weight, row.p_gain = attempt.remedy.carry, round(attempt.remedy.p_gain or 0.0)
-        row.speed = attempt.remedy.speed
+        row.speed, row.tilt_feedback = attempt.remedy.speed, attempt.remedy.feedback
         if attempt.motion is not None and attempt.clip is not None:
             places = _frames(attempt, frames, scene)
             bakes.begin(root)
@@ -147,6 +147,7 @@ def choose(root: Object, scene: Scene, index: int) -> None:
     if found >= 0:
         bakes.use(root, found)
     physics.chosen, physics.carry_weight, physics.p_gain = index, row.carry_weight, row.p_gain
+    physics.tilt_feedback = row.tilt_feedback
     if row.frames != physics.warped:
         own = {(marker.name, marker.frame) for marker in scene.robik.markers}
         for marker in scene.timeline_markers:

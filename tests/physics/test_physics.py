@@ -16,6 +16,8 @@ from robik.cli import main
 from robik.dynamics.drives import Drive, carry_weight, default_drives, standing_stiffness
 from robik.dynamics.inverse import inverse_dynamics
 from robik.errors import ClipError, MechanismError, RobikError
+from robik.formats.mesh_data import write_stl
+from robik.mechanism import Visual
 from robik.motions import Motion, load_motion, save_motion
 from robik.physics import draws, planned, process, run
 from robik.physics.export import save_scene
@@ -103,7 +105,7 @@ def test_the_stiffness_of_a_servo_follows_its_gain() -> None:
 def test_a_looped_robot_stands_still_in_the_exported_scene(tmp_path: Path) -> None:
     walker = load("walker")
     plan = planned(walker, standing_still(walker))
-    scene, robot = save_scene(plan, tmp_path / "stage.xml")
+    scene, robot, _ = save_scene(plan, tmp_path / "stage.xml")
     assert robot.name == "stage_robot.xml"
     model = mujoco.MjModel.from_xml_path(str(scene))
     data = mujoco.MjData(model)
@@ -113,6 +115,56 @@ def test_a_looped_robot_stands_still_in_the_exported_scene(tmp_path: Path) -> No
         mujoco.mj_step(model, data)
     assert float(data.body("torso").xpos[2]) == pytest.approx(walker.rest_pose("torso").position[2], abs=5e-3)
     assert np.abs(data.efc_pos[: data.ne]).max() < 5e-5  # [m] by which loops are open
+
+
+def test_the_exported_scene_shows_the_robot_and_keeps_its_speeds(tmp_path: Path) -> None:
+    walker = load("walker")
+    drives = {name: Drive(40.0, 3.0, 2.0) for name in walker.actuators}
+    scene, *_ = save_scene(planned(walker, standing_still(walker), drives), tmp_path / "stage.xml")
+    model = mujoco.MjModel.from_xml_path(str(scene))
+    shapes = sum(len(body.visuals) for body in walker.bodies)
+    assert np.count_nonzero(model.geom_group == 2) == shapes > 0
+    model.opt.gravity[:] = 0.0
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    data.qpos[2] += 1.0  # off the floor
+    data.ctrl[:] += 100.0  # all that the motors have
+    fastest, rate = 0.0, int(model.joint("hip_yaw_l").dofadr[0])
+    for _ in range(2000):
+        mujoco.mj_step(model, data)
+        fastest = max(fastest, float(data.qvel[rate]))
+    assert 1.0 < fastest < 2.1, "the base carries it on by a little"
+
+
+def test_the_keys_of_the_scene_play_the_motion(tmp_path: Path) -> None:
+    """A loop of MuJoCo's own that hands the motors each key's goals ends where the motion does."""
+    plan = planned(tower(), lean(0.1), STIFF, carry=True)
+    model = mujoco.MjModel.from_xml_path(str(save_scene(plan, tmp_path / "stage.xml")[0]))
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    for key in range(1, model.nkey):
+        while data.time < model.key_time[key]:
+            mujoco.mj_step(model, data)
+        data.ctrl[:] = model.key_ctrl[key]
+    mujoco.mj_step(model, data, 500)
+    assert model.key_qpos[-1][7] == pytest.approx(0.1)
+    assert data.qpos == pytest.approx(model.key_qpos[-1], abs=5e-3)
+
+
+def test_meshes_go_along_with_the_scene(tmp_path: Path) -> None:
+    robot = tower()
+    (tmp_path / "here").mkdir()
+    write_stl(tmp_path / "here/foot.stl", np.eye(4, 3), np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]))
+    shown = replace(
+        robot.bodies[0],
+        visuals=(Visual("mesh", (1.0, 1.0, 1.0), file="foot.stl"), Visual("mesh", (1.0, 1.0, 1.0), file="foot.dae")),
+    )
+    plan = planned(replace(robot, bodies=(shown, robot.bodies[1])), lean(0.0), STIFF)
+    (tmp_path / "there").mkdir()
+    scene, _, said = save_scene(plan, tmp_path / "there/stage.xml", tmp_path / "here/tower.robik.json")
+    assert mujoco.MjModel.from_xml_path(str(scene)).nmesh == 1
+    assert len(said) == 1
+    assert "foot.dae" in said[0]
 
 
 def test_a_robot_on_the_ground_cannot_fall() -> None:

@@ -33,7 +33,7 @@ def test_it_stands_still_in_the_exported_scene(name: str, shared_data: Path, tmp
     assert {frame.name for frame in robot.frames if frame.is_foot} == {"foot_l", "foot_r"}
     plan = planned(robot, standing_still(robot))
     assert min(plan.shares.values()) >= 1.999, "legs whose gains the file leaves open can stand"
-    scene, _ = save_scene(plan, tmp_path / "stage.xml")
+    scene, *_ = save_scene(plan, tmp_path / "stage.xml")
     model = mujoco.MjModel.from_xml_path(str(scene))
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)

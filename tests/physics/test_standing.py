@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +13,12 @@ from robik.cli import main
 from robik.clips.clip import TargetClip, Track
 from robik.formats import save_robot
 from robik.motions import load_motion, save_motion
-from robik.physics.motors import motors_of
+from robik.physics.motors import Motors, motors_of
 from robik.physics.remedies import Remedy, source_of
 from robik.physics.standing import make_it_stand
 from robik.retarget.swings import landing_softly, narrowed
 from robik.robots import load, servos_path
+from robik.servo.imu.mount import ImuMount
 from tests.physics.robots import lean, standing_still, tower
 
 
@@ -54,6 +55,7 @@ def test_what_cannot_stand_says_what_would_have_to_change_and_is_not_written(
     assert [line.split("  ")[0] for line in tried[:2]] == ["as it is", "carry weight"]
     assert any(line.startswith("balance Moving") for line in tried)
     assert tried[-1].startswith("feet land softly")
+    assert not any(line.startswith("tilt feedback") for line in tried), "there is no sensor"
     assert f"{stood} was not written" in printed.err
     assert not stood.exists()
 
@@ -106,3 +108,33 @@ def test_the_command_writes_what_it_chose(tmp_path: Path, capsys: pytest.Capture
     assert found["chosen"] == 0
     assert found["attempts"][0]["name"] == "as it is"
     np.testing.assert_allclose(load_motion(stood).values, standing_still(walker).values)
+
+
+def test_a_sensor_is_tried_before_the_motion_is_changed() -> None:
+    """Two legs of 0.44 m g h at their highest gain: only feedback is left that keeps the motion as it is."""
+    walker = load("walker")
+    motors = motors_of(str(servos_path("walker")), walker)
+    assert motors.chain is not None
+    soft = 0.44 * motors.factory_gain / motors.leg()
+    sensing = replace(motors.chain, imu=ImuMount(port="/dev/ttyUSB1"))
+    bounded = _Bounded(room=motors.room, chain=sensing, most=soft)
+    found = make_it_stand(source_of(walker, standing_still(walker, 3.0)), bounded, 1, p_gain=soft)
+    assert [attempt.name for attempt in found.attempts] == ["as it is", "carry weight", "tilt feedback"]
+    assert [attempt.stands for attempt in found.attempts] == [False, False, True]
+    assert found.best.remedy == Remedy(carry=True, p_gain=soft, feedback=True)
+    assert found.as_data()["attempts"][2]["tilt_feedback"] is True
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Bounded(Motors):
+    """Motors whose gain cannot go higher.
+
+    Attributes:
+        most: the highest P gain.
+    """
+
+    most: float
+
+    @property
+    def highest_gain(self) -> float:
+        return self.most

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 
@@ -18,12 +18,22 @@ STEP = 1e-3  # [s] of simulation
 
 @dataclass(frozen=True)
 class PositionDrive:
-    """A position actuator: torque = stiffness · error − damping · speed, up to effort; its rotor adds an armature."""
+    """A position actuator: torque = stiffness · error − damping · speed, up to effort; its rotor adds an armature.
+
+    Where `speed` is finite the effort falls with the speed, to none at `speed`: MJCF has no limit of speed, so effort /
+    speed of the damping is the joint's own, outside the limit of effort.
+    """
 
     stiffness: float
     damping: float
     effort: float
     armature: float
+    speed: float = inf
+
+    @property
+    def joint_damping(self) -> float:
+        """Return the damping that is the joint's own [N m s/rad or N s/m]; 0 where there is no limit of speed."""
+        return self.effort / self.speed if isfinite(self.effort) and isfinite(self.speed) and self.speed > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,7 @@ def put_drive(xml: XmlText, name: str, drive: PositionDrive, limits: tuple[float
         joint=name,
         gainprm=(drive.stiffness, 0.0, 0.0),
         biastype="affine",
-        biasprm=(0.0, -drive.stiffness, -drive.damping),
+        biasprm=(0.0, -drive.stiffness, -max(drive.damping - drive.joint_damping, 0.0)),
         forcerange=(-drive.effort, drive.effort) if isfinite(drive.effort) else None,
         ctrlrange=limits if bounded else None,
     )

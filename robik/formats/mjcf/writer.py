@@ -47,13 +47,16 @@ def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
     return notes.sentences
 
 
-def staged_text(mechanism: Mechanism, stage: Stage, folder: Path | None = None) -> tuple[str, tuple[Branch, ...]]:
+def staged_text(
+    mechanism: Mechanism, stage: Stage, folder: Path | None = None, notes: Notes | None = None
+) -> tuple[str, tuple[Branch, ...]]:
     """Return the MJCF of a robot that stands and plays, and its bodies in the order of the file.
 
     Args:
         mechanism: The robot.
         stage: Its position actuators, soles and floor.
-        folder: Where the file will lie, for its meshes; they are left out without it.
+        folder: Where the file will lie, for what it shows; without it nothing is shown.
+        notes: Takes what MJCF cannot say.
 
     Returns:
         The MJCF, and a branch per body.
@@ -63,7 +66,7 @@ def staged_text(mechanism: Mechanism, stage: Stage, folder: Path | None = None) 
     """
     if folder is None:
         mechanism = mechanism.with_changes(bodies=tuple(replace(b, visuals=()) for b in mechanism.bodies))
-    writer = _Writer(mechanism, (folder or Path()) / "robot.xml", Notes(), stage)
+    writer = _Writer(mechanism, (folder or Path()) / "robot.xml", notes or Notes(), stage)
     return writer.text(), tuple(writer.written())
 
 
@@ -120,7 +123,7 @@ class _Writer:
         for joint in self.mechanism.joints:
             if isfinite(joint.cone):
                 self.notes.add("MJCF has no cone for a ball", joint.name)
-        if any(isfinite(joint.velocity_limit) for joint in self.mechanism.joints):
+        if not self.stage and any(isfinite(joint.velocity_limit) for joint in self.mechanism.joints):
             self.notes.add("MJCF has no place for velocity limits")
         return xml.text
 
@@ -212,12 +215,12 @@ class _Writer:
         kind = "slide" if motion.kind == "slide" else "hinge"
         self.xml.put("joint", name=motion.name, type=kind, pos=None if kind == "slide" else anchor,
                      axis=pose.matrix.T @ motion.axis,
-                     ref=motion.rest or None, range=bounds, armature=self.armature(motion.name))  # fmt: skip
+                     ref=motion.rest or None, range=bounds, **self.rotor(motion.name))  # fmt: skip
 
-    def armature(self, coordinate: str) -> float | None:
-        """Return the rotor behind a coordinate, where there is a stage with a motor for it."""
+    def rotor(self, coordinate: str) -> dict[str, float | None]:
+        """Return what the motor behind a coordinate adds to its joint, where there is a stage with one for it."""
         drive = self.stage.drives.get(coordinate) if self.stage else None
-        return drive.armature if drive else None
+        return {"armature": drive.armature, "damping": drive.joint_damping or None} if drive else {}
 
     def inertial(self, body: Body) -> None:
         if body.mass == 0.0 and not any(body.inertia):
