@@ -134,10 +134,9 @@ def layout_of(mechanism: Mechanism, order: str = "depth") -> Layout:
 
 def _tree(mechanism: Mechanism) -> dict[str, list[tuple[str, Joint | None]]]:
     """Return the children of each body, with the joints that carry them, in the order of the robot's joints."""
-    from ..formats.export_tree import export_tree
-    from ..formats.mjcf.writer import CLOSERS
+    from ..formats.mjcf.writer import mjcf_tree
 
-    spanned = export_tree(mechanism, lambda joint: joint.type in CLOSERS)
+    spanned = mjcf_tree(mechanism)
     own = {body.name for body in mechanism.bodies}
     order = {joint.name: k for k, joint in enumerate(mechanism.joints)}
     known = {joint.name: joint for joint in mechanism.joints}

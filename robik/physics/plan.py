@@ -15,7 +15,7 @@ from ..errors import MechanismError
 from ..formats.export_tree import Branch
 from ..formats.mjcf.positions import positions
 from ..formats.mjcf.stage import PositionDrive, Stage
-from ..formats.mjcf.writer import staged_text
+from ..formats.mjcf.writer import staged_text, staged_tree
 from ..kinematics.actuation import joint_values
 from ..kinematics.rotations import product
 from ..mechanism import Mechanism
@@ -177,6 +177,8 @@ def _check_robot(mechanism: Mechanism, room: InverseDynamics) -> None:
 def massless(mechanism: Mechanism) -> list[str]:
     """Return bodies that move against their neighbours without mass of their own or of anything fixed to them.
 
+    Those between several joints of one body are left out: physics has no bodies there.
+
     Args:
         mechanism: The robot.
 
@@ -197,6 +199,7 @@ def massless(mechanism: Mechanism) -> list[str]:
     for body in mechanism.bodies:
         mass[root(body.name)] = mass.get(root(body.name), 0.0) + body.mass
     moving = {root(j.child) for j in mechanism.joints if j.motions}
+    moving &= {branch.body.name for branch in staged_tree(mechanism).branches}
     return [name for name in mass if mass[name] == 0.0 and name in moving]
 
 

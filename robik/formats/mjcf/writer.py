@@ -20,9 +20,10 @@ from ..names import free_name
 from ..xml_file import XmlText
 from .file import BEYOND
 from .motors import NO_MOTORS
+from .several_joints import joined
 from .stage import RADIUS, SOLIMP, SOLREF, Stage, put_drive, put_sole
 
-CLOSERS = ("spherical", "revolute", "fixed")
+CLOSERS = ("spherical", "revolute", "fixed")  # joints that MJCF can say as the end of a loop
 MESHES = (".stl", ".obj", ".msh")
 LEAST_MASS, LEAST_INERTIA = 1e-9, 1e-12  # MuJoCo wants every moving body to have some [kg, kg m²]
 DEGREE = 4  # of MuJoCo's couplings
@@ -70,12 +71,36 @@ def staged_text(
     return writer.text(), tuple(writer.written())
 
 
+def mjcf_tree(mechanism: Mechanism) -> ExportTree:
+    """Return the tree of a robot's bodies, and the joints that close its loops.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        The tree.
+    """
+    return export_tree(mechanism, lambda joint: joint.type in CLOSERS)
+
+
+def staged_tree(mechanism: Mechanism) -> ExportTree:
+    """Return the tree of the bodies that `staged_text` writes: those that MuJoCo can move.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        The tree.
+    """
+    return joined(mjcf_tree(mechanism))
+
+
 class _Writer:
     """One file on its way out."""
 
     def __init__(self, mechanism: Mechanism, path: Path, notes: Notes, stage: Stage | None = None) -> None:
         self.stage = stage
-        self.tree: ExportTree = export_tree(mechanism, lambda joint: joint.type in CLOSERS)
+        self.tree = staged_tree(mechanism) if stage else mjcf_tree(mechanism)
         self.mechanism = self.tree.mechanism
         self.folder, self.notes, self.xml = path.parent, notes, XmlText()
         self.meshes: dict[tuple[str, tuple[float, ...]], str] = {}
