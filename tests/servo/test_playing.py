@@ -259,10 +259,12 @@ def test_what_is_read_back_while_streaming(chain, simulator, goals, wave, tmp_pa
     assert status.looks > 0
     recording = load_recording(tmp_path / "record.csv")
     assert recording.names == NAMES
-    assert np.median(np.abs(recording.error)) < 0.1
-    assert (recording.celsius == 30).all()
-    assert (recording.volts == 12.0).all()
-    assert set(np.round(np.abs(recording.current) / 0.00269).ravel()) <= {0.0, 13.0}, (
+    seen = np.isfinite(recording.error)  # a look that a late machine cuts short has some of the servos
+    assert seen.mean() > 0.8
+    assert np.median(np.abs(recording.error[seen])) < 0.1
+    assert (recording.celsius[seen] == 30).all()
+    assert (recording.volts[seen] == 12.0).all()
+    assert set(np.round(np.abs(recording.current[seen]) / 0.00269)) <= {0.0, 13.0}, (
         "nothing, or what friction draws while it moves"
     )
     assert np.isnan(recording.load).all()

@@ -361,4 +361,5 @@ def test_an_so100_is_played_and_recorded_back_within_two_counts(where: str, shar
     goals, positions = recorded(record, names)
     assert np.abs(end - motion.values[-1]).max() * COUNTS_PER_RAD <= 2
     behind = np.abs(positions[1:] - goals[:-1])  # where a look finds a servo: at the goal before the one just sent
-    assert np.nanpercentile(behind, 95) * COUNTS_PER_RAD <= 2  # a computer that stalls is late now and then
+    counts = np.rint(behind * COUNTS_PER_RAD)  # the record has five digits, so two counts are 2.001 there
+    assert np.nanpercentile(counts, 95) <= 2  # a computer that stalls is late now and then
