@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from ..kinematics.forward import ForwardKinematics
 from ..mechanism.joints import SLIDES, TURNS
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import rotation
 from ..mechanism.parts import WORLD, Joint
 
 POSES = 8  # in which a leg is tried
@@ -112,7 +113,7 @@ def _ways_by_motors(mechanism: Mechanism, foot: str, point: np.ndarray) -> Itera
     values = (poses[:, None] + np.vstack([np.zeros(motors), np.diag(step)])).reshape(-1, motors)
     found = ForwardKinematics(mechanism).poses(values)
     hips, end = (
-        (found.position[:, k], Rotation.from_quat(found.quaternion[:, k], scalar_first=True))
+        (found.position[:, k], rotation(found.quaternion[:, k]))
         for k in (mechanism.body_index[top], mechanism.body_index[frame.body])
     )
     place = hips[1].inv().apply(end[0] + end[1].apply(frame.pose.point(tuple(point))) - hips[0])

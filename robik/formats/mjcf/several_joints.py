@@ -20,9 +20,9 @@ def joined(tree: ExportTree) -> ExportTree:
     """
     ends = [end for joint in tree.cuts for end in (joint.parent, joint.child)]
     needed = {*ends, *(frame.body for frame in tree.mechanism.frames)}
-    hanging: dict[str, list[str]] = {}
+    hanging: dict[str, list[Branch]] = {}
     for branch in tree.branches:
-        hanging.setdefault(branch.parent, []).append(branch.body.name)
+        hanging.setdefault(branch.parent, []).append(branch)
     left: dict[str, Branch] = {}
     branches = []
     for branch in tree.branches:
@@ -30,8 +30,7 @@ def joined(tree: ExportTree) -> ExportTree:
         if branch.parent in left:
             before = left[branch.parent]
             branch = replace(branch, parent=before.parent, motions=before.motions + branch.motions)
-        following = [each for each in tree.branches if each.body.name in hanging.get(name, ())]
-        if name not in needed and _is_between(branch, following):
+        if name not in needed and _is_between(branch, hanging.get(name, [])):
             left[name] = branch
         else:
             branches.append(branch)
