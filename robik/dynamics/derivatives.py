@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.signal import butter, sosfiltfilt
 
 from ..mechanism.constraints import BALL
 from ..mechanism.topology import Flat
@@ -62,6 +61,8 @@ def low_pass(times: np.ndarray, values: np.ndarray, cutoff: float) -> np.ndarray
     step = float(steps.mean())
     if len(times) < FEWEST or 2.0 * cutoff * step >= 1.0:
         return values
+    from scipy.signal import butter, sosfiltfilt  # takes long to import
+
     uneven = np.abs(steps - step).max() > EVEN * step
     grid = np.linspace(times[0], times[-1], len(times))
     even = CubicSpline(times, values)(grid) if uneven else values

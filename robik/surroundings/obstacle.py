@@ -11,7 +11,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError, FormatError
-from ..formats.mesh_data import read_mesh
 from ..mechanism.orientations import rotation
 from ..objectives.objective import samples_of
 
@@ -158,6 +157,8 @@ def read_obstacle(file: str | Path, name: str = "") -> Obstacle:
     """
     path = Path(file)
     try:
+        from ..formats.mesh_data import read_mesh  # readers of robots take long to import
+
         vertices, triangles = read_mesh(path)
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from None
