@@ -13,13 +13,12 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from ..dynamics.zero_moment import zero_moment_points
 from ..errors import ClipError
-from ..jit import kernel
+from ..kinematics.polygons import FLAT, closest_on_edges
 from ..mechanism.model import Mechanism
 from ..mechanism.orientations import rotation
 from ..mechanism.parts import Frame
 from ..motions import Motion
 
-FLAT = 1e-7  # a hull thinner than this [m] is a segment or a point
 STILL = 1e-9  # m: soles that move by less lie still
 TOUCH = 0.05  # a sole's points this much higher than its lowest one, in sole lengths, do not touch the ground
 
@@ -83,37 +82,6 @@ def _closest(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.n
     closest, inside = np.empty_like(points), np.empty(len(points), dtype=bool)
     closest_on_edges(points, corners, closest, inside)
     return closest, inside
-
-
-@kernel
-def closest_on_edges(points, corners, closest, inside):
-    """Write the point of the polygons' edges that is nearest to each point, and whether the point lies inside.
-
-    Args:
-        points: Points (T, 2) [m].
-        corners: Corners (T, K, 2) of each point's polygon, counter-clockwise, or (1, K, 2) for all [m].
-        closest: Filled with points (T, 2) [m].
-        inside: Filled with whether each point is inside (T,); nothing is inside a polygon without area.
-    """
-    count = corners.shape[1]
-    for t in range(points.shape[0]):
-        k = t if corners.shape[0] > 1 else 0
-        x, y = points[t, 0], points[t, 1]
-        least, within, area2 = np.inf, True, 0.0
-        for i in range(count):
-            j = i + 1 if i + 1 < count else 0
-            ax, ay = corners[k, i, 0], corners[k, i, 1]
-            ux, uy = corners[k, j, 0] - ax, corners[k, j, 1] - ay
-            px, py = x - ax, y - ay
-            length2 = ux * ux + uy * uy
-            share = min(max((px * ux + py * uy) / length2, 0.0), 1.0) if length2 > 0.0 else 0.0
-            dx, dy = px - share * ux, py - share * uy
-            if dx * dx + dy * dy < least:
-                least = dx * dx + dy * dy
-                closest[t, 0], closest[t, 1] = ax + share * ux, ay + share * uy
-            within = within and ux * py - uy * px >= 0.0
-            area2 += ax * corners[k, j, 1] - corners[k, j, 0] * ay
-        inside[t] = within and area2 > FLAT**2
 
 
 def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
