@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
@@ -145,6 +145,14 @@ class Settings:
                 f"look_ahead does not keep the speed of a motor that turns every way, as that of {balls[0]!r}; solve"
                 " frame by frame, or do not keep speeds"
             )
+
+    def frame_by_frame(self) -> Settings:
+        """Return these settings without what only a solver of all frames at once keeps.
+
+        Returns:
+            The settings.
+        """
+        return replace(self, look_ahead=False, cyclic=False, acceleration_limit=None, jerk_limit=None)
 
     def thresholds(self, dt: np.ndarray) -> np.ndarray:
         """Return the thresholds t of the velocity regularizer's terms (T, 2), angular and linear.

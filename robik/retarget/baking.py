@@ -22,6 +22,7 @@ from .balance import BalancePlan
 from .giving import sole_share
 from .pinning import pin_feet
 from .reach import reaching
+from .seated import seated_wish
 from .whole_body import passes
 
 OFF, STILL, MOVING, AUTO, OBJECT = "off", "still", "moving", "auto", "object"
@@ -243,11 +244,18 @@ def balancing(
     """
     if balance.pin_feet:
         clip = pin_feet(mechanism, clip)
+    wish = None
+    if settings is not None and balance.over_feet:
+        wish = yield from seated_wish(mechanism, clip, settings)
+
+    def planned(pinned: TargetClip) -> TargetClip:
+        return _planned(mechanism, pinned, balance, wish)[1]
+
     reached = None
     if settings is not None and settings.contacts == "hold" and balance.pin_feet:
-        reached = yield from reaching(mechanism, clip, settings, lambda pinned: _planned(mechanism, pinned, balance)[1])
+        reached = yield from reaching(mechanism, clip, settings, planned)
         clip = reached.pinned
-    plan, clip = _planned(mechanism, clip, balance)
+    plan, clip = _planned(mechanism, clip, balance, wish)
     if settings is not None and plan is not None:
         for share, found in passes(plan, mechanism, settings, balance.whole_margin(mechanism), clip, reached):
             clip = found
@@ -255,9 +263,13 @@ def balancing(
     return clip
 
 
-def _planned(mechanism: Mechanism, clip: TargetClip, balance: Balance) -> tuple[BalancePlan | None, TargetClip]:
+def _planned(
+    mechanism: Mechanism, clip: TargetClip, balance: Balance, wish: np.ndarray | None
+) -> tuple[BalancePlan | None, TargetClip]:
     """Return the plan of a clip's balance, and the clip with it; none where nothing is to be balanced."""
     if not balance.over_feet:
         return None, clip
-    plan = BalancePlan(mechanism, clip, margin=balance.whole_margin(mechanism), lead=balance.lead, pace=balance.mode)
+    plan = BalancePlan(
+        mechanism, clip, margin=balance.whole_margin(mechanism), wish=wish, lead=balance.lead, pace=balance.mode
+    )
     return plan, plan.clip()

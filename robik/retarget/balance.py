@@ -110,7 +110,7 @@ class BalancePlan:
         points = max(int(np.ceil((end - start) * RATE)), 1) + 1
         self._grid = np.linspace(start, end, points) if end > start else clip.times
         self._held = holding(mechanism, self._clip)
-        stands = self._contacts | self._held | _seat(mechanism, self._clip, self._held)
+        stands = self._contacts | self._held | _seat(mechanism, self._clip)
         self._feet = Footholds.of(mechanism, self._clip, stands, self._grid, margin)
         self._wish, self._asked, self._margin = wish, pace, margin
         self._lead, self._shift, self._stiffness = lead, shift, stiffness
@@ -185,12 +185,24 @@ def _foot_contacts(mechanism: Mechanism, clip: TargetClip, needed: bool) -> dict
     return contacts
 
 
-def _seat(mechanism: Mechanism, clip: TargetClip, held: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def hips_held(mechanism: Mechanism, clip: TargetClip) -> str | None:
+    """Return the frame of the hips where they hold on to something at some time, as a seat; None where they do not.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+
+    Returns:
+        Its name.
+    """
+    hips = hips_of(mechanism, (n for n, t in clip.tracks.items() if t.position is not None))
+    return hips if hips in holding(mechanism, clip) else None
+
+
+def _seat(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarray]:
     """Return when hips that sit down carry weight, from half an approach on: nobody sits down on the feet alone."""
-    hips = hips_of(mechanism, held)
-    if hips is None or hips != hips_of(mechanism, (n for n, t in clip.tracks.items() if t.position is not None)):
-        return {}
-    return {hips: nearness(clip.times, held[hips]) >= 0.5}
+    hips = hips_held(mechanism, clip)
+    return {} if hips is None else {hips: nearness(clip.times, holding(mechanism, clip)[hips]) >= 0.5}
 
 
 def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, np.ndarray]) -> np.ndarray:

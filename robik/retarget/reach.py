@@ -83,7 +83,7 @@ def reaching(
     Yields:
         Share that is done, 0 to 1. The generator returns the clip whose footholds are best reached, with its motion.
     """
-    quick = replace(settings, look_ahead=False, cyclic=False)
+    quick = settings.frame_by_frame()
     best: Reached | None = None
     least = np.inf
     for done in range(ROUNDS + 1):

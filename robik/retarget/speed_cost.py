@@ -62,8 +62,7 @@ def without_speeds(settings: Settings) -> Settings | None:
     held = settings.enforce_velocity or settings.velocity_weight
     if not held and settings.acceleration_limit is None and settings.jerk_limit is None:
         return None
-    free = replace(settings, enforce_velocity=False, velocity_weight=0.0, look_ahead=False, cyclic=False)
-    return replace(free, acceleration_limit=None, jerk_limit=None)
+    return replace(settings.frame_by_frame(), enforce_velocity=False, velocity_weight=0.0)
 
 
 def _solved(motion: Motion) -> tuple[Report, np.ndarray, np.ndarray, np.ndarray]:

@@ -12,7 +12,6 @@ It is done when z is inside everywhere, or nothing is gained any more.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -55,7 +54,7 @@ def passes(
     if plan.pace != MOVING or not mechanism.mass > 0:
         return
     clip, best, least = first, first, np.inf
-    quick = replace(settings, look_ahead=False, cyclic=False)
+    quick = settings.frame_by_frame()
     for done in range(PASSES):
         if known is not None and clip is first:
             part, motion = known.part, known.motion

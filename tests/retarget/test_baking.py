@@ -7,8 +7,10 @@ import pytest
 
 from robik import TargetClip, Track, robots
 from robik.mechanism import Mechanism
-from robik.retarget.baking import BALANCES, Balance, balance_by_name
+from robik.objectives.weights import Weights
+from robik.retarget.baking import BALANCES, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from robik.retarget.balance import with_balance
+from robik.retarget.retarget import retarget
 
 TIMES = np.arange(30) / 30
 
@@ -52,3 +54,19 @@ def test_in_the_air_all_the_time_auto_leads_the_centre_of_mass_along_with_the_hi
     assert np.isfinite(led.com).all()
     with pytest.raises(Exception, match="none of the feet foot_l, foot_r ever stands"):
         with_balance(walker, clip, pace="moving")
+
+
+def test_balance_is_planned_frame_by_frame_for_limits_of_the_whole_clip() -> None:
+    """Acceleration and jerk are kept where all frames are solved at once; the plans before that are not."""
+    walker, times = robots.load("walker"), np.arange(45) / 30
+    tracks = {}
+    for name in ("pelvis", "foot_l", "foot_r"):
+        rest = walker.rest_pose(name)
+        path = np.tile(rest.position, (45, 1)) - (name == "pelvis") * np.outer(np.sin(4.0 * times), (0.0, 0.0, 0.02))
+        tracks[name] = Track(path, np.tile(rest.quaternion, (45, 1)))
+    clip = TargetClip(times, tracks)
+    bake = BakeSettings(look_ahead=True, acceleration=8.0, jerk=400.0, cyclic=False)
+    settings = solver_settings(walker, dict.fromkeys(tracks, Weights()), Balance(), bake)
+    motion = retarget(walker, balanced(clip, walker, Balance(), settings), settings, look_ahead=True)
+    assert np.abs(np.diff(motion.values, 2, axis=0)).max() * 900 <= 8.0 * 1.0005
+    assert np.abs(np.diff(motion.values, 3, axis=0)).max() * 27000 <= 400.0 * 1.0005

@@ -7,12 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from robik import robots
 from robik.clips.clip import TargetClip, Track
 from robik.clips.holding import APPROACH, nearness
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
+from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.baking import BakeSettings, Balance, solver_settings
+from robik.retarget.baking import BakeSettings, Balance, balanced, solver_settings
 from robik.retarget.balance import with_balance
+from robik.retarget.retarget import retarget
 from tests.retarget.test_balance import biped, given_by_hand  # noqa: F401 (a fixture)
 
 TIMES = np.arange(361) / 60.0
@@ -63,6 +66,37 @@ def test_a_hand_that_leans_carries_weight_only_while_it_does(biped: Mechanism) -
     assert found.com[leans, 0].min() > 0.1
     assert np.abs(found.com[(TIMES < 2.2) | (TIMES > 3.8), 0] - 0.02).max() < 0.02
     np.testing.assert_allclose(found.tracks["hand"].position[SEATED], hand.position[SEATED], atol=1e-12)
+
+
+def walker_sits(back: float, down: float) -> tuple[Mechanism, TargetClip, Settings]:
+    """The walker on a low seat, as it is baked by default, before its balance."""
+    walker = robots.load("walker")
+    hips = walker.rest_pose("pelvis")
+    u = np.clip(np.minimum(TIMES - 0.5, 5.5 - TIMES) / 2.0, 0.0, 1.0)
+    way = (u * u * (3 - 2 * u))[:, None] * [-back, 0.0, -down]
+    tracks = {"pelvis": Track(hips.position + way, np.tile(hips.quaternion, (len(TIMES), 1)), contact=SEATED)}
+    for name in ("foot_l", "foot_r"):
+        pose = walker.rest_pose(name)
+        place, turn = (np.tile(each, (len(TIMES), 1)) for each in (pose.position, pose.quaternion))
+        tracks[name] = Track(place, turn, contact=np.ones(len(TIMES), bool))
+    clip = TargetClip(TIMES, tracks)
+    weights = dict.fromkeys(tracks, Weights())
+    return walker, clip, solver_settings(walker, weights, Balance(), BakeSettings(), holds={"pelvis"})
+
+
+def test_the_walker_sits_upright_where_it_was_put() -> None:
+    """Its centre of mass goes where a robot's is whose legs lie before it, so that nothing pulls it off the seat."""
+    walker, clip, settings = walker_sits(0.08, 0.06)
+    planned = balanced(clip, walker, Balance(), settings)
+    motion = retarget(walker, planned, settings)
+    pelvis = motion.bodies.index(walker.frame("pelvis").body)
+    assert motion.report.quality.contact_off_mm < 1e-6
+    np.testing.assert_allclose(motion.position[SEATED, pelvis], clip.tracks["pelvis"].position[SEATED], atol=1e-9)
+    assert motion.report.quality.jump_rad < 0.05
+    seated = (TIMES > 2.8) & (TIMES < 3.2)
+    assert np.abs(motion.com[seated, :2] - planned.com[seated, :2]).max() < 0.01
+    rigid = with_balance(walker, clip, margin=Balance().whole_margin(walker))
+    assert np.abs(motion.com[seated, 0] - rigid.com[seated, 0]).min() > 0.015  # what the hips alone would say
 
 
 def test_hips_that_sit_do_not_give_way(biped: Mechanism) -> None:  # noqa: F811
