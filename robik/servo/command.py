@@ -153,22 +153,16 @@ class _Play(AtTerminal):
             time.sleep(GLANCE / 5)
 
     def _watch(self, motion: Motion, how: How) -> int:
-        player, pressed = self._player, self._pressed
-        stops = pauses = 0
-        is_off = False
+        player, pauses = self._player, 0
         while True:
             player.heartbeat()
             status = player.status
-            self._look()
-            if pressed.pauses != pauses:
-                pauses = pressed.pauses
+            is_stop = self._obey()
+            if self._pressed.pauses != pauses:
+                pauses = self._pressed.pauses
                 player.resume() if status.state is PlayState.PAUSED else player.pause()
-            if pressed.stops > stops:
-                stops = pressed.stops
+            if is_stop:
                 player.stop()
-            if pressed.is_torque_off and not is_off:
-                is_off = True
-                player.emergency_stop()
             _show(status)
             if status.state is PlayState.FAULT:
                 raise ServoError(status.message)
@@ -181,7 +175,7 @@ class _Play(AtTerminal):
             times = motion.times[0] + np.array([status.stopped_at, motion.times[-1] - motion.times[0]])
             start, end = times * how.speed
             say(f"--range {start:.2f} {end:.2f} goes on from there")
-        return STOPPED if stops or is_off else 0
+        return STOPPED if self._stops or self._is_off else 0
 
 
 def _show(status: Status) -> None:

@@ -124,7 +124,7 @@ class _Record(AtTerminal):
         Returns:
             The exit code.
         """
-        player, pressed = self._player, self._pressed
+        player = self._player
         try:
             say(self._wait(PlayState.READY, PlayState.HOLDING).message)
         except Stopped:
@@ -134,14 +134,10 @@ class _Record(AtTerminal):
             say("warning: torque is on, so that no hand can move the robot; T turns it off", sys.stderr)
         say(f"recording; {HINT}", sys.stderr)
         player.watch(True)
-        recording, is_off, stops = HandRecording(player.chain), False, pressed.stops
-        while pressed.stops == stops and player.status.state is not PlayState.FAULT:
+        recording = HandRecording(player.chain)
+        while not self._obey() and player.status.state is not PlayState.FAULT:
             player.heartbeat()
             recording.take(player.status)
-            self._look()
-            if pressed.is_torque_off and not is_off:
-                is_off = True
-                player.emergency_stop()
             time.sleep(GLANCE)
         if player.status.state is PlayState.FAULT:
             made.keep(recording)
@@ -227,17 +223,11 @@ class _Teleoperate(AtTerminal):
 
     def _follow(self, pair: Teleoperation) -> None:
         """Follow until the follower stands again."""
-        follower, pressed = self._player, self._pressed
-        stops, is_off = pressed.stops, False
+        follower = self._player
         while follower.status.state.is_moving:
-            pair.step(pressed.pauses % 2 == 0)
-            self._look()
-            if pressed.stops > stops:
-                stops = pressed.stops
+            pair.step(self._pressed.pauses % 2 == 0)
+            if self._obey():
                 follower.stop()
-            if pressed.is_torque_off and not is_off:
-                is_off = True
-                follower.emergency_stop()
             time.sleep(GLANCE)
         if follower.status.state is PlayState.FAULT:
             raise ServoError(follower.status.message)
@@ -246,9 +236,7 @@ class _Teleoperate(AtTerminal):
         """Wait until the follower stands; returns its torque in words."""
         while self._player.status.state.is_moving:
             self._player.heartbeat()
-            self._look()
-            if self._pressed.is_torque_off:
-                self._player.emergency_stop()
+            self._obey()
             time.sleep(GLANCE)
         return self._turn_off_if_asked()
 

@@ -33,6 +33,7 @@ class AtTerminal:
 
     def __init__(self, player: Player, pressed: Controls, notice: Notice) -> None:
         self._player, self._pressed, self._notice = player, pressed, notice
+        self._stops, self._is_off = 0, False  # of what was pressed, what was done
 
     def _look(self) -> None:
         """Take in what was pressed, here or outside."""
@@ -41,6 +42,15 @@ class AtTerminal:
             self._pressed.interrupt()
         self._pressed.look()
         self._pressed.is_torque_off |= asked == TORQUE_OFF
+
+    def _obey(self) -> bool:
+        """Take in what was pressed, and turn torque off at once where that is asked; return whether a stop is."""
+        self._look()
+        if self._pressed.is_torque_off and not self._is_off:
+            self._is_off = True
+            self._player.emergency_stop()
+        before, self._stops = self._stops, self._pressed.stops
+        return self._stops > before
 
     def _wait(self, *states: PlayState) -> Status:
         """Wait until the player is there; a stop ends that at once while it connects, which changes nothing."""
