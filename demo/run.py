@@ -2,7 +2,8 @@
 
 `make demo`, or `make demo BVH=file` with a recording.
 
-Leaves out/walker.blend, out/walker.csv, out/report.json and out/walker.png, and prints what came out.
+Leaves out/walker.blend, out/walker.csv, out/report.json, out/walker.png and, if something stands in physics,
+out/walker_stood.csv; prints what came out.
 """
 
 from __future__ import annotations
@@ -41,10 +42,8 @@ def main() -> int:
             print(error, file=sys.stderr)
             return 2
     (arguments.out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    print(
-        f"\n{table}\n\n{arguments.out}: walker.blend, walker.csv, report.json, walker.png;"
-        f" {time.perf_counter() - began:.0f} s"
-    )
+    files = ", ".join(sorted(path.name for path in arguments.out.iterdir() if path.is_file()))
+    print(f"\n{table}\n\n{arguments.out}: {files}; {time.perf_counter() - began:.0f} s")
     return 0
 
 
