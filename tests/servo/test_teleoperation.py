@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robik.cli import main
 from robik.errors import ServoError
 from robik.motions import load_motion
 from robik.servo.chain import ServoChain, default_chain
@@ -124,7 +125,7 @@ def test_the_follower_does_what_the_hand_does(arms: Arms) -> None:
     assert np.ptp(motion.values[:, 3]) < 1e-9
 
 
-@pytest.mark.parametrize("ending", ["ESC", "SIGINT", "SIGTERM", "hang up"])
+@pytest.mark.parametrize("ending", ["ESC", "SIGINT", "SIGTERM", "hang up", "servos stop", "servos stop, the leader's"])
 def test_it_stops_softly_and_holds(ending: str, arms: Arms) -> None:
     with following(arms) as terminal:
         arms.sweep(0.7)
@@ -133,6 +134,8 @@ def test_it_stops_softly_and_holds(ending: str, arms: Arms) -> None:
             "SIGINT": lambda: terminal.process.send_signal(signal.SIGINT),
             "SIGTERM": lambda: terminal.process.send_signal(signal.SIGTERM),
             "hang up": terminal.hang_up,
+            "servos stop": lambda: main(["servos", "stop", "--port", arms.follower.port]),
+            "servos stop, the leader's": lambda: main(["servos", "stop", "--port", arms.leader.port]),
         }
         act[ending]()
         code, printed = terminal.end()
