@@ -48,7 +48,7 @@ def _tell(root: Object) -> None:
     result = root.robik.robot.result
     print(
         f"  {result.frames} frames, contacts {1e3 * result.contact_off:.4f} mm off, soles {1e3 * result.sunk:.2f} mm in"
-        f" the ground, slide {1e3 * result.slide:.3f} mm/s;"
+        f" the ground, slide {result.slide:.4f} mm/s;"
         f" {add_on('scene.bake.result').status(result)}"
     )
     for row in result.penetration:
