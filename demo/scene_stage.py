@@ -153,18 +153,22 @@ def _pictures(name: str, root: Object, rig: Object, things: list[Object], out: P
     scene = bpy.context.scene
     picture.set_up_camera()
     frames = np.linspace(scene.frame_start + 5, scene.frame_end - 5, MOMENTS).astype(int).tolist()
-    body = next(o for o in root.children_recursive if o.robik.kind == "BODY")
-    tall = root.robik.robot.character.scale * 1.75
     rows = []
-    for hidden, place, height in (
-        ([*meshes(root), *things], lambda: rig.matrix_world @ rig.pose.bones["hips"].head, 1.75),
-        ([rig, *rig.children_recursive], lambda: body.matrix_world.translation.copy(), tall),
+    for seen, hidden, height in (
+        (rig.children_recursive, [*meshes(root), *things], 1.75),
+        (meshes(root), [rig, *rig.children_recursive], root.robik.robot.character.scale * 1.75),
     ):
         cells = []
         for frame in frames:
             scene.frame_set(frame)
-            at = place()
             label = f"{(frame - 1) / RATE:.1f} s"
-            cells.append(picture.shoot(hidden, Vector((at.x, at.y, at.z - 0.52 * height)), height / 0.57, label))
+            cells.append(picture.shoot(hidden, _below(seen), height / 0.57, label))
         rows.append(np.concatenate(cells, axis=1))
     picture.save(np.concatenate(rows, axis=0), out / f"{name}-{root.robik.label}.png")
+
+
+def _below(objects: list[Object]) -> Vector:
+    """Return the lowest height of some objects, below the middle of them."""
+    corners = np.array([o.matrix_world @ Vector(corner) for o in objects for corner in o.bound_box])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    return Vector((*(0.5 * (low + high))[:2], low[2]))
