@@ -9,6 +9,7 @@ from scipy.spatial.transform import Slerp
 
 from ..errors import ClipError
 from ..mechanism.orientations import quaternions, rotation
+from ..straight import straight
 from .curves import Curves
 from .motion import BaseTrack, Motion
 
@@ -52,13 +53,12 @@ def played_straight(motion: Motion, rate: float) -> Motion:
     times = _times(motion, rate)
     inside = np.clip(times, *motion.times[[0, -1]])  # rounding may put the last one behind the end
 
-    def at(column: np.ndarray) -> np.ndarray:
-        return np.interp(inside, motion.times, column)
+    def at(values: np.ndarray) -> np.ndarray:
+        return straight(inside, motion.times, values)
 
-    values = np.array([at(column) for column in motion.values.T]).reshape(len(motion.actuators), len(times)).T
-    base = motion.base
+    values, base = at(motion.values), motion.base
     if base is not None:
-        position = np.column_stack([at(column) for column in base.position.T])
+        position = at(base.position)
         base = BaseTrack(
             body=base.body, position=position, quaternion=_orientations(motion.times, base.quaternion, inside)
         )

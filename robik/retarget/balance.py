@@ -23,6 +23,7 @@ from ..clips.support import placed, sole_polygon
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..skeleton.hips import hips_of
+from ..straight import straight
 from .com_path import Smoothness, levers, outside, smooth_inside, zero_moment
 from .footholds import Footholds
 
@@ -147,8 +148,8 @@ class BalancePlan:
     def _path(self, offset: np.ndarray) -> np.ndarray:
         """Return the path of the centre of mass (N, 2) [m] at the grid's times."""
         grid, feet = self._grid, self._feet
-        wish = np.column_stack([np.interp(grid, self._clip.times, column) for column in self._wish.T])
-        off = np.column_stack([np.interp(grid, self._clip.times, column) for column in offset.T])
+        wish = straight(grid, self._clip.times, self._wish)
+        off = straight(grid, self._clip.times, offset)
         acceleration = (self._stiffness * RATE) ** 4
         height = gaussian_filter1d(wish[:, 2] - feet.ground, NOISE * RATE, mode="nearest")
         lever = levers(height, RATE)

@@ -15,6 +15,7 @@ from ..clips.clip import TargetClip
 from ..clips.contacts import foot_poses
 from ..clips.support import convex_hull, inset, placed, sole_axes, sole_polygon
 from ..mechanism.model import Mechanism
+from ..straight import straight
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,13 +63,13 @@ class Footholds:
         for name, contact in contacts.items():
             position, quaternion = foot_poses(mechanism, clip, name)
             if not mechanism.frame(name).is_foot:
-                centres[name] = _resampled(grid, clip.times, position[:, :2])
+                centres[name] = straight(grid, clip.times, position[:, :2])
                 outlines[name] = centres[name][:, None]
                 continue
             inside = placed(sole_inside(mechanism, name, margin), position, quaternion)
             centre = placed(sole_polygon(mechanism.frame(name)).mean(axis=0)[None], position, quaternion)[:, 0]
-            outlines[name] = _resampled(grid, clip.times, inside[..., :2])
-            centres[name] = _resampled(grid, clip.times, centre[:, :2])
+            outlines[name] = straight(grid, clip.times, inside[..., :2])
+            centres[name] = straight(grid, clip.times, centre[:, :2])
             heights.append(centre[contact, 2])
             lowest = min(lowest, centre[:, 2].min())
         stood = np.concatenate(heights)
@@ -131,13 +132,6 @@ def sole_inside(mechanism: Mechanism, name: str, margin: float) -> np.ndarray:
     outline, axes = sole_polygon(mechanism.frame(name)), sole_axes(mechanism.frame(name))
     middle = outline.mean(axis=0)
     return middle + inset((outline - middle) @ axes[:2].T, margin) @ axes[:2]
-
-
-def _resampled(grid: np.ndarray, times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values (T, …) at the grid's times, linearly between samples."""
-    flat = values.reshape(len(times), -1)
-    columns = [np.interp(grid, times, flat[:, k]) for k in range(flat.shape[1])]
-    return np.column_stack(columns).reshape(len(grid), *values.shape[1:])
 
 
 def planned_feet(

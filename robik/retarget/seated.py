@@ -15,6 +15,7 @@ from ..clips.contacts import find_contacts
 from ..clips.holding import holding, nearness
 from ..mechanism.model import Mechanism
 from ..objectives.settings import Settings
+from ..straight import straight
 from .balance import default_wish, hips_held
 from .reach import thinned
 from .retarget import Retargeting
@@ -42,6 +43,5 @@ def seated_wish(
         yield frames / len(solving.clip.times)
     motion, wish = solving.motion(), default_wish(mechanism, clip, find_contacts(mechanism, clip))
     assert motion.com is not None
-    times = clip.times - clip.times[0]
-    found = np.column_stack([np.interp(times, motion.times, column) for column in motion.com.T])
+    found = straight(clip.times - clip.times[0], motion.times, motion.com)
     return wish + nearness(clip.times, holding(mechanism, clip)[hips])[:, None] * (found - wish)

@@ -21,6 +21,7 @@ from ..dynamics.zero_moment import point_mass_zero_moment, zero_moment_points
 from ..mechanism.model import Mechanism
 from ..motions import Motion
 from ..objectives.settings import Settings
+from ..straight import straight
 from .balance import MOVING, BalancePlan
 from .reach import Reached, thinned
 from .retarget import Retargeting
@@ -70,7 +71,9 @@ def passes(
         best, least = clip, cost
         if short <= KEPT * margin:
             break
-        clip = plan.clip(_at_all(first.times, part.times, _by_limbs(mechanism, part, motion, plan.ground)))
+        clip = plan.clip(
+            straight(first.times - first.times[0], part.times, _by_limbs(mechanism, part, motion, plan.ground))
+        )
     yield 1.0, best
 
 
@@ -99,7 +102,3 @@ def _by_limbs(mechanism: Mechanism, clip: TargetClip, motion: Motion, ground: fl
     off[~(np.isfinite(off).all(axis=1) & stands)] = 0.0
     most = LIMBS * float(np.mean(clip.com[:, 2] - ground))
     return off * np.minimum(1.0, most / np.maximum(np.linalg.norm(off, axis=1), 1e-12))[:, None]
-
-
-def _at_all(times: np.ndarray, some: np.ndarray, values: np.ndarray) -> np.ndarray:
-    return np.column_stack([np.interp(times, some, column) for column in values.T])

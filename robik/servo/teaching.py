@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ServoError
+from ..straight import straight
 from .chain import ServoChain
 from .status import Status
 from .trajectory import Between
@@ -142,7 +143,7 @@ class HandRecording:
             raise ServoError(f"a recording needs at least {SHORTEST:g} s in which the servos say where they are")
         there, values = np.array(self._times) - self._times[0], np.array(self._values)
         times = np.arange(int(there[-1] * RATE) + 1) / RATE
-        return times, np.column_stack([np.interp(times, there, column) for column in values.T])
+        return times, straight(times, there, values)
 
 
 def between_poses(poses: Poses, actuators: tuple[str, ...]) -> Motion:

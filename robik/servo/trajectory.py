@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ..errors import ServoError
+from ..straight import straight
 from .chain import ServoChain
 
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ def part(motion: Motion, start: float | None = None, end: float | None = None, s
         raise ServoError(f"the speed of playing must be positive, not {speed!r}")
     inside = motion.times[(motion.times > begin + 1e-9) & (motion.times < finish - 1e-9)]
     times = np.unique(np.concatenate([[begin], inside, [finish]]))
-    values = np.column_stack([np.interp(times, motion.times, column) for column in motion.values.T])
+    values = straight(times, motion.times, motion.values)
     return Motion(times=times / speed, actuators=motion.actuators, values=values)
 
 
