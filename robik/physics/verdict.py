@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import degrees
 from typing import Any
 
 import numpy as np
 
 from ..dynamics.loads import Load, battery_power, motor_loads
+from ..simulation.trials import Trial
+from .falling import Record, cause, least_margin
 from .obstacles import RAISED, obstacles
 from .plan import Plan
-from .trials import Trial
 
 HOT = 0.05  # of the heat of a stalled motor, from which it is worth a word
 
@@ -150,7 +150,7 @@ def judged(
     trials: Sequence[Trial],
     found: Sequence[Mapping[str, Any]],
     bodies: tuple[str, ...],
-    states: Mapping[str, np.ndarray],
+    record: Record,
 ) -> Verdict:
     """Return the verdict.
 
@@ -159,44 +159,38 @@ def judged(
         trials: The undisturbed one first.
         found: What the process said of each trial, as far as they were simulated.
         bodies: Names of the simulated bodies, in order.
-        states: Their poses: `times`, `position`, `quaternion`.
+        record: What the robot did in the first trial.
 
     Returns:
         The verdict.
     """
-    first, power = found[0], battery_power(plan.dynamics, plan.drives)
-    begin, fell = float(plan.motion.times[0]), first["falls_at"]
-    names = plan.mechanism.actuators
+    fell, power = found[0]["falls_at"], battery_power(plan.dynamics, plan.drives)
+    begin, names = float(plan.motion.times[0]), plan.mechanism.actuators
     stands = [each["falls_at"] is None and not each["broken"] for each in found]
     stood = [stands[k] for k in range(1, len(found)) if not trials[k].name]
     sample = None if fell is None else int(np.searchsorted(plan.motion.times, begin + fell))
-    margin = (float(first["margin"]), begin + float(first["margin_at"])) if "margin" in first else None
+    least = least_margin(record)
+    torque, heat = record.torque_shares(np.array([plan.drives[name].effort for name in names]))
     return Verdict(
         stands=fell is None,
         falls_at_s=None if fell is None else max(begin + fell, begin),
         falls_at_sample=None if sample is None else min(sample, len(plan.motion.times) - 1),
-        cause="" if fell is None else _cause(first),
+        cause="" if fell is None else cause(record, plan.reference, tuple(plan.standing)),
         disturbances={trials[k].name: stands[k] for k in range(1, len(found)) if trials[k].name},
         stands_share=float(np.mean(stood)) if stood else None,
         trials=len(stood),
         seconds=float(plan.motion.times[-1]) - begin,
-        margin=margin,
+        margin=None if least is None else (least[0], begin + least[1]),
         zero_moment_inside=plan.zero_moment_inside if plan.standing else None,
-        torque_share=dict(zip(names, first["torque_share"], strict=True)),
-        heat_share=dict(zip(names, first["heat_share"], strict=True)),
+        torque_share=dict(zip(names, torque.tolist(), strict=True)),
+        heat_share=dict(zip(names, heat.tolist(), strict=True)),
         obstacles=() if fell is None or not plan.standing else tuple(obstacles(plan)),
         leg_stiffness=plan.shares,
         loads=motor_loads(plan.dynamics, plan.drives),
         power=None if power is None else (float(power.mean()), float(power.max())),
         is_fixed=not plan.standing,
         bodies=bodies,
-        **{name: states[name] for name in ("times", "position", "quaternion")},
+        times=record.times,
+        position=record.position,
+        quaternion=record.quaternion,
     )
-
-
-def _cause(found: Mapping[str, Any]) -> str:
-    """Return why the robot fell, in words."""
-    if "foot" not in found:
-        return "no foot touched the floor"
-    gave = f", {found['motor']} gave {degrees(abs(found['gave'])):.1f}°" if found["motor"] else ""
-    return f"weight left {found['foot']} {found['way']}{gave}"

@@ -12,7 +12,7 @@ from ...robik.motions import Motion
 from ...robik.physics.motors import Motors, told_of_data
 from ...robik.physics.plan import planned
 from ...robik.physics.process import simulate
-from ...robik.physics.trials import SINGLE, draws
+from ...robik.simulation.trials import SINGLE, draws
 from ...robik.physics.verdict import Verdict
 from ..long_work.steps import Progress, in_thread
 from .curves import baked_frames, read_motion
