@@ -123,7 +123,12 @@ class Stream:
         self._last, self._led = np.zeros(len(chain.servos), dtype=np.int64), np.zeros(len(chain.servos))
         self._speeds = np.zeros(len(chain.servos))
         self._reported, self._began = 0.0, inf
-        self._looks = [Looks(line, settings.silence, self._note, self._miss) for line in bus.lines]
+        beside = righting.beside if righting else None
+        self._looks = [
+            Looks(line, settings.silence, self._note, self._miss, beside if beside and beside.is_on(line) else None)
+            for line in bus.lines
+        ]
+        self._turns = 2 if beside else 1  # between goals: the sensor's, and the servos'
         self._place = {servo.id: k for k, servo in enumerate(chain.servos)}
         size = chain.packet_bytes(self._per_unit is not None)
         self._goal_seconds = size * BITS_PER_BYTE / chain.baud_rate
@@ -216,10 +221,12 @@ class Stream:
 
     def _look(self) -> None:
         """Take in what was answered, and ask on every line what fits before the next goals."""
-        moment = Moment(time.perf_counter(), self.at, self._last, self._speeds)
-        slack = self.schedule.slack - self._goal_seconds
-        seconds = max([looks.turn(slack, moment) for looks in self._looks])
-        if seconds > 0.0:
+        for _ in range(self._turns):
+            moment = Moment(time.perf_counter(), self.at, self._last, self._speeds)
+            slack = self.schedule.slack - self._goal_seconds
+            seconds = max([looks.turn(slack, moment) for looks in self._looks])
+            if seconds <= 0.0:
+                return
             self._bus.emergency.pause(seconds)  # the wire is theirs; an adapter may give the answers later
             for looks in self._looks:
                 looks.collect()
