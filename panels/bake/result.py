@@ -86,6 +86,7 @@ def _draw_buttons(layout: UILayout, context: Context) -> None:
     row = layout.row(align=True)
     row.operator("robik.judge_penetration", text="Penetration")
     row.operator("robik.export_motion", text="Export Motion…")
+    layout.operator("robik.export_scene", text="MuJoCo Scene…")
 
 
 def _draw_kept(layout: UILayout, result: PropertyGroup) -> None:
