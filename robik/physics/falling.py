@@ -97,7 +97,7 @@ def cause(record: Record, reference: Motion, feet: Sequence[str]) -> str:
     if len(record.times) < 3 or not len(record.foot_of):
         return "no foot touched the floor"
     point, margin = record.balance
-    if not np.isfinite(margin[record.times >= 0.0]).any():
+    if not np.isfinite(margin).any():
         return "no foot touched the floor"
     inside = np.flatnonzero(margin >= 0.0)
     onset = int(min(inside[-1] + 1, len(margin) - 1)) if len(inside) else 0

@@ -13,6 +13,7 @@ EDGE = 0.05  # of its length: a sole whose points differ more in height stands o
 OFTEN = 0.05  # share of the samples in which something is worth a word
 INSIDE = 0.97  # share of the samples in which the zero-moment point is to be inside
 SLIDES = 0.03  # [m/s] of a standing foot
+PLACEHOLDER = 1.0  # [N m] of effort in files whose author gave none
 GIVES = 2.0  # [degrees] by which a motor may give way before it is worth a word
 
 
@@ -55,7 +56,15 @@ def _weak_motors(plan: Plan) -> list[str]:
     share = np.abs(plan.dynamics.torque).max(axis=0) / np.where(np.isfinite(effort), effort, np.inf)
     weak = sorted(zip(share.tolist(), plan.dynamics.actuators, strict=True), reverse=True)
     named = ", ".join(f"{name} {100 * part:.0f} %" for part, name in weak[:3] if part > 1.0)
-    return [f"the motion needs more torque than motors have: {named}"] if named else []
+    said = (
+        f"; all have {PLACEHOLDER:g} N m, as exporters write where nobody gave a torque" if _are_unsaid(effort) else ""
+    )
+    return [f"the motion needs more torque than motors have: {named}{said}"] if named else []
+
+
+def _are_unsaid(effort: np.ndarray) -> bool:
+    """Return whether all motors' efforts (A,) are what exporters write where nobody gave one."""
+    return len(effort) > 1 and bool((effort == PLACEHOLDER).all())
 
 
 def _tilted_soles(plan: Plan) -> list[str]:

@@ -50,6 +50,13 @@ def test_what_leans_too_far_falls_forwards_and_says_so() -> None:
     assert verdict.zero_moment_inside < 0.9
 
 
+def test_what_falls_before_the_motion_begins_says_which_way() -> None:
+    motion = lean(0.8)
+    verdict = run(planned(tower(), replace(motion, values=np.full_like(motion.values, 0.8)), STIFF))
+    assert verdict.falls_at_s == 0.0
+    assert verdict.cause.startswith("weight left sole forwards")
+
+
 @pytest.mark.parametrize(("share", "stands"), [(0.7, False), (1.6, True)])
 def test_a_motor_holds_a_leg_only_if_it_is_stiffer_than_m_g_h(share: float, stands: bool) -> None:
     robot = tower()
@@ -155,16 +162,18 @@ def test_meshes_go_along_with_the_scene(tmp_path: Path) -> None:
     robot = tower()
     (tmp_path / "here").mkdir()
     write_stl(tmp_path / "here/foot.stl", np.eye(4, 3), np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]))
-    shown = replace(
-        robot.bodies[0],
-        visuals=(Visual("mesh", (1.0, 1.0, 1.0), file="foot.stl"), Visual("mesh", (1.0, 1.0, 1.0), file="foot.dae")),
-    )
+    (tmp_path / "here/half.stl").write_bytes((tmp_path / "here/foot.stl").read_bytes()[:-20])
+    (tmp_path / "here/text.stl").write_text("solid foot\nendsolid foot\n", encoding="utf-8")
+    files = ("foot.stl", "foot.dae", "half.stl", "text.stl")
+    shown = replace(robot.bodies[0], visuals=tuple(Visual("mesh", (1.0, 1.0, 1.0), file=file) for file in files))
     plan = planned(replace(robot, bodies=(shown, robot.bodies[1])), lean(0.0), STIFF)
     (tmp_path / "there").mkdir()
     scene, _, said = save_scene(plan, tmp_path / "there/stage.xml", tmp_path / "here/tower.robik.json")
     assert mujoco.MjModel.from_xml_path(str(scene)).nmesh == 1
-    assert len(said) == 1
+    assert len(said) == 2
     assert "foot.dae" in said[0]
+    assert "half.stl" in said[1]
+    assert "text.stl" in said[1]
 
 
 def test_a_robot_on_the_ground_cannot_fall() -> None:
