@@ -177,6 +177,11 @@ class Looks:
         look.ask()
         return seconds
 
+    @property
+    def is_aside(self) -> bool:
+        """Return whether the board has been asked and has not answered yet."""
+        return self._aside is not None
+
     def _ask_aside(self, beside: Beside, slack: float) -> float:
         """Ask the board, where that fits, and return how long the wire is needed [s]."""
         look = beside.begin_look()

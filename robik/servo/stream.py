@@ -23,6 +23,7 @@ from .telemetry import Telemetry
 REPORT_EVERY = 0.1  # [s]
 LOOK = 0.05  # [s] between looks at the servos while nothing plays
 NAP = 1e-3  # [s] between looks at whether the last answers are there
+LEFT = 2e-3  # [s] before the next goals, in which nobody waits for a sensor any more
 STALL = 0.03  # [s] without goals, beyond the time between them, after which servos count as standing
 FORWARD, CREEP = 1.3, 8  # in a goal's speed: times what it needs, and units more, so that nobody is left behind
 
@@ -230,6 +231,10 @@ class Stream:
             self._bus.emergency.pause(seconds)  # the wire is theirs; an adapter may give the answers later
             for looks in self._looks:
                 looks.collect()
+            while any(looks.is_aside for looks in self._looks) and self.schedule.slack > LEFT:
+                self._bus.emergency.pause(NAP)
+                for looks in self._looks:
+                    looks.collect()
 
     def _finish_looks(self) -> None:
         """Wait for what has been asked."""
