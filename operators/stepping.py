@@ -90,7 +90,7 @@ class Stepping(Reporting):
         self._is_apart = progress.is_apart
         context.workspace.status_text_set(f"RobIK: {self._told(progress)}    ESC: stop, nothing will be changed")
         context.window_manager.progress_update(progress.fraction or 0.0)
-        return {"RUNNING_MODAL", "PASS_THROUGH"} if self._is_apart else {"RUNNING_MODAL"}
+        return {"PASS_THROUGH"} if self._is_apart else {"RUNNING_MODAL"}
 
     def _met(self, event: Event) -> set[str]:
         """Keep keys and clicks from the scene, but for looking at it and playing it while the work is elsewhere."""
@@ -99,7 +99,7 @@ class Stepping(Reporting):
         if event.type == "SPACE" and event.value == "PRESS":
             bpy.ops.screen.animation_play()
         looks = event.type in LOOKING or event.type.startswith(LOOKING_ROUND)
-        return {"RUNNING_MODAL", "PASS_THROUGH"} if looks else {"RUNNING_MODAL"}
+        return {"PASS_THROUGH"} if looks else {"RUNNING_MODAL"}
 
     def _told(self, progress: Progress) -> str:
         """Return what is being done, how far it is, and how long it may take yet."""

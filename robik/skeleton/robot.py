@@ -103,9 +103,8 @@ def _chains(robot: RigidParts, mechanism: Mechanism) -> dict[tuple[str, str], li
             one, other = sorted(
                 pair.chains, key=lambda c: (robot.side_of(c) or "m", -float(tree.points[0, list(c), 1].sum()))
             )
-            if kind != ARM:
-                one, other = robot.to_the_ground(one), robot.to_the_ground(other)
-            chains |= {(kind, "l"): list(one), (kind, "r"): list(other)}
+            for side, chain in (("l", one), ("r", other)):
+                chains[kind, side] = list(chain) if kind == ARM else robot.to_the_ground(chain)
     return chains
 
 
