@@ -14,6 +14,7 @@ from .falling import Record, cause, least_margin
 from .obstacles import RAISED, obstacles
 from .plan import Plan
 
+BURNT = 10.0  # of the heat of a stalled motor, from which it does not matter how much
 HOT = 0.05  # of the heat of a stalled motor, from which it is worth a word
 
 
@@ -115,7 +116,8 @@ class Verdict:
             found.append(f"the motors take {mean:.1f} W from the battery on average, {most:.1f} W at most")
         hot = max(self.loads.items(), key=lambda item: item[1].heat, default=None)
         if hot is not None and hot[1].heat > HOT:
-            found.append(f"hottest motor: {hot[0]}, {100 * hot[1].heat:.0f} % of the heat of a stalled one")
+            heat = f"{100 * hot[1].heat:.0f} % of" if hot[1].heat < BURNT else "many times"
+            found.append(f"hottest motor: {hot[0]}, {heat} the heat of a stalled one")
         beyond = {name: load.beyond for name, load in self.loads.items() if load.beyond}
         if beyond:
             named = ", ".join(f"{name} in {count} frames" for name, count in list(beyond.items())[:3])

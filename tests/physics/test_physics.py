@@ -14,10 +14,10 @@ import pytest
 
 from robik.cli import main
 from robik.dynamics.drives import Drive, carry_weight, default_drives, standing_stiffness
-from robik.dynamics.inverse import inverse_dynamics
+from robik.dynamics.inverse import InverseDynamics, inverse_dynamics
 from robik.errors import ClipError, MechanismError, RobikError
 from robik.formats.mesh_data import write_stl
-from robik.mechanism import Visual
+from robik.mechanism import Body, Joint, Pose, Visual
 from robik.motions import Motion, load_motion, save_motion
 from robik.physics import draws, planned, process, run
 from robik.physics.export import save_scene
@@ -55,6 +55,19 @@ def test_what_falls_before_the_motion_begins_says_which_way() -> None:
     verdict = run(planned(tower(), replace(motion, values=np.full_like(motion.values, 0.8)), STIFF))
     assert verdict.falls_at_s == 0.0
     assert verdict.cause.startswith("weight left sole forwards")
+
+
+def test_a_leg_with_a_joint_that_nothing_drives_is_told() -> None:
+    """As Cassie's, whose springs are not read: what motors would have to give for it is no number to tell."""
+    robot = tower()
+    loose = Body("loose", 2.0, com=(0.0, 0.0, 0.4), inertia=(0.02,) * 3 + (0.0,) * 3, pose=Pose((0.0, 0.0, 0.6)))
+    hinge = Joint("spring", "revolute", "weight", "loose", position=(0.0, 0.0, 0.6), axis=(0.0, 1.0, 0.0))
+    robot = robot.with_changes(bodies=(*robot.bodies, loose), joints=(*robot.joints, hinge))
+    assert InverseDynamics(robot).undriven_joints == ("spring",)
+    assert InverseDynamics(tower()).undriven_joints == InverseDynamics(load("walker")).undriven_joints == ()
+    verdict = run(planned(robot, lean(0.4), STIFF))
+    assert not verdict.stands
+    assert verdict.obstacles[0].startswith("nothing drives spring: motors and ground alone cannot do the motion")
 
 
 @pytest.mark.parametrize(("share", "stands"), [(0.7, False), (1.6, True)])
