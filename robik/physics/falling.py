@@ -1,4 +1,4 @@
-"""How near to a fall a robot came in a simulation, and how it fell."""
+"""Balance of a robot in a simulation: the least margin, and the cause of a fall."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOOK = 4  # chunks of the simulation between two looks at the balance
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What a robot did in a simulation at K times.
+    """Record of what a robot did in a simulation, at K times.
 
     Attributes:
         times: (K,) in the motion's time, below 0 before it begins [s].
@@ -47,6 +47,9 @@ class Record:
 
         Args:
             efforts: (A,) [N m or N]; infinite where they are not known.
+
+        Returns:
+            Shares (A,), and their mean squares (A,).
         """
         started = np.abs(self.forces[self.times >= 0.0]) / efforts
         heat = (started**2).mean(axis=0) if len(started) else np.zeros(len(efforts))
@@ -69,10 +72,13 @@ class Record:
 
 
 def least_margin(record: Record) -> tuple[float, float] | None:
-    """Return the smallest margin of balance in a motion [m] and when it was [s]; None where no foot stood.
+    """Return the smallest margin of balance in a motion.
 
     Args:
         record: Of the simulation.
+
+    Returns:
+        The margin [m] and when it was [s]; None where no foot stood.
     """
     if len(record.times) < 3 or not len(record.foot_of):
         return None
@@ -93,6 +99,9 @@ def cause(record: Record, reference: Motion, feet: Sequence[str]) -> str:
         record: Of the simulation.
         reference: The motion that is meant, from time 0 on.
         feet: Names.
+
+    Returns:
+        The cause.
     """
     if len(record.times) < 3 or not len(record.foot_of):
         return "no foot touched the floor"

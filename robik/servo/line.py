@@ -275,12 +275,15 @@ class BoardLine(Protocol):
     """A line that can also read boards on its bus that are none of its servos."""
 
     def read_beside(self, id: int, address: int, size: int) -> bytes | None:
-        """Return bytes of a board, asking once; None without an answer.
+        """Return bytes of a board, asking once.
 
         Args:
             id: Its id.
             address: Of the first byte.
             size: Number of bytes.
+
+        Returns:
+            The bytes; None without an answer.
         """
         ...
 
@@ -291,5 +294,8 @@ class BoardLine(Protocol):
             id: Its id.
             address: Of the first byte.
             size: Number of bytes.
+
+        Returns:
+            The look.
         """
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -37,6 +37,13 @@ class RigidParts:
         """Return name and position of the foot or hand that is fixed on a lower leg or forearm.
 
         Its tip where none is called so.
+
+        Args:
+            node: Index of a part.
+            part: Name of a part of a body.
+
+        Returns:
+            Name, and position (3,) [m].
         """
         for name in self.members[node]:
             if name in self.places and part_of(robot_name(name))[0] == part and self.places[name].any():
@@ -44,12 +51,27 @@ class RigidParts:
         return (self.tree.names[node] if part == "foot" else ""), self.tree.tips[node]
 
     def says(self, node: int, parts: Iterable[str]) -> str | None:
-        """Return the side of a part that is called one of these; None for one that is not."""
+        """Return the side of a part that is called one of these; None for one that is not.
+
+        Args:
+            node: Index of a part.
+            parts: Names of parts of a body.
+
+        Returns:
+            "l", "r", empty, or None.
+        """
         said = [part_of(robot_name(name)) for name in self.members[node]]
         return next((side for part in parts for found, side in said if found == part), None)
 
     def side_of(self, chain: Iterable[int]) -> str:
-        """Return the side that most names along a limb say, "l" or "r"; empty where they say none."""
+        """Return the side that most names along a limb say.
+
+        Args:
+            chain: Indices of its parts.
+
+        Returns:
+            "l" or "r"; empty where they say none.
+        """
         said = [part_of(robot_name(name))[1] for node in chain for name in self.members[node]]
         return "" if said.count("l") == said.count("r") else max("lr", key=said.count)
 
@@ -89,9 +111,56 @@ class RigidParts:
         return any((x in a and y in b) or (x in b and y in a) for x, y in self.closings)
 
     def is_ahead(self, chain: Iterable[int]) -> bool | None:
-        """Return whether names along a limb say that it is in front, as LF and FL, or behind; None where neither."""
+        """Return whether names along a limb say that it is in front, as LF and FL, or behind.
+
+        Args:
+            chain: Indices of its parts.
+
+        Returns:
+            Whether it is; None where they say neither.
+        """
         words = {word.lower() for node in chain for name in self.members[node] for word in WORD.findall(name)}
         return None if bool(words & FRONT) == bool(words & HIND) else bool(words & FRONT)
+
+
+@dataclass(eq=False)
+class _Walk:
+    """Bodies in the order of their distance from the base, each with the part that it belongs to."""
+
+    part: dict[str, int] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    moved: list[Joint | None] = field(default_factory=list)
+    members: list[list[str]] = field(default_factory=list)
+    closings: list[tuple[int, int]] = field(default_factory=list)
+
+    def go(self, mechanism: Mechanism) -> None:
+        """Visit every body once; a joint to one that was visited closes a loop."""
+        joints: dict[str, list[Joint]] = {}
+        for each in mechanism.joints:
+            joints.setdefault(each.parent, []).append(each)
+        held = {each.child for each in mechanism.joints if each.parent != WORLD}
+        roots = [body.name for body in mechanism.bodies if body.name not in held] or [mechanism.bodies[0].name]
+        queue: deque[tuple[str, int, Joint | None]] = deque((root, -1, None) for root in roots)
+        while queue:
+            body, parent, joint = queue.popleft()
+            if body in self.part:
+                self.closings += [(parent, self.part[body])] if parent >= 0 else []
+                continue
+            self.add(body, parent, joint)
+            queue.extend((hung.child, self.part[body], hung) for hung in joints.get(body, ()))
+
+    def add(self, body: str, parent: int, joint: Joint | None) -> None:
+        """Take a body in: as a part of its own, or as one more of the part that it is fixed to."""
+        if joint is not None and not joint.motions:
+            self.part[body] = parent
+            self.members[parent].append(body)
+            return
+        self.part[body] = len(self.names)
+        self.names.append(body)
+        self.parents.append(parent)
+        self.moved.append(joint)
+        self.members.append([body])
 
 
 def rigid_parts(mechanism: Mechanism) -> RigidParts:
@@ -103,49 +172,25 @@ def rigid_parts(mechanism: Mechanism) -> RigidParts:
     Returns:
         Its rigid parts.
     """
-    joints: dict[str, list[Joint]] = {}
-    for each in mechanism.joints:
-        joints.setdefault(each.parent, []).append(each)
-    closings: list[tuple[str, str]] = []
-    held = {each.child for each in mechanism.joints if each.parent != WORLD}
-    roots = [body.name for body in mechanism.bodies if body.name not in held] or [mechanism.bodies[0].name]
-    part: dict[str, int] = {}
-    names: list[str] = []
-    parents: list[int] = []
-    moved: list[Joint | None] = []
-    members: list[list[str]] = []
-    queue: deque[tuple[str, int, Joint | None]] = deque((root, -1, None) for root in roots)
-    while queue:
-        body, parent, joint = queue.popleft()
-        if body in part:
-            closings += [(joint.parent, body)] if joint is not None else []
-            continue
-        if joint is None or joint.motions:
-            part[body] = len(names)
-            names.append(body)
-            parents.append(parent)
-            moved.append(joint)
-            members.append([body])
-        else:
-            part[body] = parent
-            members[parent].append(body)
-        queue.extend((hung.child, part[body], hung) for hung in joints.get(body, ()))
+    walk = _Walk()
+    walk.go(mechanism)
     for frame in mechanism.frames:
-        if frame.body in part:
-            members[part[frame.body]].insert(1, frame.name)
+        if frame.body in walk.part:
+            walk.members[walk.part[frame.body]].insert(1, frame.name)
     rest = {body.name: np.array(body.pose.position) for body in mechanism.bodies}
     points = np.array(
-        [rest[name] if joint is None else np.array(joint.position) for name, joint in zip(names, moved, strict=True)]
+        [
+            rest[name] if joint is None else np.array(joint.position)
+            for name, joint in zip(walk.names, walk.moved, strict=True)
+        ]
     )
-    tips = np.array([_farthest(mechanism, points[k], members[k]) for k in range(len(names))])
-    tree = Tree(tuple(names), tuple(parents), points[None], tips)
-    places = {name: rest[name] - points[k] for name, k in part.items()}
+    tips = np.array([_farthest(mechanism, points[k], walk.members[k]) for k in range(len(walk.names))])
     return RigidParts(
-        tree=tree,
-        members=tuple(map(tuple, members)),
-        joints=tuple(moved),
-        closings=tuple((part[a], part[b]) for a, b in closings if a in part),
-        places=places,
+        tree=Tree(tuple(walk.names), tuple(walk.parents), points[None], tips),
+        members=tuple(map(tuple, walk.members)),
+        joints=tuple(walk.moved),
+        closings=tuple(walk.closings),
+        places={name: rest[name] - points[k] for name, k in walk.part.items()},
     )
 
 

@@ -17,7 +17,7 @@ TRUSTED = 3  # readings in a row that agree, after wild ones
 
 
 class Tilt(ABC):
-    """What a sensor has said last, as far as it can be true.
+    """Last reading of a sensor, as far as it can be true.
 
     Args:
         mount: of the sensor.

@@ -80,6 +80,9 @@ class SimulatedBoard(SimulatedTilt):
         Args:
             address: Of the first byte.
             size: Number of bytes.
+
+        Returns:
+            The bytes.
         """
         board, table = self._board, bytearray(address + size + 256)
         table[: MODEL_NUMBER[1]] = board.model_number.to_bytes(MODEL_NUMBER[1], "little")
@@ -91,6 +94,9 @@ class SimulatedBoard(SimulatedTilt):
 
         Args:
             packet: The answer.
+
+        Returns:
+            Its bytes.
         """
         return self._random.randbytes(len(packet)) if self._is_garbled else packet
 

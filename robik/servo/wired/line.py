@@ -198,12 +198,15 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
         return self._telemetry(servo.id, said)
 
     def read_beside(self, id: int, address: int, size: int) -> bytes | None:
-        """Return bytes of a board on the bus that is none of the servos, asking once; None without an answer.
+        """Return bytes of a board on the bus that is none of the servos, asking once.
 
         Args:
             id: Its id.
             address: Of the first byte.
             size: Number of bytes.
+
+        Returns:
+            The bytes; None without an answer.
         """
         with self._wire.patience.in_haste(LATENCY):
             try:
@@ -218,6 +221,9 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
             id: Its id.
             address: Of the first byte.
             size: Number of bytes.
+
+        Returns:
+            The look.
         """
         return AskedLook(self._wire, [id], [(address, size)], lambda _, said: said[0])
 
