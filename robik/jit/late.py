@@ -22,7 +22,7 @@ from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import lower_builtin
 
-from .fast import _Inner, compiled, publish
+from .fast import compiled, publish
 from .naming import LIBRARY
 from .references import WORD, GroupType, kind_number, load_kind, when_made
 from .sources import sources

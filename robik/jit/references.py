@@ -92,7 +92,14 @@ def _make_ready(kind: type) -> None:
 
 
 def kind_number(kind: type) -> int:
-    """Return the number that tells a kind of group from the others, the same in all processes."""
+    """Return the number that tells a kind of group from the others, the same in all processes.
+
+    Args:
+        kind: Class of the group.
+
+    Returns:
+        The number.
+    """
     return crc32(kind.__name__.encode())
 
 
@@ -154,7 +161,15 @@ def _read(context, builder, kind, table, name):
 
 
 def load_kind(builder, table):
-    """Return the number of a reference's kind, from the table."""
+    """Return the number of a reference's kind, from the table.
+
+    Args:
+        builder: LLVM's, of the code that reads it.
+        table: Address of the table.
+
+    Returns:
+        The number, as LLVM's value.
+    """
     return _load(builder, table, 0, WORD)
 
 
