@@ -100,7 +100,7 @@ def test_a_board_says_tenths_of_a_degree() -> None:
     body = Rotation.from_euler("ZYX", [70.0, -12.3, 33.4], degrees=True)
     up = BOARDS["opencr"].up(b"\x4e\x01\x85\xff")
     assert up == pytest.approx(body.inv().apply([0, 0, 1]), abs=1e-9)
-    assert (BOARDS["opencr"].id, BOARDS["opencr"].model_number, BOARDS["opencr"].address) == (200, 29696, 44)
+    assert (BOARDS["opencr"].id, BOARDS["opencr"].number, BOARDS["opencr"].address) == (200, 29696, 44)
 
 
 def test_a_sensor_may_sit_in_any_way() -> None:

@@ -26,7 +26,7 @@ class Board:
     Attributes:
         brand: of the servos whose packets it speaks.
         id: that it has where nobody says another.
-        model_number: that it says it is.
+        number: that it says it is.
         address, size: of the bytes that say its tilt.
         up: what those bytes say: the world's up in the sensor's axes (3,).
         data: bytes that say a roll and a pitch [rad], as a simulated board has them.
@@ -34,7 +34,7 @@ class Board:
 
     brand: str
     id: int
-    model_number: int
+    number: int
     address: int
     size: int
     up: Callable[[bytes], np.ndarray]

@@ -57,7 +57,7 @@ class BusImu(Tilt):
         said = self._line.read_beside(id, *MODEL_NUMBER)
         if said is None:
             raise ServoError(f"{self.where} says nothing; check its power, its cable, its id and its baud rate")
-        if (number := int.from_bytes(said, "little")) != board.model_number:
+        if (number := int.from_bytes(said, "little")) != board.number:
             raise ServoError(f"{self.where} is no {self.mount.type}: its model number is {number}")
         began, count = time.perf_counter(), 0
         while (now := time.perf_counter()) - began < LISTENING:

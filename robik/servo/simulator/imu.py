@@ -65,9 +65,9 @@ class SimulatedBoard(SimulatedTilt):
         self.id, self._board = mount.bus_id, BOARDS[mount.type]
 
     @property
-    def model_number(self) -> int:
+    def number(self) -> int:
         """Return the number that it says it is."""
-        return self._board.model_number
+        return self._board.number
 
     @property
     def is_silent(self) -> bool:
@@ -85,7 +85,7 @@ class SimulatedBoard(SimulatedTilt):
             The bytes.
         """
         board, table = self._board, bytearray(address + size + 256)
-        table[: MODEL_NUMBER[1]] = board.model_number.to_bytes(MODEL_NUMBER[1], "little")
+        table[: MODEL_NUMBER[1]] = board.number.to_bytes(MODEL_NUMBER[1], "little")
         table[board.address : board.address + board.size] = board.data(*self.felt())
         return bytes(table[address : address + size])
 

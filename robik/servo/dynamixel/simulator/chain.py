@@ -83,7 +83,7 @@ class SimulatedChain(TableChain[SimulatedServo, Packet]):
         if is_read or is_sync_read:
             data = board.read(*_span(parameters))
         elif packet.instruction == Instruction.PING and (is_asked or packet.id == BROADCAST):
-            data = board.model_number.to_bytes(2, "little") + b"\x02"
+            data = board.number.to_bytes(2, "little") + b"\x02"
         else:
             return []
         whole = board.spoilt(encode_status(board.id, PacketError.NONE, data))
