@@ -105,10 +105,9 @@ def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
     """Draw the verdict of physics: whether it fell, and where."""
     if not result.physics:
         return
-    split = layout.split(factor=BUTTON, align=True)
-    line(split, result.physics, "CHECKMARK" if result.physics_stands else "ERROR")
-    if not result.physics_stands:
-        _jump(split, result.physics_frame, why="the robot falls")
+    line(layout, result.physics, "CHECKMARK" if result.physics_stands else "ERROR")
+    if not result.physics_stands:  # below: beside it there is no room for a sentence
+        _jump(layout.row(), result.physics_frame, why="the robot falls")
     for text in filter(None, result.physics_more.split("; ")):
         line(layout, text[0].upper() + text[1:])
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dynamics.loads import Load, battery_power, motor_loads
 from ..simulation.trials import Trial
+from ..words import counted
 from .falling import Record, cause, least_margin
 from .obstacles import RAISED, obstacles
 from .plan import Plan
@@ -120,7 +121,7 @@ class Verdict:
             found.append(f"hottest motor: {hot[0]}, {heat} the heat of a stalled one")
         beyond = {name: load.beyond for name, load in self.loads.items() if load.beyond}
         if beyond:
-            named = ", ".join(f"{name} in {count} frames" for name, count in list(beyond.items())[:3])
+            named = ", ".join(f"{name} in {counted(count, 'frame')}" for name, count in list(beyond.items())[:3])
             found.append(f"beyond what motors can at their speed: {named}")
         return found
 
@@ -144,6 +145,8 @@ def _one_by_one(disturbances: Mapping[str, bool]) -> str:
     if not falls:
         return f"stands with each of {len(disturbances)} disturbances alone: {', '.join(disturbances)}"
     stood = len(disturbances) - len(falls)
+    if not stood:
+        return f"falls with each of {len(disturbances)} disturbances alone, too"
     return f"falls with {', '.join(falls)}; stands with {stood} of {len(disturbances)} disturbances alone"
 
 
