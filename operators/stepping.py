@@ -31,6 +31,7 @@ class Stepping(Reporting):
 
     _steps: Generator[Progress, None, Any]
     _touched: list[ID]  # what the steps may hold on to: Blender crashes where its memory is used once it is gone
+    _shown = ""  # in the status bar
     _is_apart = False  # whether the work that goes on needs nothing of Blender
     _began: float  # as if what is done only once took no time
     _last: float
@@ -88,8 +89,10 @@ class Stepping(Reporting):
             self._clear(context)  # Blender shows a defect of ours, but would leave timer and status bar behind
             raise
         self._is_apart = progress.is_apart
-        context.workspace.status_text_set(f"RobIK: {self._told(progress)}    ESC: stop, nothing will be changed")
-        context.window_manager.progress_update(progress.fraction or 0.0)
+        if (told := self._told(progress)) != self._shown:  # each change draws the window
+            self._shown = told
+            context.workspace.status_text_set(f"RobIK: {told}    ESC: stop, nothing will be changed")
+            context.window_manager.progress_update(progress.fraction or 0.0)
         return {"PASS_THROUGH"} if self._is_apart else {"RUNNING_MODAL"}
 
     def _met(self, event: Event) -> set[str]:
