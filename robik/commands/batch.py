@@ -63,6 +63,9 @@ def _batch(options: argparse.Namespace) -> int:
         raise FormatError("--workers are processes of this machine, --scheduler has its own; give one of them")
     rows = run_batch(plan, options.folder, options.workers, shard, told_on_stderr(), options.scheduler)
     failed = [row for row in rows if row["error"]]
+    for row in rows:
+        if row.get("note"):
+            print(f"note: {row['file']}: {row['note']}", file=sys.stderr)
     for row in failed:
         print(f"robik: {row['file']}: {row['error']}", file=sys.stderr)
     print(f"{len(rows) - len(failed)} of {len(rows)} recordings; table.html in {options.output} has the worst first")
