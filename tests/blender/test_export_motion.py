@@ -134,6 +134,16 @@ def test_formats_of_labs_are_written_and_come_back_as_keys(baked: Object, tmp_pa
     np.testing.assert_allclose(back.times, plain.times, rtol=0, atol=1e-6)
 
 
+def test_a_boards_counts_come_back_as_keys(baked: Object, tmp_path: Path) -> None:
+    plain = load_motion(export(tmp_path / "plain.csv"))
+    for name in ("w.ino", "w.h"):
+        file = export(tmp_path / name, format="arduino")
+        assert bpy.ops.robik.import_motion(filepath=str(file), angle=0.0) == {"FINISHED"}
+        off = np.abs(load_motion(export(tmp_path / "back.csv")).values - plain.values).max()
+        assert 1e-5 < off < 0.5 * 2 * np.pi / 4096 + 1e-6, "half a count"
+        assert bpy.ops.robik.import_motion(filepath=str(tmp_path / "plain.csv"), angle=0.0) == {"FINISHED"}
+
+
 def test_bodies_and_joints_come_in_the_order_that_is_asked_for(baked: Object, tmp_path: Path) -> None:
     deep, wide = (export(tmp_path / f"{o}.npz", format="mjlab-npz", order=o) for o in ("depth", "breadth"))
     with np.load(deep) as one, np.load(wide) as other:
