@@ -75,9 +75,8 @@ def test_solving_compiles_nothing_that_has_not_been_compiled_ahead(warm: Callabl
 
 
 def test_the_second_process_compiles_what_solving_comes_to(warm: Callable[[str], list[str]]) -> None:
-    """Each kernel has one type of arguments, twice as many if it gets what a clip asks for one by one, and again if it
-    gets the work of a large robot; wrong guesses would be more."""
-    assert warm(TYPES) == ["2", "1", "2", "4", "4", "4"]
+    """Each kernel has one type of arguments; wrong guesses would be more."""
+    assert warm(TYPES) == ["1"] * 6
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ class Work(NamedTuple):
 class LargeWork(Work):
     """Scratch of a robot of more than `SMALL` degrees of freedom.
 
-    Another type, so that what only such a robot needs is compiled for it alone.
+    A kind of its own, so that what only such a robot needs is compiled for it alone.
     """
 
 

@@ -178,7 +178,9 @@ class _Compiled(CPUDispatcher):
         """Note with a compiled function, before it is cached, which kernels it calls."""
         super().add_overload(cres)
         if not cres.reload_init:
-            called = [f.name for f in cres.library._final_module.functions if f.is_declaration and f.name in _published]
+            module = cres.library._final_module
+            outside = [one for one in (*module.functions, *module.global_variables) if one.is_declaration]
+            called = [one.name for one in outside if one.name in _published]
             cres.reload_init.extend(_published[symbol] for symbol in called)
 
 
@@ -196,13 +198,23 @@ class _Inlined(_ForKernels):
 class _Kernel(_Compiled):
     """A function that others call by its symbol, which depends on its name, its types and all sources only."""
 
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self._addresses: dict[tuple, int] = {}
+
+    def address(self, kinds):
+        """Return the address of the code for these types, which `compile` has made."""
+        return self._addresses[kinds]
+
     def add_overload(self, cres):
         super().add_overload(cres)
         module, name, types = self.py_func.__module__, self.py_func.__name__, cres.signature
         meaning = hashlib.sha256(f"{types} {sources()}".encode()).hexdigest()[:16]
         symbol = f"robik.{module.removeprefix(LIBRARY)}.{name}.{meaning}"
-        binding.add_symbol(symbol, cres.library.get_pointer_to_function(cres.fndesc.llvm_func_name))
-        _published[symbol] = partial(_bring, module, name, tuple(types.args))
+        address = cres.library.get_pointer_to_function(cres.fndesc.llvm_func_name)
+        self._addresses[tuple(types.args)] = address
+        binding.add_symbol(symbol, address)
+        publish(symbol, partial(_bring, module, name, tuple(types.args)))
         outside = copy.copy(cres.fndesc)
         outside.mangled_name = symbol
         self.targetctx.remove_user_function(cres.entry_point)
@@ -211,6 +223,16 @@ class _Kernel(_Compiled):
 
 class _Inner(_Kernel, _ForKernels):
     """A kernel of kernels."""
+
+
+def publish(symbol: str, bring: Callable[[], None]) -> None:
+    """Note what brings a symbol back in another process, where code from the cache needs it.
+
+    Args:
+        symbol: Name by which LLVM finds an address.
+        bring: Called before such code is loaded; it is kept with the code.
+    """
+    _published[symbol] = bring
 
 
 def kinds_on_disk(function: _Compiled) -> int:

@@ -33,22 +33,32 @@ def by_reference(arrays: Group) -> Group:
         return arrays
     from .references import Reference
 
-    reference: Any = Reference(arrays)
+    reference: Any = Reference(arrays, kinds_are_one_type=numbas().fast)
     return reference
 
 
 def compiled_for_record(record: type, *, otherwise: Any = None) -> Callable[[Callable], Callable]:
     """Let compiled code call a function only where its last argument is such a record (a decorator).
 
+    It is not compiled before there is one.
+
     Args:
-        record: The NamedTuple that the last argument must be.
-        otherwise: What the call gives for other records; the function is not compiled for them.
+        record: The NamedTuple that the last argument must be, or the kind of it, which is a subclass.
+        otherwise: What the call gives for other records; of the type that the function returns.
 
     Returns:
         The decorator.
     """
 
     def decorate(function: Callable) -> Callable:
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return function
+        if numbas().fast:
+            from .late import compiled_late
+
+            compiled_late(function, record, otherwise)
+            return function
+
         def choose(*arguments: types.Type) -> Callable:
             return function if _group_of(arguments[-1]) == record.__name__ else (lambda *arguments: otherwise)
 
@@ -62,4 +72,5 @@ def _group_of(kind: types.Type) -> str | None:
     """Return the name of the NamedTuple that a type stands for, None if it is none."""
     if isinstance(kind, types.NamedTuple):
         return kind.instance_class.__name__
-    return getattr(kind, "group", None)
+    found = getattr(kind, "record", None)
+    return found.__name__ if found else None

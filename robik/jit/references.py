@@ -1,12 +1,19 @@
 """The type of references to groups of arrays.
 
-A reference is the address of a table: of each array the data's address, the shape and the strides, of each number the
-number, of each nested group the address of its own table. The table never changes, which the compiler is told.
+A reference is the address of a table: a number for its kind, then of each array the data's address, the shape and the
+strides, of each number the number, of each nested group the address of its own table. The table never changes, which
+the compiler is told.
+
+Kinds of a group are subclasses of its NamedTuple. Where kernels are compiled `late`, all are of one type.
 """
 
 from __future__ import annotations
 
 import hashlib
+from binascii import crc32
+from collections import defaultdict
+from collections.abc import Callable
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,31 +26,81 @@ from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, r
 from numba.np.numpy_support import as_dtype
 
 WORD = ir.IntType(64)
+NAMED_TUPLE = -3  # place among the classes that a kind of it has: before tuple and object
 _types: dict[tuple[type, tuple], GroupType] = {}  # by kind of group and by what its fields are
+_made: set[type] = set()  # kinds of which there has been a reference
+_waiting: dict[type, list[Callable[[], None]]] = defaultdict(list)  # what is to be done before there is one
+_lock = Lock()
 
 
 class GroupType(types.Type):
     """The type of a reference: what kind of array, number or group each field is."""
 
-    def __init__(self, group: str, fields: tuple[tuple[str, types.Type], ...]):
-        self.group, self.fields = group, dict(fields)
+    def __init__(self, record: type, fields: tuple[tuple[str, types.Type], ...]):
+        self.record, self.fields = record, dict(fields)
         self.places: dict[str, int] = {}
-        words = 0
+        words = 1
         for name, kind in fields:
             self.places[name] = words
             words += 1 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
         digest = hashlib.sha256(repr([(name, str(kind)) for name, kind in fields]).encode()).hexdigest()
-        super().__init__(f"{group}_{digest[:12]}")
+        super().__init__(f"{record.__name__}_{digest[:12]}")
 
 
 class Reference:
-    """A group's fields, the `table` that compiled code reads, and its `address`."""
+    """A group's fields, the `table` that compiled code reads, and its `address`.
 
-    def __init__(self, group: NamedTuple):
-        self._numba_type_ = _group_type(type(group), tuple(map(_alike, group)), group)
+    Its type is that of its class, or of the NamedTuple that this is a kind of.
+    """
+
+    def __init__(self, group: NamedTuple, kinds_are_one_type: bool = False):
+        record = type(group).__mro__[NAMED_TUPLE] if kinds_are_one_type else type(group)
+        self._numba_type_ = _group_type(record, tuple(map(_alike, group)), group)
         self.__dict__.update(group._asdict())
-        self.table = np.concatenate([_words(value) for value in group])
+        self.table = np.concatenate([[kind_number(type(group))], *map(_words, group)])
         self.address = self.table.ctypes.data
+        if type(group) not in _made:
+            _make_ready(type(group))
+
+
+def when_made(kind: type, action: Callable[[], None]) -> None:
+    """Do something before the first reference to a kind of group is handed out; at once if one has been.
+
+    Args:
+        kind: Class of the group.
+        action: What is done; it may be done twice.
+    """
+    with _lock:
+        _waiting[kind].append(action)
+        ready = kind in _made
+    if ready:
+        action()
+
+
+def _make_ready(kind: type) -> None:
+    """Do what waits for a kind of group; compiling may add to it meanwhile."""
+    done = 0
+    while True:
+        with _lock:
+            actions = _waiting[kind][done:]
+            if not actions:
+                _made.add(kind)
+                return
+        for action in actions:
+            action()
+        done += len(actions)
+
+
+def kind_number(kind: type) -> int:
+    """Return the number that tells a kind of group from the others, the same in all processes.
+
+    Args:
+        kind: Class of the group.
+
+    Returns:
+        The number.
+    """
+    return crc32(kind.__name__.encode())
 
 
 def _alike(value: Any) -> Any:
@@ -57,7 +114,7 @@ def _group_type(kind: type, alike: tuple, group: NamedTuple) -> GroupType:
     """Return the type of a group; the one that was made for the last group of such fields."""
     if (kind, alike) not in _types:
         fields = tuple((name, typeof(value)) for name, value in zip(group._fields, group, strict=True))
-        _types[kind, alike] = GroupType(kind.__name__, fields)
+        _types[kind, alike] = GroupType(kind, fields)
     return _types[kind, alike]
 
 
@@ -101,6 +158,19 @@ def _read(context, builder, kind, table, name):
     data = _load(builder, table, place, context.get_data_type(field.dtype).as_pointer())
     numbers = [_load(builder, table, place + 1 + i, WORD) for i in range(2 * field.ndim)]
     return _array(context, builder, field, data, numbers[: field.ndim], numbers[field.ndim :])
+
+
+def load_kind(builder, table):
+    """Return the number of a reference's kind, from the table.
+
+    Args:
+        builder: LLVM's, of the code that reads it.
+        table: Address of the table.
+
+    Returns:
+        The number, as LLVM's value.
+    """
+    return _load(builder, table, 0, WORD)
 
 
 def _array(context, builder, kind, data, lengths, strides):

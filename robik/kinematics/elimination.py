@@ -38,7 +38,7 @@ class Elimination(NamedTuple):
 class SparseElimination(Elimination):
     """Elimination of a robot of more than `SMALL` degrees of freedom, which may have wide groups.
 
-    Another type, so that what only such a robot needs is compiled for it alone.
+    A kind of its own, so that what only such a robot needs is compiled for it alone.
     """
 
 

@@ -57,10 +57,10 @@ class Asked(NamedTuple):
     above: Aboves  # points kept above a height
 
 
-class NothingAsked(Asked):
-    """Objectives of a clip that asks for none of these.
+class SomeAsked(Asked):
+    """Objectives of a clip that asks for some of these.
 
-    Another type, so that most clips need not wait for them to be compiled.
+    A kind of its own, so that most clips need not wait for them to be compiled.
     """
 
 
@@ -115,7 +115,7 @@ def new_tables(
         ObjectiveTables(
             frame_pose=frame_pose.table(topology, names, position, rotation, tension),
             centre_of_mass=by_reference(CentreOfMass(com, np.zeros(3), np.zeros(n), np.zeros((n, 3)))),
-            asked=by_reference(Asked(**asked) if objectives else NothingAsked(**asked)),
+            asked=by_reference(SomeAsked(**asked) if objectives else Asked(**asked)),
             change_of_state=by_reference(ChangeOfState(previous.R, previous.c, np.zeros((n, 2)))),
             calm=calm.table(topology),
             velocity=by_reference(Velocity(previous.R, previous.c, np.zeros(1), threshold)),
@@ -223,7 +223,7 @@ def objective_of(key: str) -> type[Objective] | None:
     return next((kind for kind in ASKED if kind.ROW and kind.ROW.key == key), None)
 
 
-@compiled_for_record(Asked, otherwise=0.0)
+@compiled_for_record(SomeAsked, otherwise=0.0)
 def _asked_value(flat, now, asked):
     """Return the sum of what is asked for one by one."""
     total = relative_frame.add_value(now, asked.relative_frame, 0.0)
@@ -234,7 +234,7 @@ def _asked_value(flat, now, asked):
     return above.add_value(now, asked.above, total)
 
 
-@compiled_for_record(Asked)
+@compiled_for_record(SomeAsked)
 def _add_asked_terms(flat, now, terms, share, asked):
     """Add its forces and stiffness."""
     relative_frame.add_terms(now, asked.relative_frame, terms, share)
@@ -245,13 +245,13 @@ def _add_asked_terms(flat, now, terms, share, asked):
     above.add_terms(now, asked.above, terms, share)
 
 
-@compiled_for_record(Asked)
+@compiled_for_record(SomeAsked)
 def _add_asked_rows(flat, now, terms, asked):
     """Add its low-rank rows."""
     walls.add_rows(flat, now, asked.clearance, terms)
 
 
-@compiled_for_record(Asked)
+@compiled_for_record(SomeAsked)
 def _add_asked_answer(xi, out, asked):
     """Add how its wrenches change where bodies move by the screws `xi`."""
     walls.add_answer(asked.clearance, xi, out)

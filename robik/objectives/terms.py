@@ -62,7 +62,7 @@ class Terms(NamedTuple):
 
 
 class TiedTerms(Terms):
-    """Terms where bodies may be tied, another type so that what only those need is compiled for them alone."""
+    """Terms where bodies may be tied, a kind of its own so that what only those need is compiled for them alone."""
 
 
 def low_rank_rows(tied: np.ndarray | None) -> int:

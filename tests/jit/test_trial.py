@@ -37,6 +37,7 @@ import layers
 inner = layers.by_reference(layers.Inner(layers.numbers, 2.0))
 print(layers.total(layers.by_reference(layers.Outer(inner, layers.numbers[::2], 3))))
 print(layers.numbers.tolist())
+print(layers.total(layers.by_reference(layers.Special(inner, layers.numbers[::2], 0))))
 """
 LAYERS = """
 from typing import NamedTuple
@@ -54,6 +55,9 @@ class Outer(NamedTuple):
     every_other: np.ndarray
     count: int
 
+class Special(Outer):
+    pass
+
 @inlined
 def scaled(inner, k):
     return inner.share * inner.numbers[k]
@@ -67,6 +71,10 @@ def _add(outer):
 def for_outer(x, record):
     return x * record.every_other[2]
 
+@compiled_for_record(Special, otherwise=0)
+def for_special(count, record):
+    return count + record.count + 1
+
 @compiled_for_record(Inner, otherwise=7.0)
 def for_inner(x, record):
     return x.never
@@ -74,7 +82,7 @@ def for_inner(x, record):
 @kernel(nogil=True)
 def total(outer):
     _add(outer)
-    return for_outer(outer.inner.numbers.sum(), outer) + for_inner(1.0, outer)
+    return for_outer(outer.inner.numbers.sum(), outer) + for_inner(1.0, outer) + 100 * for_special(4, outer)
 """
 
 
@@ -91,7 +99,7 @@ def run(folder: Path, before: str) -> tuple[list[str], str]:
     return done.stdout.splitlines(), done.stderr
 
 
-EXPECTED = [str((3 * (0 + 1 + 2) + 3 + 4 + 5) * 4.0 + 7.0), str([0.0, 3.0, 6.0, 3.0, 4.0, 5.0])]
+EXPECTED = [str((3 * (0 + 1 + 2) + 3 + 4 + 5) * 4.0 + 7.0), str([0.0, 3.0, 6.0, 3.0, 4.0, 5.0]), str(7.0 + 7.0 + 500.0)]
 
 
 def test_with_the_numba_that_is_known_nothing_is_said(tmp_path: Path) -> None:
