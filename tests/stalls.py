@@ -9,13 +9,16 @@ import time
 
 LOOK = 0.01  # [s] between looks
 STALL = 0.1  # [s] that a processor let a thread wait
+BEHIND = 0.003  # [s] from which a look is late
+BUSY = 0.03  # share of late looks on a machine that others need, or that is slow
+FEW = 100  # looks that say nothing of a share yet
 
 
 class Stalls:
     """Sleeps on each processor and notes how late it wakes up."""
 
     def __init__(self) -> None:
-        self.worst = 0.0  # [s] since `forget`
+        self.forget()
         for processor in os.sched_getaffinity(0) if hasattr(os, "sched_setaffinity") else (None,):
             threading.Thread(target=self._look, args=(processor,), daemon=True).start()
 
@@ -27,12 +30,15 @@ class Stalls:
             time.sleep(LOOK)
             now = time.monotonic()
             self.worst = max(self.worst, now - before - LOOK)
+            self.looks += 1
+            self.late += now - before - LOOK > BEHIND
             before = now
 
     def forget(self) -> None:
         """From here on."""
-        self.worst = 0.0
+        self.worst = 0.0  # [s]
+        self.looks = self.late = 0
 
     def saw_one(self) -> bool:
-        """Whether there was one since `forget`."""
-        return self.worst > STALL
+        """Whether there was one since `forget`, or many short ones."""
+        return self.worst > STALL or self.late > BUSY * max(self.looks, FEW)

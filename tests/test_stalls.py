@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.stalls import STALL, Stalls
+from tests.stalls import BEHIND, BUSY, FEW, STALL, Stalls
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 TESTS = """
@@ -65,6 +65,14 @@ def test_a_processor_that_is_taken_away_is_noticed() -> None:
     while time.monotonic() - began < 2 * STALL:
         sum(range(20_000_000))  # no other thread of this process runs meanwhile
     time.sleep(STALL)
+    assert stalls.saw_one()
+
+
+def test_many_short_waits_are_noticed_and_few_are_not() -> None:
+    stalls = object.__new__(Stalls)  # without the threads that look
+    stalls.worst, stalls.looks, stalls.late = 2 * BEHIND, FEW, int(BUSY * FEW)
+    assert not stalls.saw_one()
+    stalls.late += 1
     assert stalls.saw_one()
 
 
