@@ -26,6 +26,7 @@ from .judge import Judge, Pair, can_judge
 from .pairs import pairs_that_can_touch
 from .shapes import CollisionShape, capsule
 from .sided import Sided
+from .soles import Soles
 
 MARGIN = 0.003  # m between bodies that are kept apart
 DEEP = 1e-3  # m: bodies that go into each other by less are left alone
@@ -113,6 +114,8 @@ class Walls:
         keepers: list[Keeper] = [self._between, Sided(self._mechanism, self._shapes, self._between)]
         if clip.obstacles:
             keepers.append(self.barriers(clip.obstacles))
+        if clip.ground is not None:
+            keepers.append(Soles(self._mechanism, clip))
         motion = yield from solve(clip)
         passes = _Passes(keepers, motion)
         found, least, worst = (clip, motion), passes.total, passes.worst

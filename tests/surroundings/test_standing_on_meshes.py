@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robik import Mechanism, Obstacle, Settings, TargetClip, retarget, robots
+from robik import Mechanism, Motion, Obstacle, Settings, TargetClip, retarget, robots
 from robik.bench.walking import walk_clip
 from robik.clips.contacts import above_ground, below_ground, find_contacts
 from robik.clips.support import placed
+from robik.collision.apart import solved_apart, walls_of
 from robik.retarget.pinning import pin_feet
+from robik.retarget.retarget import Retargeting
+from robik.steps import finish
 from robik.surroundings.surface import Surface
 from tests.surroundings.meshes import Mesh, hills
 
@@ -90,3 +93,18 @@ def test_feet_ride_on_a_platform_that_moves_and_turns(walker: Mechanism, walk: T
         both = clip.tracks[foot].contact[1:] & clip.tracks[foot].contact[:-1]
         assert moved[both].max() < 1e-9
     assert below_ground(walker, clip, motion).max() < 5e-4
+
+
+def test_a_foot_that_walls_push_aside_is_lifted_over_the_ground_there(walker: Mechanism) -> None:
+    """The ground's planes are those at its target, 17 mm too low where its legs are kept out of each other."""
+    walk = walk_clip(walker, 60, False)
+    clip = above_ground(walker, pin_feet(walker, on(walk, hills(GROUNDS["rough"], 1.0, 160))))
+
+    def solve(asked: TargetClip) -> Generator[int, None, Motion]:
+        solving = Retargeting(walker, asked, Settings(state_weight=None, enforce_velocity=True))
+        yield from solving.steps()
+        return solving.motion()
+
+    _, motion = finish(solved_apart(clip, solve, walls_of(walker)))
+    assert below_ground(walker, clip, motion).max() < 0.005
+    assert motion.report.quality.contact_off_mm < 2.0, "standing feet are pushed by 5 mm without it"

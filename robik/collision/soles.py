@@ -1,0 +1,93 @@
+"""Soles on a mesh as ground: swinging feet that did not follow their targets are lifted over what they went into.
+
+The ground's planes under a foot are those at its target. Where the foot is late or held back, it is over another place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..clips.clip import TargetClip
+from ..clips.contacts import ground_of, standing_feet
+from ..clips.support import standing_points
+from ..clips.terrain import NOWHERE, Terrain, raised_over
+from ..kinematics.frames import frame_poses
+from ..mechanism import Mechanism
+from ..mechanism.orientations import quaternions
+from ..motions import Motion
+from ..objectives.above import Above
+from ..surroundings.obstacle import GROUND
+from .judge import Pair
+
+MARGIN = 1e-3  # m between a lifted sole and the ground
+SOLES = -1  # the first number of a sole's pair; the second is the foot's
+
+
+class Soles:
+    """Keeper of soles out of the ground on which a clip's feet stand.
+
+    Args:
+        mechanism: the robot.
+        clip: with a mesh as ground, and the feet's contact phases.
+    """
+
+    def __init__(self, mechanism: Mechanism, clip: TargetClip) -> None:
+        ground = ground_of(mechanism, clip)
+        self._mechanism, self._ground = mechanism, ground
+        self._feet = standing_feet(mechanism, clip) if ground is not None and ground.mesh is not None else []
+        self._terrain = None if ground is None else Terrain(mechanism, ground)
+        self._step = float(np.median(np.diff(clip.times))) if len(clip.times) > 1 else 1.0
+        # By foot: normals (T, 3) of the planes, heights (T,) of its sole along them, and what it is lifted by (T,) [m]
+        self._lifted: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+
+    def depths(self, motion: Motion) -> dict[Pair, np.ndarray]:
+        """Return how deep soles are in the ground.
+
+        Args:
+            motion: With body poses.
+
+        Returns:
+            Depths (T,) [m] of the feet that are in it at some time.
+        """
+        found = {}
+        for k, name in enumerate(self._feet):
+            depth = self._depth(motion, name)
+            if depth.any():
+                found[SOLES, k] = depth
+        return found
+
+    def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Above]:
+        """Return planes over which feet are lifted by as much as they were in the ground, smoothly.
+
+        Args:
+            motion: With body poses.
+            pairs: Of feet, as `depths` has them.
+
+        Returns:
+            An objective a foot.
+        """
+        return [self._wall(motion, self._feet[k]) for _, k in pairs]
+
+    def _depth(self, motion: Motion, name: str) -> np.ndarray:
+        assert self._ground is not None
+        return np.asarray(self._ground.depths(standing_points(self._mechanism, motion, name)).max(axis=1))
+
+    def _wall(self, motion: Motion, name: str) -> Above:
+        depth = self._depth(motion, name)
+        needed = np.where(depth > 0.0, depth + MARGIN, 0.0)
+        if name not in self._lifted:
+            assert self._terrain is not None and motion.position is not None and motion.quaternion is not None
+            place, turn = frame_poses(self._mechanism, name, motion.position, motion.quaternion)
+            normal, _ = self._terrain.planes(name, place, quaternions(Rotation.from_matrix(turn)))
+            height = np.einsum("ti,tsi->ts", normal, standing_points(self._mechanism, motion, name)).min(axis=1)
+            self._lifted[name] = normal, height, np.zeros(len(depth))
+        normal, height, lifted = self._lifted[name]
+        lifted = lifted + needed
+        self._lifted[name] = normal, height, lifted
+        raised = raised_over(lifted, self._step)
+        least = np.where(raised > 0.0, height + raised, NOWHERE)
+        sole = np.array(self._mechanism.frame(name).sole)
+        return Above(name, least=least, points=sole, normal=normal, of=GROUND)
