@@ -1,14 +1,14 @@
-"""One motion in every format: chosen by name, with servo counts for a board that plays alone."""
+"""One motion in every format and back: chosen by name, with servo counts for a board that plays alone."""
 
 from pathlib import Path
 
 import numpy as np
 
 import robik
-from robik.motions import FORMATS
+from robik.motions import FORMATS, Companions
 from robik.robots import servos_path
 from robik.servo.chain_file import load_chain
-from robik.servo.export import export_motion
+from robik.servo.export import count_values, export_motion
 
 robot = robik.load("walker")
 times = np.arange(50) / 50
@@ -23,4 +23,7 @@ for name, row in FORMATS.items():
     if row.write and name != "reachy-move":  # of one robot alone
         file = folder / f"nod-{name}{row.extensions[0]}"
         export_motion(motion, file, name, chain=chain, robot=robot)
-        print(f"{name}: {file}, {file.stat().st_size} bytes")
+        told = f"{name}: {file}, {file.stat().st_size} bytes"
+        # What is needed to read differs: the robot for columns without names, a rate, servos for their counts.
+        back = robik.load_motion(file, name, Companions(robot=robot, fps=50.0, count_values=count_values(chain)))
+        print(f"{told}, read back within {np.abs(back.values - values).max():.1e} rad")

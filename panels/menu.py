@@ -38,7 +38,7 @@ ENTRIES = (
         "robik.fit_character",
         "robik.detect_contacts",
     ),
-    ("robik.add_character", "robik.import_recording"),
+    ("robik.add_character", "robik.import_recording", "robik.export_character"),
     (
         "robik.gallery",
         "robik.import_robot",

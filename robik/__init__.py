@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .objectives.relative_frame import RelativeFrame
     from .objectives.settings import Settings, load_settings
     from .objectives.weights import Weights
-    from .recordings import load_recording
+    from .recordings import load_recording, save_recording
     from .recordings.retargeting import Retargeted, retarget_recording
     from .retarget.following_poses import follow_poses
     from .retarget.mirroring import mirrored
@@ -53,7 +53,7 @@ __all__ = [
     "Posture", "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError", "ServoError", "Settings",
     "TargetClip", "Track", "Visual", "Weights", "follow_poses", "import_robot", "inspect", "load", "load_clip",
     "load_motion", "load_recording", "load_settings", "mirrored", "posed", "read_obstacle", "retarget",
-    "retarget_recording", "save_clip", "save_motion", "save_report", "save_robot", "save_states",
+    "retarget_recording", "save_clip", "save_motion", "save_recording", "save_report", "save_robot", "save_states",
 ]  # fmt: skip
 
 _MODULES = {
@@ -68,7 +68,7 @@ _MODULES = {
     ".objectives.settings": ("Settings", "load_settings"),
     ".objectives.weights": ("Weights",),
     ".clips.clip": ("TargetClip", "Track", "load_clip", "save_clip"),
-    ".recordings": ("load_recording",),
+    ".recordings": ("load_recording", "save_recording"),
     ".retarget.following_poses": ("follow_poses",),
     ".retarget.mirroring": ("mirrored",),
     ".retarget.posing": ("posed",),

@@ -11,6 +11,7 @@ from bpy_extras.io_utils import ExportHelper
 
 from ...robik.errors import RobikError
 from ...robik.motions import FORMATS, Motion
+from ...robik.motions.layout import ORDERS
 from ...robik.motions.registry import WRITABLE, format_to_write
 from ...robik.servo.export import export_motion
 from ...robik.words import counted
@@ -147,6 +148,14 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
         min=0.0,
         default=0.0,
     )
+    order: EnumProperty(
+        name="Order",
+        description="Order of bodies and joints in formats without their names",
+        items=[(name, label, "") for name, label in zip(ORDERS, ("As MuJoCo", "As Isaac"), strict=True)],
+    )
+    header: BoolProperty(
+        name="Header", description="A row of names above rows of numbers, in formats that have none", default=False
+    )
     filter_glob: StringProperty(
         default=";".join(f"*{extension}" for name in WRITABLE for extension in FORMATS[name].extensions if extension),
         options={"HIDDEN"},
@@ -168,7 +177,10 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
         chosen = format_to_write(path, self.format if self.properties.is_property_set("format") else None)
         chain = servo_chain(root, mechanism, scene) if "servos" in chosen.needs else None
         with sound_of(scene, frames) if chosen.sounds else nullcontext() as sound:
-            export_motion(motion.with_sound(sound), path, chosen.name, chain=chain, robot=mechanism)
+            export_motion(
+                motion.with_sound(sound), path, chosen.name, chain=chain, robot=mechanism,
+                order=self.order, header=self.header,
+            )  # fmt: skip
         return {"FINISHED"}
 
 

@@ -8,11 +8,14 @@ from pathlib import Path
 import bpy
 from bpy.props import StringProperty
 from bpy.types import Context, FileHandler, Object, Scene
-from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
+from bpy_extras.io_utils import ExportHelper, ImportHelper, poll_file_object_drop
 from mathutils import Matrix
 
 from ...robik.errors import RobikError
+from ...robik.recordings import save_recording
+from ...robik.words import counted
 from ...scene.character.recording import bring_recording
+from ...scene.character.skeleton import whole_character
 from ...scene.character.walking.figure import make_character
 from ...scene.character.walking.walk import animate_walk
 from ...scene.robot.feet import ground
@@ -81,6 +84,24 @@ class ROBIK_OT_import_recording(Reporting, ImportHelper):
         return {"FINISHED"}
 
 
+class ROBIK_OT_export_character(Reporting, ExportHelper):
+    """Write the character's bones and their motion to a file that 'robik retarget' and 'robik batch' follow"""
+
+    bl_idname = "robik.export_character"
+    bl_label = "Export Character"
+    bl_options = {"REGISTER"}
+    filename_ext = ".npz"
+    filter_glob: StringProperty(default="*.npz", options={"HIDDEN"})
+
+    def run(self, context: Context) -> set[str]:
+        """Read the bones in every frame that a bake would follow."""
+        motion, path = whole_character(context, chosen_robot(context.scene)), bpy.path.abspath(self.filepath)
+        save_recording(motion, path)
+        said = f"{counted(len(motion.skeleton.names), 'bone')} in {counted(len(motion.times), 'frame')}"
+        self.report({"INFO"}, f"{Path(path).name}: {said}")
+        return {"FINISHED"}
+
+
 class ROBIK_FH_import_recording(FileHandler):
     """Dropping a recording on the viewport brings it in for the robot."""
 
@@ -118,4 +139,9 @@ def import_entry(self: bpy.types.Menu, _context: Context) -> None:
     self.layout.operator(ROBIK_OT_import_recording.bl_idname, text="Recording for a Robot (.bvh)")
 
 
-CLASSES = (ROBIK_OT_add_character, ROBIK_OT_import_recording, ROBIK_FH_import_recording)
+CLASSES = (
+    ROBIK_OT_add_character,
+    ROBIK_OT_import_recording,
+    ROBIK_OT_export_character,
+    ROBIK_FH_import_recording,
+)

@@ -1,26 +1,30 @@
-"""One recording of a batch: solved, written, and told in a row."""
+"""One recording of a batch: solved, written, and told in a row.
+
+The solver is imported where it is called: the process that hands recordings out does without.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ..errors import RobikError
 from ..files import write_whole
-from ..mechanism import Mechanism
-from ..mechanism.base import with_base
-from ..motions import Companions, Motion, report_summary, save_motion
-from ..motions.resampling import resampled
-from ..recordings.retargeting import retarget_recording
-from ..retarget.baking import BakeSettings
-from ..robots import load, names, path
 from .table import TRACE
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..mechanism import Mechanism
+    from ..motions import Motion
+
+LOG = logging.getLogger(__name__.partition(".batch.")[0])  # of the whole library
 ROWS = ".robik-batch"  # folder of the rows in the output folder: a file is done where its row is
 POINTS = 80  # of a motion's small plot
 KEPT = ("frames", "ms_per_frame_median", "position_error_mean_m", "position_error_max_m", "constraint_residual_max")
@@ -63,6 +67,15 @@ class Item:
 
 
 _robots: dict[Plan, tuple[Mechanism, Path]] = {}  # of this process: a warm worker reads its robot once
+
+
+def is_compiled() -> bool:
+    """Return whether the solver is compiled on this machine, and import it."""
+    from ..ik.sqp import minimise
+    from ..jit import kinds_in_cache
+    from ..recordings import retargeting  # noqa: F401
+
+    return kinds_in_cache(minimise) != 0
 
 
 def row_file(plan: Plan, name: str) -> Path:
@@ -168,25 +181,48 @@ def ended_row(plan: Plan, item: Item) -> dict[str, Any]:
 
 def _solved(plan: Plan, item: Item) -> dict[str, Any]:
     """Write a motion and return the figures of its quality."""
+    from ..mechanism.base import with_base
+    from ..motions import Companions, save_motion
+    from ..motions.resampling import resampled
+    from ..recordings.retargeting import retarget_recording
+    from ..retarget.baking import BakeSettings
+    from ..robots import load, names, path
+    from ..warm_up import help_compiling
+
+    help_compiling()
     if plan not in _robots:
         file = Path(path(plan.robot)) if plan.robot in names() else Path(plan.robot)
         _robots[plan] = with_base(load(file), plan.base), file
     mechanism, file = _robots[plan]
-    found = retarget_recording(
-        mechanism,
-        item.file,
-        balance=plan.balance,
-        pin_feet=plan.pin_feet,
-        settings=BakeSettings(keep_apart=plan.keep_apart),
-        mapping=plan.mapping,
-        body_model=plan.body_model,
-        robot_file=file,
-    )
+    with _noted() as notes:
+        found = retarget_recording(
+            mechanism,
+            item.file,
+            balance=plan.balance,
+            pin_feet=plan.pin_feet,
+            settings=BakeSettings(keep_apart=plan.keep_apart),
+            mapping=plan.mapping,
+            body_model=plan.body_model,
+            robot_file=file,
+        )
     motion = found.motion if plan.rate is None else resampled(found.motion, plan.rate)
     output = output_file(plan, item.name)
     output.parent.mkdir(parents=True, exist_ok=True)
     save_motion(motion, output, plan.format, Companions(robot=found.mechanism, order=plan.order, header=plan.header))
-    return figures_of(found.motion)
+    return figures_of(found.motion) | ({"note": "; ".join(notes)} if notes else {})
+
+
+@contextmanager
+def _noted() -> Iterator[list[str]]:
+    """Collect what the library warns of meanwhile, in words."""
+    notes: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: notes.append(" ".join(record.getMessage().split()))  # type: ignore[method-assign]
+    LOG.addHandler(handler)
+    try:
+        yield notes
+    finally:
+        LOG.removeHandler(handler)
 
 
 def figures_of(motion: Motion) -> dict[str, Any]:
@@ -198,6 +234,10 @@ def figures_of(motion: Motion) -> dict[str, Any]:
     Returns:
         Figures by name.
     """
+    import numpy as np
+
+    from ..motions import report_summary
+
     summary = report_summary(motion)
     figures: dict[str, Any] = {key: summary[key] for key in KEPT}
     figures["frames_too_fast"], figures["frames_short"] = len(summary["frames_too_fast"]), len(summary["frames_short"])
@@ -216,6 +256,8 @@ def trace(values: np.ndarray) -> list[float]:
     Returns:
         At most `POINTS` numbers.
     """
+    import numpy as np
+
     parts = np.array_split(np.asarray(values, dtype=float), min(POINTS, len(values)))
     return [float(f"{part.max():.3g}") for part in parts]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import FormatError
 from .cluster import rows_of
-from .job import Item, Plan, do, done_row, ended_row
+from .job import Item, Plan, do, done_row, ended_row, is_compiled
 from .table import save_tables
 
 RECORDINGS = (".bvh", ".npz")
@@ -122,22 +122,24 @@ def run_batch(
 
 
 def _done(plan: Plan, items: list[Item], workers: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of recordings as they are done: the first one here, so that all is compiled only once."""
-    left = list(items)
-    workers = min(workers, len(items) - 1)
-    while left and workers > 1:
+    """Yield the rows of recordings as worker processes are done, the longest recordings first: no worker is late."""
+    left = sorted(items, key=_size, reverse=True)
+    while left:
         running: dict[Future, Item] = {}
         try:
-            with _pool(workers) as pool:
-                if len(left) == len(items):
-                    pool.submit(os.getpid)  # starts all workers: they import while the first recording is solved
-                    yield do(plan, left.pop(0))
-                yield from _pooled(plan, pool, workers, left, running)
+            with _pool(min(workers, len(left))) as pool:
+                yield from _pooled(plan, pool, min(workers, len(left)), left, running)
         except BrokenProcessPool:  # a worker was ended from outside, or ended by what it read
             for item in running.values():
                 yield done_row(plan, item) or _alone(plan, item)
-    for item in left:
-        yield do(plan, item)
+
+
+def _size(item: Item) -> int:
+    """Return the bytes of a recording; 0 where it is gone."""
+    try:
+        return Path(item.file).stat().st_size
+    except OSError:
+        return 0
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
@@ -171,13 +173,19 @@ def _alone(plan: Plan, item: Item) -> dict[str, Any]:
 def _pooled(
     plan: Plan, pool: ProcessPoolExecutor, workers: int, left: list[Item], running: dict[Future, Item]
 ) -> Iterator[dict[str, Any]]:
-    """Yield rows from a pool that has one recording per worker; `left` and `running` say what is not done."""
+    """Yield rows from a pool that has one recording per worker; `left` and `running` say what is not done.
+
+    Where nothing is compiled yet the shortest recordings are solved one by one, until one of them has compiled it.
+    """
+    is_cold = not pool.submit(is_compiled).result()  # starts all workers: they import meanwhile
     while left or running:
-        while left and len(running) < workers:
-            running[pool.submit(do, plan, left[0])] = left[0]
-            left.pop(0)
+        while left and len(running) < (1 if is_cold else workers):
+            item = left[-1 if is_cold else 0]
+            running[pool.submit(do, plan, item)] = item
+            left.remove(item)
         finished, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in finished:
             row = future.result()
+            is_cold = is_cold and bool(row["error"])
             del running[future]
             yield row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from .arguments import add_following, command
 
@@ -62,8 +63,16 @@ def _batch(options: argparse.Namespace) -> int:
     if options.workers is not None and options.scheduler is not None:
         raise FormatError("--workers are processes of this machine, --scheduler has its own; give one of them")
     rows = run_batch(plan, options.folder, options.workers, shard, told_on_stderr(), options.scheduler)
+    return _told(rows, options.output)
+
+
+def _told(rows: list[dict[str, Any]], output: str) -> int:
+    """Say what is to be known of recordings, and which failed; return the command's code."""
     failed = [row for row in rows if row["error"]]
+    for row in rows:
+        if row.get("note"):
+            print(f"note: {row['file']}: {row['note']}", file=sys.stderr)
     for row in failed:
         print(f"robik: {row['file']}: {row['error']}", file=sys.stderr)
-    print(f"{len(rows) - len(failed)} of {len(rows)} recordings; table.html in {options.output} has the worst first")
+    print(f"{len(rows) - len(failed)} of {len(rows)} recordings; table.html in {output} has the worst first")
     return 1 if failed else 0

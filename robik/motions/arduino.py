@@ -1,4 +1,7 @@
-"""Arduino motion files: servo counts in program memory, as a header, or as a sketch that plays them by itself."""
+"""Arduino motion files: servo counts in program memory, as a header, or as a sketch that plays them by itself.
+
+They are read back by the lines that `_data` writes: whole counts and whole milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,58 @@ HEADER = ".h"
 ARRIVED = 40  # [counts], 3.5°: how near the servos must be to the first frame before the motion starts
 LONGEST = 2**32 / 1e3  # [s] that a board's clock of milliseconds holds
 HEADER_COUNTS = -131_073  # whose bytes are those of a packet's header, FF FF FD
+COLUMNS = "// Columns: "
+TABLE = r"(?s)\w+ \w+_{name}\[[^;=]*= *\{{(.*?)\}};"
+
+
+def matches(content: bytes) -> bool:
+    """Return whether a file names its columns and has tables of counts and milliseconds.
+
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        True where the content is of this format.
+    """
+    return COLUMNS.encode() in content and b"_counts[" in content and b"_milliseconds[" in content
+
+
+def read(content: bytes, companions: Companions) -> Motion:
+    """Return the motion of a header or a sketch.
+
+    Args:
+        content: The file's bytes.
+        companions: With what the servos' counts are in motors' values.
+
+    Returns:
+        The motion, from 0 s on.
+
+    Raises:
+        ClipError: A table is missing or another one than the columns need, or the servos are others.
+    """
+    assert companions.count_values is not None  # as FORMAT.needs_to_read says
+    text = content.decode("utf-8", errors="replace")
+    ids, milliseconds, counts = (_table(text, name) for name in ("ids", "milliseconds", "counts"))
+    if len(counts) != len(milliseconds) * len(ids) or not len(counts):
+        raise ClipError(f"{len(counts)} counts, but {len(milliseconds)} frames of {len(ids)} servos")
+    table = counts.reshape(len(milliseconds), len(ids))
+    columns = text.partition(COLUMNS)[2].partition("\n")[0].rstrip("\r")
+    actuators, values = companions.count_values(columns, tuple(ids.tolist()), table)
+    return Motion(times=milliseconds / 1e3, actuators=actuators, values=values)
+
+
+def _table(text: str, name: str) -> np.ndarray:
+    """Return the whole numbers of a table in program memory.
+
+    Raises ClipError where it is not there, or holds something else.
+    """
+    found = re.search(TABLE.format(name=name), text)
+    if found is None:
+        raise ClipError(f"it has no whole table of {name}; only files that RobIK wrote are read")
+    words = re.sub(r"[{},]", " ", found[1]).split()
+    if not all(re.fullmatch(r"-?\d{1,10}", word) for word in words):
+        raise ClipError(f"its table of {name} holds something else than whole numbers")
+    return np.array(words, dtype=np.int64)
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
@@ -73,7 +128,7 @@ def _data(motion: Motion, name: str, chain: ServoCounts) -> str:
     frames, servos = counts.shape
     rows = ",\n".join("  {" + ", ".join(map(str, row)) + "}" for row in counts.tolist())
     return f"""// Goal positions of {servos} servos in counts, {frames} frames; baud rate {chain.baud_rate}.
-// Columns: {", ".join(chain.actuators)}
+{COLUMNS}{", ".join(chain.actuators)}
 // Read a goal by {name.upper()}_READ(&{name}_counts[frame][servo]).
 #pragma once
 #include <stdint.h>
@@ -258,4 +313,7 @@ void loop() {}
 """
 
 
-FORMAT = MotionFormat(name="arduino", label="Arduino", extensions=(".ino", HEADER), needs=("servos",), write=write)
+FORMAT = MotionFormat(
+    name="arduino", label="Arduino", extensions=(".ino", HEADER), needs=("servos",), needs_to_read=("count_values",),
+    matches=matches, read=read, write=write,
+)  # fmt: skip

@@ -54,6 +54,8 @@ class FramePoses:
 
 
 Follow = Callable[[Mechanism, FramePoses], Motion]
+CountValues = Callable[[str, tuple[int, ...], np.ndarray], tuple[tuple[str, ...], np.ndarray]]
+"""Actuators and their values (T, n) [rad or m] from their names in a line, the servos' ids and counts (T, n)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +65,7 @@ class Companions:
     Attributes:
         servos: the motion in servo counts, or None.
         robot: whose motion it is, or None.
+        count_values: what a servo chain's counts are in motors' values, or None.
         follow: a solver for files that hold poses of frames instead of motors' values, or None.
         order: of bodies and joints in formats that do not name them: depth or breadth (`layout.py`).
         header: whether a row of names is written above rows of numbers, in formats that have none.
@@ -71,6 +74,7 @@ class Companions:
 
     servos: ServoCounts | None = None
     robot: Mechanism | None = None
+    count_values: CountValues | None = None
     follow: Follow | None = None
     order: str = "depth"
     header: bool = False
@@ -79,6 +83,7 @@ class Companions:
 
 NEEDS = {
     "servos": "a servo chain; give a *.servos.json",
+    "count_values": "a servo chain; give a *.servos.json",
     "robot": "its robot; give a robot file or the robot's name",
     "follow": "a solver; give follow=robik.follow_poses",
 }

@@ -24,6 +24,7 @@ from .simulator_archive import times_by
 
 ARRAYS = ("root_pos", "root_rot", "dof_pos")
 PROTOCOL = 4
+MANY = 8  # names that an error lists
 
 
 def matches(content: bytes) -> bool:
@@ -67,7 +68,9 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
         "local_body_pos": local,
         "link_body_list": list(numbers.layout.bodies),
     }
-    return pickle.dumps(data, protocol=PROTOCOL)
+    file = io.BytesIO()
+    _ForEveryNumpy(file, PROTOCOL).dump(data)
+    return file.getvalue()
 
 
 def read(content: bytes, companions: Companions) -> Motion:
@@ -86,7 +89,8 @@ def read(content: bytes, companions: Companions) -> Motion:
     assert companions.robot is not None  # as `needs` says
     data = load_arrays(content)
     if not isinstance(data, dict) or not all(isinstance(data.get(name), np.ndarray) for name in ARRAYS):
-        raise ClipError(f"a motion of GMR is a dictionary with the arrays {', '.join(ARRAYS)} and fps")
+        there = f"it has {', '.join(map(str, list(data)[:MANY]))}" if isinstance(data, dict) and data else "it is none"
+        raise ClipError(f"a motion of GMR is a dictionary with the arrays {', '.join(ARRAYS)} and fps; {there}")
     arrays = {name: data[name] for name in ARRAYS}
     for name, array in arrays.items():
         if array.dtype.kind not in "iuf" or array.ndim != 2 or not np.isfinite(array).all():
@@ -123,6 +127,16 @@ def load_arrays(content: bytes) -> Any:
         raise ClipError(f"not a pickle of arrays: {' '.join(str(error).split()) or type(error).__name__}") from None
 
 
+class _ForEveryNumpy(pickle.Pickler):
+    """A pickler of arrays that NumPy 1 reads from NumPy 2: what makes them by itself has moved between the two."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        """Return how an array is made, which can be written to; the rest is pickled as usual."""
+        if type(obj) is not np.ndarray:
+            return NotImplemented
+        return np.ndarray, (obj.shape, obj.dtype.str, bytearray(obj.tobytes()))
+
+
 class _Arrays(pickle.Unpickler):
     """An unpickler that knows arrays and nothing else."""
 
@@ -138,9 +152,19 @@ class _Arrays(pickle.Unpickler):
         raise ClipError("it refers to something outside of the file; save arrays and numbers alone")
 
 
-def _kind(*_arguments: Any) -> None:
-    """Refuse to make an array by itself: its class is only named in pickles."""
-    raise ClipError("it makes an array without content; save arrays and numbers alone")
+def _array(*arguments: Any) -> np.ndarray:
+    """Return an array of a shape, a type and its bytes; without bytes it would take whatever memory it asks for."""
+    if len(arguments) != 3 or not isinstance(arguments[2], bytearray):
+        raise ClipError("it makes an array without content; save arrays and numbers alone")
+    shape, code, content = arguments
+    return np.ndarray(shape, _dtype(code), content)
+
+
+def _buffer(content: Any = b"") -> bytearray:
+    """Return bytes that can be written to; of a number they would be that many, whatever it is."""
+    if not isinstance(content, bytes):
+        raise ClipError("it makes bytes of something else; save arrays and numbers alone")
+    return bytearray(content)
 
 
 def _empty(_of: Any, _shape: tuple, _code: bytes) -> np.ndarray:
@@ -154,7 +178,7 @@ def _dtype(code: Any, *_flags: Any) -> np.dtype:
     Raises:
         ClipError: one that holds Python objects.
     """
-    found = np.dtype(code if isinstance(code, str) else "O")
+    found = np.dtype(code if isinstance(code, str) else "O", copy=True)  # the pickle then sets its byte order
     if found.hasobject:
         raise ClipError("it holds an array of Python objects, which are not opened; save arrays of numbers alone")
     return found
@@ -174,7 +198,8 @@ def _encoded(text: str, _encoding: str = "latin1") -> bytes:
 
 
 MAKERS: dict[str, dict[str, Callable]] = {
-    "numpy": {"ndarray": _kind, "dtype": _dtype},
+    "builtins": {"bytearray": _buffer},
+    "numpy": {"ndarray": _array, "dtype": _dtype},
     "numpy.core.multiarray": {"_reconstruct": _empty, "scalar": _scalar},
     "numpy.core.numeric": {"_frombuffer": _from_buffer},
     "_codecs": {"encode": _encoded},

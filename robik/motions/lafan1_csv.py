@@ -21,7 +21,7 @@ from .rates import even_rate
 FPS = 30.0  # of the data set, where nobody says otherwise
 BASE = ("x", "y", "z", "qx", "qy", "qz", "qw")  # in a header
 HEAD = ",".join(BASE)
-ROW = re.compile(rb"\s*[-+.\d][-+.\deE]*(\s*,\s*[-+.\d][-+.\deE]*){7,}\s*(\r\n|\r|\n|$)")
+ROW = re.compile(rb"\s*[-+.\d][-+.\deE]*(\s*,\s*[-+.\d][-+.\deE]*){7,}[ \t]*,?\s*(\r\n|\r|\n|$)")
 
 
 def matches(content: bytes) -> bool:
@@ -85,7 +85,7 @@ def read(content: bytes, companions: Companions) -> Motion:
     for k, line in enumerate(lines):
         if not line.strip() or (k == 0 and columns is not None):
             continue
-        cells = line.split(",")
+        cells = line.rstrip().removesuffix(",").split(",")
         if len(cells) != 7 + joints:
             raise ClipError(
                 f"line {k + 1}: {len(cells)} columns; {robot.name!r} needs 7 for its base, {joints} for its joints"

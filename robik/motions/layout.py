@@ -238,10 +238,7 @@ def motion_from(
     """
     found = layout_of(mechanism, order)
     names = found.coordinates
-    if table.shape != (len(times), len(names)):
-        raise ClipError(
-            f"{table.shape[-1]} columns of joints, but robot {mechanism.name!r} has {len(names)}: {', '.join(names)}"
-        )
+    _check_table(table, len(times), len(names), f"robot {mechanism.name!r} has {len(names)}: {', '.join(names)}")
     return _named_motion(mechanism, found.root, names, times, base, table)
 
 
@@ -267,8 +264,7 @@ def motion_by_names(
     Raises:
         ClipError: A number of columns that the names do not have, or an actuator without a column.
     """
-    if table.shape != (len(times), len(names)):
-        raise ClipError(f"{table.shape[-1]} columns of joints, but {len(names)} names")
+    _check_table(table, len(times), len(names), f"there are {len(names)} names")
     if mechanism is not None:
         if missing := [name for name in mechanism.actuators if name not in names]:
             raise ClipError(
@@ -278,6 +274,18 @@ def motion_by_names(
         return _named_motion(mechanism, root, names, times, base[1:] if base else None, table)
     track = None if base is None else BaseTrack(body=base[0], position=base[1], quaternion=base[2])
     return Motion(times=times, actuators=names, values=table, base=track)
+
+
+def _check_table(table: np.ndarray, samples: int, columns: int, wanted: str) -> None:
+    """Check that joints have a row per sample and a column each.
+
+    Raises:
+        ClipError: Which of the two is wrong.
+    """
+    if table.ndim != 2 or len(table) != samples:
+        raise ClipError(f"joints must have a row for each of the {samples} samples, not the shape {table.shape}")
+    if table.shape[1] != columns:
+        raise ClipError(f"{table.shape[1]} columns of joints, but {wanted}")
 
 
 def _named_motion(

@@ -10,17 +10,17 @@ from ..errors import ClipError
 from ..skeleton.skeleton import SkeletonMotion
 from . import body_model as smpl
 from . import joint_positions
-from .arrays import load_arrays, numbers, rate
+from .arrays import numbers, rate
 
 POSITIONS = ("positions", "joint_positions", "global_joint_positions", "joints")
 NAMES = ("names", "joint_names", "joints_names", "bones")
 
 
-def read(content: bytes, body_model: str | Path | None) -> SkeletonMotion:
+def read(arrays: dict[str, np.ndarray], body_model: str | Path | None) -> SkeletonMotion:
     """Return the motion in an archive.
 
     Args:
-        content: Of the file.
+        arrays: Of the archive, by name.
         body_model: Of the SMPL family, for poses.
 
     Returns:
@@ -29,7 +29,6 @@ def read(content: bytes, body_model: str | Path | None) -> SkeletonMotion:
     Raises:
         ClipError: Names the array that is missing or wrong.
     """
-    arrays = load_arrays(content)
     if "poses" in arrays or "pose_body" in arrays:
         if body_model is None:
             raise ClipError(

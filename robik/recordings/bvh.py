@@ -6,7 +6,9 @@ ones before have turned. Position channels take the place of the joint's offset.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -15,6 +17,7 @@ from ..errors import ClipError
 from ..mechanism.orientations import quaternions
 from ..skeleton.skeleton import Skeleton, SkeletonMotion
 
+LOG = logging.getLogger(__name__)
 AXES = {"x": 0, "y": 1, "z": 2}
 
 
@@ -51,11 +54,12 @@ def matches(content: bytes) -> bool:
     return content[:200].removeprefix(b"\xef\xbb\xbf").lstrip()[:9].upper() == b"HIERARCHY"
 
 
-def read(content: bytes) -> SkeletonMotion:
-    """Return the motion in a BVH file, in the file's unit and axes.
+def read(content: bytes, name: str | Path = "the recording") -> SkeletonMotion:
+    """Return the motion in a BVH file, in the file's unit and axes; one with fewer frames than it says is told of.
 
     Args:
         content: The file's bytes.
+        name: Of the file, in what is told.
 
     Returns:
         The motion; lengths in the file's unit.
@@ -65,8 +69,10 @@ def read(content: bytes) -> SkeletonMotion:
     """
     lines = content.decode("utf-8-sig", errors="replace").splitlines()
     joints, columns, start = _hierarchy(lines)
-    step, start = _motion_head(lines, start)
+    step, said, start = _motion_head(lines, start)
     rows = _rows(lines, start, columns)
+    if len(rows) < said:
+        LOG.warning("%s: it says that it has %d frames, and has %d; is it cut off?", name, said, len(rows))
     return _moved(joints, rows, np.arange(len(rows)) * step)
 
 
@@ -128,15 +134,17 @@ def _put_channels(joints: list[Joint], open_joints: list[int | None], words: lis
     return column
 
 
-def _motion_head(lines: list[str], start: int) -> tuple[float, int]:
-    """Return the time step [s] and the first line of values."""
-    step = 0.0
+def _motion_head(lines: list[str], start: int) -> tuple[float, int, int]:
+    """Return the time step [s], the number of frames that is said, 0 if none is, and the first line of values."""
+    step, said = 0.0, 0
     for k in range(start, len(lines)):
         name, colon, value = lines[k].partition(":")
         if not lines[k].strip():
             continue
         if not colon:
             break
+        if name.strip().lower() == "frames" and value.strip().isdigit():
+            said = int(value)
         if name.strip().lower() == "frame time":
             step = float(_numbers(value.split(), 1, k)[0])
             if not 0 < step < np.inf:
@@ -144,7 +152,7 @@ def _motion_head(lines: list[str], start: int) -> tuple[float, int]:
         start = k + 1
     if not step:
         raise ClipError("no line 'Frame Time:' after MOTION")
-    return step, start
+    return step, said, start
 
 
 def _rows(lines: list[str], start: int, columns: int) -> np.ndarray:

@@ -38,7 +38,9 @@ def skeleton_motion(
     Raises:
         ClipError: Shapes that do not fit, or parents that are none.
     """
-    if positions.ndim != 3 or positions.shape[1:] != (len(names), 3) or not len(positions):
+    if not len(positions):
+        raise ClipError("it holds no frame of motion")
+    if positions.ndim != 3 or positions.shape[1:] != (len(names), 3):
         raise ClipError(f"positions of {len(names)} joints must have the shape (T, {len(names)}, 3), "
                         f"not {positions.shape}")  # fmt: skip
     if times.shape != (len(positions),) or (len(times) > 1 and (np.diff(times) <= 0).any()):

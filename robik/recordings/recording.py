@@ -12,9 +12,12 @@ from ..files import read_whole
 from ..mechanism.orientations import quaternions, rotation
 from ..skeleton.anatomy import named_parts
 from ..skeleton.skeleton import Skeleton, SkeletonMotion
-from . import archives, bvh
+from . import archives, bvh, character_file
+from .arrays import load_arrays
 
 MOST = 2_000_000_000  # bytes of a recording
+CLOSEST = 1e-5  # [s] between two frames: speeds stay numbers
+FARTHEST = 1e6  # [m] from the origin: millimetres stay digits
 EVEN = 1e-9  # times that differ by less are the same [s]
 TALL = 1.7  # [m]: recordings come in units of every kind
 LOOKS = 200  # frames at which its size and its upright axis are measured
@@ -24,7 +27,7 @@ IN_BLENDER = (".fbx", ".glb", ".gltf", ".dae", ".usd", ".usda", ".usdc", ".abc")
 
 
 def load_recording(path: str | Path, body_model: str | Path | None = None, up: str = "auto") -> SkeletonMotion:
-    """Read a recording: BVH, an npz of joints' positions, or an npz of an SMPL body model's poses (AMASS).
+    """Read a recording: BVH, or an npz of joints' positions, of an SMPL body model's poses (AMASS), of a character.
 
     Args:
         path: of the file.
@@ -32,7 +35,8 @@ def load_recording(path: str | Path, body_model: str | Path | None = None, up: s
         up: axis of the file that points up, "x", "y" or "z"; "auto" to see it in the motion.
 
     Returns:
-        The character, Z up. One that comes in another unit than metres is made as tall as a human.
+        The character, Z up. One that comes in another unit than metres is made as tall as a human; one that
+        `save_recording` wrote is as it was.
 
     Raises:
         ClipError: names the file, the place in it and what is wrong.
@@ -42,14 +46,35 @@ def load_recording(path: str | Path, body_model: str | Path | None = None, up: s
     try:
         content = read_whole(path, MOST)
         if bvh.matches(content):
-            return in_metres(upright(bvh.read(content), up))
+            return _checked(in_metres(upright(bvh.read(content, path), up)))
         if content.startswith(b"PK"):
-            return in_metres(upright(archives.read(content, body_model), up))
+            arrays = load_arrays(content)
+            if character_file.matches(arrays):
+                return _checked(character_file.read(arrays))
+            return _checked(in_metres(upright(archives.read(arrays, body_model), up)))
     except (ClipError, FormatError) as error:
         raise ClipError(f"{path}: {error}") from None
     if Path(path).suffix.lower() in IN_BLENDER:
-        raise ClipError(f"{path}: this format is read by Blender: import it there, then Auto-Map and Bake")
+        raise ClipError(
+            f"{path}: this format is read by Blender: import it there, then Auto-Map and Bake, "
+            "or Export Character for the shell"
+        )
     raise ClipError(f"{path}: no recording that can be read here; there are BVH and npz (joints' positions, AMASS)")
+
+
+def _checked(motion: SkeletonMotion) -> SkeletonMotion:
+    """Return a motion whose frames are apart in time, and that is somewhere on earth.
+
+    Raises:
+        ClipError: They are not.
+    """
+    step = float(np.diff(motion.times).min(initial=np.inf))
+    if step < CLOSEST:
+        raise ClipError(f"its frames are {step:.3g} s apart; it must be {CLOSEST:g} s or more")
+    if (far := float(np.abs(motion.positions).max(initial=0.0))) > FARTHEST:
+        frame = int(np.argmax(np.abs(motion.positions).max(axis=(1, 2))))
+        raise ClipError(f"a bone is {far:.3g} m away in frame {frame}; it must be {FARTHEST:g} m or less")
+    return motion
 
 
 def upright(motion: SkeletonMotion, up: str = "auto") -> SkeletonMotion:

@@ -88,7 +88,7 @@ def transfer(
     there = None
     if torques is not None:
         torques = _checked_torques(source, motion, torques)
-        there = transmitted(way, values, base, torques)
+        there = transmitted(way, values, base, found, torques)
         notes += [*_too_strong(source, torques), *_too_strong(target, there)]
     made = _motion(target, motion.times, own, found)
     return Transferred(

@@ -2,7 +2,8 @@
 
     b = f(a),    τ_a = (∂f/∂a)ᵀ τ_b
 
-a and b are the motors' values of the first and the second model, τ their torques: both models need the same power.
+a and b are the motors' values of the first and the second model, τ their torques: both models need the same power. The
+one with fewer motors gives the derivative: the other one can also move as its rods would not let it.
 """
 
 from __future__ import annotations
@@ -74,6 +75,14 @@ class Way:
         self._driven, self.drivers = _driven(target, {n for n, _ in self._known.values()}, set(source.actuators))
         self._here, self._there = ForwardKinematics(source), ForwardKinematics(self._driven)
 
+    def back(self) -> Way | None:
+        """Return the way from the target to the source; None where the target's motors do not say all of the source."""
+        pairs = {there.removeprefix("-"): "-" * there.startswith("-") + own for own, there in self._pairs.items()}
+        try:
+            return Way(self.target, self.source, pairs)
+        except ClipError:
+            return None
+
     def along(self, values: np.ndarray, base: Base | None = None) -> Arrived:
         """Return a motion on the target.
 
@@ -140,26 +149,34 @@ class Way:
         return position[:, k], quaternion[:, k]
 
 
-def transmitted(way: Way, values: np.ndarray, base: Base | None, torques: np.ndarray) -> np.ndarray:
+def transmitted(way: Way, values: np.ndarray, base: Base | None, arrived: Arrived, torques: np.ndarray) -> np.ndarray:
     """Return the torques of the target's motors that have the power of the source's.
 
     Args:
         way: From the source to the target.
         values: (T, A) of the source's motors [rad or m].
         base: Of the source.
+        arrived: Where the target is then.
         torques: (T, A) of the source's motors [N m or N].
 
     Returns:
         Torques (T, B) of the target's motors; the smallest where several would do.
     """
+    if len(way.target.actuators) < len(way.source.actuators) and (back := way.back()) is not None:
+        return np.einsum("tab,ta->tb", _slope(back, arrived.values, arrived.base), torques)
+    inverse = np.linalg.pinv(np.swapaxes(_slope(way, values, base), 1, 2), rcond=1e-9)
+    return np.einsum("tba,ta->tb", inverse, torques)
+
+
+def _slope(way: Way, values: np.ndarray, base: Base | None) -> np.ndarray:
+    """Return the derivatives (T, B, A) of the target's motors by the source's, by differences of the fourth order."""
     slope = np.zeros((len(values), len(way.target.actuators), len(way.source.actuators)))
     for k in range(values.shape[1]):
         for steps, share in ((1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12)):
             moved = values.copy()
             moved[:, k] += steps * STEP
             slope[:, :, k] += share / STEP * way.along(moved, base).values
-    inverse = np.linalg.pinv(np.swapaxes(slope, 1, 2), rcond=1e-9)
-    return np.einsum("tba,ta->tb", inverse, torques)
+    return slope
 
 
 def coordinates_of(robot: Mechanism) -> list[str]:

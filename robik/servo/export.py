@@ -7,9 +7,11 @@ from dataclasses import replace
 from math import tau
 from pathlib import Path
 
-from ..errors import ServoError
+import numpy as np
+
+from ..errors import ClipError, ServoError
 from ..mechanism.model import Mechanism
-from ..motions.format import Companions, Follow, ServoCounts
+from ..motions.format import Companions, CountValues, Follow, ServoCounts
 from ..motions.motion import Motion, values_for
 from ..motions.registry import format_to_write, load_motion, save_motion
 from ..motions.resampling import resampled
@@ -86,10 +88,13 @@ def export(
         RobikError: One sentence that says what is wrong, and what would be right; nothing is written.
     """
     chosen = format_to_write(path, format)
-    motion = load_motion(source, source_format, Companions(robot=robot, fps=fps, order=order, follow=follow))
+    chain = None if servos is None else load_chain(servos)
+    beside = Companions(
+        robot=robot, fps=fps, order=order, follow=follow, count_values=None if chain is None else count_values(chain)
+    )
+    motion = load_motion(source, source_format, beside)
     if robot is not None:
         motion = replace(motion, actuators=robot.actuators, values=values_for(robot, motion, source))
-    chain = None if servos is None else load_chain(servos)
     if carry is not None:
         if chain is None or robot is None:
             raise ServoError("goals that carry the weight need the robot and its servos: --robot and --servos")
@@ -97,6 +102,25 @@ def export(
     if rate is not None:
         motion = resampled(motion, rate)
     export_motion(motion, path, chosen.name, chain=chain, robot=robot, order=order, header=header)
+
+
+def count_values(chain: ServoChain) -> CountValues:
+    """Return what a chain's counts are in motors' values, for files that hold counts.
+
+    Args:
+        chain: The chain of servos.
+
+    Returns:
+        A function of actuators' names, servos' ids and counts; it raises ClipError for another chain's.
+    """
+
+    def values(names: str, ids: tuple[int, ...], counts: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+        own = ", ".join(chain.actuators)
+        if (names, ids) != (own, chain.ids):
+            raise ClipError(f"it moves {names} by the servos {ids}; the chain has {own}, {chain.ids}")
+        return chain.actuators, chain.values(counts)
+
+    return values
 
 
 def servo_counts(motion: Motion, chain: ServoChain) -> ServoCounts:

@@ -12,7 +12,9 @@ from ...robik.motions import Companions, Motion, load_motion
 from ...robik.retarget.following_poses import follow_poses, out_of_reach
 from ...robik.retarget.posing import posed
 from ...robik.retarget.shortfall import unassembled
+from ...robik.servo.export import count_values
 from ..robot import posing
+from ..robot.chain import servo_chain
 from ..robot.reading import read_robot
 from . import bakes
 from .corrections import corrections_of
@@ -76,7 +78,13 @@ def import_motion(
         RobikError: the file cannot be read, or is another robot's; nothing has been changed.
     """
     mechanism = read_robot(root)
-    companions = Companions(robot=mechanism, follow=follow_poses, order=beside.order, fps=beside.fps)
+    companions = Companions(
+        robot=mechanism,
+        follow=follow_poses,
+        order=beside.order,
+        fps=beside.fps,
+        count_values=lambda *counted: count_values(servo_chain(root, mechanism, scene))(*counted),
+    )
     given = load_motion(path, format, companions)
     motion, residual = posed(mechanism, given, path.name)
     rate = scene.render.fps / scene.render.fps_base

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import numpy as np
 from bpy.types import Context, Object, PropertyGroup, Scene
 from mathutils import Matrix
 
+from ...robik.errors import RobikError
 from ...robik.skeleton.anatomy import Anatomy, read_anatomy
 from ...robik.skeleton.following import GLANCES, glances
 from ...robik.skeleton.skeleton import Skeleton, SkeletonMotion
@@ -63,6 +65,18 @@ def read_character(
     )
     motion = SkeletonMotion(skeleton, times_of(context.scene, frames), positions, quaternions)
     return Character(skeleton, motion, read_anatomy(skeleton, positions), tuple(nodes))
+
+
+def whole_character(context: Context, root: Object) -> SkeletonMotion:
+    """Return all of the motion of a robot's character, in the frames of its bake.
+
+    Raises:
+        RobikError: there is no character, or the range of frames is empty.
+    """
+    rig = root.robik.robot.character.rig
+    if rig is None:
+        raise RobikError(f"{root.name} has no character: choose its Rig in the panel Character")
+    return read_character(context, root, rig, looks=sys.maxsize).motion
 
 
 def _nodes_of(rig: Object | None) -> list[Node]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import signal
 import subprocess
 import time
@@ -18,7 +19,7 @@ import pytest
 
 from robik import program
 from robik.batch import run
-from robik.batch.job import Item, Plan, done_row, keep, output_file, trace
+from robik.batch.job import Item, Plan, do, done_row, keep, output_file, trace
 from robik.batch.run import items_in, run_batch
 from robik.batch.table import TRACE, save_tables
 from robik.errors import FormatError
@@ -68,6 +69,18 @@ def test_the_same_as_one_by_one_and_one_bad_file_is_one_line(folder: Path) -> No
     assert again == rows
     assert told == [], "nothing is done twice"
     assert all(file.stat().st_mtime_ns == time for file, time in before.items() if file.name != "table.csv")
+
+
+def test_a_recording_that_is_cut_off_is_told_in_its_row(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    text = bvh_text(walking(skeleton("lafan1")[0], 12), order="ZYX")
+    (tmp_path / "in/cut.bvh").write_text("\n".join(text.splitlines()[:-4]))
+    (tmp_path / "in/whole.bvh").write_text(text)
+    plan = plan_for(tmp_path / "in")
+    cut, whole = (do(plan, item) for item in items_in(tmp_path / "in"))
+    assert (cut["error"], cut["frames"], whole["frames"]) == ("", 8, 12)
+    assert cut["note"].endswith("cut.bvh: it says that it has 12 frames, and has 8; is it cut off?")
+    assert "note" not in whole
 
 
 def test_what_has_changed_is_done_again(folder: Path) -> None:
@@ -144,8 +157,9 @@ def test_after_kill_9_a_run_goes_on_where_it_stopped(folder: Path) -> None:
         command, cwd=where, env=own, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
     )
     assert process.stderr is not None
-    assert process.stderr.readline().startswith("1/3 ██████░░░░░░░░░░░░░░ a: ")
-    assert process.stderr.readline().startswith("2/3 █████████████░░░░░░░ ")
+    first, second = (re.match(r"(\d)/3 (\S+) (\S+): ", process.stderr.readline()) for _ in range(2))
+    assert first is not None and first.group(1, 2) == ("1", "██████░░░░░░░░░░░░░░")
+    assert second is not None and second.group(1, 2) == ("2", "█████████████░░░░░░░")
     workers = [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
     assert len(workers) >= 2
     os.kill(process.pid, signal.SIGKILL)
@@ -155,18 +169,22 @@ def test_after_kill_9_a_run_goes_on_where_it_stopped(folder: Path) -> None:
     while any(map(is_running, workers)):
         assert time.monotonic() < give_up, "workers outlive the command"
         time.sleep(0.1)
-    first = where / "out/a.csv"
-    written = first.stat().st_mtime_ns
+    files = [where / "out" / f"{told[3]}.csv" for told in (first, second)]
+    written = [file.stat().st_mtime_ns for file in files]
     done = subprocess.run(command, cwd=where, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "3 of 3 recordings; table.html in out has the worst first\n"
-    assert first.stat().st_mtime_ns == written, "it is not done twice"
+    assert [file.stat().st_mtime_ns for file in files] == written, "they are not done twice"
     assert not list((where / "out").rglob("*.part"))
     assert sorted(file.name for file in (where / "out").rglob("*.csv")) == ["a.csv", "a.csv", "b.csv", "table.csv"]
 
 
-def test_no_recording_is_lost_or_doubled_when_workers_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A stand-in for the pool: one that breaks as a job is handed to it, then one that breaks with a job."""
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("deadly", ["a", "d", "g"])
+def test_no_recording_is_lost_or_doubled_when_workers_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, deadly: str, workers: int
+) -> None:
+    """A stand-in for the pool: one that breaks as a job is handed to it, others that break with a job."""
     pools: list[BreakingPool] = []
 
     class BreakingPool:
@@ -181,14 +199,15 @@ def test_no_recording_is_lost_or_doubled_when_workers_end(monkeypatch: pytest.Mo
             return None
 
         def submit(self, job: Callable, *given: Any) -> Future:
-            if job is os.getpid:  # it starts the workers
-                return Future()
+            future: Future = Future()
+            if job is run.is_compiled:
+                future.set_result(True)
+                return future
             plan, item = given
             self.jobs += 1
             if len(pools) == 1 and self.jobs == 3:
                 raise BrokenProcessPool
-            future: Future = Future()
-            if item.name == "deadly" or (len(pools) == 2 and self.jobs == 2):
+            if item.name == deadly or (len(pools) == 2 and self.jobs == 2):
                 future.set_exception(BrokenProcessPool())
             else:
                 future.set_result(job(plan, item))
@@ -197,7 +216,40 @@ def test_no_recording_is_lost_or_doubled_when_workers_end(monkeypatch: pytest.Mo
     monkeypatch.setattr(run, "ProcessPoolExecutor", BreakingPool)
     monkeypatch.setattr(run, "do", lambda plan, item: {"file": item.name, "error": ""})
     plan = Plan(robot="walker", output=str(tmp_path), format="csv", extension=".csv")
-    names = ["a", "b", "c", "deadly", "d", "e", "f"]
-    rows = list(run._done(plan, [Item(name, name) for name in names], 2))
-    assert sorted(row["file"] for row in rows) == sorted(names)
-    assert [row["file"] for row in rows if row["error"]] == ["deadly"]
+    names = ["a", "b", "c", "d", "e", "f", "g"]
+    rows = list(run._done(plan, [Item(name, name) for name in names], workers))
+    assert sorted(row["file"] for row in rows) == names
+    assert [row["file"] for row in rows if row["error"]] == [deadly]
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_one_recording_compiles_for_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_compiled: bool) -> None:
+    """Where nothing is compiled the shortest ones go first, alone, until one of them is solved; else the longest."""
+    handed: list[tuple[str, int]] = []  # names, and how many are at work then
+
+    class Pool:
+        def submit(self, job: Callable, *given: Any) -> Future:
+            future: Future = Future()
+            if job is run.is_compiled:
+                future.set_result(is_compiled)
+            else:
+                handed.append((given[1].name, len(running) + 1))
+            return future
+
+    def ended(futures: dict[Future, Item], return_when: str) -> tuple[set[Future], None]:
+        future, item = next(iter(futures.items()))
+        future.set_result({"file": item.name, "error": "not a BVH" if item.name == "1" else ""})
+        return {future}, None
+
+    for size in (1, 3, 2, 4):
+        (tmp_path / str(size)).write_bytes(b"0" * size)
+    monkeypatch.setattr(run, "wait", ended)
+    plan = Plan(robot="walker", output=str(tmp_path), format="csv", extension=".csv")
+    running: dict[Future, Item] = {}
+    left = sorted((Item(str(tmp_path / n), n) for n in "1324"), key=run._size, reverse=True)
+    rows = list(run._pooled(plan, Pool(), 2, left, running))
+    assert sorted(row["file"] for row in rows) == ["1", "2", "3", "4"]
+    if is_compiled:
+        assert handed == [("4", 1), ("3", 2), ("2", 2), ("1", 2)]
+    else:
+        assert handed == [("1", 1), ("2", 1), ("4", 1), ("3", 2)]

@@ -134,6 +134,35 @@ def test_formats_of_labs_are_written_and_come_back_as_keys(baked: Object, tmp_pa
     np.testing.assert_allclose(back.times, plain.times, rtol=0, atol=1e-6)
 
 
+def test_a_boards_counts_come_back_as_keys(baked: Object, tmp_path: Path) -> None:
+    """In whole counts at whole milliseconds, which lie between the frames."""
+    plain = load_motion(export(tmp_path / "plain.csv", rate=60.0))
+    count = 0.5 * 2 * np.pi / 4096
+    late = 0.5e-3 * np.abs(np.diff(plain.values, axis=0)).max() * 60.0
+    for name in ("w.ino", "w.h"):
+        file = export(tmp_path / name, format="arduino")
+        assert bpy.ops.robik.import_motion(filepath=str(file), angle=0.0) == {"FINISHED"}
+        back = load_motion(export(tmp_path / "back.csv", rate=60.0)).values
+        off = np.abs(back[:-1] - plain.values[: len(back) - 1]).max()
+        assert len(back) >= len(plain.values) - 1
+        assert 1e-5 < off < 1.5 * (count + late)
+        assert bpy.ops.robik.import_motion(filepath=str(tmp_path / "plain.csv"), angle=0.0) == {"FINISHED"}
+
+
+def test_bodies_and_joints_come_in_the_order_that_is_asked_for(baked: Object, tmp_path: Path) -> None:
+    deep, wide = (export(tmp_path / f"{o}.npz", format="mjlab-npz", order=o) for o in ("depth", "breadth"))
+    with np.load(deep) as one, np.load(wide) as other:
+        assert not np.allclose(one["joint_pos"], other["joint_pos"])
+        np.testing.assert_array_equal(np.sort(one["joint_pos"], axis=1), np.sort(other["joint_pos"], axis=1))
+    back = {"fps": 60.0, "angle": 0.0, "format": "mjlab-npz", "order": "breadth"}
+    plain = load_motion(export(tmp_path / "plain.csv"))
+    assert bpy.ops.robik.import_motion(filepath=str(wide), **back) == {"FINISHED"}
+    np.testing.assert_allclose(load_motion(export(tmp_path / "back.csv")).values, plain.values, rtol=0, atol=1e-6)
+    lines = export(tmp_path / "l.csv", format="lafan1-csv", header=True).read_text().splitlines()
+    assert lines[0].startswith("x,y,z,qx,qy,qz,qw,")
+    assert export(tmp_path / "l.csv", format="lafan1-csv").read_text().splitlines() == lines[1:]
+
+
 def test_a_file_that_is_no_motion_changes_nothing(baked: Object, tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("1,2\n")
     number = len(baked.robik.robot.bakes)

@@ -1,7 +1,8 @@
-"""Retargeting of a character in Blender and by the library alone: the same numbers, to the last bit."""
+"""Retargeting of a character in Blender, by the library and by the shell: the same numbers, to the last bit."""
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import bpy
@@ -9,6 +10,9 @@ import numpy as np
 import pytest
 
 from tests.blender import installed
+from tests.recordings.bvh_text import bvh_text
+from tests.skeleton.conventions import skeleton
+from tests.skeleton.test_fit import walking
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -61,3 +65,63 @@ def test_the_dance_on_g1_is_the_same_in_blender_and_by_the_library(
     assert np.array_equal(found.motion.values, own.values)
     assert np.array_equal(found.motion.base.position, own.base.position)
     assert np.array_equal(found.motion.base.quaternion, own.base.quaternion)
+
+
+CHARACTERS = {  # those of this project as others write them
+    "dance": None,
+    "xsens": ("xsens mvn", {"order": "ZXY", "unit": 39.37}),
+    "rokoko": ("rokoko", {"order": "ZXY", "unit": 100.0, "positions": True}),
+    "glb": ("mixamo", {"order": "XYZ", "unit": 1.0}),
+}
+
+
+@pytest.mark.parametrize("kind", CHARACTERS)
+def test_shell_and_blender_bake_a_character_to_the_same_bits(shared_data: Path, tmp_path: Path, kind: str) -> None:
+    """At defaults, through the file that *Export Character* writes; a GLB comes by Blender's importer."""
+    from bl_ext.user_default.robik.robik import program
+    from bl_ext.user_default.robik.robik.motions import load_motion
+
+    robot, recording = shared_data / "unitree_g1/g1_29dof.xml", shared_data / "bvh/05_20-mb.bvh"
+    if (written := CHARACTERS[kind]) is not None:
+        recording = tmp_path / "walk.bvh"
+        recording.write_text(bvh_text(walking(skeleton(written[0])[0], 40), **written[1]))
+    assert bpy.ops.robik.import_robot(filepath=str(robot)) == {"FINISHED"}
+    root = bpy.context.scene.robik.robot
+    assert bpy.ops.robik.import_recording(filepath=str(recording)) == {"FINISHED"}
+    if kind == "glb":
+        bring_as_glb(root, tmp_path / "walk.glb")
+    bpy.context.scene.frame_end = 40
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    assert bpy.ops.robik.export_character(filepath=str(tmp_path / "character.npz")) == {"FINISHED"}
+    own = baked(root)
+    words = ("retarget", str(robot), str(tmp_path / "character.npz"), "-o", str(tmp_path / "shell.csv"))
+    done = subprocess.run(
+        program.command("cli", *words), env=program.environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    shell = load_motion(tmp_path / "shell.csv")
+    assert len(shell.times) > 30
+    assert np.array_equal(shell.times, own.times)
+    assert np.array_equal(shell.values, own.values)
+    assert np.array_equal(shell.base.position, own.base.position)
+    assert np.array_equal(shell.base.quaternion, own.base.quaternion)
+
+
+def bring_as_glb(root: bpy.types.Object, file: Path) -> None:
+    """Write a robot's character as GLB, delete it, and bring it back by Blender's importer."""
+    rig = root.robik.robot.character.rig
+    bpy.ops.object.select_all(action="DESELECT")
+    rig.select_set(True)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.export_scene.gltf(filepath=str(file), use_selection=True)
+    bpy.data.objects.remove(rig)
+    before = {*bpy.data.objects}
+    bpy.ops.import_scene.gltf(filepath=str(file))
+    root.robik.robot.character.rig = next(o for o in bpy.data.objects if o not in before and o.type == "ARMATURE")
+
+
+def test_a_robot_without_a_character_has_none_to_export(shared_data: Path, tmp_path: Path) -> None:
+    assert bpy.ops.robik.import_robot(filepath=str(shared_data / "unitree_g1/g1_29dof.xml")) == {"FINISHED"}
+    with pytest.raises(RuntimeError, match="has no character: choose its Rig in the panel Character"):
+        bpy.ops.robik.export_character(filepath=str(tmp_path / "character.npz"))
+    assert not list(tmp_path.iterdir())

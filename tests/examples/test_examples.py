@@ -80,6 +80,10 @@ def forward_kinematics(said: str, out: Path) -> None:
 def export_formats(said: str, out: Path) -> None:
     written = {line.partition(":")[0] for line in said.splitlines()}
     assert written == {name for name, row in FORMATS.items() if row.write} - {"reachy-move"}  # of one robot alone
+    back = dict(re.findall(r"(?m)^(\S+): .* read back within (\S+) rad$", said))
+    assert back.keys() == written
+    assert 0.0 < float(back.pop("arduino")) < 1e-3, "whole counts"
+    assert max(map(float, back.values())) < 1e-12
     motions = [robik.load_motion(out / "formats" / f"nod-{name}.{name}") for name in ("csv", "json", "npz")]
     for motion in motions[1:]:
         np.testing.assert_array_equal(motion.values, motions[0].values)

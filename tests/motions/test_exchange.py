@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import pickletools
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from pathlib import Path
 
 import mujoco
@@ -320,12 +322,39 @@ def test_a_pickle_runs_nothing(tmp_path: Path, g1: Mechanism) -> None:
             load_motion(tmp_path / "m.pkl", "gmr-pkl", beside)
 
 
+def test_a_pickle_is_read_by_every_numpy(tmp_path: Path, g1: Mechanism) -> None:
+    """NumPy 2 has moved what makes arrays; TWIST's NumPy 1.23 fails at `numpy._core`."""
+    motion, _, _ = swinging(g1, 6)
+    save_motion(motion, tmp_path / "m.pkl", "gmr-pkl", Companions(robot=g1))
+    content = (tmp_path / "m.pkl").read_bytes()
+    texts = [value for _, value, _ in pickletools.genops(content) if isinstance(value, str)]
+    assert [text for text in texts if "core" in text or "multiarray" in text] == []
+    data = pickle.loads(content)
+    assert data["dof_pos"].flags.writeable and data["dof_pos"].dtype == np.float64
+    np.testing.assert_array_equal(data["dof_pos"], motion.values)
+    for made in (Call(bytearray, 10**15), Call(np.ndarray, 10**15), Call(np.ndarray, (2,), "O", bytearray(16))):
+        (tmp_path / "m.pkl").write_bytes(pickle.dumps({"root_pos": made, "dof_pos": 0}))
+        with pytest.raises(ClipError, match=r"m\.pkl: (it|not a pickle)"):
+            load_motion(tmp_path / "m.pkl", "gmr-pkl", Companions(robot=g1))
+
+
+class Call:
+    """Becomes a call when it is pickled."""
+
+    def __init__(self, made: Callable, *arguments: object) -> None:
+        self.call = made, arguments
+
+    def __reduce__(self) -> tuple:
+        return self.call
+
+
+@pytest.mark.parametrize("order", ["<f4", ">f4", ">f8"])
 @pytest.mark.parametrize("protocol", [0, 2, 3, 4, 5])
-def test_pickles_of_every_protocol_are_read(tmp_path: Path, g1: Mechanism, protocol: int) -> None:
+def test_pickles_of_every_protocol_are_read(tmp_path: Path, g1: Mechanism, protocol: int, order: str) -> None:
     motion, _, _ = swinging(g1, 6)
     data = {
         "fps": np.float64(50.0), "root_pos": np.asfortranarray(motion.base.position),
-        "root_rot": motion.base.quaternion[:, [1, 2, 3, 0]], "dof_pos": motion.values.astype(np.float32),
+        "root_rot": motion.base.quaternion[:, [1, 2, 3, 0]], "dof_pos": motion.values.astype(order),
         "local_body_pos": None, "link_body_list": None,
     }  # fmt: skip
     (tmp_path / "m.pkl").write_bytes(pickle.dumps(data, protocol=protocol))
@@ -352,6 +381,24 @@ def test_what_does_not_fit_gets_one_sentence(tmp_path: Path, g1: Mechanism) -> N
     (tmp_path / "m.csv").write_text("1,2,3,0,0,0,1,0.5\n")
     with pytest.raises(ClipError, match=r"line 1: 8 columns; 'g1_mocap' needs 7 for its base, 29 for its joints"):
         load_motion(tmp_path / "m.csv", None, Companions(robot=g1))
+    data = {"fps": 50, "root_pos": motion.base.position, "root_rot": motion.base.quaternion, "dof_pos": motion.values}
+    for change, words in (
+        ({"dof_pos": motion.values[:4]}, r"joints must have a row for each of the 6 samples, not the shape \(4, 29\)"),
+        ({"dof_pos": motion.values[:, :23]}, "23 columns of joints, but robot 'g1_mocap' has 29: left_hip_pitch"),
+        ({"root_pos": None}, "with the arrays root_pos, root_rot, dof_pos and fps; it has fps, root_pos, root_rot"),
+    ):
+        (tmp_path / "m.pkl").write_bytes(pickle.dumps(data | change))
+        with pytest.raises(ClipError, match=words):
+            load_motion(tmp_path / "m.pkl", None, Companions(robot=g1))
+    with np.load(file) as written:
+        arrays = dict(written)
+    for joints in (np.array(1.0), arrays["joint_pos"][0], arrays["joint_pos"][:3]):
+        np.savez(file, **arrays | {"joint_pos": joints})
+        with pytest.raises(ClipError, match="joints must have a row for each of the 6 samples"):
+            load_motion(file, None, Companions(robot=g1))
+    rows = "".join(f"0,0,1,0,0,0,1,{'0.1,' * 29}\r\n" for _ in range(3))
+    (tmp_path / "m.csv").write_text(rows)
+    assert load_motion(tmp_path / "m.csv", None, Companions(robot=g1)).values.shape == (3, 29), "a comma at the end"
     (tmp_path / "m.xml").write_text("<mujoco><keyframe><key qpos='1 2'/></keyframe></mujoco>")
     with pytest.raises(ClipError, match="every key of a motion needs a time"):
         load_motion(tmp_path / "m.xml", None, Companions(robot=g1))

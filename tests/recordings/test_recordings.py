@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from robik.errors import ClipError
 from robik.mechanism.orientations import rotation
-from robik.recordings import load_recording
+from robik.recordings import load_recording, save_recording
 from robik.recordings.body_model import NAMES
 from robik.skeleton.anatomy import read_anatomy
 from robik.skeleton.skeleton import Skeleton, SkeletonMotion
@@ -117,6 +117,8 @@ WRONG = {
     "cut": (GOOD[: GOOD.index("JOINT")], "there is no MOTION after the hierarchy; the file is cut off"),
     "no frames": (GOOD[: GOOD.index("0 90")], "it holds no frame of motion"),
     "no time": (GOOD.replace("Frame Time: 0.04\n", ""), "no line 'Frame Time:'"),
+    "microseconds": (GOOD.replace("0.04", "1e-300"), "its frames are 1e-300 s apart; it must be 1e-05 s or more"),
+    "light years": (GOOD.replace("0 91 0", "1e30 91 0"), "m away in frame 1; it must be 1e+06 m or less"),
     "zero time": (GOOD.replace("0.04", "0"), "line 23: the frame time must be positive, not 0 s"),
     "short row": (GOOD.replace("0 91 0", "0 91"), "line 25: 9 values where the joints have 10 channels"),
     "word": (GOOD.replace("0 91 0", "0 x 0"), "line 25: 'x' is not a number"),
@@ -199,12 +201,50 @@ def test_positions_of_joints_give_back_bones_that_turn(tmp_path: Path) -> None:
     )
 
 
+def test_a_character_comes_back_to_the_last_bit_whatever_its_size_and_axes(tmp_path: Path) -> None:
+    """What Blender has read is not turned upright, scaled or guessed again."""
+    motion = bending("mixamo")
+    bones = motion.skeleton
+    sideways = motion.positions[:, :, [2, 0, 1]] * 7.3
+    skeleton_there = Skeleton(
+        tuple(f"骨 {name}" for name in bones.names), bones.parents, bones.positions * 7.3, bones.quaternions, bones.tips
+    )
+    written = SkeletonMotion(skeleton_there, motion.times, sideways, motion.quaternions)
+    save_recording(written, tmp_path / "c.npz")
+    read = load_recording(tmp_path / "c.npz")
+    assert read.skeleton.names == written.skeleton.names
+    for name in ("parents", "positions", "quaternions", "tips"):
+        np.testing.assert_array_equal(getattr(read.skeleton, name), getattr(written.skeleton, name))
+    for name in ("times", "positions", "quaternions"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(written, name))
+    with np.load(tmp_path / "c.npz") as file:
+        arrays = dict(file)
+    for change, words in (
+        ({"tips": None}, "a character without the array tips"),
+        ({"times": arrays["times"][::-1]}, "times must be increasing"),
+        ({"times": arrays["times"][:0]}, "times must be increasing"),
+        ({"quaternions": 2.0 * arrays["quaternions"]}, "quaternions must be unit quaternions"),
+        ({"positions": arrays["positions"][1:]}, "positions must have the shape"),
+        ({"parents": arrays["parents"] + 1}, "without a circle"),
+        ({"rest_positions": arrays["rest_positions"] * np.nan}, "rest_positions must be finite"),
+    ):
+        kept = {name: array for name, array in (arrays | change).items() if array is not None}
+        np.savez(tmp_path / "w.npz", **kept)
+        with pytest.raises(ClipError, match=rf"w\.npz: .*{words}") as caught:
+            load_recording(tmp_path / "w.npz")
+        assert "\n" not in str(caught.value)
+
+
+RISING = np.arange(18.0).reshape(3, 2, 3)
 WRONG_ARRAYS = {
     "no names": ({"positions": np.zeros((3, 2, 3)), "fps": 30}, "no array names or joint_names"),
     "no rate": ({"positions": np.zeros((3, 2, 3)), "names": ["a", "b"]}, "no array fps or mocap_framerate"),
     "nothing": ({"x": np.zeros(3)}, "no array positions or joint_positions"),
     "shape": ({"positions": np.zeros((3, 3, 3)), "names": ["a", "b"], "fps": 30}, "must have the shape (T, 2, 3)"),
     "nan": ({"positions": np.full((3, 2, 3), np.nan), "names": ["a", "b"], "fps": 30}, "positions must be finite"),
+    "no frame": ({"positions": np.zeros((0, 2, 3)), "names": ["a", "b"], "fps": 30}, "it holds no frame of motion"),
+    "fast": ({"positions": RISING, "names": ["a", "b"], "fps": 1e9}, "its frames are 1e-09 s apart; it must"),
+    "far": ({"positions": RISING * [[[1]], [[1]], [[1e30]]], "names": ["a", "b"], "fps": 9}, "m away in frame 2; it"),
     "circle": (
         {"positions": np.ones((3, 2, 3)), "names": ["a", "b"], "fps": 30, "parents": [1, 0]},
         "without a circle",
@@ -274,3 +314,14 @@ def test_body_models_that_cannot_be_read(tmp_path: Path) -> None:
     ):
         with pytest.raises(ClipError, match=words):
             load_recording(tmp_path / "m.npz", tmp_path / model)
+
+
+def test_a_file_that_is_cut_off_between_two_frames_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "m.bvh").write_text(GOOD.replace("Frames: 2", "Frames: 300"))
+    assert len(load_recording(tmp_path / "m.bvh").times) == 2
+    assert caplog.messages == [f"{tmp_path / 'm.bvh'}: it says that it has 300 frames, and has 2; is it cut off?"]
+    caplog.clear()
+    for said in ("Frames: 2", "Frames: 1", "Frames: many", ""):
+        (tmp_path / "m.bvh").write_text(GOOD.replace("Frames: 2", said))
+        load_recording(tmp_path / "m.bvh")
+    assert caplog.messages == []

@@ -15,6 +15,7 @@ from robik.errors import ClipError
 from robik.formats import import_robot, save_robot
 from robik.mechanism import Body, Joint, Mechanism
 from robik.motions import BaseTrack, Motion, load_motion, save_motion
+from robik.motions.curves import rates_of
 from robik.retarget.posing import posed
 from robik.retarget.transfer import transfer
 
@@ -151,6 +152,28 @@ def test_a_humanoids_waist_there_and_back_with_torques_of_the_same_power() -> No
     assert any("linked: motor_left needs" in note and "N m where 9 is its most" in note for note in notes)
     with pytest.raises(ClipError, match=r"torques must be finite numbers of the shape \(400, 2\), not \(400, 1\)"):
         transfer(plain, linked, motion, torques=torques[:, :1])
+
+
+def test_torques_of_legs_with_rods_have_the_same_power_there_and_back(looped: Mechanism, serial: Mechanism) -> None:
+    """The serial legs have motors at knees that the rods of the looped ones move: more motors than freedoms there."""
+    motion = swinging(looped, 120)
+    phase = np.arange(len(looped.actuators))
+    torques = 3.0 * np.cos(5.0 * motion.times[:, None] + phase)
+    there = transfer(looped, serial, motion, torques=torques)
+    assert len(serial.actuators) > len(looped.actuators)
+    inner = slice(8, -8)  # at its ends a spline knows less
+
+    def power(torques: np.ndarray, speeds: np.ndarray) -> np.ndarray:
+        return (torques * speeds).sum(axis=1)[inner]
+
+    given = power(torques, rates_of(motion).values)
+    assert np.abs(power(there.torques, there.speeds) - given).max() < 1e-4 * np.abs(given).max()
+    back = transfer(serial, looped, there.motion, torques=there.torques)
+    assert np.abs(back.torques - torques).max() < 1e-6
+    free = 3.0 * np.sin(5.0 * motion.times[:, None] + np.arange(len(serial.actuators)))
+    led = transfer(serial, looped, there.motion, torques=free)
+    wanted = power(free, there.speeds)
+    assert np.abs(power(led.torques, led.speeds) - wanted).max() < 1e-4 * np.abs(wanted).max(), "of any torques"
 
 
 def test_a_floating_robot_keeps_its_base() -> None:

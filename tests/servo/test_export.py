@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from robik.errors import ClipError, FormatError, ServoError
-from robik.motions import Motion, load_motion
+from robik.motions import Companions, Motion, load_motion
 from robik.servo.chain import ServoChain
-from robik.servo.export import export_motion
+from robik.servo.chain_file import save_chain
+from robik.servo.export import count_values, export, export_motion
 from robik.servo.servo import Servo
 
 from .conftest import until
@@ -92,6 +93,28 @@ def test_arduino_header(tmp_path):
     assert np.abs(counts - expected_counts()).max() <= 0.5 + 1e-6
     assert "my_walk_ids[3] PROGMEM = {5, 2, 9}" in text
     assert "#define MY_WALK_FRAMES 50" in text
+
+
+@pytest.mark.parametrize("name", ["my-walk.h", "my-walk.ino"])
+def test_arduino_files_are_read_back_within_half_a_count(tmp_path, name):
+    file = tmp_path / name
+    export_motion(MOTION, file, chain=CHAIN)
+    save_chain(CHAIN, tmp_path / "s.servos.json")
+    export(file, tmp_path / "back.csv", servos=tmp_path / "s.servos.json")
+    back = load_motion(tmp_path / "back.csv")
+    assert back.actuators == CHAIN.actuators
+    assert np.abs(back.times - (TIMES - 2.0)).max() <= 0.5e-3 + 1e-9
+    assert np.abs(CHAIN.counts(back.values) - expected_counts()).max() <= 0.5 + 1e-6
+    text = file.read_text()
+    for content, words in (
+        (text.replace("{5, 2, 9}", "{5, 2, 8}"), r"by the servos \(5, 2, 8\); the chain has .* \(5, 2, 9\)"),
+        (text.replace("{5, 2, 9}", "{5, 2}"), "150 counts, but 50 frames of 2 servos"),
+        (text[: text.index("counts[50]") + 200], "it has no whole table of counts"),
+        (text.replace("PROGMEM = {5", "PROGMEM = {five"), "its table of ids holds something else than whole numbers"),
+    ):
+        file.write_text(content)
+        with pytest.raises(ClipError, match=words):
+            load_motion(file, "arduino", Companions(count_values=count_values(CHAIN)))
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
