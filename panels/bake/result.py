@@ -18,7 +18,7 @@ MOST = 6  # rows of frames that fall short
 CLOSED = 1e-6  # of what counts as met: loops open by less are closed
 TIGHT = 0.9  # share of a motor's speed or range from which it is shown as hard at work
 TELLING = 1.0  # [mm] by which a margin may fall short of what was asked without a word
-ATTEMPT = 0.76  # of the width: a row of Make It Stand, before its button
+ATTEMPT, TOLD = 0.76, 0.64  # of the width: a row of Make It Stand before its button, and what of a line it holds
 NAME, BUTTON = 0.34, 0.73  # where the columns end
 
 
@@ -124,7 +124,7 @@ def _draw_attempts(layout: UILayout, physics: PropertyGroup) -> None:
     column = body.column(align=True)
     for index, attempt in enumerate(physics.attempts):
         row = column.split(factor=ATTEMPT, align=True)
-        line(row, f"{attempt.name}: {attempt.told}", "CHECKMARK" if attempt.stands else "X", ATTEMPT)
+        line(row, f"{attempt.name}: {attempt.told}", "CHECKMARK" if attempt.stands else "X", TOLD)
         icon = "RADIOBUT_ON" if index == physics.chosen else "RADIOBUT_OFF"
         row.operator("robik.use_attempt", text="Use", icon=icon).index = index
 
