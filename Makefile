@@ -71,8 +71,9 @@ test-gui: ## A walk through real Blender windows, 4.3 and 5.2, in Debians of the
 test-gui-%: environment
 	tests/gui/run $* walkthrough .cache/gui/pictures-$*
 
-pictures: environment ## The pictures of panels, overlays and tutorial in docs/images, taken again in such a window
+pictures: environment ## The pictures of panels, overlays, tutorial and physics in docs/images, taken again in such windows
 	tests/gui/run 5.2 pictures docs/images
+	tests/gui/run 5.2 physics docs/images
 
 extension: environment ## dist/*.zip for this platform (others: make extension PLATFORM=windows-x64, or all)
 	$(PYTHON) -m tools.extension $(if $(PLATFORM),--platform $(PLATFORM))

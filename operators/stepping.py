@@ -7,6 +7,7 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
+import bpy
 from bpy.types import ID, Context, Event
 
 from ..robik.errors import RobikError
@@ -16,6 +17,8 @@ from ..scene.long_work.steps import Progress
 from .reporting import Reporting
 
 SLICE = 0.1  # work between two looks at the keyboard [s]
+LOOKING = ("MIDDLEMOUSE", "MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "LEFT_ARROW", "RIGHT_ARROW", "HOME")  # changes no scene
+LOOKING_ROUND = ("WHEEL", "TRACKPAD", "MOUSEROTATE", "MOUSESMARTZOOM", "NDOF", "NUMPAD", "TIMER")  # begin of a type
 
 
 class Stepping(Reporting):
@@ -28,6 +31,8 @@ class Stepping(Reporting):
 
     _steps: Generator[Progress, None, Any]
     _touched: list[ID]  # what the steps may hold on to: Blender crashes where its memory is used once it is gone
+    _shown = ""  # in the status bar
+    _is_apart = False  # whether the work that goes on needs nothing of Blender
     _began: float  # as if what is done only once took no time
     _last: float
 
@@ -63,7 +68,7 @@ class Stepping(Reporting):
         if event.type == "ESC":
             return self._ended(context, {"WARNING"}, self.stopped, {"CANCELLED"})
         if event.type != "TIMER":
-            return {"RUNNING_MODAL"}
+            return self._met(event)
         if not _are_there(self._touched):
             return self._ended(
                 context, {"ERROR"}, "an object of this scene was removed meanwhile; nothing was changed", {"CANCELLED"}
@@ -71,7 +76,7 @@ class Stepping(Reporting):
         until = perf_counter() + SLICE
         try:
             progress = next(self._steps)
-            while perf_counter() < until and not progress.is_long:
+            while perf_counter() < until and not progress.is_long and not progress.is_apart:
                 heartbeat.beat()
                 progress = next(self._steps)
         except StopIteration as done:
@@ -83,9 +88,21 @@ class Stepping(Reporting):
         except BaseException:
             self._clear(context)  # Blender shows a defect of ours, but would leave timer and status bar behind
             raise
-        context.workspace.status_text_set(f"RobIK: {self._told(progress)}    ESC: stop, nothing will be changed")
-        context.window_manager.progress_update(progress.fraction or 0.0)
-        return {"RUNNING_MODAL"}
+        self._is_apart = progress.is_apart
+        if (told := self._told(progress)) != self._shown:  # each change draws the window
+            self._shown = told
+            context.workspace.status_text_set(f"RobIK: {told}    ESC: stop, nothing will be changed")
+            context.window_manager.progress_update(progress.fraction or 0.0)
+        return {"PASS_THROUGH"} if self._is_apart else {"RUNNING_MODAL"}
+
+    def _met(self, event: Event) -> set[str]:
+        """Keep keys and clicks from the scene, but for looking at it and playing it while the work is elsewhere."""
+        if not self._is_apart:
+            return {"RUNNING_MODAL"}
+        if event.type == "SPACE" and event.value == "PRESS":
+            bpy.ops.screen.animation_play()
+        looks = event.type in LOOKING or event.type.startswith(LOOKING_ROUND)
+        return {"PASS_THROUGH"} if looks else {"RUNNING_MODAL"}
 
     def _told(self, progress: Progress) -> str:
         """Return what is being done, how far it is, and how long it may take yet."""

@@ -27,6 +27,7 @@ ENTRIES = (
         "robik.judge_again",
         "robik.report",
         "robik.export_motion",
+        "robik.export_scene",
         "robik.import_motion",
     ),
     (

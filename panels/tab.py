@@ -44,11 +44,11 @@ def axes(layout: UILayout, data: PropertyGroup, name: str, text: str) -> None:
         column.prop(data, name, index=k, text=f"{text} {axis}" if k == 0 else axis)
 
 
-def line(layout: UILayout, text: str, icon: str = "NONE") -> None:
-    """One line of status, broken where the sidebar ends would cut it."""
+def line(layout: UILayout, text: str, icon: str = "NONE", share: float = 1.0) -> None:
+    """One line of status, broken where the sidebar's end would cut it, or that of its share of the sidebar."""
     column = layout.column(align=True)
     column.scale_y = 0.85
-    for k, part in enumerate(_wrapped(text, 42 if icon == "NONE" else 36)):
+    for k, part in enumerate(_wrapped(text, round(share * (42 if icon == "NONE" else 36)))):
         column.label(text=part, icon=icon if k == 0 else "BLANK1" if icon != "NONE" else "NONE")
 
 

@@ -1,9 +1,12 @@
 """Test in Physics: with progress and ESC in a window, straight through elsewhere."""
 
 from collections.abc import Generator
+from pathlib import Path
 
-from bpy.props import BoolProperty, IntProperty
+import bpy
+from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy.types import Context
+from bpy_extras.io_utils import ExportHelper
 
 from ...robik.errors import RobikError
 from ...robik.motions.penetration import Penetration
@@ -12,7 +15,7 @@ from ...robik.physics.verdict import Verdict
 from ...robik.retarget.shortfall import millimetres
 from ...scene.bake.ghost import COLORS, remove_ghost
 from ...scene.bake.penetration import penetration_steps
-from ...scene.bake.physics import physics_steps
+from ...scene.bake.physics import export_scene, physics_steps
 from ...scene.bake.stand import choose, stand_steps
 from ...scene.long_work.steps import Progress
 from ...scene.robot.chain import robot_motors
@@ -46,6 +49,26 @@ class ROBIK_OT_test_in_physics(Stepping):
         """Say what became of it."""
         told = chosen_robot(context.scene).robik.robot.result.physics
         self.report({"INFO"} if result.stands else {"WARNING"}, told)
+
+
+class ROBIK_OT_export_scene(Reporting, ExportHelper):
+    """Write the robot on a floor with soles, motors and the bake as keys: MuJoCo's viewer plays it as it is"""
+
+    bl_idname = "robik.export_scene"
+    bl_label = "Export MuJoCo Scene"
+    bl_options = {"REGISTER"}
+    filename_ext = ".xml"
+    filter_glob: StringProperty(default="*.xml", options={"HIDDEN"})
+
+    def run(self, context: Context) -> set[str]:
+        """Write scene and robot, and say what cannot be shown."""
+        context.view_layer.update()
+        root, path = chosen_robot(context.scene), Path(bpy.path.abspath(self.filepath))
+        carry = root.robik.robot.physics.carry_weight
+        for sentence in export_scene(root, context.scene, robot_motors(root, context.scene), carry, path):
+            self.report({"WARNING"}, sentence)
+        self.report({"INFO"}, f"python -m mujoco.viewer --mjcf={path} shows it")
+        return {"FINISHED"}
 
 
 class ROBIK_OT_make_it_stand(Stepping):
@@ -131,6 +154,6 @@ class ROBIK_OT_remove_ghost(Reporting):
 
 
 CLASSES = (
-    ROBIK_OT_test_in_physics, ROBIK_OT_make_it_stand, ROBIK_OT_judge_penetration, ROBIK_OT_use_attempt,
-    ROBIK_OT_remove_ghost,
+    ROBIK_OT_test_in_physics, ROBIK_OT_export_scene, ROBIK_OT_make_it_stand, ROBIK_OT_judge_penetration,
+    ROBIK_OT_use_attempt, ROBIK_OT_remove_ghost,
 )  # fmt: skip

@@ -18,6 +18,7 @@ MOST = 6  # rows of frames that fall short
 CLOSED = 1e-6  # of what counts as met: loops open by less are closed
 TIGHT = 0.9  # share of a motor's speed or range from which it is shown as hard at work
 TELLING = 1.0  # [mm] by which a margin may fall short of what was asked without a word
+ATTEMPT, TOLD = 0.76, 0.64  # of the width: a row of Make It Stand before its button, and what of a line it holds
 NAME, BUTTON = 0.34, 0.73  # where the columns end
 
 
@@ -86,6 +87,7 @@ def _draw_buttons(layout: UILayout, context: Context) -> None:
     row = layout.row(align=True)
     row.operator("robik.judge_penetration", text="Penetration")
     row.operator("robik.export_motion", text="Export Motion…")
+    layout.operator("robik.export_scene", text="MuJoCo Scene…")
 
 
 def _draw_kept(layout: UILayout, result: PropertyGroup) -> None:
@@ -104,10 +106,9 @@ def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
     """Draw the verdict of physics: whether it fell, and where."""
     if not result.physics:
         return
-    split = layout.split(factor=BUTTON, align=True)
-    line(split, result.physics, "CHECKMARK" if result.physics_stands else "ERROR")
-    if not result.physics_stands:
-        _jump(split, result.physics_frame, why="the robot falls")
+    line(layout, result.physics, "CHECKMARK" if result.physics_stands else "ERROR")
+    if not result.physics_stands:  # below: beside it there is no room for a sentence
+        _jump(layout.row(), result.physics_frame, why="the robot falls")
     for text in filter(None, result.physics_more.split("; ")):
         line(layout, text[0].upper() + text[1:])
 
@@ -122,8 +123,8 @@ def _draw_attempts(layout: UILayout, physics: PropertyGroup) -> None:
         return
     column = body.column(align=True)
     for index, attempt in enumerate(physics.attempts):
-        row = column.split(factor=BUTTON, align=True)
-        row.label(text=f"{attempt.name}: {attempt.told}", icon="CHECKMARK" if attempt.stands else "X")
+        row = column.split(factor=ATTEMPT, align=True)
+        line(row, f"{attempt.name}: {attempt.told}", "CHECKMARK" if attempt.stands else "X", TOLD)
         icon = "RADIOBUT_ON" if index == physics.chosen else "RADIOBUT_OFF"
         row.operator("robik.use_attempt", text="Use", icon=icon).index = index
 

@@ -219,6 +219,15 @@ class InverseDynamics:
         """Return the actuators more than the loops leave free, which follow the others."""
         return tuple(self.mechanism.actuators[k] for k in self._surplus.tolist())
 
+    @property
+    def undriven_joints(self) -> tuple[str, ...]:
+        """Return the joints that move on their own: neither motors nor loops say how."""
+        flat, free = self.flat, ~self._elimination.dependent
+        free[self._motor] = False
+        moved = [joint.name for joint in self.mechanism.joints if joint.motions and joint.type != "free"]
+        at = {name: self.topology.joint_at[name] for name in moved if name in self.topology.joint_at}
+        return tuple(name for name, b in at.items() if free[flat.at_v[flat.first[b]] : flat.tip[b] + 1].any())
+
     @cached_property
     def _masses(self) -> tuple[np.ndarray, np.ndarray]:
         """Masses (n + 1,) [kg] and inertias (n + 1, 3, 3) [kg m²] of the state frames."""

@@ -60,22 +60,19 @@ def write_stl(path: Path, vertices: np.ndarray, faces: np.ndarray) -> None:
         raise FormatError(f"mesh {path} cannot be written: {error.strerror or error}") from None
 
 
-def is_stl_of_text(path: Path) -> bool:
-    """Return whether a file is an STL that is not binary.
+def is_binary_stl(path: Path) -> bool:
+    """Return whether a file is a whole STL that is not text: not half of one, nor what Git LFS puts in its place.
 
     Args:
         path: The file.
 
     Returns:
-        False for other formats, too.
+        Whether its size is what its head says.
     """
-    if path.suffix.lower() != ".stl":
-        return False
     with open(path, "rb") as file:
         head = file.read(84)
-    return head.lstrip()[:5] == b"solid" and path.stat().st_size != 84 + STL_FACE.itemsize * int.from_bytes(
-        head[80:84], "little"
-    )
+    count = int.from_bytes(head[80:84], "little")
+    return len(head) == 84 and path.stat().st_size == 84 + STL_FACE.itemsize * count
 
 
 def _stl(content: bytes) -> tuple[np.ndarray, np.ndarray]:

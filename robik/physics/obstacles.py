@@ -6,6 +6,7 @@ import numpy as np
 
 from ..clips.support import sole_length, standing_points
 from ..contacts.legs import turns_freely
+from ..dynamics import InverseDynamics
 from .plan import Plan
 
 RAISED = 2.0  # shares of m g h: what a leg should have
@@ -13,6 +14,8 @@ EDGE = 0.05  # of its length: a sole whose points differ more in height stands o
 OFTEN = 0.05  # share of the samples in which something is worth a word
 INSIDE = 0.97  # share of the samples in which the zero-moment point is to be inside
 SLIDES = 0.03  # [m/s] of a standing foot
+LOOSE = 0.05  # weights of the robot: a force that neither motors nor ground can give
+PLACEHOLDER = 1.0  # [N m] of effort in files whose author gave none
 GIVES = 2.0  # [degrees] by which a motor may give way before it is worth a word
 
 
@@ -27,7 +30,23 @@ def obstacles(plan: Plan) -> list[str]:
     Returns:
         Sentences.
     """
-    return [*_weak_motors(plan), *_tilted_soles(plan), *_sliding(plan), *_thrown(plan), *_giving(plan)]
+    loose = _loose(plan)
+    own = [*_tilted_soles(plan), *_sliding(plan), *_thrown(plan)]
+    return [*loose, *own] if loose else [*_weak_motors(plan), *own, *_giving(plan)]
+
+
+def _loose(plan: Plan) -> list[str]:
+    """Name joints that nothing drives, where they keep motors and ground from doing the motion.
+
+    What its motors would have to give then is no number.
+    """
+    if float(np.median(plan.dynamics.missing)) < LOOSE:
+        return []
+    joints = InverseDynamics(plan.mechanism).undriven_joints
+    if not joints:
+        return []
+    named = ", ".join(joints[:4]) + (f" and {len(joints) - 4} more" if len(joints) > 4 else "")
+    return [f"nothing drives {named}: motors and ground alone cannot do the motion; springs of a file are not read"]
 
 
 def soft_legs(plan: Plan) -> list[str]:
@@ -55,7 +74,15 @@ def _weak_motors(plan: Plan) -> list[str]:
     share = np.abs(plan.dynamics.torque).max(axis=0) / np.where(np.isfinite(effort), effort, np.inf)
     weak = sorted(zip(share.tolist(), plan.dynamics.actuators, strict=True), reverse=True)
     named = ", ".join(f"{name} {100 * part:.0f} %" for part, name in weak[:3] if part > 1.0)
-    return [f"the motion needs more torque than motors have: {named}"] if named else []
+    said = (
+        f"; all have {PLACEHOLDER:g} N m, as exporters write where nobody gave a torque" if _are_unsaid(effort) else ""
+    )
+    return [f"the motion needs more torque than motors have: {named}{said}"] if named else []
+
+
+def _are_unsaid(effort: np.ndarray) -> bool:
+    """Return whether all motors' efforts (A,) are what exporters write where nobody gave one."""
+    return len(effort) > 1 and bool((effort == PLACEHOLDER).all())
 
 
 def _tilted_soles(plan: Plan) -> list[str]:

@@ -17,12 +17,12 @@ from .. import program
 from ..errors import RobikError
 from ..extras import missing
 from ..formats.mjcf.stage import floor_text
+from ..simulation import JOB, RECORD
+from ..simulation.trials import NOMINAL, Trial
 from ..steps import finish
+from .falling import Record
 from .plan import Plan
-from .trials import NOMINAL, Trial
 from .verdict import Verdict, judged
-
-JOB = "job.npz"
 
 
 class PhysicsError(RobikError):
@@ -79,9 +79,9 @@ def simulate(
                 f"robot {plan.mechanism.name!r}: the simulation left the numbers; look for bodies with next to no mass,"
                 " or motors far too stiff for them"
             )
-        with np.load(path.with_name("ghost.npz"), allow_pickle=False) as ghost:
-            states = {name: ghost[name] for name in ("times", "position", "quaternion")}
-        return judged(plan, every, found, bodies, states)
+        with np.load(path.with_name(RECORD), allow_pickle=False) as file:
+            record = Record(**{name: file[name] for name in file})
+        return judged(plan, every, found, bodies, record)
 
 
 def _watched(path: Path, said: Any, count: int) -> Generator[float, None, tuple[list[dict[str, Any]], tuple[str, ...]]]:
@@ -131,7 +131,7 @@ def _start(path: Path, said: Any) -> subprocess.Popen:
         flags = subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
     try:
         return subprocess.Popen(
-            program.command("physics", str(path)),
+            program.command("simulation", str(path)),
             env=program.environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -18,13 +18,13 @@ from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..motions import Motion
 from ..retarget.giving import motors_give
+from ..simulation.trials import Trial, draws
 from ..steps import finish, relay
 from .motors import Motors
 from .obstacles import RAISED, obstacles, soft_legs
 from .plan import RATE, Plan, planned
 from .process import simulate
 from .remedies import NORMAL, Remedy, Source
-from .trials import Trial, draws
 from .verdict import Verdict
 
 ENOUGH = 0.9  # of the disturbed trials

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import degrees
 from typing import Any
 
 import numpy as np
 
 from ..dynamics.loads import Load, battery_power, motor_loads
+from ..simulation.trials import Trial
+from ..words import counted
+from .falling import Record, cause, least_margin
 from .obstacles import RAISED, obstacles
 from .plan import Plan
-from .trials import Trial
 
+BURNT = 10.0  # of the heat of a stalled motor, from which it does not matter how much
 HOT = 0.05  # of the heat of a stalled motor, from which it is worth a word
 
 
@@ -115,10 +117,11 @@ class Verdict:
             found.append(f"the motors take {mean:.1f} W from the battery on average, {most:.1f} W at most")
         hot = max(self.loads.items(), key=lambda item: item[1].heat, default=None)
         if hot is not None and hot[1].heat > HOT:
-            found.append(f"hottest motor: {hot[0]}, {100 * hot[1].heat:.0f} % of the heat of a stalled one")
+            heat = f"{100 * hot[1].heat:.0f} % of" if hot[1].heat < BURNT else "many times"
+            found.append(f"hottest motor: {hot[0]}, {heat} the heat of a stalled one")
         beyond = {name: load.beyond for name, load in self.loads.items() if load.beyond}
         if beyond:
-            named = ", ".join(f"{name} in {count} frames" for name, count in list(beyond.items())[:3])
+            named = ", ".join(f"{name} in {counted(count, 'frame')}" for name, count in list(beyond.items())[:3])
             found.append(f"beyond what motors can at their speed: {named}")
         return found
 
@@ -142,6 +145,8 @@ def _one_by_one(disturbances: Mapping[str, bool]) -> str:
     if not falls:
         return f"stands with each of {len(disturbances)} disturbances alone: {', '.join(disturbances)}"
     stood = len(disturbances) - len(falls)
+    if not stood:
+        return f"falls with each of {len(disturbances)} disturbances alone, too"
     return f"falls with {', '.join(falls)}; stands with {stood} of {len(disturbances)} disturbances alone"
 
 
@@ -150,7 +155,7 @@ def judged(
     trials: Sequence[Trial],
     found: Sequence[Mapping[str, Any]],
     bodies: tuple[str, ...],
-    states: Mapping[str, np.ndarray],
+    record: Record,
 ) -> Verdict:
     """Return the verdict.
 
@@ -159,44 +164,38 @@ def judged(
         trials: The undisturbed one first.
         found: What the process said of each trial, as far as they were simulated.
         bodies: Names of the simulated bodies, in order.
-        states: Their poses: `times`, `position`, `quaternion`.
+        record: What the robot did in the first trial.
 
     Returns:
         The verdict.
     """
-    first, power = found[0], battery_power(plan.dynamics, plan.drives)
-    begin, fell = float(plan.motion.times[0]), first["falls_at"]
-    names = plan.mechanism.actuators
+    fell, power = found[0]["falls_at"], battery_power(plan.dynamics, plan.drives)
+    begin, names = float(plan.motion.times[0]), plan.mechanism.actuators
     stands = [each["falls_at"] is None and not each["broken"] for each in found]
     stood = [stands[k] for k in range(1, len(found)) if not trials[k].name]
     sample = None if fell is None else int(np.searchsorted(plan.motion.times, begin + fell))
-    margin = (float(first["margin"]), begin + float(first["margin_at"])) if "margin" in first else None
+    least = least_margin(record)
+    torque, heat = record.torque_shares(np.array([plan.drives[name].effort for name in names]))
     return Verdict(
         stands=fell is None,
         falls_at_s=None if fell is None else max(begin + fell, begin),
         falls_at_sample=None if sample is None else min(sample, len(plan.motion.times) - 1),
-        cause="" if fell is None else _cause(first),
+        cause="" if fell is None else cause(record, plan.reference, tuple(plan.standing)),
         disturbances={trials[k].name: stands[k] for k in range(1, len(found)) if trials[k].name},
         stands_share=float(np.mean(stood)) if stood else None,
         trials=len(stood),
         seconds=float(plan.motion.times[-1]) - begin,
-        margin=margin,
+        margin=None if least is None else (least[0], begin + least[1]),
         zero_moment_inside=plan.zero_moment_inside if plan.standing else None,
-        torque_share=dict(zip(names, first["torque_share"], strict=True)),
-        heat_share=dict(zip(names, first["heat_share"], strict=True)),
+        torque_share=dict(zip(names, torque.tolist(), strict=True)),
+        heat_share=dict(zip(names, heat.tolist(), strict=True)),
         obstacles=() if fell is None or not plan.standing else tuple(obstacles(plan)),
         leg_stiffness=plan.shares,
         loads=motor_loads(plan.dynamics, plan.drives),
         power=None if power is None else (float(power.mean()), float(power.max())),
         is_fixed=not plan.standing,
         bodies=bodies,
-        **{name: states[name] for name in ("times", "position", "quaternion")},
+        times=record.times,
+        position=record.position,
+        quaternion=record.quaternion,
     )
-
-
-def _cause(found: Mapping[str, Any]) -> str:
-    """Return why the robot fell, in words."""
-    if "foot" not in found:
-        return "no foot touched the floor"
-    gave = f", {found['motor']} gave {degrees(abs(found['gave'])):.1f}°" if found["motor"] else ""
-    return f"weight left {found['foot']} {found['way']}{gave}"

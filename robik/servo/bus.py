@@ -14,7 +14,9 @@ from .adapter import advice
 from .chain import ServoChain
 from .driver import driver_of
 from .emergency import Emergency
-from .line import Line, PortGone
+from .imu.boards import BOARDS
+from .imu.mount import ImuMount
+from .line import BoardLine, Line, PortGone
 from .servo import Servo
 from .telemetry import Telemetry
 from .wired.patience import UNHURRIED
@@ -317,6 +319,27 @@ class Bus:
             The line.
         """
         return self._line_of[servo.id]
+
+    def line_with(self, imu: ImuMount) -> BoardLine:
+        """Return the line that a sensor on the bus is on.
+
+        Args:
+            imu: The sensor.
+
+        Returns:
+            The line.
+
+        Raises:
+            ServoError: No servos of that port speak as such a sensor does.
+        """
+        brand = BOARDS[imu.type].brand
+        for part in self._asked.parts:
+            line = self._line_of.get(part.servos[0].id)
+            is_it = line is not None and part.brand.name == brand and imu.port in ("", line.name)
+            if is_it and isinstance(line, BoardLine):
+                return line
+        where = f" on {imu.port}" if imu.port else ""
+        raise ServoError(f"the imu of type {imu.type} is on a bus of {brand} servos, and the chain has none{where}")
 
     def _parts(self) -> list[tuple[Line, np.ndarray]]:
         """Return the lines that have servos to speak to, with the servos' places in the chain."""

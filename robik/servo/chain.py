@@ -26,7 +26,7 @@ class ServoChain:
         servos: in the order in which they are written to.
         baud_rate: of the bus [bit/s].
         robot: its name, for the reader of the file.
-        imu: the sensor of tilt beside the bus; None where there is none.
+        imu: the sensor of tilt beside the bus or on it; None where there is none.
 
     Raises:
         ServoError: names the servo that is wrong.
@@ -55,6 +55,8 @@ class ServoChain:
                     f"servos of {seen[servo.id]!r} and {servo.actuator!r} have the same id {servo.id}; ids must differ"
                 )
             seen[servo.id] = servo.actuator
+        if self.imu is not None and self.imu.is_on_bus and self.imu.bus_id in seen:
+            raise ServoError(f"the imu and the servo of {seen[self.imu.bus_id]!r} have the same id {self.imu.bus_id}")
         for part in self.parts:
             if len(part.brands) > 1:
                 both = " and ".join(brand.name for brand in part.brands)

@@ -12,6 +12,7 @@ from ..files import read_json, write_whole
 from .brand import Brand
 from .brands import DEFAULT, brand_of
 from .chain import Servo, ServoChain
+from .imu.boards import BOARDS
 from .imu.mount import ImuMount
 
 FORMAT, VERSION = "robik-servos", 1
@@ -106,8 +107,8 @@ def read_chain(data: Any, path: str) -> ServoChain:
 
 def _imu(entry: object) -> ImuMount:
     known = [field.name for field in fields(ImuMount)]
-    if not isinstance(entry, dict) or "port" not in entry:
-        raise ServoError('"imu" must be an object with at least "port"')
+    if not isinstance(entry, dict) or not ("port" in entry or entry.get("type") in BOARDS):
+        raise ServoError(f'"imu" must be an object with at least "port", or a "type" on the bus: {", ".join(BOARDS)}')
     if unknown := set(entry) - set(known):
         raise ServoError(f"imu: unknown entry {sorted(unknown)[0]!r}; there are {', '.join(known)}")
     return ImuMount(**entry)

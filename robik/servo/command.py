@@ -23,6 +23,7 @@ from .port_thread import SIMULATED
 from .simulator.imu import SimulatedImu
 from .simulator.port import PseudoTerminal, Socket
 from .simulator.server import Server
+from .simulator.simulation import with_one_imu
 from .softening import soften
 from .status import PlaySettings, PlayState, Status
 from .terminal import GLANCE, STOPPED, TIMEOUT, UNMOVED, AtTerminal, Stopped, say
@@ -194,7 +195,7 @@ def _show(status: Status) -> None:
 def simulate(servos_path: str | Path, record: str | Path | None = None, over_socket: bool = False) -> None:
     """Serve a simulated chain until it is ended, its port in the first line of the output.
 
-    Servos of several brands are on a port each, a line per port; the sensor of tilt, if the chain names one, is on the
+    Servos of several brands are on a port each, a line per port; a sensor of tilt with a port of its own is on the
     last one, after the word `imu`.
 
     Args:
@@ -205,8 +206,9 @@ def simulate(servos_path: str | Path, record: str | Path | None = None, over_soc
     Raises:
         RobikError: a bad chain, or no pseudo-terminals on this system.
     """
-    parts = load_chain(servos_path).on_one_port().parts
-    imu = SimulatedImu(parts[0].imu, over_socket) if parts[0].imu is not None else None
+    parts = with_one_imu(load_chain(servos_path).on_one_port().parts)
+    mount = parts[0].imu
+    imu = SimulatedImu(mount, over_socket) if mount is not None and not mount.is_on_bus else None
     servers = [
         Server(part, Socket() if over_socket else PseudoTerminal(), None if k else record)
         for k, part in enumerate(parts)

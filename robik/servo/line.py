@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class Line(Protocol):
         """
         ...
 
-    def begin_look(self, ids: Sequence[int]) -> Look:
+    def begin_look(self, ids: Sequence[int]) -> Look[Telemetry]:
         """Return a look at servos of one group, of which nothing has been asked yet.
 
         Nobody waits for its answers.
@@ -266,5 +266,36 @@ class Line(Protocol):
 
         Args:
             servo: The servo.
+        """
+        ...
+
+
+@runtime_checkable
+class BoardLine(Protocol):
+    """A line that can also read boards on its bus that are none of its servos."""
+
+    def read_beside(self, id: int, address: int, size: int) -> bytes | None:
+        """Return bytes of a board, asking once.
+
+        Args:
+            id: Its id.
+            address: Of the first byte.
+            size: Number of bytes.
+
+        Returns:
+            The bytes; None without an answer.
+        """
+        ...
+
+    def look_beside(self, id: int, address: int, size: int) -> Look[bytes]:
+        """Return a look at a board, of which nothing has been asked yet.
+
+        Args:
+            id: Its id.
+            address: Of the first byte.
+            size: Number of bytes.
+
+        Returns:
+            The look.
         """
         ...

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -34,7 +34,10 @@ class Moment:
     speeds: np.ndarray
 
 
-class Look(Protocol):
+_Seen = TypeVar("_Seen")
+
+
+class Look(Protocol[_Seen]):
     """A look at some servos, of one question or several.
 
     Attributes:
@@ -47,7 +50,7 @@ class Look(Protocol):
 
     ids: tuple[int, ...]
     is_asked: bool
-    seen: dict[int, Telemetry]
+    seen: dict[int, _Seen]
 
     @property
     def seconds(self) -> float:
@@ -77,7 +80,7 @@ class Sight(Protocol):
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """Indices of the servos that are looked at together."""
 
-    def begin_look(self, ids: Sequence[int]) -> Look:
+    def begin_look(self, ids: Sequence[int]) -> Look[Telemetry]:
         """Return a look at servos of one group, of which nothing has been asked yet.
 
         Args:
@@ -85,6 +88,22 @@ class Sight(Protocol):
 
         Returns:
             The look.
+        """
+        ...
+
+
+class Beside(Protocol):
+    """A board on the bus that is looked at in turn with the servos."""
+
+    def begin_look(self) -> Look[bytes]:
+        """Return a look at it, of which nothing has been asked yet."""
+        ...
+
+    def take(self, data: bytes) -> None:
+        """Take what it has answered.
+
+        Args:
+            data: Its bytes.
         """
         ...
 
@@ -97,6 +116,7 @@ class Looks:
         silence: how long a servo may be silent [s].
         on_seen: called with each look: the moment, and what the servos report, by id.
         on_silent: called with the id of a servo that has been silent for too long.
+        beside: a board that gets every other look; None for servos alone.
 
     Attributes:
         rounds: in which every servo was looked at.
@@ -108,11 +128,15 @@ class Looks:
         silence: float,
         on_seen: Callable[[Moment, dict[int, Telemetry]], None],
         on_silent: Callable[[int], None],
+        beside: Beside | None = None,
     ) -> None:
         self.rounds = 0
+        self._beside = beside
+        self._aside: Look[bytes] | None = None  # at it
+        self._was_aside = False  # the last look
         self._sight, self._silence = sight, silence
         self._on_seen, self._on_silent = on_seen, on_silent
-        self._look: Look | None = None
+        self._look: Look[Telemetry] | None = None
         self._moment = Moment(0.0, 0.0, np.zeros(0), np.zeros(0))
         self._group = self._first = 0  # where the next share begins
         self._suspects: list[int] = []  # of those that did not answer in company
@@ -136,8 +160,13 @@ class Looks:
             How long the wire is needed for the answers [s]; 0 where nothing was asked.
         """
         self.collect()
+        if self._aside is not None or (self._look is not None and self._look.is_asked):
+            return 0.0
+        if self._beside is not None and not self._was_aside and (seconds := self._ask_aside(self._beside, slack)):
+            return seconds
+        self._was_aside = False
         look = self._look or self._next(slack, moment)
-        if look is None or look.is_asked:
+        if look is None:
             return 0.0
         seconds = look.seconds
         if seconds + ASIDE > slack and moment.time - self._asked < LOOK_AT_LEAST:
@@ -149,9 +178,25 @@ class Looks:
         return seconds
 
     @property
+    def is_aside(self) -> bool:
+        """Return whether the board has been asked and has not answered yet."""
+        return self._aside is not None
+
+    def _ask_aside(self, beside: Beside, slack: float) -> float:
+        """Ask the board, where that fits, and return how long the wire is needed [s]."""
+        look = beside.begin_look()
+        if look.seconds + ASIDE > slack:
+            return 0.0
+        self._aside, self._was_aside, seconds = look, True, look.seconds
+        look.ask()
+        return seconds
+
+    @property
     def is_waiting(self) -> bool:
         """Return whether answers to what was asked may still come."""
         self.collect()
+        if self._aside is not None:
+            return True
         if self._look is not None and not self._look.is_asked:
             self._look = None  # of its further questions none is asked any more
         return self._look is not None
@@ -160,7 +205,7 @@ class Looks:
     def _is_new_round(self) -> bool:
         return self._group == self._first == 0 and not self._suspects and self._look is None
 
-    def _next(self, slack: float, moment: Moment) -> Look | None:
+    def _next(self, slack: float, moment: Moment) -> Look[Telemetry] | None:
         """Return a look at the next share, as many servos as fit or one; None before it is time for a new round."""
         if self._is_new_round and moment.time - self._round_began < LOOK_EVERY:
             return None
@@ -174,6 +219,12 @@ class Looks:
 
     def collect(self) -> None:
         """Take in what was answered."""
+        if self._aside is not None and self._beside is not None:
+            self._aside.collect()
+            if self._aside.is_over:
+                for data in self._aside.seen.values():
+                    self._beside.take(data)
+                self._aside = None
         look = self._look
         if look is None or not look.is_asked:
             return
@@ -182,7 +233,7 @@ class Looks:
             self._look = None
             self._take_note(look)
 
-    def _take_note(self, look: Look) -> None:
+    def _take_note(self, look: Look[Telemetry]) -> None:
         for id in look.seen:
             self._missed[id], self._silent_since[id] = 0, inf
         lost = [id for id in look.ids if id not in look.seen]

@@ -256,7 +256,7 @@ class Session:
         way: Trajectory = Round(along, self._approach_speeds, frame, self.chain.speed_limits) if loop else along
         round = way.length if isinstance(way, Round) else 0.0
         self._board.publish(state=PlayState.APPROACHING, message="going to the first frame", round=round)
-        with righted(self.chain, tilt, round, self._bus.emergency.pause) as self._righting:
+        with righted(self._bus, tilt, round) as self._righting:
             self._move(lambda stream: self._travel(stream, way, begin))
 
     def live(self) -> None:

@@ -23,6 +23,7 @@ from .telemetry import Telemetry
 REPORT_EVERY = 0.1  # [s]
 LOOK = 0.05  # [s] between looks at the servos while nothing plays
 NAP = 1e-3  # [s] between looks at whether the last answers are there
+LEFT = 2e-3  # [s] before the next goals, in which nobody waits for a sensor any more
 STALL = 0.03  # [s] without goals, beyond the time between them, after which servos count as standing
 FORWARD, CREEP = 1.3, 8  # in a goal's speed: times what it needs, and units more, so that nobody is left behind
 
@@ -123,7 +124,12 @@ class Stream:
         self._last, self._led = np.zeros(len(chain.servos), dtype=np.int64), np.zeros(len(chain.servos))
         self._speeds = np.zeros(len(chain.servos))
         self._reported, self._began = 0.0, inf
-        self._looks = [Looks(line, settings.silence, self._note, self._miss) for line in bus.lines]
+        beside = righting.beside if righting else None
+        self._looks = [
+            Looks(line, settings.silence, self._note, self._miss, beside if beside and beside.is_on(line) else None)
+            for line in bus.lines
+        ]
+        self._turns = 2 if beside else 1  # between goals: the sensor's, and the servos'
         self._place = {servo.id: k for k, servo in enumerate(chain.servos)}
         size = chain.packet_bytes(self._per_unit is not None)
         self._goal_seconds = size * BITS_PER_BYTE / chain.baud_rate
@@ -216,13 +222,19 @@ class Stream:
 
     def _look(self) -> None:
         """Take in what was answered, and ask on every line what fits before the next goals."""
-        moment = Moment(time.perf_counter(), self.at, self._last, self._speeds)
-        slack = self.schedule.slack - self._goal_seconds
-        seconds = max([looks.turn(slack, moment) for looks in self._looks])
-        if seconds > 0.0:
+        for _ in range(self._turns):
+            moment = Moment(time.perf_counter(), self.at, self._last, self._speeds)
+            slack = self.schedule.slack - self._goal_seconds
+            seconds = max([looks.turn(slack, moment) for looks in self._looks])
+            if seconds <= 0.0:
+                return
             self._bus.emergency.pause(seconds)  # the wire is theirs; an adapter may give the answers later
             for looks in self._looks:
                 looks.collect()
+            while any(looks.is_aside for looks in self._looks) and self.schedule.slack > LEFT:
+                self._bus.emergency.pause(NAP)
+                for looks in self._looks:
+                    looks.collect()
 
     def _finish_looks(self) -> None:
         """Wait for what has been asked."""

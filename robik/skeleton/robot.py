@@ -6,17 +6,12 @@ nearest to their axes.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..mechanism.kept import kept_with_robot
 from ..mechanism.model import Mechanism
-from ..mechanism.parts import WORLD, Joint
 from .anatomy import ARM, FRONT_LEG, LEG
-from .names import FRONT, HIND, WORD, part_of, robot_name
+from .rigid_parts import RigidParts, rigid_parts
 from .robot_parts import RobotAnatomy, RobotLimb
 from .tree import NEAR_GROUND, PairedChains, Tree, paired_limbs
 
@@ -29,48 +24,6 @@ BESIDE = 0.5  # of a limb's part: so far from the centre of its hinges may it be
 ENDS = {LEG: ("foot", "toe"), ARM: ("hand", "forearm")}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Robot:
-    """A robot as a tree of rigid parts.
-
-    Attributes:
-        tree: a node for each rigid part, called by the body that its joint moves.
-        members: names of bodies and frames of each part.
-        joints: by which each part hangs on its parent; None for a root.
-        places: (3,) of each body from the point of its part [m].
-    """
-
-    tree: Tree
-    members: tuple[tuple[str, ...], ...]
-    joints: tuple[Joint | None, ...]
-    places: dict[str, np.ndarray]
-
-    def fixed_end(self, node: int, part: str) -> tuple[str, np.ndarray]:
-        """Return name and position of the foot or hand that is fixed on a lower leg or forearm.
-
-        Its tip where none is called so.
-        """
-        for name in self.members[node]:
-            if name in self.places and part_of(robot_name(name))[0] == part and self.places[name].any():
-                return name, self.tree.points[0, node] + self.places[name]
-        return (self.tree.names[node] if part == "foot" else ""), self.tree.tips[node]
-
-    def says(self, node: int, parts: Iterable[str]) -> str | None:
-        """Return the side of a part that is called one of these; None for one that is not."""
-        said = [part_of(robot_name(name)) for name in self.members[node]]
-        return next((side for part in parts for found, side in said if found == part), None)
-
-    def side_of(self, chain: Iterable[int]) -> str:
-        """Return the side that most names along a limb say, "l" or "r"; empty where they say none."""
-        said = [part_of(robot_name(name))[1] for node in chain for name in self.members[node]]
-        return "" if said.count("l") == said.count("r") else max("lr", key=said.count)
-
-    def is_ahead(self, chain: Iterable[int]) -> bool | None:
-        """Return whether names along a limb say that it is in front, as LF and FL, or behind; None where neither."""
-        words = {word.lower() for node in chain for name in self.members[node] for word in WORD.findall(name)}
-        return None if bool(words & FRONT) == bool(words & HIND) else bool(words & FRONT)
-
-
 @kept_with_robot
 def robot_anatomy(mechanism: Mechanism) -> RobotAnatomy:
     """Return the parts of a robot.
@@ -81,7 +34,7 @@ def robot_anatomy(mechanism: Mechanism) -> RobotAnatomy:
     Returns:
         Limbs, trunk and rigid parts.
     """
-    robot = _rigid_parts(mechanism)
+    robot = rigid_parts(mechanism)
     chains = _chains(robot, mechanism)
     limbs = tuple(
         limb for (kind, side), chain in chains.items() if (limb := _limb(robot, kind, side, chain)) is not None
@@ -123,54 +76,7 @@ def limb_directions(mechanism: Mechanism) -> dict[str, tuple[float, float, float
     }
 
 
-def _rigid_parts(mechanism: Mechanism) -> _Robot:
-    """Return a robot's tree; a body that several joints hold hangs on the one with the shortest way to the base."""
-    joints: dict[str, list[Joint]] = {}
-    for each in mechanism.joints:
-        joints.setdefault(each.parent, []).append(each)
-    held = {each.child for each in mechanism.joints if each.parent != WORLD}
-    roots = [body.name for body in mechanism.bodies if body.name not in held] or [mechanism.bodies[0].name]
-    part: dict[str, int] = {}
-    names: list[str] = []
-    parents: list[int] = []
-    moved: list[Joint | None] = []
-    members: list[list[str]] = []
-    queue: deque[tuple[str, int, Joint | None]] = deque((root, -1, None) for root in roots)
-    while queue:
-        body, parent, joint = queue.popleft()
-        if body in part:
-            continue
-        if joint is None or joint.motions:
-            part[body] = len(names)
-            names.append(body)
-            parents.append(parent)
-            moved.append(joint)
-            members.append([body])
-        else:
-            part[body] = parent
-            members[parent].append(body)
-        queue.extend((hung.child, part[body], hung) for hung in joints.get(body, ()))
-    for frame in mechanism.frames:
-        if frame.body in part:
-            members[part[frame.body]].insert(1, frame.name)
-    rest = {body.name: np.array(body.pose.position) for body in mechanism.bodies}
-    points = np.array(
-        [rest[name] if joint is None else np.array(joint.position) for name, joint in zip(names, moved, strict=True)]
-    )
-    tips = np.array([_farthest(mechanism, points[k], members[k]) for k in range(len(names))])
-    tree = Tree(tuple(names), tuple(parents), points[None], tips)
-    places = {name: rest[name] - points[k] for name, k in part.items()}
-    return _Robot(tree=tree, members=tuple(map(tuple, members)), joints=tuple(moved), places=places)
-
-
-def _farthest(mechanism: Mechanism, point: np.ndarray, members: Iterable[str]) -> np.ndarray:
-    """Return where a part leads to: the farthest of its bodies' origins and centres of mass."""
-    bodies = [mechanism.bodies[k] for name in members if (k := mechanism.body_index.get(name)) is not None]
-    ends = [end for body in bodies for end in (np.array(body.pose.position), body.rest_com)]
-    return max(ends, key=lambda end: float(np.linalg.norm(end - point)))
-
-
-def _chains(robot: _Robot, mechanism: Mechanism) -> dict[tuple[str, str], list[int]]:
+def _chains(robot: RigidParts, mechanism: Mechanism) -> dict[tuple[str, str], list[int]]:
     """Return the parts of each limb, from the trunk to its end."""
     tree = robot.tree
     chains: dict[tuple[str, str], list[int]] = {}
@@ -185,7 +91,11 @@ def _chains(robot: _Robot, mechanism: Mechanism) -> dict[tuple[str, str], list[i
         chains |= _named_chains(robot, kind, _last(tree, ends))
     taken = {node for chain in chains.values() for node in chain}
     height = float(np.ptp([*tree.heights, *tree.tips[:, 2]])) or 1.0
-    pairs = [pair for pair in paired_limbs(tree) if not taken & {*pair.chains[0], *pair.chains[1]}]
+    pairs = [
+        pair
+        for pair in paired_limbs(tree)
+        if not taken & {*pair.chains[0], *pair.chains[1]} and not robot.is_one_loop(*pair.chains)
+    ]
     for pair in sorted(pairs, key=lambda pair: (bool(robot.is_ahead(pair.chains[0])), _lowest(tree, pair))):
         is_low = _lowest(tree, pair) - float(tree.tips[:, 2].min()) <= (NEAR_GROUND if chains else ALONE) * height
         kind = ARM if not is_low else LEG if (LEG, "l") not in chains else FRONT_LEG
@@ -193,7 +103,8 @@ def _chains(robot: _Robot, mechanism: Mechanism) -> dict[tuple[str, str], list[i
             one, other = sorted(
                 pair.chains, key=lambda c: (robot.side_of(c) or "m", -float(tree.points[0, list(c), 1].sum()))
             )
-            chains |= {(kind, "l"): list(one), (kind, "r"): list(other)}
+            for side, chain in (("l", one), ("r", other)):
+                chains[kind, side] = list(chain) if kind == ARM else robot.to_the_ground(chain)
     return chains
 
 
@@ -208,7 +119,7 @@ def _last(tree: Tree, ends: list[tuple[int, str]]) -> list[tuple[int, str]]:
     return [(node, side) for node, side in ends if not any(tree.below(node, other) for other in nodes)]
 
 
-def _named_chains(robot: _Robot, kind: str, ends: list[tuple[int, str]]) -> dict[tuple[str, str], list[int]]:
+def _named_chains(robot: RigidParts, kind: str, ends: list[tuple[int, str]]) -> dict[tuple[str, str], list[int]]:
     """Return limbs by their ends: two are legs or arms, four are those of a quadruped."""
     tree = robot.tree
     if kind == LEG and len(ends) == 4:
@@ -229,7 +140,9 @@ def _named_chains(robot: _Robot, kind: str, ends: list[tuple[int, str]]) -> dict
     return {(kind, side): tree.below(fork, end[0]) for side, end in zip(("l", "r"), (left, right), strict=True)}
 
 
-def _hind_and_front(robot: _Robot, ends: list[tuple[int, str]]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+def _hind_and_front(
+    robot: RigidParts, ends: list[tuple[int, str]]
+) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
     """Return the ends of hind and of front legs: as their names say, else of a robot that faces +X; all, and none."""
     told = [robot.is_ahead([node]) for node, _ in ends]
     if told.count(True) == told.count(False) == 2:
@@ -243,7 +156,7 @@ def _hind_and_front(robot: _Robot, ends: list[tuple[int, str]]) -> tuple[list[tu
     return (ahead[:2], ahead[2:]) if far else (ends, [])
 
 
-def _limb(robot: _Robot, kind: str, side: str, chain: list[int]) -> RobotLimb | None:
+def _limb(robot: RigidParts, kind: str, side: str, chain: list[int]) -> RobotLimb | None:
     """Return a limb by its parts; None where there is nothing to bend."""
     bend = _bend(robot, chain)
     if bend is None:
@@ -272,7 +185,7 @@ def _limb(robot: _Robot, kind: str, side: str, chain: list[int]) -> RobotLimb | 
     )
 
 
-def _bend(robot: _Robot, chain: list[int]) -> int | None:
+def _bend(robot: RigidParts, chain: list[int]) -> int | None:
     """Return the position of the knee or elbow: the hinge across a limb that parts it most evenly."""
     tree, scores = robot.tree, {}
     tip = tree.tips[chain[-1]]
@@ -294,7 +207,7 @@ def _bend(robot: _Robot, chain: list[int]) -> int | None:
     return max(scores, key=lambda k: scores[k]) if scores and max(scores.values()) > 0 else None
 
 
-def _end(robot: _Robot, kind: str, chain: list[int], bend: int) -> int:
+def _end(robot: RigidParts, kind: str, chain: list[int], bend: int) -> int:
     """Return the position of the foot or the hand: the last part, of a hand the one before its fingers."""
     if kind != ARM:
         return len(chain) - 1
@@ -305,7 +218,7 @@ def _end(robot: _Robot, kind: str, chain: list[int], bend: int) -> int:
     return forks[0] if forks else len(chain) - 1
 
 
-def _centre(robot: _Robot, nodes: list[int]) -> np.ndarray:
+def _centre(robot: RigidParts, nodes: list[int]) -> np.ndarray:
     """Return the point (3,) nearest to the axes of following joints, where they leave it open to their anchors [m]."""
     points = robot.tree.points[0, nodes]
     matrix, right = np.zeros((3, 3)), np.zeros(3)
@@ -320,7 +233,7 @@ def _centre(robot: _Robot, nodes: list[int]) -> np.ndarray:
     return np.linalg.solve(matrix, right)
 
 
-def _start(robot: _Robot, nodes: list[int], hip: np.ndarray, knee: np.ndarray, axis: np.ndarray) -> np.ndarray:
+def _start(robot: RigidParts, nodes: list[int], hip: np.ndarray, knee: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """Return the anchor (3,) of the last hinge that swings an upper leg or arm; those that twist it lie along it [m].
 
     Where a file puts anchors along their axes is its own affair: of a hinge whose axis is parallel to that of the knee
@@ -344,13 +257,13 @@ def _fork(tree: Tree, tops: list[int]) -> int | None:
     return tree.fork(tops[0], tops[1]) if len(tops) == 2 else None
 
 
-def _called(robot: _Robot, part: str) -> int | None:
+def _called(robot: RigidParts, part: str) -> int | None:
     """Return the last part of that name."""
     found = [node for node in range(len(robot.tree.names)) if robot.says(node, (part,)) is not None]
     return found[-1] if found else None
 
 
-def _topmost(robot: _Robot, chest: int, limbs: set[int]) -> int | None:
+def _topmost(robot: RigidParts, chest: int, limbs: set[int]) -> int | None:
     """Return the last part of what moves above the chest and is no limb."""
     above = [
         n
@@ -361,7 +274,7 @@ def _topmost(robot: _Robot, chest: int, limbs: set[int]) -> int | None:
     return max(above, key=lambda node: float(robot.tree.points[0, node, 2]), default=None)
 
 
-def _waist(robot: _Robot, hips: int | None, chest: int | None) -> np.ndarray | None:
+def _waist(robot: RigidParts, hips: int | None, chest: int | None) -> np.ndarray | None:
     """Return the point (3,) about which the chest turns on the hips [m]."""
     if hips is None or chest is None:
         return None

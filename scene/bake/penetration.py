@@ -41,7 +41,7 @@ def penetration_steps(context: Context, root: Object) -> Generator[Progress, Non
     collisions, around = read_collisions(root, mechanism), () if kept is None else kept.clip.obstacles
     found: list[Penetration] = []
     for share in in_thread(_judged(mechanism, collisions, motion, ground, around, found)):
-        yield Progress(share, "Judging penetration", counts=share is not None)
+        yield Progress(share, "Judging penetration", counts=share is not None, is_apart=True)
     keep_penetration(root.robik.robot.result, found[0], frames)
     return found[0]
 

@@ -1,20 +1,23 @@
-"""Test of the present curves in physics: in a process of its own, with the verdict kept in the result."""
+"""Test of the present curves in physics: in a process of its own, with the verdict kept in the result; its scene."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from math import isfinite
+from pathlib import Path
 
 import numpy as np
 from bpy.types import Context, Object, Scene
 
 from ...robik.motions import Motion
+from ...robik.physics.export import save_scene
 from ...robik.physics.motors import Motors, told_of_data
 from ...robik.physics.plan import planned
 from ...robik.physics.process import simulate
-from ...robik.physics.trials import SINGLE, draws
 from ...robik.physics.verdict import Verdict
+from ...robik.simulation.trials import SINGLE, draws
 from ..long_work.steps import Progress, in_thread
+from ..robot.body_mesh import with_mesh_files
 from .curves import baked_frames, read_motion
 from .ghost import show_ghost
 
@@ -43,9 +46,33 @@ def physics_steps(
     physics = root.robik.robot.physics
     how = {"carry": carry, "feedback": physics.tilt_feedback}
     for share in in_thread(_simulated(motors, physics.p_gain or None, motion, how, trials, verdicts)):
-        yield Progress(share, "Testing in physics" if share else "Preparing physics", counts=share is not None)
+        text = "Testing in physics" if share else "Preparing physics"
+        yield Progress(share, text, counts=share is not None, is_apart=True)
     keep_verdict(root, scene, verdicts[0], frames, told_of_data(motors))
     return verdicts[0]
+
+
+def export_scene(root: Object, scene: Scene, motors: Motors, carry: bool, path: Path) -> tuple[str, ...]:
+    """Write the robot on a floor with its curves as keys, for MuJoCo's viewer, as `robik physics -o` does.
+
+    Args:
+        root: of the robot.
+        scene: that it is in.
+        motors: its servos, or what its file knows of them.
+        carry: whether goals carry the weight.
+        path: The scene's file; the robot's lies beside it.
+
+    Returns:
+        One sentence each on what cannot be shown.
+
+    Raises:
+        RobikError: curves, motors or robot cannot be simulated, or a file cannot be written.
+    """
+    mechanism, source = with_mesh_files(root, path)
+    motion = read_motion(root, mechanism, baked_frames(root, mechanism), scene)
+    drives = motors.drives(root.robik.robot.physics.p_gain or None)
+    plan = planned(mechanism, motion, drives, carry=carry, delay=motors.delay, source="the bake")
+    return save_scene(plan, path, source)[2]
 
 
 def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarray, more: str = "") -> None:

@@ -55,7 +55,7 @@ def stand_steps(context: Context, root: Object, motors: Motors, trials: int) -> 
     how = {"p_gain": physics.p_gain or None, "feedback": physics.tilt_feedback}
     for step in in_thread(_searched(source, motors, trials, how, found)):
         share, text = step if step is not None else (None, "preparing")
-        yield Progress(share, f"Make It Stand: {text}", counts=False)
+        yield Progress(share, f"Make It Stand: {text}", counts=False, is_apart=True)
     search = found[0]
     with posing.paused():
         _keep(root, scene, search, source, frames)

@@ -24,12 +24,14 @@ class Progress:
         text: what is being done.
         is_long: before a step that cannot be cut up, so that it is shown first.
         counts: whether it takes as long the next time; else no estimate is made of it.
+        is_apart: whether it needs nothing of Blender meanwhile, so that the scene may be looked at and played.
     """
 
     fraction: float | None
     text: str
     is_long: bool = False
     counts: bool = True
+    is_apart: bool = False
 
 
 def starting(text: str, fraction: float | None = None) -> Progress:
@@ -50,7 +52,7 @@ def compiling_problem() -> str:
     return f"Compiling ahead failed: {ahead.line}" if ahead.state == "failed" else ""
 
 
-def in_thread(steps: Iterator[Result], wait: float = 0.01) -> Iterator[Result | None]:
+def in_thread(steps: Iterator[Result], wait: float = 0.002) -> Iterator[Result | None]:
     """Run steps that never touch Blender on a thread of their own.
 
     The window stays alive between and within them.

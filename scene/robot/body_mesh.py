@@ -16,7 +16,7 @@ from ...robik.errors import FormatError, RobikError
 from ...robik.formats import WRITERS, save_robot, solids
 from ...robik.formats.mesh_data import write_stl
 from ...robik.formats.names import free_name
-from ...robik.mechanism import Body, Pose
+from ...robik.mechanism import Body, Mechanism, Pose
 from .parts import parts
 from .reading import read_robot
 from .writing import write_mass
@@ -81,6 +81,18 @@ def export_robot(root: Object, path: Path) -> tuple[str, ...]:
     Raises:
         RobikError: it is incomplete, or cannot be written.
     """
+    mechanism, source = with_mesh_files(root, path)
+    return save_robot(mechanism, path, source)
+
+
+def with_mesh_files(root: Object, path: Path) -> tuple[Mechanism, Path | None]:
+    """Return a robot that names its meshes' files, and the file that it came from, if any: names count from there.
+
+    Meshes that were made in Blender are written beside `path`, as `export_robot` says.
+
+    Raises:
+        RobikError: it is incomplete, or a mesh cannot be written.
+    """
     mechanism = read_robot(root)
     source = Path(bpy.path.abspath(root.robik.robot.source)) if root.robik.robot.source else None
     base = (path if source is None else source).resolve().parent
@@ -91,7 +103,7 @@ def export_robot(root: Object, path: Path) -> tuple[str, ...]:
         write_stl(place, *triangles(by_hand[body]))
     files = {body: Path(os.path.relpath(place, base)).as_posix() for body, place in places.items()}
     bodies = tuple(_showing(body, files[body.name]) if body.name in files else body for body in mechanism.bodies)
-    return save_robot(mechanism.with_changes(bodies=bodies), path, source)
+    return mechanism.with_changes(bodies=bodies), source
 
 
 def _places(bodies: Iterable[str], path: Path, others: Iterable[Path]) -> dict[str, Path]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import bpy
 import pytest
 
@@ -83,6 +85,27 @@ def test_markers_and_the_end_go_along_with_a_slower_attempt_and_back() -> None:
     assert (marker.frame, scene.frame_end) == (9, 2 * end - 1)
     bpy.ops.robik.use_attempt(index=0)
     assert (marker.frame, scene.frame_end) == (5, end)
+
+
+def test_the_scene_that_is_written_plays_the_bake(tmp_path: Path) -> None:
+    """Its keys are the bake's frames, and a loop of MuJoCo's own keeps the robot up through them."""
+    mujoco = pytest.importorskip("mujoco")
+    root = baked_squats()
+    root.robik.robot.physics.carry_weight = True
+    assert bpy.ops.robik.export_scene(filepath=str(tmp_path / "squats.xml")) == {"FINISHED"}
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "squats.xml"))
+    scene, data = bpy.context.scene, mujoco.MjData(model)
+    assert model.nkey == scene.frame_end - scene.frame_start + 1
+    assert sum(model.geom(k).group == 2 for k in range(model.ngeom)) > 0, "the robot can be seen"
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    for key in range(model.nkey):
+        while data.time < model.key_time[key]:
+            mujoco.mj_step(model, data)
+        data.ctrl[:] = model.key_ctrl[key]
+    scene.frame_set(scene.frame_end)
+    bpy.context.view_layer.update()
+    torso = next(o for o in root.children_recursive if o.robik.label == "torso")
+    assert abs(data.body("torso").xpos[2] - torso.matrix_world.translation.z) < 0.02
 
 
 def test_the_ghost_is_where_the_robot_is_in_physics() -> None:

@@ -183,6 +183,7 @@ class User:
         files = {
             "motion.csv": "export_motion",
             "report.html": "report",
+            "scene.xml": "export_scene",
             "robot.urdf": "export_robot",
             "robot.robik.json": "export_robot",
         }

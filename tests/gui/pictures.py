@@ -15,16 +15,12 @@ sys.path.append(str(CHECKOUT))
 import bpy  # noqa: E402
 
 from tests.gui.editors import open_dope_sheet, open_graph_editor  # noqa: E402
-from tests.gui.sidebar import open_tab, press  # noqa: E402
-from tests.gui.window import PICTURES, call, here, key, region, result, robot, root, run, screen_height, until, view  # noqa: E402
+from tests.gui.shots import THEMES, panels, start, taken, themed, together, window, with_only  # noqa: E402
+from tests.gui.sidebar import press  # noqa: E402
+from tests.gui.window import call, here, key, region, result, robot, root, run, screen_height, until, view  # noqa: E402
 from tools.installed import PACKAGE, install  # noqa: E402
 
 ARCHIVE = Path("/tmp/robik.zip")
-TAKEN = Path("/tmp")  # each picture in both themes, before they are laid side by side
-THEMES = ("Blender_Dark", "Blender_Light")
-AWAY = (0.0, 0.0, 400.0)  # where the view shows nothing, so that a panel can be cut out
-QUALITY = "82"
-OPENED = "_opened"
 
 # Pictures of panels: what of the tab stands in each.
 PANELS = {
@@ -60,17 +56,6 @@ def shoot() -> Iterator[float]:
     yield from servos()
 
 
-def start() -> Iterator[float]:
-    """An empty scene, and the tab open."""
-    bpy.data.batch_remove(list(bpy.data.objects))
-    space = view().spaces[0]
-    space.shading.color_type = "MATERIAL"
-    space.overlay.show_cursor = space.overlay.show_relationship_lines = False
-    space.region_3d.view_distance, space.region_3d.view_location = 3.3, (0.35, 1.2, 0.7)
-    yield 0.5
-    yield from open_tab()
-
-
 def tutorial() -> Iterator[float]:
     """The steps of docs/tutorial.md."""
     scene = bpy.context.scene
@@ -97,35 +82,6 @@ def tutorial() -> Iterator[float]:
     with_only(("result",))
     yield from window("tutorial-result")
     bpy.context.scene.robik.overlays.graph = False
-
-
-def panels(which: dict[str, tuple[str, ...]]) -> Iterator[float]:
-    """Each panel alone, opened, cut out."""
-    space = view().spaces[0]
-    where = space.region_3d.view_location.copy()
-    space.overlay.show_floor = space.overlay.show_axis_x = space.overlay.show_axis_y = False
-    space.region_3d.view_location = AWAY
-    joint = next(o for o in root().children_recursive if o.robik.kind == "JOINT" and o.robik.joint.actuated)
-    joint.hide_set(False)
-    bpy.context.view_layer.objects.active = joint
-    for name, shown in which.items():
-        with_only(shown)
-        yield 2.0
-        side = region("UI")
-        for theme in THEMES:
-            yield from themed(theme)
-            taken(
-                name,
-                theme,
-                f"{side.width - 4}x{side.height - 8}+{side.x}+{screen_height() - side.y - side.height}",
-                "-fuzz",
-                "3%",
-                "-trim",
-            )
-        yield from together(name)
-    space.region_3d.view_location = where
-    space.overlay.show_floor = space.overlay.show_axis_x = space.overlay.show_axis_y = True
-    with_only(())
 
 
 def overlays() -> Iterator[float]:
@@ -206,61 +162,8 @@ def servos() -> Iterator[float]:
     yield 0.5
 
 
-def with_only(shown: tuple[str, ...]) -> None:
-    """Leaves only some of the tab's panels, unfolded; all of them where none is named."""
-    classes = [
-        cls
-        for module in import_module(f"{PACKAGE}.panels").MODULES
-        for cls in module.CLASSES
-        if issubclass(cls, bpy.types.Panel)
-    ]
-    for cls in reversed(classes):
-        if cls.is_registered:
-            bpy.utils.unregister_class(cls)
-    for cls in classes:
-        if not shown or cls.bl_idname.removeprefix("ROBIK_PT_").removesuffix(OPENED) in shown:
-            if "DEFAULT_CLOSED" in getattr(
-                cls, "bl_options", ()
-            ):  # under another name, as Blender remembers that it was folded
-                cls.bl_options, cls.bl_idname = set(), cls.bl_idname + OPENED
-            bpy.utils.register_class(cls)
-
-
-def window(name: str) -> Iterator[float]:
-    """The window from its left to the sidebar's end."""
-    side = region("UI")
-    yield 3.0  # panels unfold slowly on a busy machine
-    taken(name, THEMES[0], f"{side.x + side.width}x{screen_height()}+0+0", "-resize", "840x")
-    yield from together(name)
-
-
 def press_return() -> None:
     subprocess.run(["xdotool", "key", "Return"], check=True)
-
-
-def themed(theme: str) -> Iterator[float]:
-    """Blender's own theme of this name."""
-    folder = Path(bpy.utils.system_resource("SCRIPTS")) / "presets/interface_theme"
-    bpy.ops.script.execute_preset(
-        filepath=str(folder / f"{theme}.xml"), menu_idname="USERPREF_MT_interface_theme_presets"
-    )
-    yield 1.5
-
-
-def taken(name: str, theme: str, place: str, *changes: str) -> None:
-    """A part of the screen, in one theme: width x height + left + top [pixels]."""
-    whole = TAKEN / "screen.png"
-    subprocess.run(["import", "-window", "root", whole], check=True)
-    subprocess.run(
-        ["convert", whole, "-crop", place, "+repage", *changes, "+repage", TAKEN / f"{name}.{theme}.png"], check=True
-    )
-
-
-def together(name: str, direction: str = "+append") -> Iterator[float]:
-    """The themes side by side, as one small file."""
-    files = [str(file) for theme in THEMES if (file := TAKEN / f"{name}.{theme}.png").exists()]
-    subprocess.run(["convert", *files, direction, "-strip", "-quality", QUALITY, f"{PICTURES}/{name}.jpg"], check=True)
-    yield from themed(THEMES[0])
 
 
 bpy.context.preferences.view.show_splash = False  # before the window is first drawn

@@ -14,10 +14,10 @@ import pytest
 
 from robik.cli import main
 from robik.dynamics.drives import Drive, carry_weight, default_drives, standing_stiffness
-from robik.dynamics.inverse import inverse_dynamics
+from robik.dynamics.inverse import InverseDynamics, inverse_dynamics
 from robik.errors import ClipError, MechanismError, RobikError
 from robik.formats.mesh_data import write_stl
-from robik.mechanism import Visual
+from robik.mechanism import Body, Joint, Pose, Visual
 from robik.motions import Motion, load_motion, save_motion
 from robik.physics import draws, planned, process, run
 from robik.physics.export import save_scene
@@ -48,6 +48,26 @@ def test_what_leans_too_far_falls_forwards_and_says_so() -> None:
     assert verdict.falls_at_sample == pytest.approx(60 * verdict.falls_at_s, abs=1)
     assert verdict.zero_moment_inside is not None
     assert verdict.zero_moment_inside < 0.9
+
+
+def test_what_falls_before_the_motion_begins_says_which_way() -> None:
+    motion = lean(0.8)
+    verdict = run(planned(tower(), replace(motion, values=np.full_like(motion.values, 0.8)), STIFF))
+    assert verdict.falls_at_s == 0.0
+    assert verdict.cause.startswith("weight left sole forwards")
+
+
+def test_a_leg_with_a_joint_that_nothing_drives_is_told() -> None:
+    """As Cassie's, whose springs are not read: what motors would have to give for it is no number to tell."""
+    robot = tower()
+    loose = Body("loose", 2.0, com=(0.0, 0.0, 0.4), inertia=(0.02,) * 3 + (0.0,) * 3, pose=Pose((0.0, 0.0, 0.6)))
+    hinge = Joint("spring", "revolute", "weight", "loose", position=(0.0, 0.0, 0.6), axis=(0.0, 1.0, 0.0))
+    robot = robot.with_changes(bodies=(*robot.bodies, loose), joints=(*robot.joints, hinge))
+    assert InverseDynamics(robot).undriven_joints == ("spring",)
+    assert InverseDynamics(tower()).undriven_joints == InverseDynamics(load("walker")).undriven_joints == ()
+    verdict = run(planned(robot, lean(0.4), STIFF))
+    assert not verdict.stands
+    assert verdict.obstacles[0].startswith("nothing drives spring: motors and ground alone cannot do the motion")
 
 
 @pytest.mark.parametrize(("share", "stands"), [(0.7, False), (1.6, True)])
@@ -155,16 +175,18 @@ def test_meshes_go_along_with_the_scene(tmp_path: Path) -> None:
     robot = tower()
     (tmp_path / "here").mkdir()
     write_stl(tmp_path / "here/foot.stl", np.eye(4, 3), np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]))
-    shown = replace(
-        robot.bodies[0],
-        visuals=(Visual("mesh", (1.0, 1.0, 1.0), file="foot.stl"), Visual("mesh", (1.0, 1.0, 1.0), file="foot.dae")),
-    )
+    (tmp_path / "here/half.stl").write_bytes((tmp_path / "here/foot.stl").read_bytes()[:-20])
+    (tmp_path / "here/text.stl").write_text("solid foot\nendsolid foot\n", encoding="utf-8")
+    files = ("foot.stl", "foot.dae", "half.stl", "text.stl")
+    shown = replace(robot.bodies[0], visuals=tuple(Visual("mesh", (1.0, 1.0, 1.0), file=file) for file in files))
     plan = planned(replace(robot, bodies=(shown, robot.bodies[1])), lean(0.0), STIFF)
     (tmp_path / "there").mkdir()
     scene, _, said = save_scene(plan, tmp_path / "there/stage.xml", tmp_path / "here/tower.robik.json")
     assert mujoco.MjModel.from_xml_path(str(scene)).nmesh == 1
-    assert len(said) == 1
+    assert len(said) == 2
     assert "foot.dae" in said[0]
+    assert "half.stl" in said[1]
+    assert "text.stl" in said[1]
 
 
 def test_a_robot_on_the_ground_cannot_fall() -> None:

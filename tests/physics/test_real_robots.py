@@ -1,7 +1,8 @@
-"""Physics of robots that others made: G1 and H1, whose files name no feet."""
+"""Physics of robots that others made: G1, H1 and a Digit-like, whose files name no feet."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -42,6 +43,28 @@ def test_it_stands_still_in_the_exported_scene(name: str, shared_data: Path, tmp
     for _ in range(5000):
         mujoco.mj_step(model, data)
     assert np.abs(data.subtree_com[0] - before).max() < 0.015
+
+
+DIGIT = "digit_like_2legs/robot.urdf"
+BALANCED = (0.5454, -0.5467, -0.0378, -0.3227, 0.0023, -0.0206, 0.5492, -0.5506, -0.0056, 0.2813, 0.0034, -0.0208)
+
+
+def test_a_robot_whose_ankles_hang_on_rods_stands_on_its_feet(shared_data: Path) -> None:
+    """In a pose that a bake found over its feet. Its file gives all motors 1 N m, which is told; with 60 it stands."""
+    robot = on_feet(shared_data / DIGIT)
+    assert {frame.body for frame in robot.frames if frame.is_foot} == {"foot_part", "foot_part_2"}
+    times = np.arange(0.0, 5.0, 0.05)
+    track = BaseTrack(
+        body="torso",
+        position=np.tile([-0.1771, -0.0733, 0.0819], (len(times), 1)),
+        quaternion=np.tile([0.7074, 0.0, 0.0, -0.70681], (len(times), 1)),
+    )
+    still = Motion(times=times, actuators=robot.actuators, values=np.tile(BALANCED, (len(times), 1)), base=track)
+    weak = run(planned(robot, still))
+    assert not weak.stands
+    assert any("all have 1 N m, as exporters write where nobody gave a torque" in line for line in weak.lines())
+    joints = tuple(replace(joint, effort_limit=60.0) if joint.actuated else joint for joint in robot.joints)
+    assert run(planned(robot.with_changes(joints=joints), still)).stands
 
 
 def test_a_normalised_control_range_is_no_torque(shared_data: Path) -> None:

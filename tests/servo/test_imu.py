@@ -1,4 +1,5 @@
-"""Sensors of tilt beside the bus: their bytes by the vendors' own examples, and playing with one through a real pty."""
+"""Sensors of tilt beside the bus and on it: their bytes by the vendors' own examples, and playing with one through a
+real pty."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from robik.errors import ServoError
 from robik.motions import Motion
 from robik.servo.chain import ServoChain, default_chain
 from robik.servo.chain_file import load_chain, read_chain, save_chain
+from robik.servo.imu.boards import BOARDS
 from robik.servo.imu.mount import ImuMount
 from robik.servo.imu.protocols import PROTOCOLS, Packets
 from robik.servo.imu.reader import Imu
@@ -93,6 +95,14 @@ def test_bytes_in_any_pieces_and_spoilt_ones(type: str) -> None:
     assert len(found) >= 0.97 * (len(tilts) - spoilt)
 
 
+def test_a_board_says_tenths_of_a_degree() -> None:
+    """As the firmware of OP3's OpenCR packs them: `int16_t Roll; int16_t Pitch` at 44, `rpy[k] * 10`."""
+    body = Rotation.from_euler("ZYX", [70.0, -12.3, 33.4], degrees=True)
+    up = BOARDS["opencr"].up(b"\x4e\x01\x85\xff")
+    assert up == pytest.approx(body.inv().apply([0, 0, 1]), abs=1e-9)
+    assert (BOARDS["opencr"].id, BOARDS["opencr"].number, BOARDS["opencr"].address) == (200, 29696, 44)
+
+
 def test_a_sensor_may_sit_in_any_way() -> None:
     mounting = Rotation.from_euler("xyz", [90.0, 0.0, 30.0], degrees=True)
     x, y, z, w = mounting.as_quat()
@@ -122,6 +132,10 @@ def test_a_chain_keeps_its_sensor(tmp_path: Path) -> None:
         ({"port": "p", "mounting": "up"}, "quaternion"),
         ({"port": "p", "baud_rate": 1}, "baud_rate must be one of"),
         ({"port": "p", "axes": 1}, "unknown entry 'axes'"),
+        ({"port": "p", "id": 200}, "id must be left out, since a witmotion has none"),
+        ({"type": "opencr", "id": 253}, "id must be a number up to 252"),
+        ({"type": "opencr", "id": 1}, "the imu and the servo of 'a' have the same id 1"),
+        ({"type": "opencr", "baud_rate": 115200}, "whose baud_rate it has"),
     ],
 )
 def test_a_wrong_sensor_is_told(imu: object, words: str) -> None:
@@ -133,11 +147,20 @@ def test_a_wrong_sensor_is_told(imu: object, words: str) -> None:
 # playing
 
 
-@pytest.fixture(params=PROTOCOLS)
+@pytest.fixture(params=[*PROTOCOLS, *BOARDS])
 def simulated(request: pytest.FixtureRequest) -> Iterator[tuple[SimulatorProcess, ServoChain]]:
     asked = replace(CHAIN, imu=replace(MOUNT, type=request.param))
     with SimulatorProcess.of(asked) as simulator:
         yield simulator, replace(asked, imu=replace(asked.imu, port=simulator.imu_port))
+
+
+@pytest.fixture
+def board() -> Iterator[tuple[SimulatorProcess, ServoChain]]:
+    """A board on the servos' bus."""
+    asked = replace(CHAIN, imu=ImuMount(type="opencr"))
+    with SimulatorProcess.of(asked) as simulator:
+        assert not simulator.imu_port
+        yield simulator, asked
 
 
 @pytest.fixture
@@ -204,6 +227,60 @@ def test_a_sensor_that_goes_silent_or_mad_leaves_plain_goals(one) -> None:
     settles_at(simulator, player, [0.0, 0.0], 1e-9)
     assert player.status.state is PlayState.PLAYING
     player.close()
+
+
+@NEEDS_PTY
+@pytest.mark.parametrize(("fault", "again"), [("silent", "answer"), ("garble", "clear")])
+def test_a_board_that_goes_silent_or_mad_leaves_plain_goals_and_looks(board, fault: str, again: str) -> None:
+    """Servos are looked at all the while, and goals go out."""
+    simulator, chain = board
+    player = playing(simulator, chain, upright())
+    tilt(simulator, LEAN)
+    settles_at(simulator, player, [-BOUNDS.gain * LEAN[1], 0.0])
+    simulator.command(f"imu {fault}")
+    settles_at(simulator, player, [0.0, 0.0], 1e-9)
+    until(lambda: "with id 200 on the servos' bus is silent: goals are" in player.status.righting, player.heartbeat)
+    looks, sent = player.status.looks, player.status.sent
+    until(lambda: player.status.looks > looks + 10 and player.status.sent > sent + 10, player.heartbeat)
+    assert player.status.state is PlayState.PLAYING
+    simulator.command(f"imu {again}")
+    settles_at(simulator, player, [-BOUNDS.gain * LEAN[1], 0.0])
+    player.close()
+
+
+@NEEDS_PTY
+def test_the_emergency_stop_comes_through_while_a_board_is_asked(board) -> None:
+    simulator, chain = board
+    player = playing(simulator, chain, upright())
+    tilt(simulator, LEAN)
+    settles_at(simulator, player, [-BOUNDS.gain * LEAN[1], 0.0])
+    player.emergency_stop()
+    until(lambda: not any(servo["torque_enable"] for servo in simulator.state().values()), player.heartbeat)
+    player.close()
+
+
+@NEEDS_PTY
+@pytest.mark.parametrize(
+    ("mount", "words"),
+    [
+        (ImuMount(type="opencr", id=199), "with id 199 on the servos' bus says nothing"),
+        (ImuMount(type="opencr", port="/dev/other"), "the chain has none on /dev/other"),
+    ],
+)
+def test_a_board_that_is_not_there_is_told_before_anything_moves(board, mount: ImuMount, words: str) -> None:
+    simulator, chain = board
+    with pytest.raises(ServoError, match=words):
+        playing(simulator, replace(chain, imu=mount), upright())
+    assert goals(simulator) == pytest.approx(0.0, abs=0.01)
+
+
+@NEEDS_PTY
+def test_another_device_with_the_boards_id_is_not_taken_for_it(board) -> None:
+    """A servo's limits are bytes at that address, too."""
+    simulator, chain = board
+    one, two = chain.servos
+    with pytest.raises(ServoError, match="is no opencr: its model number is"):
+        playing(simulator, replace(chain, servos=(one,), imu=ImuMount(type="opencr", id=two.id)), upright())
 
 
 @NEEDS_PTY

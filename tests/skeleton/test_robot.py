@@ -197,3 +197,13 @@ def test_a_robot_with_one_telling_frame_gets_arms_and_head_too(shared_data: Path
         "l_ankle": "LeftFoot",
         "r_ankle": "RightFoot",
     }.items() <= rows.items()
+
+
+def test_rods_of_an_ankle_are_neither_its_foot_nor_legs(shared_data: Path) -> None:
+    """Digit's feet hang on rods that lead back up; a single leg's two rods are no pair of legs."""
+    digit, leg = (
+        import_robot(shared_data / f"{name}/robot.urdf").mechanism for name in ("digit_like_2legs", "talos_like")
+    )
+    ends = {limb.side: limb.end for limb in robot_anatomy(digit).limbs if limb.kind == "leg"}
+    assert ends == {"l": "foot_part_2", "r": "foot_part"}
+    assert robot_anatomy(leg).limbs == ()

@@ -15,7 +15,7 @@ from ...mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose, Visual
 from ...mechanism.pose import matrix_quaternion
 from ..export_tree import Branch, ExportTree, Motion, export_tree
 from ..imported import Notes
-from ..mesh_data import is_stl_of_text
+from ..mesh_data import is_binary_stl
 from ..names import free_name
 from ..xml_file import XmlText
 from .file import BEYOND
@@ -170,8 +170,8 @@ class _Writer:
             self.notes.add(f"MuJoCo reads {', '.join(MESHES)}, so this mesh was left out", file)
         elif not (self.folder / file).is_file():
             self.notes.add("there is no such mesh, so it was left out", file)
-        elif is_stl_of_text(self.folder / file):
-            self.notes.add("MuJoCo reads no STL of text, so this mesh was left out", file)
+        elif file.lower().endswith(".stl") and not is_binary_stl(self.folder / file):
+            self.notes.add("MuJoCo reads whole, binary STL only, so this mesh was left out", file)
         else:
             return True
         return False

@@ -76,7 +76,8 @@ class DynamixelWire(Wire):
         return blocks if result == COMM_SUCCESS and all(len(block) == size for block in blocks) else None
 
     def _question_to(self, ids: Sequence[int], address: int, size: int) -> Question:
-        return Question(self.port, self._packets, ids, address, size, self.has_fast_read)
+        fast = self.has_fast_read and set(ids) <= set(self.ids)  # a board between the servos knows no fast read
+        return Question(self.port, self._packets, ids, address, size, fast)
 
     # writing
 

@@ -11,16 +11,13 @@ from ...errors import ServoError
 from ..serial_port import OPEN_ERRORS, PORT_ERRORS, lower_latency, open_serial, reason, unopened
 from .mount import ImuMount
 from .protocols import PROTOCOLS, Packets
+from .tilt import LEAST_RATE, LISTENING, Tilt
 
-LISTENING = 0.5  # [s] in which a sensor must have said enough
-LEAST_RATE = 40.0  # [Hz] of readings: less is too late for a robot that falls
 NAP = 2e-3  # [s] between looks at whether there is more
 MOST = 4096  # bytes that are taken at once
-WILD = 25.0  # [rad/s]: a reading that is further from the one before has been spoilt
-TRUSTED = 3  # readings in a row that agree, after wild ones
 
 
-class Imu:
+class Imu(Tilt):
     """A sensor that is listened to; nobody waits for it. One thread at a time owns it.
 
     Args:
@@ -31,11 +28,8 @@ class Imu:
     """
 
     def __init__(self, mount: ImuMount) -> None:
-        self.mount = mount
+        super().__init__(mount)
         self._packets = Packets(PROTOCOLS[mount.type])
-        self._up: np.ndarray | None = None
-        self._heard = -np.inf
-        self._agreed = 0
         self._fault = ""
         try:
             self._port = open_serial(mount.port, mount.rate)
@@ -62,7 +56,7 @@ class Imu:
             if self._fault:
                 raise ServoError(self._fault)
             pause(NAP)
-        where, rate = f"the IMU on {self.mount.port}", count / LISTENING
+        where, rate = self.where, count / LISTENING
         if not count and not self._packets.spoilt:
             raise ServoError(f"{where} says nothing; check its power and its cable")
         if not count:
@@ -85,7 +79,7 @@ class Imu:
             Direction (3,), or None where nothing was heard for so long.
         """
         self._take()
-        return self._up if time.perf_counter() - self._heard <= stale else None
+        return super().up(stale)
 
     @property
     def fault(self) -> str:
@@ -100,20 +94,9 @@ class Imu:
             waiting = self._port.in_waiting
             data = self._port.read(min(waiting, MOST)) if waiting else b""
         except PORT_ERRORS as error:
-            self._fault = f"the IMU on {self.mount.port} is gone ({reason(error)}); check its cable"
+            self._fault = f"{self.where} is gone ({reason(error)}); check its cable"
             return 0
         found = self._packets.feed(data)
         for up in found:
-            self._judge(self.mount.on_body(up))
+            self.hear(up)
         return len(found)
-
-    def _judge(self, up: np.ndarray) -> None:
-        """Take a reading, unless nothing could have turned so fast since the last."""
-        now = time.perf_counter()
-        away = 0.0 if self._up is None else float(np.linalg.norm(up - self._up))
-        if away > WILD * max(min(now - self._heard, 1.0), 0.01):
-            self._agreed += 1
-            if self._agreed < TRUSTED:
-                return
-        self._agreed = 0
-        self._up, self._heard = up, now

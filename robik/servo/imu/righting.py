@@ -11,10 +11,12 @@ import numpy as np
 
 from ...errors import ServoError
 from ...tilt_feedback import BOUNDS, TiltFeedback, TiltPlan
-from ..chain import ServoChain
+from .mount import ImuMount
+from .on_bus import BusImu
+from .tilt import Tilt
 
 if TYPE_CHECKING:
-    from .reader import Imu
+    from ..bus import Bus
 
 FALLEN_FOR = 0.2  # [s] that a robot leans too far before it counts as fallen
 
@@ -31,11 +33,16 @@ class Righting:
         trouble: why nothing can be righted any more, in words; empty before.
     """
 
-    def __init__(self, imu: Imu, plan: TiltPlan, within: Callable[[float], float] = lambda at: at) -> None:
+    def __init__(self, imu: Tilt, plan: TiltPlan, within: Callable[[float], float] = lambda at: at) -> None:
         self._imu, self._plan, self._within = imu, plan, within
         self._feedback = TiltFeedback(plan)
         self._is_on, self._is_heard, self._fallen = False, True, 0.0
         self.trouble = ""
+
+    @property
+    def beside(self) -> BusImu | None:
+        """Return the sensor if it is on the servos' bus and has to be asked between goals."""
+        return self._imu if isinstance(self._imu, BusImu) else None
 
     def begin(self, at: float) -> str:
         """Right from now on.
@@ -85,21 +92,18 @@ class Righting:
         if self._imu.fault:
             return f"{self._imu.fault}: goals are as planned"
         if not self._is_heard:
-            return f"the IMU on {self._imu.mount.port} is silent: goals are as planned"
+            return f"{self._imu.where} is silent: goals are as planned"
         return f"leans {degrees(self._feedback.lean):.1f}° against the motion"
 
 
 @contextmanager
-def righted(
-    chain: ServoChain, plan: TiltPlan | None, round: float, pause: Callable[[float], None]
-) -> Iterator[Righting | None]:
+def righted(bus: Bus, plan: TiltPlan | None, round: float) -> Iterator[Righting | None]:
     """Listen to a chain's sensor while a motion plays.
 
     Args:
-        chain: The servos, and the sensor.
+        bus: The servos; its chain names the sensor.
         plan: What feedback must know of the motion; None for playing without.
         round: What a round takes where it is played over and over [s]; 0 where it is played once.
-        pause: Waits so long [s].
 
     Yields:
         What rights the robot; None for playing without.
@@ -110,10 +114,16 @@ def righted(
     if plan is None:
         yield None
         return
-    if chain.imu is None:
+    mount = bus.chain.imu
+    if mount is None:
         raise ServoError("tilt feedback needs an IMU, and the chain names none")
-    from .reader import Imu  # and pyserial, which most play without
+    with closing(BusImu(mount, bus.line_with(mount)) if mount.is_on_bus else _opened(mount)) as imu:
+        imu.listen(bus.emergency.pause)
+        yield Righting(imu, plan.of(bus.chain.actuators), lambda at: at % round if round else at)
 
-    with closing(Imu(chain.imu)) as imu:
-        imu.listen(pause)
-        yield Righting(imu, plan.of(chain.actuators), lambda at: at % round if round else at)
+
+def _opened(mount: ImuMount) -> Tilt:
+    """Return a sensor on a port of its own; pyserial, which most play without, is needed here alone."""
+    from .reader import Imu
+
+    return Imu(mount)

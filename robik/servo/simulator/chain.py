@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
 from ..chain import BITS_PER_BYTE, ServoChain
+from .imu import SimulatedBoard
 from .servo import TableServo
 from .simulated import Answer, GoalRecord, OnGoal
 
@@ -28,10 +29,13 @@ class TableChain(ABC, Generic[_Servo, _Packet]):
     Attributes:
         servos: see above.
         on_goal: see above.
+        board: a sensor between the servos; None where there is none.
     """
 
     def __init__(self, chain: ServoChain, servos: Sequence[_Servo], now: float, on_goal: OnGoal | None) -> None:
         self.servos, self.on_goal = servos, on_goal
+        imu = chain.imu
+        self.board = SimulatedBoard(imu) if imu is not None and imu.is_on_bus else None
         self._baud_rates, self._heard = chain.brand.baud_rates, now
         for servo in servos:
             servo.set("baud_rate", self._baud_rates.index(chain.baud_rate))

@@ -1,4 +1,4 @@
-"""A simulated sensor of tilt at a port of its own, with the faults that tests ask for."""
+"""Simulated sensors of tilt, at a port of their own or on the servos' bus, with the faults that tests ask for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import threading
 import time
 from math import radians
 
+from ..imu.boards import BOARDS, MODEL_NUMBER
 from ..imu.mount import ImuMount
 from ..imu.protocols import PROTOCOLS
 from ..schedule import take_precedence
@@ -16,36 +17,18 @@ RATE = 100.0  # [Hz] of packets
 NOISE = radians(0.05)
 
 
-class SimulatedImu:
-    """A sensor that says how it is tilted, a hundred times a second, until it is ended.
+class SimulatedTilt:
+    """A sensor that stands upright unless somebody tilts it: a simulated chain knows nothing of the robot's weight."""
 
-    It stands upright unless somebody tilts it: a simulated chain knows nothing of the robot's weight.
-
-    Args:
-        mount: what it speaks.
-        over_socket: on a socket instead of a pseudo-terminal.
-
-    Attributes:
-        port: its own.
-    """
-
-    def __init__(self, mount: ImuMount, over_socket: bool = False) -> None:
-        self.port: PseudoTerminal | Socket = Socket() if over_socket else PseudoTerminal()
-        self._protocol = PROTOCOLS[mount.type]
+    def __init__(self) -> None:
         self._tilt = (0.0, 0.0)
-        self._rate, self._is_silent, self._is_garbled = RATE, False, False
+        self._is_silent, self._is_garbled = False, False
         self._random = random.Random(0)
-        self._ended = threading.Event()
-        threading.Thread(target=self._run, name="simulated imu", daemon=True).start()
-
-    def end(self) -> None:
-        """Say no more."""
-        self._ended.set()
 
     def command(self, words: list[str]) -> bool:
         """Do what a test asks for.
 
-        `tilt ROLL PITCH` [degrees], `silent`, `answer`, `garble`, `clear`, `rate HZ`, `unplug`.
+        `tilt ROLL PITCH` [degrees], `silent`, `answer`, `garble`, `clear`.
 
         Args:
             words: Of one of these.
@@ -60,13 +43,103 @@ class SimulatedImu:
                 self._is_silent = verb == "silent"
             case ["garble" | "clear" as verb]:
                 self._is_garbled = verb == "garble"
+            case _:
+                return False
+        return True
+
+    def felt(self) -> tuple[float, float]:
+        """Return roll and pitch as it feels them, with noise [rad]."""
+        roll, pitch = (angle + self._random.gauss(0.0, NOISE) for angle in self._tilt)
+        return roll, pitch
+
+
+class SimulatedBoard(SimulatedTilt):
+    """A board with a sensor on the servos' bus: its control table, as far as anybody reads it.
+
+    Args:
+        mount: which board, with which id.
+    """
+
+    def __init__(self, mount: ImuMount) -> None:
+        super().__init__()
+        self.id, self._board = mount.bus_id, BOARDS[mount.type]
+
+    @property
+    def number(self) -> int:
+        """Return the number that it says it is."""
+        return self._board.number
+
+    @property
+    def is_silent(self) -> bool:
+        """Return whether it answers nothing."""
+        return self._is_silent
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return bytes of its table; those that are not simulated are 0.
+
+        Args:
+            address: Of the first byte.
+            size: Number of bytes.
+
+        Returns:
+            The bytes.
+        """
+        board, table = self._board, bytearray(address + size + 256)
+        table[: MODEL_NUMBER[1]] = board.number.to_bytes(MODEL_NUMBER[1], "little")
+        table[board.address : board.address + board.size] = board.data(*self.felt())
+        return bytes(table[address : address + size])
+
+    def spoilt(self, packet: bytes) -> bytes:
+        """Return an answer as it goes over the wire, which noise may have changed.
+
+        Args:
+            packet: The answer.
+
+        Returns:
+            Its bytes.
+        """
+        return self._random.randbytes(len(packet)) if self._is_garbled else packet
+
+
+class SimulatedImu(SimulatedTilt):
+    """A sensor that says how it is tilted, a hundred times a second, until it is ended.
+
+    Args:
+        mount: what it speaks.
+        over_socket: on a socket instead of a pseudo-terminal.
+
+    Attributes:
+        port: its own.
+    """
+
+    def __init__(self, mount: ImuMount, over_socket: bool = False) -> None:
+        super().__init__()
+        self.port: PseudoTerminal | Socket = Socket() if over_socket else PseudoTerminal()
+        self._protocol, self._rate = PROTOCOLS[mount.type], RATE
+        self._ended = threading.Event()
+        threading.Thread(target=self._run, name="simulated imu", daemon=True).start()
+
+    def end(self) -> None:
+        """Say no more."""
+        self._ended.set()
+
+    def command(self, words: list[str]) -> bool:
+        """Do what a test asks for: also `rate HZ` and `unplug`.
+
+        Args:
+            words: Of one of these.
+
+        Returns:
+            Whether it is known.
+        """
+        match words:
             case ["rate", rate]:
                 self._rate = float(rate)
             case ["unplug"]:
                 self._is_silent = True
                 self.port.unplug()
             case _:
-                return False
+                return super().command(words)
         return True
 
     def _run(self) -> None:
@@ -79,8 +152,7 @@ class SimulatedImu:
             count += 1
             if self._is_silent:
                 continue
-            roll, pitch = (angle + self._random.gauss(0.0, NOISE) for angle in self._tilt)
-            packet = self._protocol.packet(roll, pitch, count)
+            packet = self._protocol.packet(*self.felt(), count)
             try:
                 self.port.write(self._random.randbytes(len(packet)) if self._is_garbled else packet)
             except OSError:

@@ -37,7 +37,7 @@ class Server:
         chain: what to simulate, of one brand.
         port: where.
         record: a file that gets a line `time,id,counts` per goal position that a servo takes.
-        imu: the simulated sensor beside the bus; None where there is none.
+        imu: the simulated sensor on a port of its own; None where there is none.
 
     Attributes:
         traffic: bytes that came in and were dealt with, and bytes that were sent in answer.
@@ -105,7 +105,7 @@ class Server:
         the servo's greatest, positive towards larger counts. `hold` lets the servos' time stand still, whatever the
         machine does: motion, profiles, watchdogs, reboots, overloads, and the silence after which half a packet is
         forgotten; `pass SECONDS` lets exactly that much of it pass. What bytes take on the bus stays real. `renew` puts
-        new servos there, empties the record, and lets time go again. `imu …` goes to the sensor beside the bus
+        new servos there, empties the record, and lets time go again. `imu …` goes to the sensor
         (`SimulatedImu.command`).
 
         Args:
@@ -135,7 +135,7 @@ class Server:
             case ["pass", seconds]:
                 self.clock.let_pass(float(seconds))
                 self._advance()
-            case ["imu", *rest] if self._imu is not None and self._imu.command(rest):
+            case ["imu", *rest] if (imu := self._imu or self.simulated.board) is not None and imu.command(rest):
                 return {}
             case ["renew"]:
                 self._renew()
@@ -247,7 +247,7 @@ class SimulatorProcess:
 
     Attributes:
         port: of the servos.
-        imu_port: of the sensor beside the bus; empty where there is none.
+        imu_port: of the sensor beside the bus; empty where there is none, or where it is on the bus.
 
     Raises:
         ServoError: it did not start, with its own words for why.
@@ -385,7 +385,7 @@ def main(arguments: list[str]) -> int:
     try:
         chain = load_chain(arguments[0])
         over_socket = "--socket" in arguments
-        imu = SimulatedImu(chain.imu, over_socket) if chain.imu is not None else None
+        imu = SimulatedImu(chain.imu, over_socket) if chain.imu is not None and not chain.imu.is_on_bus else None
         server = Server(chain, Socket() if over_socket else PseudoTerminal(), record, imu)
     except (ServoError, OSError) as error:
         print(error, file=sys.stderr)

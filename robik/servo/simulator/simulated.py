@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from .imu import SimulatedBoard
 from .motor import Motor
 
 
@@ -92,7 +93,13 @@ class Simulated(Protocol):
 
 
 class SimulatedBus(Protocol):
-    """Simulated servos on one bus."""
+    """Simulated servos on one bus.
+
+    Attributes:
+        board: a sensor of tilt between them; None where there is none.
+    """
+
+    board: SimulatedBoard | None
 
     @property
     def servos(self) -> Sequence[Simulated]:

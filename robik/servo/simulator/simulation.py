@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
 from ..chain import ServoChain
+from ..imu.boards import BOARDS
 from .server import SimulatorProcess
+
+
+def with_one_imu(parts: Sequence[ServoChain]) -> list[ServoChain]:
+    """Return the parts of a chain with its sensor in one of them: the bus that it is on, or the first.
+
+    Args:
+        parts: Chains of a brand each.
+
+    Returns:
+        The parts, in order.
+    """
+    imu = parts[0].imu
+    brand = BOARDS[imu.type].brand if imu is not None and imu.is_on_bus else parts[0].brand.name
+    first = next((k for k, part in enumerate(parts) if part.brand.name == brand), -1)
+    return [replace(part, imu=imu if k == first else None) for k, part in enumerate(parts)]
 
 
 class Simulation:
@@ -27,12 +44,11 @@ class Simulation:
     def __init__(self, chain: ServoChain) -> None:
         parts = chain.on_one_port().parts
         with ExitStack() as started:
-            alone = [replace(part, imu=None if k else part.imu) for k, part in enumerate(parts)]
-            self.processes = [started.enter_context(SimulatorProcess.of(part)) for part in alone]
+            self.processes = [started.enter_context(SimulatorProcess.of(part)) for part in with_one_imu(parts)]
             self._started = started.pop_all()
         self.port = self.processes[0].port
         names = {part.port: process.port for part, process in zip(parts, self.processes, strict=True)}
-        imu = chain.imu and replace(chain.imu, port=self.processes[0].imu_port)
+        imu = chain.imu and replace(chain.imu, port=self.processes[0].imu_port)  # none of a board on the bus
         self.chain = replace(chain.on_one_port().on_ports(names | {"": ""}), imu=imu)
 
     def end(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -21,6 +22,15 @@ from .wire import Wire
 
 _Wire = TypeVar("_Wire", bound=Wire)
 _Settings = TypeVar("_Settings", bound=Found)
+
+
+@dataclass(frozen=True)
+class _Board:
+    """A board on the bus, as a packet's addressee."""
+
+    id: int
+    actuator: str = "board"
+    model: str = ""
 
 
 class WiredLine(ABC, Generic[_Wire, _Settings]):
@@ -123,7 +133,7 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
         """Return present positions (n,) [counts]; raises ServoSilent."""
         return self._wire.read_each(self._wire.entries.position)
 
-    def begin_look(self, ids: Sequence[int]) -> Look:
+    def begin_look(self, ids: Sequence[int]) -> Look[Telemetry]:
         """Return a look at servos of one group, of which nothing has been asked yet.
 
         Args:
@@ -186,6 +196,36 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
     def _look_at(self, servo: Servo) -> Telemetry:
         said = [self._wire.read_block(servo, *part) for part in self._parts([servo.id])]
         return self._telemetry(servo.id, said)
+
+    def read_beside(self, id: int, address: int, size: int) -> bytes | None:
+        """Return bytes of a board on the bus that is none of the servos, asking once.
+
+        Args:
+            id: Its id.
+            address: Of the first byte.
+            size: Number of bytes.
+
+        Returns:
+            The bytes; None without an answer.
+        """
+        with self._wire.patience.in_haste(LATENCY):
+            try:
+                return self._wire.read_block(_Board(id), address, size)
+            except ServoSilent:
+                return None
+
+    def look_beside(self, id: int, address: int, size: int) -> AskedLook[bytes]:
+        """Return a look at such a board, of which nothing has been asked yet.
+
+        Args:
+            id: Its id.
+            address: Of the first byte.
+            size: Number of bytes.
+
+        Returns:
+            The look.
+        """
+        return AskedLook(self._wire, [id], [(address, size)], lambda _, said: said[0])
 
     def p_gains(self) -> list[int]:
         """Return the position P gains [the control table's unit]; raises ServoSilent."""

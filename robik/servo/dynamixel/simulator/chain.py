@@ -70,6 +70,26 @@ class SimulatedChain(TableChain[SimulatedServo, Packet]):
         return self._decoder.feed(data)
 
     def _answers(self, packet: Packet, there: Sequence[SimulatedServo], now: float) -> list[Answer]:
+        return [*self._answers_of_servos(packet, there, now), *self._answers_of_board(packet)]
+
+    def _answers_of_board(self, packet: Packet) -> list[Answer]:
+        """Answer as a board with a sensor: pings, reads, and sync reads of nobody else."""
+        board = self.board
+        if board is None or board.is_silent or not packet.intact:
+            return []
+        is_asked, parameters = packet.id == board.id, packet.parameters
+        is_read = packet.instruction == Instruction.READ and is_asked and len(parameters) == 4
+        is_sync_read = packet.instruction == Instruction.SYNC_READ and parameters[4:] == bytes([board.id])
+        if is_read or is_sync_read:
+            data = board.read(*_span(parameters))
+        elif packet.instruction == Instruction.PING and (is_asked or packet.id == BROADCAST):
+            data = board.number.to_bytes(2, "little") + b"\x02"
+        else:
+            return []
+        whole = board.spoilt(encode_status(board.id, PacketError.NONE, data))
+        return [Answer(whole, self._wire_time(self.servos[0], whole))]
+
+    def _answers_of_servos(self, packet: Packet, there: Sequence[SimulatedServo], now: float) -> list[Answer]:
         if packet.instruction in SEVERAL:
             if packet.id != BROADCAST or not packet.intact:
                 return []

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..tilt_feedback import TiltPlan
+from . import RECORD
 from .simulation import Job, Simulation
 from .trials import Trial
 
 
 def main(path: str) -> None:
-    """Run the trials of a job file; each result is a line, and the first trial's poses a file beside it.
+    """Run the trials of a job file; each result is a line, and what the robot did in the first trial a file beside it.
 
     Args:
         path: The job file.
@@ -39,11 +40,10 @@ def main(path: str) -> None:
             _tell(trial=index, progress=share)
 
         found = simulation.run(trial, progress, keep=index == 0)
-        if "ghost" in found:
-            times, position, quaternion = found.pop("ghost")
-            np.savez(Path(path).with_name("ghost.npz"), times=times, position=position, quaternion=quaternion)
-        _tell(trial=index, found=found)
-        falls += found["falls_at"] is not None or found["broken"]
+        if found.record:
+            np.savez(Path(path).with_name(RECORD), **found.record)
+        _tell(trial=index, found={"falls_at": found.falls_at, "broken": found.broken})
+        falls += found.falls_at is not None or found.broken
         if most is not None and falls > (most if index else 0):
             break
     _tell(ended=True)

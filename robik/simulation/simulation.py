@@ -1,0 +1,202 @@
+"""Simulation of a job in MuJoCo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import cos, radians, sin
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from ..tilt_feedback import TiltPlan
+from .sensing import Sensing
+from .trials import Trial
+
+CHUNK = 5  # steps of simulation between two looks at goals and balance
+SETTLE = 0.5  # [s] of holding the first goal before the motion begins
+TILTED = 0.6  # [rad] of the base off the motion: the robot has fallen
+SUNK = 0.6  # of the centre of mass's height over the floor in the motion: it has fallen, too
+FLOOR = "floor"
+
+
+@dataclass(frozen=True)
+class Job:
+    """Input of the process, as arrays.
+
+    Attributes:
+        text: the MJCF of robot and scene.
+        start: (nq,) positions.
+        rate: of goals [Hz].
+        goals, values: (N, A) what the motors are told, and the motion that is meant.
+        base: (N, 7) the base's pose in the motion, position [m] and quaternion wxyz; (N, 0) for a grounded robot.
+        height: (N,) of the centre of mass in the motion [m].
+        actuators: names (A,), and what they can: `effort` and `speed` (A,).
+        body: the base's name; empty where it is grounded.
+        feet: names of the frames with soles.
+        delay: of all goals [s].
+        tilt: what tilt feedback must know of the motion; None where there is none.
+    """
+
+    text: str
+    start: np.ndarray
+    rate: float
+    goals: np.ndarray
+    values: np.ndarray
+    base: np.ndarray
+    height: np.ndarray
+    actuators: tuple[str, ...]
+    effort: np.ndarray
+    speed: np.ndarray
+    body: str
+    feet: tuple[str, ...]
+    delay: float
+    tilt: TiltPlan | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Outcome of a trial.
+
+    Attributes:
+        falls_at: when the robot has fallen, in the motion's time [s]; None if it stands.
+        broken: whether the simulation left the numbers.
+        record: what the robot did, if it was to be kept, by the names of the fields of `robik.physics.falling.Record`.
+    """
+
+    falls_at: float | None
+    broken: bool
+    record: dict[str, Any]
+
+
+class Simulation:
+    """A model, and what it is before trials change it."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.model = mujoco.MjModel.from_xml_string(job.text)
+        self.data = mujoco.MjData(self.model)
+        m = self.model
+        self._own = {
+            name: np.array(getattr(m, name))
+            for name in ("body_mass", "body_inertia", "actuator_gainprm", "actuator_biasprm", "geom_friction")
+        }
+        self._motor = np.array([m.actuator(name).id for name in job.actuators], dtype=int)
+        joints = [m.joint(name) for name in job.actuators]
+        self._at = np.array([int(joint.qposadr[0]) for joint in joints], dtype=int)
+        self._rate_at = np.array([int(joint.dofadr[0]) for joint in joints], dtype=int)
+        self._floor = m.geom(FLOOR).id
+        soles = [(foot, k) for k in range(m.ngeom) for foot in job.feet if m.geom(k).name.startswith(f"{foot} sole ")]
+        self._sole_of = {k: index for index, (_, k) in enumerate(soles)}
+        self._sole_ids = np.array([k for _, k in soles], dtype=int)
+        self._foot_of = np.array([job.feet.index(foot) for foot, _ in soles], dtype=int)
+        self._base = m.body(job.body).id if job.body else -1
+        self._rest_up = np.eye(3)
+
+    def run(self, trial: Trial, progress: Callable[[float], None], keep: bool = False) -> Outcome:
+        """Simulate a trial.
+
+        Args:
+            trial: What is different from the nominal robot.
+            progress: Called with the share that is done.
+            keep: Whether what the robot did is kept.
+
+        Returns:
+            What came out.
+        """
+        self._change(trial)
+        job, m, d = self.job, self.model, self.data
+        mujoco.mj_resetData(m, d)
+        d.qpos[:] = job.start
+        d.ctrl[self._motor] = job.goals[0]
+        mujoco.mj_forward(m, d)
+        step = CHUNK * m.opt.timestep
+        length = (len(job.goals) - 1) / job.rate
+        record = _Record() if keep else None
+        delay, fell = trial.delay + job.delay, None
+        righted = Sensing(job.tilt, job.rate, delay, self._base) if job.tilt is not None else None
+        for k in range(int((SETTLE + length) / step) + 1):
+            time = k * step - SETTLE
+            d.ctrl[self._motor] = job.goals[self._index(time - delay)] + (righted.step(time, m, d) if righted else 0.0)
+            self._saturate()
+            mujoco.mj_step(m, d, CHUNK)
+            if not np.isfinite(d.qpos).all() or d.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:
+                return Outcome(falls_at=None, broken=True, record={})
+            if record is not None:
+                self._note(record, time + step)
+            if self._fallen(self._index(time + step)):
+                fell = time + step
+                break
+            if k % 40 == 0:
+                progress(max(0.0, time) / max(length, step))
+        told = {} if record is None else record.arrays() | {"foot_of": self._foot_of, "floor": self._floor_height()}
+        return Outcome(falls_at=fell, broken=False, record=told)
+
+    def _change(self, trial: Trial) -> None:
+        m, own = self.model, self._own
+        m.body_mass[:], m.body_inertia[:] = own["body_mass"] * trial.mass, own["body_inertia"] * trial.mass
+        m.actuator_gainprm[:] = own["actuator_gainprm"] * trial.stiffness
+        m.actuator_biasprm[:] = own["actuator_biasprm"] * trial.stiffness
+        m.geom_friction[:] = own["geom_friction"]
+        if trial.friction is not None:
+            m.geom_friction[:, 0] = trial.friction
+        down, way = radians(trial.slope), radians(trial.heading)
+        m.opt.gravity[:] = 9.81 * np.array([sin(down) * cos(way), sin(down) * sin(way), -cos(down)])
+        mujoco.mj_setConst(m, self.data)
+
+    def _index(self, time: float) -> int:
+        return min(max(int(time * self.job.rate + 1e-6), 0), len(self.job.goals) - 1)
+
+    def _saturate(self) -> None:
+        """Lower what the motors can by their speed: a line from stall torque to the speed without load."""
+        job, m = self.job, self.model
+        share = np.clip(1.0 - np.abs(self.data.qvel[self._rate_at]) / job.speed, 0.0, 1.0)
+        most = np.where(np.isfinite(job.effort), job.effort * share, 0.0)
+        m.actuator_forcerange[self._motor, 0], m.actuator_forcerange[self._motor, 1] = -most, most
+
+    def _note(self, record: _Record, time: float) -> None:
+        d = self.data
+        touching = np.zeros(len(self._sole_ids), bool)
+        for geom in np.array(d.contact.geom).ravel().tolist():
+            if geom in self._sole_of:
+                touching[self._sole_of[geom]] = True
+        record.add(
+            times=time,
+            com=d.subtree_com[0],
+            values=d.qpos[self._at],
+            forces=d.actuator_force[self._motor],
+            soles=d.geom_xpos[self._sole_ids, :2],
+            touching=touching,
+            forward=d.xmat[self._base].reshape(3, 3)[:, 0] if self._base >= 0 else np.array([1.0, 0.0, 0.0]),
+            position=d.xpos[1:],
+            quaternion=d.xquat[1:],
+        )
+
+    def _floor_height(self) -> float:
+        return float(self.data.geom_xpos[self._floor, 2])
+
+    def _fallen(self, k: int) -> bool:
+        if self._base < 0:
+            return False
+        meant, floor = self.job.base[k], self._floor_height()
+        w, x, y, z = meant[3:]
+        up = np.array([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)])  # world up, seen by the base
+        tilt = float(np.arccos(np.clip(self.data.xmat[self._base].reshape(3, 3)[2] @ up, -1.0, 1.0)))
+        return tilt > TILTED or float(self.data.subtree_com[0, 2]) - floor < SUNK * (self.job.height[k] - floor)
+
+
+class _Record:
+    """Record of a simulation, chunk by chunk."""
+
+    def __init__(self) -> None:
+        self._lists: dict[str, list[np.ndarray]] = {}
+
+    def add(self, **values: Any) -> None:
+        """Keep one chunk's end."""
+        for name, value in values.items():
+            self._lists.setdefault(name, []).append(np.array(value))
+
+    def arrays(self) -> dict[str, Any]:
+        """Return an array per name, the chunks along its first axis."""
+        return {name: np.array(listed) for name, listed in self._lists.items()}
