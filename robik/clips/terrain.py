@@ -11,7 +11,7 @@ from ..mechanism.orientations import rotation
 from ..surroundings.ground import Ground
 from ..surroundings.surface import planes_above, resting_plane
 from .sole_turns import laid_on
-from .support import sole_axes, sole_length, sole_polygon
+from .support import placed, sole_axes, sole_length, sole_polygon
 
 FINE = 24  # samples along a sole, of the ground under it
 NEAR = 0.6  # of a sole's length: a foot that does not lie well is put down up to so far aside
@@ -122,6 +122,21 @@ class Terrain:
         Returns:
             Unit normals (T, 3), and heights along them from the origin (T,) [m].
         """
+        normal, height = self.planes_over(name, position, quaternion)
+        sole = placed(np.array(self._mechanism.frame(name).sole), position, quaternion)
+        return normal, np.minimum(height, np.einsum("ti,tsi->ts", normal, sole).min(axis=1))
+
+    def planes_over(self, name: str, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return planes near to the ground under a foot, and nowhere below it, wherever the foot is.
+
+        Args:
+            name: Of the foot's frame.
+            position: (T, 3) of the frame in the world [m].
+            quaternion: (T, 4) of it wxyz.
+
+        Returns:
+            Unit normals (T, 3), and heights along them from the origin (T,) [m], `NOWHERE` where there is no ground.
+        """
         place, carried = self._ground.carried(len(position))
         turns, back = rotation(quaternion), carried.inv()
         matrices, own = (back * turns).as_matrix(), back.apply(position - place)
@@ -131,8 +146,6 @@ class Terrain:
         normal, height = np.tile([0.0, 0.0, 1.0], (len(under), 1)), np.full(len(under), NOWHERE)
         if known.any():
             normal[known], height[known] = planes_above(under[known])
-        sole = np.einsum("tij,sj->tsi", matrices, np.array(self._mechanism.frame(name).sole)) + own[:, None]
-        height = np.minimum(height, np.einsum("ti,tsi->ts", normal, sole).min(axis=1))
         normal = carried.apply(normal)
         return normal, height + (normal * place).sum(axis=1)
 

@@ -60,7 +60,7 @@ class Soles:
         return found
 
     def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Above]:
-        """Return planes over which feet are lifted by as much as they were in the ground, smoothly.
+        """Return planes to which feet are lifted that were in the ground, smoothly, above all that is under them.
 
         Args:
             motion: With body poses.
@@ -76,18 +76,17 @@ class Soles:
         return np.asarray(self._ground.depths(standing_points(self._mechanism, motion, name)).max(axis=1))
 
     def _wall(self, motion: Motion, name: str) -> Above:
-        depth = self._depth(motion, name)
-        needed = np.where(depth > 0.0, depth + MARGIN, 0.0)
-        if name not in self._lifted:
-            assert self._terrain is not None and motion.position is not None and motion.quaternion is not None
-            place, turn = frame_poses(self._mechanism, name, motion.position, motion.quaternion)
-            normal, _ = self._terrain.planes(name, place, quaternions(Rotation.from_matrix(turn)))
-            height = np.einsum("ti,tsi->ts", normal, standing_points(self._mechanism, motion, name)).min(axis=1)
-            self._lifted[name] = normal, height, np.zeros(len(depth))
-        normal, height, lifted = self._lifted[name]
-        lifted = lifted + needed
-        self._lifted[name] = normal, height, lifted
-        raised = raised_over(lifted, self._step)
-        least = np.where(raised > 0.0, height + raised, NOWHERE)
+        assert self._terrain is not None and motion.position is not None and motion.quaternion is not None
+        place, turn = frame_poses(self._mechanism, name, motion.position, motion.quaternion)
+        normal, over = self._terrain.planes_over(name, place, quaternions(Rotation.from_matrix(turn)))
+        low = np.einsum("ti,tsi->ts", normal, standing_points(self._mechanism, motion, name)).min(axis=1)
+        in_it = self._depth(motion, name) > 0.0
+        needed = np.where(in_it, np.maximum(over - low, 0.0) + MARGIN, 0.0)
+        if name in self._lifted:
+            normal, low, lifted = self._lifted[name]
+            needed = needed + lifted
+        self._lifted[name] = normal, low, needed
+        raised = raised_over(needed, self._step)
+        least = np.where(raised > 0.0, low + raised, NOWHERE)
         sole = np.array(self._mechanism.frame(name).sole)
         return Above(name, least=least, points=sole, normal=normal, of=GROUND)
