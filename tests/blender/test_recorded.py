@@ -11,8 +11,6 @@ import pytest
 
 from tests.blender import installed
 from tests.recordings.bvh_text import bvh_text
-from tests.skeleton.conventions import skeleton
-from tests.skeleton.test_fit import walking
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -78,6 +76,8 @@ CHARACTERS = {  # those of this project as others write them
 @pytest.mark.parametrize("kind", CHARACTERS)
 def test_shell_and_blender_bake_a_character_to_the_same_bits(shared_data: Path, tmp_path: Path, kind: str) -> None:
     """At defaults, through the file that *Export Character* writes; a GLB comes by Blender's importer."""
+    from tests.skeleton.test_fit import walking  # brings the library in under its own name
+    from tests.skeleton.conventions import skeleton  # brings the library in under its own name
     from bl_ext.user_default.robik.robik import program
     from bl_ext.user_default.robik.robik.motions import load_motion
 
