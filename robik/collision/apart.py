@@ -126,7 +126,8 @@ class Walls:
             motion = yield from solve(walled)
             passes.look(motion)
             calm = k < PASSES or (passes.worst < worst + DEEP and _jump(motion) < max(2.0 * _jump(found[1]), JUMP))
-            if passes.total < least and calm:
+            stands = _contact_off(motion) <= max(_contact_off(found[1]), DEEP)  # contacts go before walls
+            if passes.total < least and calm and stands:
                 found, least, worst = (walled, motion), passes.total, passes.worst
         return found
 
@@ -348,6 +349,12 @@ _last: list[Any] = []  # file, robot and walls of the last one
 def _jump(motion: Motion) -> float:
     """Return the largest step of a motor from frame to frame [rad or m]."""
     return float(np.abs(np.diff(motion.values, axis=0)).max(initial=0.0))
+
+
+def _contact_off(motion: Motion) -> float:
+    """Return how far a held contact is off its place at most [m]."""
+    off = motion.report.quality.contact_off_mm if motion.report is not None else None
+    return 1e-3 * (off or 0.0)
 
 
 def _total(depths: Depths, *pairs: Pair) -> float:

@@ -23,41 +23,39 @@ from ..surroundings.obstacle import GROUND
 from .judge import Pair
 
 MARGIN = 1e-3  # m between a lifted sole and the ground
+SHALLOW = 1e-4  # m: what goes into the ground by less is rounding, as where it touches
 SOLES = -1  # the first number of a sole's pair; the second is the foot's
 
 
 class Soles:
-    """Keeper of soles out of the ground on which a clip's feet stand.
+    """Keeper of swinging soles out of the ground on which a clip's feet stand.
 
     Args:
         mechanism: the robot.
-        clip: with a mesh as ground, and the feet's contact phases.
+        clip: with the feet's contact phases.
     """
 
     def __init__(self, mechanism: Mechanism, clip: TargetClip) -> None:
-        ground = ground_of(mechanism, clip)
-        self._mechanism, self._ground = mechanism, ground
-        self._feet = standing_feet(mechanism, clip) if ground is not None and ground.mesh is not None else []
-        self._terrain = None if ground is None else Terrain(mechanism, ground)
+        self._mechanism, ground = mechanism, ground_of(mechanism, clip)
+        self._swings: dict[str, np.ndarray] = {}  # (T,) by foot; none above level ground, where planes are exact
+        if ground is not None and ground.mesh is not None:
+            self._ground, self._terrain = ground, Terrain(mechanism, ground)
+            self._swings = {name: ~clip.tracks[name].contact for name in standing_feet(mechanism, clip)}  # type: ignore[operator]
+        self._feet = tuple(self._swings)
         self._step = float(np.median(np.diff(clip.times))) if len(clip.times) > 1 else 1.0
         # By foot: normals (T, 3) of the planes, heights (T,) of its sole along them, and what it is lifted by (T,) [m]
         self._lifted: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
 
     def depths(self, motion: Motion) -> dict[Pair, np.ndarray]:
-        """Return how deep soles are in the ground.
+        """Return how deep soles are in the ground, those that stand and were pushed off their place included.
 
         Args:
             motion: With body poses.
 
         Returns:
-            Depths (T,) [m] of the feet that are in it at some time.
+            Depths (T,) [m] by foot.
         """
-        found = {}
-        for k, name in enumerate(self._feet):
-            depth = self._depth(motion, name)
-            if depth.any():
-                found[SOLES, k] = depth
-        return found
+        return {(SOLES, k): self._depth(motion, name) for k, name in enumerate(self._feet)}
 
     def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Above]:
         """Return planes to which feet are lifted that were in the ground, smoothly, above all that is under them.
@@ -72,21 +70,18 @@ class Soles:
         return [self._wall(motion, self._feet[k]) for _, k in pairs]
 
     def _depth(self, motion: Motion, name: str) -> np.ndarray:
-        assert self._ground is not None
         return np.asarray(self._ground.depths(standing_points(self._mechanism, motion, name)).max(axis=1))
 
     def _wall(self, motion: Motion, name: str) -> Above:
-        assert self._terrain is not None and motion.position is not None and motion.quaternion is not None
+        """Return a foot's plane, lifted by what is still missing beyond what the passes before have lifted it by."""
+        assert motion.position is not None and motion.quaternion is not None
         place, turn = frame_poses(self._mechanism, name, motion.position, motion.quaternion)
         normal, over = self._terrain.planes_over(name, place, quaternions(Rotation.from_matrix(turn)))
         low = np.einsum("ti,tsi->ts", normal, standing_points(self._mechanism, motion, name)).min(axis=1)
-        in_it = self._depth(motion, name) > 0.0
-        needed = np.where(in_it, np.maximum(over - low, 0.0) + MARGIN, 0.0)
-        if name in self._lifted:
-            normal, low, lifted = self._lifted[name]
-            needed = needed + lifted
-        self._lifted[name] = normal, low, needed
-        raised = raised_over(needed, self._step)
+        is_late = self._swings[name] & (self._depth(motion, name) > SHALLOW)
+        missing = np.where(is_late, np.maximum(over - low, 0.0) + MARGIN, 0.0)
+        normal, low, lifted = self._lifted.get(name, (normal, low, 0.0))
+        self._lifted[name] = normal, low, lifted + missing
+        raised = raised_over(lifted + missing, self._step)
         least = np.where(raised > 0.0, low + raised, NOWHERE)
-        sole = np.array(self._mechanism.frame(name).sole)
-        return Above(name, least=least, points=sole, normal=normal, of=GROUND)
+        return Above(name, least=least, points=np.array(self._mechanism.frame(name).sole), normal=normal, of=GROUND)

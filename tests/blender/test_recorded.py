@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import bpy
@@ -10,7 +12,8 @@ import numpy as np
 import pytest
 
 from tests.blender import installed
-from tests.recordings.bvh_text import bvh_text
+
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -76,15 +79,13 @@ CHARACTERS = {  # those of this project as others write them
 @pytest.mark.parametrize("kind", CHARACTERS)
 def test_shell_and_blender_bake_a_character_to_the_same_bits(shared_data: Path, tmp_path: Path, kind: str) -> None:
     """At defaults, through the file that *Export Character* writes; a GLB comes by Blender's importer."""
-    from tests.skeleton.test_fit import walking  # brings the library in under its own name
-    from tests.skeleton.conventions import skeleton  # brings the library in under its own name
     from bl_ext.user_default.robik.robik import program
     from bl_ext.user_default.robik.robik.motions import load_motion
 
     robot, recording = shared_data / "unitree_g1/g1_29dof.xml", shared_data / "bvh/05_20-mb.bvh"
     if (written := CHARACTERS[kind]) is not None:
         recording = tmp_path / "walk.bvh"
-        recording.write_text(bvh_text(walking(skeleton(written[0])[0], 40), **written[1]))
+        write_bvh(recording, *written)
     assert bpy.ops.robik.import_robot(filepath=str(robot)) == {"FINISHED"}
     root = bpy.context.scene.robik.robot
     assert bpy.ops.robik.import_recording(filepath=str(recording)) == {"FINISHED"}
@@ -105,6 +106,17 @@ def test_shell_and_blender_bake_a_character_to_the_same_bits(shared_data: Path, 
     assert np.array_equal(shell.values, own.values)
     assert np.array_equal(shell.base.position, own.base.position)
     assert np.array_equal(shell.base.quaternion, own.base.quaternion)
+
+
+def write_bvh(file: Path, convention: str, how: dict) -> None:
+    """Write a walk as another program does, in a process of its own: the tests' writers import the library by its own
+    name, and in this one it is a part of the add-on."""
+    script = (
+        "from pathlib import Path; from tests.recordings.bvh_text import bvh_text;"
+        " from tests.skeleton.conventions import skeleton; from tests.skeleton.test_fit import walking;"
+        f" Path({str(file)!r}).write_text(bvh_text(walking(skeleton({convention!r})[0], 40), **{how!r}))"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, env=os.environ | {"PYTHONPATH": "."}, check=True)
 
 
 def bring_as_glb(root: bpy.types.Object, file: Path) -> None:

@@ -17,9 +17,9 @@ sys.path.append(str(CHECKOUT))
 import bpy  # noqa: E402
 import numpy as np  # noqa: E402
 
-from tests.gui.shots import THEMES, panels, start, taken, themed, together, with_only  # noqa: E402
+from tests.gui.shots import THEMES, character, panels, start, taken, themed, together, walker, with_only  # noqa: E402
 from tests.gui.sidebar import press  # noqa: E402
-from tests.gui.window import (  # noqa: E402  # noqa: E402
+from tests.gui.window import (  # noqa: E402
     call,
     here,
     key,
@@ -71,15 +71,9 @@ def listen() -> None:
 
 def walking() -> Iterator[float]:
     """The walker's balanced walk, baked by defaults."""
-    scene = bpy.context.scene
-    scene.render.fps = 24
-    with bpy.context.temp_override(**here()):
-        bpy.ops.robik.import_robot(filepath=str(CHECKOUT / "robik/data/robots/walker.robik.json"))
-    yield from until(lambda: root() is not None, 300, "a robot")
-    yield from key("Escape")
+    yield from walker()
     call(bpy.ops.robik.add_character)
-    yield from until(lambda: "Character" in bpy.data.objects, 60, "the character")
-    scene.frame_end = round(bpy.data.objects["Character"].animation_data.action.frame_range[1])
+    yield from character()
     with bpy.context.temp_override(**here()):
         bpy.ops.robik.auto_map("EXEC_DEFAULT", True)
     call(bpy.ops.robik.bake)

@@ -15,9 +15,20 @@ sys.path.append(str(CHECKOUT))
 import bpy  # noqa: E402
 
 from tests.gui.editors import open_dope_sheet, open_graph_editor  # noqa: E402
-from tests.gui.shots import THEMES, panels, start, taken, themed, together, window, with_only  # noqa: E402
+from tests.gui.shots import (  # noqa: E402
+    THEMES,
+    character,
+    panels,
+    start,
+    taken,
+    themed,
+    together,
+    walker,
+    window,
+    with_only,
+)
 from tests.gui.sidebar import press  # noqa: E402
-from tests.gui.window import call, here, key, region, result, robot, root, run, screen_height, until, view  # noqa: E402
+from tests.gui.window import call, region, result, robot, root, run, screen_height, until, view  # noqa: E402
 from tools.installed import PACKAGE, install  # noqa: E402
 
 ARCHIVE = Path("/tmp/robik.zip")
@@ -58,16 +69,10 @@ def shoot() -> Iterator[float]:
 
 def tutorial() -> Iterator[float]:
     """The steps of docs/tutorial.md."""
-    scene = bpy.context.scene
-    scene.render.fps = 24
-    with bpy.context.temp_override(**here()):
-        bpy.ops.robik.import_robot(filepath=str(CHECKOUT / "robik/data/robots/walker.robik.json"))
-    yield from until(lambda: root() is not None, 300, "a robot")
-    yield from key("Escape")
+    yield from walker()
     yield from window("tutorial-robot")
     yield from press("robik.add_character")
-    yield from until(lambda: "Character" in bpy.data.objects, 60, "the character")
-    scene.frame_end = round(bpy.data.objects["Character"].animation_data.action.frame_range[1])
+    yield from character()
     yield from press("robik.auto_map", 0.2)
     yield from window("tutorial-auto-map")
     press_return()
@@ -78,7 +83,7 @@ def tutorial() -> Iterator[float]:
     yield from until(lambda: result().frames > 0, 600, "a bake")
     call(bpy.ops.robik.detect_contacts)
     bpy.context.scene.robik.overlays.graph = True
-    scene.frame_set(60)
+    bpy.context.scene.frame_set(60)
     with_only(("result",))
     yield from window("tutorial-result")
     bpy.context.scene.robik.overlays.graph = False

@@ -10,9 +10,10 @@ from pathlib import Path
 import bpy
 
 from tests.gui.sidebar import open_tab
-from tests.gui.window import PICTURES, region, root, screen_height, view
+from tests.gui.window import PICTURES, here, key, region, root, screen_height, until, view
 from tools.installed import PACKAGE
 
+CHECKOUT = Path(__file__).resolve().parents[2]
 TAKEN = Path("/tmp")  # each picture in both themes, before they are laid side by side
 THEMES = ("Blender_Dark", "Blender_Light")
 AWAY = (0.0, 0.0, 400.0)  # where the view shows nothing, so that a panel can be cut out
@@ -29,6 +30,22 @@ def start() -> Iterator[float]:
     space.region_3d.view_distance, space.region_3d.view_location = 3.3, (0.35, 1.2, 0.7)
     yield 0.5
     yield from open_tab()
+
+
+def walker() -> Iterator[float]:
+    """Our walker, at Blender's own rate."""
+    bpy.context.scene.render.fps = 24
+    with bpy.context.temp_override(**here()):
+        bpy.ops.robik.import_robot(filepath=str(CHECKOUT / "robik/data/robots/walker.robik.json"))
+    yield from until(lambda: root() is not None, 300, "a robot")
+    yield from key("Escape")
+
+
+def character() -> Iterator[float]:
+    """The walking character once it is there, and the frames of its walk."""
+    yield from until(lambda: "Character" in bpy.data.objects, 60, "the character")
+    action = bpy.data.objects["Character"].animation_data.action
+    bpy.context.scene.frame_end = round(action.frame_range[1])
 
 
 def panels(which: dict[str, tuple[str, ...]]) -> Iterator[float]:
