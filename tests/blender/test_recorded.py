@@ -111,12 +111,15 @@ def test_shell_and_blender_bake_a_character_to_the_same_bits(shared_data: Path, 
 def write_bvh(file: Path, convention: str, how: dict) -> None:
     """Write a walk as another program does, in a process of its own: the tests' writers import the library by its own
     name, and in this one it is a part of the add-on."""
+    from bl_ext.user_default.robik.robik import program
+
     script = (
         "from pathlib import Path; from tests.recordings.bvh_text import bvh_text;"
         " from tests.skeleton.conventions import skeleton; from tests.skeleton.test_fit import walking;"
         f" Path({str(file)!r}).write_text(bvh_text(walking(skeleton({convention!r})[0], 40), **{how!r}))"
     )
-    subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, env=os.environ | {"PYTHONPATH": "."}, check=True)
+    searched = os.pathsep.join((str(CHECKOUT), program.environment()["PYTHONPATH"]))  # the zip's packages, too
+    subprocess.run([sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": searched}, check=True)
 
 
 def bring_as_glb(root: bpy.types.Object, file: Path) -> None:
