@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import by_reference, kernel
+from ..jit import by_reference, inlined, kernel
 from .assembly import closed, project
+from .elimination import eliminate
 from .kernels import read_state
+from .null_space import extend
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
 FARTHEST = 100.0  # rad or m of an actuator: beyond, nobody means a way from where it was
@@ -24,6 +26,15 @@ class Driven(NamedTuple):
     before: np.ndarray  # (nq,) scratch: coordinates of the sample before
     correction: np.ndarray  # (d,) scratch
     right: np.ndarray  # (rows,) scratch
+
+
+class AskedCoordinates(NamedTuple):
+    """Coordinates that are asked along a motion, with their derivatives."""
+
+    dof: np.ndarray  # (N,) their degrees of freedom
+    sign: np.ndarray  # (N,) 1, or -1 where the tree runs against the joint
+    driven: np.ndarray  # (k,) degrees of freedom of `Driven.q`
+    step: np.ndarray  # (d,) scratch
 
 
 def new_driven(q: np.ndarray, value: np.ndarray, sign: np.ndarray, base: int, *sizes: int) -> Driven:
@@ -63,33 +74,76 @@ def pose_along(flat, now, e, driven, last, values, base, position, quaternion, r
     Returns:
         The sample that does not close, at which it stands as at the one before; T where all do.
     """
-    has_loops = now.value.shape[0] > 0
     for k in range(begin, values.shape[0]):
-        for i in range(now.q.shape[0]):
-            driven.before[i] = now.q[i]
-        away = 0.0
-        for i in range(last.shape[0]):
-            away = max(away, abs(values[k, i] - last[i]))
-        parts = 1
-        if has_loops and away < FARTHEST:
-            parts = max(1, int(np.ceil(away / LARGEST_MOVE)))
         if driven.base[0] >= 0:
             for i in range(7):
                 now.q[driven.base[0] + i] = base[k, i]
-        for part in range(1, parts + 1):
-            for i in range(driven.q.shape[0]):
-                a = driven.value[i]
-                now.q[driven.q[i]] = driven.sign[i] * (last[a] + (values[k, a] - last[a]) * part / parts)
-            residual[k] = project(flat, now, e, driven.correction, driven.right)
-            if not closed(flat, now, residual[k]):
-                for i in range(now.q.shape[0]):
-                    now.q[i] = driven.before[i]
-                return k
-        for i in range(last.shape[0]):
-            last[i] = values[k, i]
+        residual[k] = _follow(flat, now, e, driven, last, values[k])
+        if not closed(flat, now, residual[k]):
+            return k
         if k > 0:
             for b in range(quaternion.shape[1]):
                 for i in range(4):
                     quaternion[k, b, i] = quaternion[k - 1, b, i]
         read_state(flat, now, position[k], quaternion[k])
+    return values.shape[0]
+
+
+@inlined
+def _follow(flat, now, e, driven, last, values):
+    """Move from the actuator values `last` (A,) to `values` (A,), and return the residual; back where loops open."""
+    for i in range(now.q.shape[0]):
+        driven.before[i] = now.q[i]
+    away = 0.0
+    for i in range(last.shape[0]):
+        away = max(away, abs(values[i] - last[i]))
+    parts = 1
+    if now.value.shape[0] > 0 and away < FARTHEST:
+        parts = max(1, int(np.ceil(away / LARGEST_MOVE)))
+    residual = 0.0
+    for part in range(1, parts + 1):
+        for i in range(driven.q.shape[0]):
+            a = driven.value[i]
+            now.q[driven.q[i]] = driven.sign[i] * (last[a] + (values[a] - last[a]) * part / parts)
+        residual = project(flat, now, e, driven.correction, driven.right)
+        if not closed(flat, now, residual):
+            for i in range(now.q.shape[0]):
+                now.q[i] = driven.before[i]
+            return residual
+    for i in range(last.shape[0]):
+        last[i] = values[i]
+    return residual
+
+
+@kernel
+def linearized_along(flat, now, e, driven, asked, last, values, coordinates, slopes, begin):
+    """Fill in coordinates and their derivatives by the actuators' values, until a sample does not close.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies; where the robot stood, then where it stands.
+        e: The elimination of dependent coordinates: of those that no actuator sets.
+        driven: What follows the samples.
+        asked: The coordinates.
+        last: Actuator values (A,) at which it stands [rad or m]; replaced.
+        values: Actuator values (T, A).
+        coordinates: Coordinates (T, N), to be filled.
+        slopes: Derivatives (T, N, A), to be filled.
+        begin: First sample.
+
+    Returns:
+        The sample that does not close, at which it stands as at the one before; T where all do.
+    """
+    for k in range(begin, values.shape[0]):
+        if not closed(flat, now, _follow(flat, now, e, driven, last, values[k])):
+            return k
+        for n in range(asked.dof.shape[0]):
+            coordinates[k, n] = asked.sign[n] * now.q[flat.dof_q[asked.dof[n]]]
+        eliminate(flat, now, e)
+        for i in range(driven.q.shape[0]):
+            asked.step[:] = 0.0
+            asked.step[asked.driven[i]] = driven.sign[i]
+            extend(flat, e, asked.step)
+            for n in range(asked.dof.shape[0]):
+                slopes[k, n, driven.value[i]] = asked.sign[n] * asked.step[asked.dof[n]]
     return values.shape[0]

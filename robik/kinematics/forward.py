@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,12 +11,13 @@ from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
 from ..errors import MechanismError
+from ..jit import by_reference
 from ..mechanism.constraints import BALL, turn_matrix
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Joint
 from ..mechanism.pose import Pose, matrix_quaternion
 from ..mechanism.topology import Topology, build_topology
-from .along import FARTHEST, LARGEST_MOVE, Driven, new_driven, pose_along
+from .along import FARTHEST, LARGEST_MOVE, AskedCoordinates, Driven, linearized_along, new_driven, pose_along
 from .assembly import closed, prepared, project
 from .elimination import eliminate, new_elimination
 from .frames import become_own_frames, own_frames, robot_com
@@ -85,7 +87,8 @@ class ForwardKinematics:
             self._elimination.free[self.flat.at_v[self.flat.first[b]] : self.flat.tip[b] + 1] = False
         dofs = {k: self.topology.dofs[n] for k, n in enumerate(mechanism.actuators) if n in self.topology.dofs}
         self._driven_values = np.array(list(dofs), dtype=np.int64)
-        self._driven_q = self.flat.dof_q[np.array([dof for dof, _ in dofs.values()], dtype=np.int64)]
+        self._driven_dof = np.array([dof for dof, _ in dofs.values()], dtype=np.int64)
+        self._driven_q = self.flat.dof_q[self._driven_dof]
         self._driven_sign = np.array([float(sign) for _, sign in dofs.values()])
         self._driven_balls = [joint for joint in mechanism.actuated if joint.is_ball]
         self._rest_values = mechanism.actuator_rest
@@ -214,6 +217,31 @@ class ForwardKinematics:
         position, quaternion, residual = self.along(values, base)
         become_own_frames(self.topology, position, quaternion)
         return BodyPoses(position, quaternion, residual)
+
+    def linearized(self, values: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return coordinates and their derivatives by the actuators' values, from the rest pose on.
+
+        Args:
+            values: Actuator values (T, A) [rad or m], of no balls.
+            names: Coordinates (N,) of the topology's tree, such as those that `build_topology` was asked for.
+
+        Returns:
+            Coordinates (T, N) [rad or m] and derivatives (T, N, A); zero where the loops do not close.
+        """
+        self.reset()
+        values, k, count = np.ascontiguousarray(values, dtype=float), 0, len(values)
+        coordinates, slopes = np.zeros((count, len(names))), np.zeros((count, len(names), values.shape[1]))
+        dof, sign = np.array([self.topology.dofs[name] for name in names], dtype=np.int64).reshape(-1, 2).T.copy()
+        step = np.zeros(len(self.flat.before))
+        asked = by_reference(AskedCoordinates(dof, sign.astype(float), self._driven_dof, step))
+        about = self.flat, self.now, self._elimination, self._driven(has_base=False), asked
+        while k < count:
+            k = linearized_along(*about, self._values, values, coordinates, slopes, k)
+            if k < count:  # from far away
+                self.move(values[k])
+                linearized_along(*about, self._values, values[: k + 1], coordinates, slopes, k)
+                k += 1
+        return coordinates, slopes
 
     def _driven(self, has_base: bool) -> Driven:
         """Return what follows the samples of a motion."""

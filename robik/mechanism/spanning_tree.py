@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
+from collections.abc import Collection
 from dataclasses import replace
 
 from .model import Mechanism
@@ -12,15 +13,16 @@ from .parts import WORLD, Joint
 Tree = list[tuple[str, Joint]]  # (body, joint it hangs on), parents first, twins last
 
 
-def spanning_tree(mechanism: Mechanism) -> tuple[Tree, list[Joint]]:
+def spanning_tree(mechanism: Mechanism, asked: Collection[str] = ()) -> tuple[Tree, list[Joint]]:
     """Return the bodies with the joints they hang on, parents first and twins last, and the cuts.
 
-    Actuated and coupled joints are preferred for the tree, then limited ones; joints with many free motions for the
-    cuts: a cut's equations are what its joint does not leave free. A robot that nothing ties to the world floats: its
-    first body hangs on the world by all six motions.
+    Actuated, coupled and asked joints are preferred for the tree, then limited ones; joints with many free motions for
+    the cuts: a cut's equations are what its joint does not leave free. A robot that nothing ties to the world floats:
+    its first body hangs on the world by all six motions.
 
     Args:
         mechanism: The robot.
+        asked: Names of coordinates that shall be in the tree, too.
 
     Returns:
         Pairs of body and joint, and the joints that are cut.
@@ -30,8 +32,8 @@ def spanning_tree(mechanism: Mechanism) -> tuple[Tree, list[Joint]]:
         "(floating base)", "free", WORLD, mechanism.bodies[0].name, position=tuple(mechanism.bodies[0].rest_com)
     )
     joints = list(mechanism.joints) if tied else [floating, *mechanism.joints]
-    coupled = {end for c in mechanism.couplings for end in c.ends}
-    wanted = {j.name for j in joints if j.actuated or not coupled.isdisjoint(j.coordinate_names)}
+    named = {end for c in mechanism.couplings for end in c.ends} | {*asked}
+    wanted = {j.name for j in joints if j.actuated or not named.isdisjoint(j.coordinate_names)}
     chosen = _chosen(joints, wanted)
     tree = [(body, joints[i]) for body, i in chosen]
     hung = {i for _, i in chosen}

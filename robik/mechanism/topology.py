@@ -10,7 +10,7 @@ the rest pose (paper, III-A and III-B).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
@@ -141,16 +141,17 @@ class Topology:
         return self.base.child if self.base else None
 
 
-def build_topology(mechanism: Mechanism) -> Topology:
+def build_topology(mechanism: Mechanism, asked: Collection[str] = ()) -> Topology:
     """Choose a mechanism's tree (`spanning_tree`) and lay everything out flat.
 
     Args:
         mechanism: The robot.
+        asked: Names of coordinates that shall be in the tree, whether or not they are actuated, limited or coupled.
 
     Returns:
         Tree, cuts and arrays, without the limits of balls.
     """
-    return lay_out(mechanism, Measured(*spanning_tree(mechanism)))
+    return lay_out(mechanism, Measured(*spanning_tree(mechanism, asked)))
 
 
 def limited_topology(mechanism: Mechanism, held: Sequence[str] = ()) -> Topology:

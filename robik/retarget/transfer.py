@@ -88,7 +88,7 @@ def transfer(
     there = None
     if torques is not None:
         torques = _checked_torques(source, motion, torques)
-        there = transmitted(way, values, base, found, torques)
+        there = transmitted(way, values, found, torques)
         notes += [*_too_strong(source, torques), *_too_strong(target, there)]
     made = _motion(target, motion.times, own, found)
     return Transferred(
@@ -130,8 +130,12 @@ def load_table(path: str | Path) -> dict[str, str]:
 
 
 def _check(source: Mechanism, target: Mechanism, table: Mapping[str, str]) -> None:
-    """Check that what a table names is there. Raises ClipError."""
+    """Check that no ball has a motor, and that what a table names is there. Raises ClipError."""
     for robot, names in ((source, table), (target, (name.removeprefix("-") for name in table.values()))):
+        if ball := next((joint.name for joint in robot.actuated if joint.is_ball), None):
+            raise ClipError(
+                f"robot {robot.name!r}: its ball {ball!r} has a motor; motions of such balls are not transferred"
+            )
         known = {*coordinates_of(robot), *(body.name for body in robot.bodies)}
         if unknown := [name for name in names if name not in known]:
             raise ClipError(

@@ -18,13 +18,13 @@ from ..errors import ClipError
 from ..kinematics.assembly import assembled_poses
 from ..kinematics.forward import ForwardKinematics
 from ..kinematics.kernels import close, closure_jacobian, forward_kinematics
+from ..kinematics.straightening import straightened
 from ..mechanism import Joint, Mechanism
 from ..mechanism.constraints import SLIDES, TURNS, joint_matrices
 from ..mechanism.topology import build_topology
 from ..motions.layout import joint_coordinates
 
 RANK = 1e-7  # of the largest singular value: a smaller one counts as none
-STEP = 1e-3  # [rad or m] of a motor, for derivatives
 SAME_PLACE = 1e-3  # [m] between the axes of two joints that are one
 SAME_WAY = 1e-3  # [rad] likewise
 
@@ -103,6 +103,21 @@ class Way:
         columns = {name: given[name] for name in self.drivers}
         return self._arrived(self._there, np.column_stack([*columns.values()]), placed, columns)
 
+    def slopes(self, values: np.ndarray) -> np.ndarray:
+        """Return the derivatives of the target's motors by the source's.
+
+        Args:
+            values: (T, A) of the source's motors [rad or m].
+
+        Returns:
+            Derivatives (T, B, A); zero where the loops of either do not close.
+        """
+        names = [next(own for own, (there, _) in self._known.items() if there == name) for name in self.drivers]
+        signs = np.array([self._known[name][1] for name in names])
+        given, here = _in_tree(self.source, names).linearized(values, names)
+        _, there = _in_tree(self._driven, self.target.actuators).linearized(signs * given, self.target.actuators)
+        return there @ (signs[:, None] * here)
+
     def driven_by_own_motors(self, values: np.ndarray, base: Base | None) -> Arrived:
         """Return where the target is by its own motors.
 
@@ -149,13 +164,12 @@ class Way:
         return position[:, k], quaternion[:, k]
 
 
-def transmitted(way: Way, values: np.ndarray, base: Base | None, arrived: Arrived, torques: np.ndarray) -> np.ndarray:
+def transmitted(way: Way, values: np.ndarray, arrived: Arrived, torques: np.ndarray) -> np.ndarray:
     """Return the torques of the target's motors that have the power of the source's.
 
     Args:
         way: From the source to the target.
         values: (T, A) of the source's motors [rad or m].
-        base: Of the source.
         arrived: Where the target is then.
         torques: (T, A) of the source's motors [N m or N].
 
@@ -163,20 +177,14 @@ def transmitted(way: Way, values: np.ndarray, base: Base | None, arrived: Arrive
         Torques (T, B) of the target's motors; the smallest where several would do.
     """
     if len(way.target.actuators) < len(way.source.actuators) and (back := way.back()) is not None:
-        return np.einsum("tab,ta->tb", _slope(back, arrived.values, arrived.base), torques)
-    inverse = np.linalg.pinv(np.swapaxes(_slope(way, values, base), 1, 2), rcond=1e-9)
+        return np.einsum("tab,ta->tb", back.slopes(arrived.values), torques)
+    inverse = np.linalg.pinv(np.swapaxes(way.slopes(values), 1, 2), rcond=1e-9)
     return np.einsum("tba,ta->tb", inverse, torques)
 
 
-def _slope(way: Way, values: np.ndarray, base: Base | None) -> np.ndarray:
-    """Return the derivatives (T, B, A) of the target's motors by the source's, by differences of the fourth order."""
-    slope = np.zeros((len(values), len(way.target.actuators), len(way.source.actuators)))
-    for k in range(values.shape[1]):
-        for steps, share in ((1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12)):
-            moved = values.copy()
-            moved[:, k] += steps * STEP
-            slope[:, :, k] += share / STEP * way.along(moved, base).values
-    return slope
+def _in_tree(robot: Mechanism, names: Sequence[str]) -> ForwardKinematics:
+    """Return the forward kinematics of a robot with some coordinates in its tree."""
+    return ForwardKinematics(robot, build_topology(straightened(robot), names))
 
 
 def coordinates_of(robot: Mechanism) -> list[str]:
