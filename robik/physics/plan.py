@@ -166,7 +166,10 @@ def _check_robot(mechanism: Mechanism, room: InverseDynamics) -> None:
     light = massless(mechanism)
     if light:
         named = ", ".join(light[:4]) + (f" and {len(light) - 4} more" if len(light) > 4 else "")
-        raise MechanismError(f"robot {mechanism.name!r}: {named} can move but have no mass; give them mass and inertia")
+        raise MechanismError(
+            f"robot {mechanism.name!r}: {named} can move but {'has' if len(light) == 1 else 'have'} no mass; give"
+            f" {'it' if len(light) == 1 else 'them'} mass and inertia"
+        )
     if room.topology.base is not None and not any(frame.is_foot for frame in mechanism.frames):
         raise MechanismError(
             f"robot {mechanism.name!r} has no feet to stand on: give the frames that it stands on a sole"

@@ -189,7 +189,7 @@ def judged(
         zero_moment_inside=plan.zero_moment_inside if plan.standing else None,
         torque_share=dict(zip(names, torque.tolist(), strict=True)),
         heat_share=dict(zip(names, heat.tolist(), strict=True)),
-        obstacles=() if fell is None or not plan.standing else tuple(obstacles(plan)),
+        obstacles=() if fell is None or not plan.standing else tuple(obstacles(plan, found[0])),
         leg_stiffness=plan.shares,
         loads=motor_loads(plan.dynamics, plan.drives),
         power=None if power is None else (float(power.mean()), float(power.max())),
