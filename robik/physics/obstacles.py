@@ -42,8 +42,8 @@ def obstacles(plan: Plan, fell: Mapping[str, Any] | None = None) -> list[str]:
         return [*weak, *own, *_giving(plan)]
     falls = fell["strong_falls_at"]
     if falls is None:
-        return [f"{weak[0]}; with all of it the robot stands", *own, *_giving(plan)]
-    return [*own, f"{weak[0]}; with all of it the robot falls as well, after {falls:.1f} s", *_giving(plan)]
+        return [f"{weak[0]}; with stronger motors the robot stands", *own, *_giving(plan)]
+    return [*own, f"{weak[0]}; with stronger motors the robot falls as well, after {falls:.1f} s", *_giving(plan)]
 
 
 def _loose(plan: Plan) -> list[str]:

@@ -180,7 +180,7 @@ def judged(
         stands=fell is None,
         falls_at_s=None if fell is None else max(begin + fell, begin),
         falls_at_sample=None if sample is None else min(sample, len(plan.motion.times) - 1),
-        cause="" if fell is None else cause(record, plan.reference, tuple(plan.standing)),
+        cause="" if fell is None else cause(record, plan.reference, tuple(plan.standing), plan.leg_motors),
         disturbances={trials[k].name: stands[k] for k in range(1, len(found)) if trials[k].name},
         stands_share=float(np.mean(stood)) if stood else None,
         trials=len(stood),
