@@ -43,20 +43,20 @@ test-numba: environment ## Motions solved with the oldest numba that is supporte
 	$(PYTHON) -m tools.other_numba 0.61.2
 
 test-installed: environment ## The tests in Blender's module, with the built zip installed
-	$(PYTHON) -m pytest -q tests/blender
+	$(PYTHON) -m pytest -q --durations=20 --durations-min=3 tests/blender
 
 test-blender: ## The tests in Blender's module on Blender 4.2, 4.5, 5.0 and 5.2 (one of them: make test-blender-4.2)
 	@$(MAKE) --no-print-directory --keep-going $(BLENDERS:%=test-blender-%)
 
 test-blender-%:
 	@tools/environment .cache/blender-$* $*
-	.cache/blender-$*/bin/python -m pytest -q tests/blender
+	.cache/blender-$*/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender
 
 # In two processes: in one, Blender 4.2 crashes after some ninety tests, as it frees the nodes of a dependency graph (docs/development.md).
 test-blender-4.2:
 	@tools/environment .cache/blender-4.2 4.2
-	.cache/blender-4.2/bin/python -m pytest -q tests/blender/test_[a-c]*.py
-	.cache/blender-4.2/bin/python -m pytest -q tests/blender/test_[d-z]*.py
+	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender/test_[a-c]*.py
+	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender/test_[d-z]*.py
 
 smoke-installed: environment ## Some of the tests in Blender's module, one or two of each thing that versions of Blender do differently
 	$(PYTHON) -m pytest -q $(SMOKE)

@@ -163,6 +163,11 @@ class ROBIK_PT_joint(TabPanel):
                 layout.prop(group, "turning_speed")
             else:
                 layout.label(text="Speed: not known, Add Motor sets it")
+        if motions and group.type != "free":
+            column = layout.column(align=True)
+            spring = ("relaxed",) if group.stiffness else ()
+            for name in ("friction", "damping", "armature", *(() if motions == TURNS else ("stiffness", *spring))):
+                column.prop(group, name)
 
 
 def in_add_menu(self: Menu, _context: Context) -> None:

@@ -40,7 +40,8 @@ class Plan:
         output: folder of what is written.
         format: a name of the motion formats.
         extension: of the files; empty where a motion is a folder.
-        balance, pin_feet, keep_apart, mapping, body_model, rate, order, header: as `robik retarget` has them.
+        balance, pin_feet, keep_apart, look_ahead, acceleration, jerk, mapping, body_model, rate, order, header: as
+            `robik retarget` has them.
     """
 
     robot: str
@@ -51,6 +52,9 @@ class Plan:
     balance: str = "auto"
     pin_feet: bool = True
     keep_apart: bool = True
+    look_ahead: bool = False
+    acceleration: float = 0.0
+    jerk: float = 0.0
     mapping: str | None = None
     body_model: str | None = None
     rate: float | None = None
@@ -200,7 +204,9 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
             item.file,
             balance=plan.balance,
             pin_feet=plan.pin_feet,
-            settings=BakeSettings(keep_apart=plan.keep_apart),
+            settings=BakeSettings(
+                keep_apart=plan.keep_apart, look_ahead=plan.look_ahead, acceleration=plan.acceleration, jerk=plan.jerk
+            ),
             mapping=plan.mapping,
             body_model=plan.body_model,
             robot_file=file,

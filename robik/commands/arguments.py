@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ClipError
 from ..mechanism.base import BASES
@@ -83,6 +84,13 @@ def add_following(parser: argparse.ArgumentParser) -> None:
         help="keep the robot's bodies out of each other (the default; needs the extra 'physics')",
     )
     parser.add_argument(
+        "--look-ahead", action="store_true", help="solve all frames at once: the motors slow down before they must"
+    )
+    parser.add_argument(
+        "--acceleration", type=float, metavar="RAD/S²", default=0.0, help="of every motor, looking ahead"
+    )
+    parser.add_argument("--jerk", type=float, metavar="RAD/S³", default=0.0, help="of every motor, looking ahead")
+    parser.add_argument(
         "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
     )
     parser.add_argument(
@@ -91,6 +99,26 @@ def add_following(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; the recording's if left out")
     parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints in OUT")
     add_header(parser)
+
+
+def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what these options ask of the bake. A limit of acceleration or jerk is kept by looking ahead.
+
+    Args:
+        options: Those of `add_following`.
+
+    Returns:
+        Arguments of `BakeSettings`, by name.
+
+    Raises:
+        ClipError: A limit that is none.
+    """
+    limits = {"acceleration": options.acceleration, "jerk": options.jerk}
+    for name, limit in limits.items():
+        if not 0.0 <= limit < inf:
+            raise ClipError(f"--{name} is a positive number, or 0 for any, not {limit:g}")
+    look_ahead = options.look_ahead or any(limits.values())
+    return {"keep_apart": options.keep_apart, "look_ahead": look_ahead, **limits}
 
 
 def add_header(parser: argparse.ArgumentParser) -> None:

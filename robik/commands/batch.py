@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from .arguments import add_following, command
+from .arguments import add_following, asked_of_bakes, command
 
 
 def add_batch(commands: argparse._SubParsersAction) -> None:
@@ -53,7 +53,7 @@ def _batch(options: argparse.Namespace) -> int:
         extension=chosen.extensions[0],
         balance=options.balance,
         pin_feet=options.pin_feet,
-        keep_apart=options.keep_apart,
+        **asked_of_bakes(options),
         mapping=None if options.mapping is None else str(Path(options.mapping).resolve()),
         body_model=None if options.body_model is None else str(Path(options.body_model).resolve()),
         rate=options.rate,

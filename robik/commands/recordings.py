@@ -8,7 +8,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_following, add_robot, command, load, robot_file
+from ..errors import ClipError
+from .arguments import add_following, add_robot, asked_of_bakes, command, load, robot_file
 from .judging import judged
 from .retiming import add_slow_down, slowed_down
 
@@ -52,7 +53,9 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..surroundings.obstacle import read_surroundings
     from ..warm_up import help_compiling
 
-    chosen = format_to_write(options.output, options.format)
+    chosen, asked = format_to_write(options.output, options.format), asked_of_bakes(options)
+    if options.slow_down and asked["look_ahead"]:
+        raise ClipError("--slow-down keeps limits by more time, --look-ahead by another way; give one of them")
     balance = balance_by_name(options.balance, options.pin_feet)
     chosen.check_writable(options.output)
     check_writable(options.report, options.save_mapping)
@@ -69,7 +72,7 @@ def _retarget(options: argparse.Namespace) -> None:
         body_model=options.body_model,
         robot_file=robot_file(options),
         obstacles=around,
-        settings=BakeSettings(keep_apart=options.keep_apart, enforce_velocity=not options.slow_down),
+        settings=BakeSettings(**asked, enforce_velocity=not options.slow_down),
         speed_cost=options.report is not None,
         progress=_progress() if sys.stderr.isatty() else None,
     )
@@ -104,6 +107,8 @@ def _tell(found: Retargeted) -> None:
     for foothold in found.clip.moved:
         print(foothold)
     print(_told(found.motion))
+    if found.motion.report and found.motion.report.look_ahead:
+        print(found.motion.report.look_ahead)
     if beyond := beyond_the_robot(found.mechanism, found.motion):
         print(f"note: {beyond}", file=sys.stderr)
 

@@ -22,6 +22,7 @@ from .contact_points import ContactPoints
 from .derivatives import CUTOFF, derivatives
 from .kernels import new_bodies, unit_wrench
 from .motion_kernel import Drive, Forces, motion_forces, new_forces
+from .resistances import Resistances, resistances_of
 
 GRAVITY = 9.81  # [m/s²]
 AWAY = 0.02  # rad or m: how far from the rest pose ranks are counted, since it may be singular
@@ -148,7 +149,8 @@ class InverseDynamics:
         drive = self._drive(points)
         work = new_contact_work(len(self.flat.before), len(points.bodies), np.array(points.normal), points.friction)
         found: Forces = new_forces(len(times), len(self._motor), len(points.bodies))
-        arrays = (np.ascontiguousarray(a, dtype=float) for a in (q, velocity, acceleration))
+        own = self._resistances.forces(q, velocity, acceleration)
+        arrays = (np.ascontiguousarray(a, dtype=float) for a in (q, velocity, acceleration, own))
         touches = np.ascontiguousarray(points.touches)
         motion_forces(self.flat, self._now, self._elimination, bodies, drive, work, *arrays, touches, found)
         return Dynamics(
@@ -227,6 +229,10 @@ class InverseDynamics:
         moved = [joint.name for joint in self.mechanism.joints if joint.motions and joint.type != "free"]
         at = {name: self.topology.joint_at[name] for name in moved if name in self.topology.joint_at}
         return tuple(name for name, b in at.items() if free[flat.at_v[flat.first[b]] : flat.tip[b] + 1].any())
+
+    @cached_property
+    def _resistances(self) -> Resistances:
+        return resistances_of(self.topology, self.flat)
 
     @cached_property
     def _masses(self) -> tuple[np.ndarray, np.ndarray]:

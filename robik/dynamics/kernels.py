@@ -154,8 +154,8 @@ def body_wrenches(now, bodies):
 
 
 @kernel(entry=False)
-def generalised_forces(flat, now, e, bodies, out):
-    """Write Zᵀ Q (d,): what the bodies' wrenches do along the independent coordinates.
+def generalised_forces(flat, now, e, bodies, own, out):
+    """Write Zᵀ Q (d,): what the bodies' wrenches and the joints' resistance do along the independent coordinates.
 
     Their sum stays in `beyond[0]`.
 
@@ -164,6 +164,7 @@ def generalised_forces(flat, now, e, bodies, out):
         now: Placement of the bodies.
         e: The elimination of dependent coordinates.
         bodies: Wrenches as `body_wrenches` left them; `beyond` is filled.
+        own: Resistance along the degrees of freedom (d,) [N m or N].
         out: Filled with the forces (d,) [N m or N].
     """
     for b in range(flat.parent.shape[0]):
@@ -172,7 +173,7 @@ def generalised_forces(flat, now, e, bodies, out):
     for b in range(flat.parent.shape[0] - 1, 0, -1):
         for m in range(flat.first[b], flat.last[b]):
             for i in range(flat.at_v[m], flat.at_v[m] + (3 if flat.kind[m] == BALL else 1)):
-                out[i] = along(now, i, bodies.beyond[b])
+                out[i] = along(now, i, bodies.beyond[b]) + own[i]
         for k in range(6):
             bodies.beyond[flat.parent[b], k] += bodies.beyond[b, k]
     reduce_gradient(flat, e, out)

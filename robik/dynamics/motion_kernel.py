@@ -173,7 +173,7 @@ def _gauss(S, x):
 
 
 @kernel
-def motion_forces(flat, now, e, bodies, drive, contact, q, velocity, acceleration, touches, out):
+def motion_forces(flat, now, e, bodies, drive, contact, q, velocity, acceleration, resistance, touches, out):
     """Write the forces of every sample.
 
     Args:
@@ -186,6 +186,7 @@ def motion_forces(flat, now, e, bodies, drive, contact, q, velocity, acceleratio
         q: Coordinates (T, nq), with closed loops.
         velocity: Velocities (T, d) of the degrees of freedom.
         acceleration: Accelerations (T, d) of the degrees of freedom.
+        resistance: Of the joints along the degrees of freedom (T, d) [N m or N].
         touches: Which contact points can take force (T, K).
         out: `Forces` to fill.
     """
@@ -197,7 +198,7 @@ def motion_forces(flat, now, e, bodies, drive, contact, q, velocity, acceleratio
         eliminate(flat, now, e)
         body_motions(flat, now, bodies, velocity[t], acceleration[t])
         body_wrenches(now, bodies)
-        generalised_forces(flat, now, e, bodies, drive.Q)
+        generalised_forces(flat, now, e, bodies, resistance[t], drive.Q)
         for k in range(6):
             out.wrench[t, k] = bodies.beyond[0, k]
         for k in range(9):
@@ -212,7 +213,7 @@ def motion_forces(flat, now, e, bodies, drive, contact, q, velocity, acceleratio
             _contact_rows(flat, now, e, drive, contact, touches[t])
             smallest_forces(contact)
             _push(bodies, drive, contact, out.force[t], touches[t])
-            generalised_forces(flat, now, e, bodies, drive.Q)
+            generalised_forces(flat, now, e, bodies, resistance[t], drive.Q)
         worst = 0.0
         for i in range(e.dependent.shape[0]):
             if not e.dependent[i] and not drive.driven[i]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import FormatError, MechanismError
 from ..files import read_json, write_whole
-from ..mechanism import Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
+from ..mechanism import Body, Coupling, Frame, Joint, Mechanism, Pose, Resistance, Visual
 
 EXTENSION = ".robik.json"
 FORMAT = "robik"
@@ -201,7 +201,9 @@ _FIELDS: dict[type, dict[str, Reader]] = {
         "motions": _list(_text),
         "cone": _bound(inf),
         "turn_limit": _bound(inf),
+        "resistance": _record(Resistance),
     },
+    Resistance: dict.fromkeys(("friction", "damping", "armature", "stiffness", "relaxed"), _number),
     Frame: {"name": _text, "body": _text, "pose": _record(Pose), "sole": _list(_VECTOR)},
     Coupling: {
         "name": _text,

@@ -12,6 +12,7 @@ from ..errors import MechanismError
 from .directions import any_perpendicular, perpendicular, unit
 from .joints import JOINT_TYPES, MOTIONS, SLIDES, TURNS
 from .pose import IDENTITY, Pose, Vector, cross, numbers, vector
+from .resistance import FREE, Resistance
 from .visual import Visual
 
 WORLD = "world"
@@ -104,6 +105,7 @@ class Joint:
         motions: the free motions, for the type "general" only (subset of `MOTIONS`).
         cone: of a ball: the largest angle between its axis on both sides [rad]; inf for none. Turns about it are free.
         turn_limit: of a ball: the largest angle of its whole rotation [rad]; inf for none.
+        resistance: friction, damping, armature and spring of the joint itself.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Joint:
     motions: tuple[str, ...] = ()
     cone: float = inf
     turn_limit: float = inf
+    resistance: Resistance = FREE
 
     def __post_init__(self) -> None:
         where = f"joint {self.name!r}"

@@ -46,7 +46,7 @@ def _loose(plan: Plan) -> list[str]:
     if not joints:
         return []
     named = ", ".join(joints[:4]) + (f" and {len(joints) - 4} more" if len(joints) > 4 else "")
-    return [f"nothing drives {named}: motors and ground alone cannot do the motion; springs of a file are not read"]
+    return [f"nothing drives {named}: motors and ground alone cannot do the motion"]
 
 
 def soft_legs(plan: Plan) -> list[str]:

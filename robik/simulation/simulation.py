@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import cos, radians, sin
+from math import ceil, cos, radians, sin
 from typing import Any
 
 import mujoco
@@ -14,7 +14,9 @@ from ..tilt_feedback import TiltPlan
 from .sensing import Sensing
 from .trials import Trial
 
-CHUNK = 5  # steps of simulation between two looks at goals and balance
+CHUNK = 5  # ms of simulation between two looks at goals and balance
+BRAKED = 1.0  # share of its speed that a motor's damping may take in a step; explicit steps grow from 2 on
+MOST_STEPS = 4  # in a millisecond
 SETTLE = 0.5  # [s] of holding the first goal before the motion begins
 TILTED = 0.6  # [rad] of the base off the motion: the robot has fallen
 SUNK = 0.6  # of the centre of mass's height over the floor in the motion: it has fallen, too
@@ -92,7 +94,27 @@ class Simulation:
         self._sole_ids = np.array([k for _, k in soles], dtype=int)
         self._foot_of = np.array([job.feet.index(foot) for foot, _ in soles], dtype=int)
         self._base = m.body(job.body).id if job.body else -1
+        self._chunk = CHUNK * self._steps()
         self._rest_up = np.eye(3)
+
+    def _steps(self) -> int:
+        """Return how many steps a millisecond takes, and take Euler's integrator where they are enough for it.
+
+        MuJoCo's implicit one, which the scene names, is always stable, but adds step · damping to the inertia that a
+        motor brakes: motors as stiff as legs need feel several times their rotors then, and a robot that falls stands.
+        """
+        m, d = self.model, self.data
+        d.qpos[:] = self.job.start
+        mujoco.mj_forward(m, d)
+        response = np.zeros((m.nv, m.nv))
+        mujoco.mj_solveM(m, d, response, np.eye(m.nv))
+        braked = response[np.ix_(self._rate_at, self._rate_at)] * -m.actuator_biasprm[self._motor, 2]
+        steps = ceil(m.opt.timestep * np.abs(np.linalg.eigvals(braked)).max(initial=0.0) / BRAKED)
+        if steps > MOST_STEPS:
+            return 1
+        m.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+        m.opt.timestep /= max(steps, 1)
+        return max(steps, 1)
 
     def run(self, trial: Trial, progress: Callable[[float], None], keep: bool = False) -> Outcome:
         """Simulate a trial.
@@ -111,7 +133,7 @@ class Simulation:
         d.qpos[:] = job.start
         d.ctrl[self._motor] = job.goals[0]
         mujoco.mj_forward(m, d)
-        step = CHUNK * m.opt.timestep
+        step = self._chunk * m.opt.timestep
         length = (len(job.goals) - 1) / job.rate
         record = _Record() if keep else None
         delay, fell = trial.delay + job.delay, None
@@ -120,7 +142,7 @@ class Simulation:
             time = k * step - SETTLE
             d.ctrl[self._motor] = job.goals[self._index(time - delay)] + (righted.step(time, m, d) if righted else 0.0)
             self._saturate()
-            mujoco.mj_step(m, d, CHUNK)
+            mujoco.mj_step(m, d, self._chunk)
             if not np.isfinite(d.qpos).all() or d.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:
                 return Outcome(falls_at=None, broken=True, record={})
             if record is not None:

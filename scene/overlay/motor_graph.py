@@ -1,4 +1,4 @@
-"""Graph of the motors at the foot of the 3D view: speeds or torques over the bake, as shares of what each motor can."""
+"""Graph of the motors at the foot of the 3D view over the bake: rates or torques, as shares of what each motor can."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from bpy.types import Area, Object, Region, Scene
 
+from ...robik.clip_solver.bounds import differences
 from ...robik.mechanism import Mechanism
+from ...robik.retiming.limits import limits_of
 from ..animation.actions import curves_of, read_curves
 from ..bake.curves import baked_frames
 from ..bake.kept_clip import kept_clip
@@ -29,12 +31,13 @@ HEIGHT, EDGE, LEAST = (
     240,
 )  # of the graph, its distance from the view's edges, its least width [px at a scale of 1]
 TITLE, FOOT, LEFT, RIGHT = 22, 18, 44, 14  # what it leaves free inside
+RATES = ("SPEED", "ACCELERATION", "JERK")  # items of `graph_of`, by order
 HIGHEST = 2.0  # share of the limit up to which it goes
 
 
 @dataclass(frozen=True)
 class MotorCurves:
-    """Speeds or torques of a robot's motors over its bake.
+    """Speeds, accelerations, jerks or torques of a robot's motors over its bake.
 
     Attributes:
         title: what is shown.
@@ -68,37 +71,52 @@ class MotorCurves:
         return f"{self.names[k]} {value:.2f} of {limit:.1f} {unit} at frame {self.frames[worst]:g}"
 
 
-def motor_speeds(root: Object, scene: Scene) -> MotorCurves | None:
-    """By the curves as they are now, so that edits show; None for a robot without keys or without known limits.
+def motor_curves(root: Object, scene: Scene, what: str) -> MotorCurves | None:
+    """Return what the graph shows, by the curves as they are now, so that edits show.
+
+    Args:
+        root: Of the robot.
+        scene: With its frame rate.
+        what: One of the items of `RobikOverlays.graph_of`.
+
+    Returns:
+        The curves; None for a robot without keys or without known limits.
 
     Raises:
-        RobikError: the robot is incomplete.
+        RobikError: The robot is incomplete.
     """
-    mechanism = read_moving_parts(root)
-    limits = mechanism.actuator_velocity_limits
-    known = np.flatnonzero(np.isfinite(limits))
-    if not len(known) or not _is_keyed(root, mechanism):
+    return _torques(root, scene) if what == "TORQUE" else _rates(root, scene, RATES.index(what))
+
+
+def _rates(root: Object, scene: Scene, order: int) -> MotorCurves | None:
+    """Return speeds, accelerations or jerks, by their order from 0 on; where reports have them."""
+    mechanism, bake = read_moving_parts(root), root.robik.robot.bake
+    if not _is_keyed(root, mechanism):
         return None
+    given = [value if bake.look_ahead and value > 0 else None for value in (bake.acceleration, bake.jerk)]
+    limits = limits_of(mechanism, *given).over_time[order]
+    known = np.flatnonzero(np.isfinite(limits) & np.isfinite(mechanism.actuator_velocity_limits))
     kept = kept_clip(root)
     frames = kept.frames if kept is not None else baked_frames(root, mechanism)
-    if len(frames) < 2:
+    if not len(known) or len(frames) < order + 2:
         return None
     values = read_curves(root, [(data_path(mechanism.actuators[k]), 0) for k in known], frames)
-    speeds = np.zeros_like(values)
-    speeds[1:] = np.abs(np.diff(values, axis=0)) / np.diff(times_of(scene, frames))[:, None]
-    units = mechanism.actuator_units
+    rates = np.zeros_like(values)
+    rates[(order + 2) // 2 : len(rates) - (order + 1) // 2] = np.abs(
+        differences(times_of(scene, frames))[order].of(values)
+    )
     return MotorCurves(
-        title="Motor speeds",
+        title=f"Motor {('speeds', 'accelerations', 'jerks')[order]}",
         frames=frames,
         names=tuple(mechanism.actuators[k] for k in known),
-        values=speeds,
+        values=rates,
         limits=limits[known],
-        units=tuple(f"{units[k]}/s" for k in known),
+        units=tuple(f"{mechanism.actuator_units[k]}/s{('', '²', '³')[order]}" for k in known),
     )
 
 
-def motor_torques(root: Object, scene: Scene) -> MotorCurves | None:
-    """By the curves as they are now; None without forces, or where no motor's torque is known."""
+def _torques(root: Object, scene: Scene) -> MotorCurves | None:
+    """Return the torques; None without forces, or where no motor's torque is known."""
     forces = bake_forces(root, scene)
     known = np.flatnonzero(np.isfinite(forces.efforts)) if forces is not None else ()
     if forces is None or not len(known):

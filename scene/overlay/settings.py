@@ -94,9 +94,21 @@ class RobikOverlays(PropertyGroup):
     )
     graph: BoolProperty(
         name="Motor Graph",
-        description=(
-            "Show the speeds of the chosen robot's motors against their limits, over the bake, or their torques where"
-            " motors show their torque"
+        description="Show what the chosen robot's motors do against their limits, over the bake",
+        update=_switched,
+    )
+    graph_of: EnumProperty(
+        name="Motor Graph Of",
+        description="What the graph shows, as a share of each motor's limit",
+        items=(
+            ("SPEED", "Speed", "Of each motor against what it can"),
+            (
+                "ACCELERATION",
+                "Acceleration",
+                "Against the bake's limit; without one against reaching the motor's speed in 0.05 s",
+            ),
+            ("JERK", "Jerk", "Against the bake's limit; without one against reaching that acceleration in 0.02 s"),
+            ("TORQUE", "Torque", "That the motion needs, against what the motor has"),
         ),
         update=_switched,
     )

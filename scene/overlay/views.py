@@ -19,7 +19,7 @@ from ..robot.parts import chosen_robot, robots
 from . import editors, forces, penetration
 from .drawing import HEAVY, TEXT, Drawn, flat, paint, paint_flat, redraw, write
 from .findings import mark_findings
-from .motor_graph import MotorCurves, graph_shapes, motor_speeds, motor_torques, place_in, playhead
+from .motor_graph import MotorCurves, graph_shapes, motor_curves, place_in, playhead
 from .open_loops import open_shapes
 from .penetration import mark_penetration
 from .shapes import Shapes, shapes_of
@@ -160,9 +160,9 @@ def _draw_flat() -> None:
 def _draw_graph(context: Context) -> None:
     try:
         root = chosen_robot(context.scene)
-        kind = root.session_uid, root.robik.robot.result.mark, context.scene.robik.overlays.motors
+        kind = root.session_uid, root.robik.robot.result.mark, context.scene.robik.overlays.graph_of
         if kind not in _curves:
-            _curves[kind] = (motor_torques if kind[2] == "TORQUE" else motor_speeds)(root, context.scene)
+            _curves[kind] = motor_curves(root, context.scene, kind[2])
     except RobikError:  # no robot is chosen, or it is incomplete: the panels say so
         return
     scale = context.preferences.system.ui_scale

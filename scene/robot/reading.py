@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import fields
 from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 from bpy.types import Object, PropertyGroup
 
 from ...robik.errors import RobikError
-from ...robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
+from ...robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Resistance, Visual
 from ...robik.mechanism.visual import SHAPES
 from . import exact
 from .parts import local_pose, motions_of, parts, unit
@@ -188,6 +189,9 @@ def _joint(joint: Object, rest: dict[Object, Pose]) -> Joint:
         rest=exact.row(joint, "rest", group.rest[:n]),
         cone=exact.number(joint, "cone", group.cone),
         turn_limit=exact.number(joint, "turn_limit", group.turn_limit),
+        resistance=Resistance(
+            **{f.name: exact.number(joint, f.name, getattr(group, f.name)) for f in fields(Resistance)}
+        ),
         motions=motions if JOINT_TYPES[group.type].motions is None else (),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 from bpy.types import Object
 
@@ -44,12 +46,13 @@ def write_joint(made: Object, joint: Joint, parent: Object | None, child: Object
 
 
 def write_limits(made: Object, joint: Joint) -> None:
-    """Write the limits of a joint's position and speed."""
+    """Write the limits of a joint's position and speed, and what it resists by."""
     group = made.robik.joint
     lower, upper = [lo for lo, _ in joint.limits], [hi for _, hi in joint.limits]
     for name, values in (("lower", lower), ("upper", upper), ("rest", joint.rest)):
         getattr(group, name)[: len(values)] = values
     single = {name: getattr(joint, name) for name in ("velocity_limit", "effort_limit", "cone", "turn_limit")}
+    single |= asdict(joint.resistance)
     for name, value in single.items():
         setattr(group, name, value)
     exact.keep(made, lower=lower, upper=upper, rest=joint.rest, **single)

@@ -207,10 +207,10 @@ def test_joints_of_every_type_are_drawn(name: str) -> None:
 def test_motor_graph_follows_the_curves() -> None:
     graph = installed.module("scene.overlay.motor_graph")
     root, _ = scenes.punches()
-    assert graph.motor_speeds(root, bpy.context.scene) is None  # nothing is baked
+    assert graph.motor_curves(root, bpy.context.scene, "SPEED") is None  # nothing is baked
     root.robik.robot.bake.enforce_velocity = False
     motion = bake(root)
-    speeds = graph.motor_speeds(root, bpy.context.scene)
+    speeds = graph.motor_curves(root, bpy.context.scene, "SPEED")
     assert speeds.values == pytest.approx(np.abs(motion.report.velocity), abs=1e-3)
     hardest = int((np.abs(motion.report.velocity) / motion.report.velocity_limit).max(axis=0).argmax())
     assert speeds.index("") == speeds.index("no such motor") == hardest
@@ -223,9 +223,28 @@ def test_motor_graph_follows_the_curves() -> None:
     for key in curve.keyframe_points:
         key.co.y = 0.3
     curve.update()
-    assert graph.motor_speeds(root, bpy.context.scene).values[
+    assert graph.motor_curves(root, bpy.context.scene, "SPEED").values[
         :, motion.actuators.index("elbow")
     ].max() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_motor_graph_of_accelerations_and_jerks_keeps_the_bake_s_limits() -> None:
+    graph = installed.module("scene.overlay.motor_graph")
+    root, _ = scenes.punches()
+    settings, scene = root.robik.robot.bake, bpy.context.scene
+    report = bake(root).report
+    free = graph.motor_curves(root, scene, "ACCELERATION")
+    assert free.values == pytest.approx(np.abs(report.acceleration), rel=1e-2, abs=0.1)
+    assert free.limits == pytest.approx(20.0 * report.velocity_limit), "its speed in 0.05 s"
+    assert graph.motor_curves(root, scene, "JERK").limits == pytest.approx(50.0 * free.limits)
+    assert "rad/s²" in free.describe(0)
+    settings.look_ahead, settings.acceleration, settings.jerk = True, 40.0, 900.0
+    bake(root)
+    for what, limit in (("SPEED", None), ("ACCELERATION", 40.0), ("JERK", 900.0)):
+        curves = graph.motor_curves(root, scene, what)
+        assert limit is None or curves.limits == pytest.approx(limit)
+        assert curves.shares.max() <= 1.01, "curves have single precision"
+    assert graph.motor_curves(root, scene, "ACCELERATION").shares.max() > 0.9 < free.values.max() / 40.0
 
 
 def test_the_ground_carries_the_robot_s_weight_and_motors_show_their_torque() -> None:
@@ -247,7 +266,7 @@ def test_the_ground_carries_the_robot_s_weight_and_motors_show_their_torque() ->
     assert 0.0 < np.max(loads) < 5.0
     assert "N m" in found.motors[0].text
     graph = installed.module("scene.overlay.motor_graph")
-    torques = graph.motor_torques(root, bpy.context.scene)
+    torques = graph.motor_curves(root, bpy.context.scene, "TORQUE")
     np.testing.assert_allclose(torques.shares, loads, rtol=1e-6)
     [(_, shapes)] = overlay().shapes_in(bpy.context)
     assert np.isfinite(np.concatenate(shapes.lines)).all()
@@ -256,7 +275,7 @@ def test_the_ground_carries_the_robot_s_weight_and_motors_show_their_torque() ->
         key.co.y += 0.05
     curve.update()
     bpy.context.view_layer.update()
-    assert np.abs(graph.motor_torques(root, bpy.context.scene).shares - loads).max() > 1e-3
+    assert np.abs(graph.motor_curves(root, bpy.context.scene, "TORQUE").shares - loads).max() > 1e-3
     bpy.context.scene.frame_set(200)
     assert state(root).ground_force is None  # beyond the bake
     show(forces=False, motors="NONE")

@@ -10,7 +10,17 @@ import pytest
 from bl_ext.user_default.robik.robik import robots
 from bl_ext.user_default.robik.robik.errors import RobikError
 from bl_ext.user_default.robik.robik.formats import save_robot
-from bl_ext.user_default.robik.robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
+from bl_ext.user_default.robik.robik.mechanism import (
+    WORLD,
+    Body,
+    Coupling,
+    Frame,
+    Joint,
+    Mechanism,
+    Pose,
+    Resistance,
+    Visual,
+)
 
 from tests.blender import installed, scenes
 
@@ -69,6 +79,7 @@ def awkward() -> Mechanism:
                     ()),
                 velocity_limit=1 / 7 if type_ == "revolute" else np.inf,
                 motions=("tx", "rz") if type_ == "general" else (),
+                resistance=Resistance(third, 1 / 7, 1e-3 / 7, 2.0 / 3, -0.1) if type_ == "revolute" else Resistance(),
                 cone=5 / 7 if type_ == "spherical" else np.inf,
                 turn_limit=8 / 7 if type_ == "spherical" else np.inf,
                 rest={"revolute": (-1 / 3,), "spherical": (0.1 / 3, 0.2, 0.3)}.get(type_, ()),

@@ -17,7 +17,7 @@ from robik.errors import MechanismError
 from robik.formats import save_robot
 from robik.kinematics.assembly import assembled_poses
 from robik.kinematics.kernels import integrate
-from robik.mechanism import WORLD, Body, Joint, Mechanism
+from robik.mechanism import WORLD, Body, Joint, Mechanism, Resistance
 from robik.mechanism.pose import matrix_quaternion
 from robik.motions import BaseTrack, Motion
 from robik.robots import load
@@ -81,6 +81,61 @@ def test_trees_agree_with_mujoco(name: str, tmp_path: Path, shared_data: Path) -
         assert np.abs(found.torque[0] - torque).max() < 1e-8 * np.abs(torque).max()
         if room.topology.base is not None:
             assert np.abs(found.wrench[0] - wrench).max() < 1e-8 * np.abs(wrench).max()
+
+
+def resisting(mechanism: Mechanism, friction: float = 0.0) -> Mechanism:
+    """The robot with damping, armatures and springs in all its hinges and slides."""
+    rng = np.random.default_rng(5)
+    joints = [
+        replace(j, resistance=Resistance(friction, *rng.uniform(0.1, 2.0, 3), rng.uniform(-0.5, 0.5)))
+        if len(j.motions) == 1
+        else j
+        for j in mechanism.joints
+    ]
+    return mechanism.with_changes(joints=tuple(joints))
+
+
+@pytest.mark.parametrize("name", ["arm7", "ur10", "unitree_g1/g1_29dof.xml"])
+def test_damping_armature_and_springs_are_mujocos(name: str, tmp_path: Path, shared_data: Path) -> None:
+    room = InverseDynamics(resisting(load(name if "/" not in name else shared_data / name)))
+    tree, rng, d = Tree(room.mechanism, tmp_path), np.random.default_rng(1), len(room.flat.before)
+    q = room.topology.rest.copy()
+    integrate(room.flat, room.topology.rest, rng.uniform(-0.5, 0.5, d), 1.0, q)
+    v, a = rng.normal(size=d), 5.0 * rng.normal(size=d)
+    torque, wrench = tree.inverse(room, q, v, a)
+    found = room.solve(np.zeros(1), q[None], v[None], a[None])
+    assert np.abs(found.torque[0] - torque).max() < 1e-8 * np.abs(torque).max()
+    if room.topology.base is not None:
+        assert np.abs(found.wrench[0] - wrench).max() < 1e-8 * np.abs(wrench).max()
+    free = InverseDynamics(load(name if "/" not in name else shared_data / name)).solve(
+        np.zeros(1), q[None], v[None], a[None]
+    )
+    assert np.abs(found.torque - free.torque).max() > 0.1
+
+
+def test_a_motor_gives_what_all_joints_of_its_loop_resist() -> None:
+    """By power: what the motor gives more is what the joints of the tree take, at any speed of theirs."""
+    plain = load("four_bar")
+    stiff = resisting(plain, friction=0.3)
+    times = np.arange(0.0, 1.0, 1e-3)
+    crank = plain.actuated[0].rest[0] + 0.4 * np.sin(4.0 * times)
+    motion = Motion(times=times, actuators=plain.actuators, values=crank[:, None])
+    room, free = InverseDynamics(stiff), InverseDynamics(plain)
+    q = room.coordinates(motion)
+    velocity, acceleration = derivatives(room.flat, times, q, None)
+    more = room.solve(times, q, velocity, acceleration).torque - free.solve(times, q, velocity, acceleration).torque
+    taken = np.zeros(len(times))
+    for joint in stiff.joints:
+        if joint.name in room.topology.dofs:
+            dof, sign = room.topology.dofs[joint.name]
+            own, at = joint.resistance, sign * q[:, room.flat.dof_q[dof]]
+            speed, change = sign * velocity[:, dof], sign * acceleration[:, dof]
+            force = own.friction * np.sign(speed) + own.damping * speed + own.armature * change
+            taken += speed * (force + own.stiffness * (at - own.relaxed))
+    speed = 1.6 * np.cos(4.0 * times)
+    fast = np.abs(velocity).min(axis=1) > 0.05
+    assert fast.sum() > 100
+    assert np.abs(more[fast, 0] * speed[fast] - taken[fast]).max() < 1e-5 * np.abs(taken).max()
 
 
 def driven_by_more(mechanism: Mechanism, *names: str) -> Mechanism:

@@ -20,7 +20,7 @@ from robik import robots
 from robik.errors import FormatError, RobikError
 from robik.formats import import_robot, load_robot, save_robot
 from robik.formats.imported import Imported, described
-from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
+from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Resistance, Visual
 from robik.mechanism.joints import MOTIONS
 
 SCHEMA = json.loads((Path(robik.formats.__file__).parent / "robik.schema.json").read_text())
@@ -75,6 +75,7 @@ def crane() -> Mechanism:
                 motions=("tz", "rx"),
                 limits=((0, 1), (-pi, pi)),
                 effort_limit=third,
+                resistance=Resistance(third, 0.2, 1e-300, 5.0, -pi),
             ),
         ),
         frames=(
@@ -132,6 +133,7 @@ def joints(draw: st.DrawFn, name: str, parent: str, child: str) -> Joint:
         actuated=count > 0 and draw(st.booleans()),
         limits=draw(st.just(()) | st.tuples(*[bounds] * count)),
         velocity_limit=draw(st.floats(min_value=1e-300)),
+        resistance=Resistance(*draw(st.tuples(*[st.floats(0, 1e6)] * 4)), draw(finite)),
         motions=motions,
     )
 

@@ -223,9 +223,9 @@ def forces() -> Iterator[float]:
 
 
 def torques() -> Iterator[float]:
-    """The motor graph shows torques while the motors do."""
+    """The motor graph shows torques."""
     show = bpy.context.scene.robik.overlays
-    show.graph = True
+    show.graph, show.graph_of = True, "TORQUE"
     yield 1.0
     main, side = region("WINDOW"), region("UI")
     for theme in THEMES:

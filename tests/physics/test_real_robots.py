@@ -125,8 +125,15 @@ def falls_at(
     effort: np.ndarray,
     floor: float,
 ) -> float | None:
-    """Return when a robot falls in a simulation of its own file: torques of springs, applied to its joints."""
+    """Return when a robot falls in a simulation of its own file: springs and dampers, as limited torques on its joints.
+
+    Friction, damping and armatures are the file's; where it has no armature, motors get one before MuJoCo compiles the
+    model: it makes contacts as soft as they are by the inertia behind them.
+    """
     spec = mujoco.MjSpec.from_file(str(file))
+    for name, k in zip(motion.actuators, stiffness, strict=True):
+        joint = spec.joint(name)
+        joint.armature = joint.armature or 1e-4 * k
     for geom in spec.geoms:
         geom.contype = geom.conaffinity = 0
     rubber = {"friction": [0.8, 0.005, 0.0001], "contype": 1, "conaffinity": 1}
@@ -141,7 +148,7 @@ def falls_at(
     data = mujoco.MjData(model)
     joints = [model.joint(name) for name in motion.actuators]
     place, rate = (np.array([getattr(j, what)[0] for j in joints]) for what in ("qposadr", "dofadr"))
-    model.dof_damping[rate], model.dof_armature[rate] = 0.02 * stiffness, 1e-4 * stiffness
+    damping = np.maximum(0.02 * stiffness - model.dof_damping[rate], 0.0)
     model.actuator_gainprm[:] = model.actuator_biasprm[:] = 0
     assert motion.base is not None
     data.qpos[:7] = [*motion.base.position[0], *motion.base.quaternion[0]]
@@ -150,7 +157,8 @@ def falls_at(
     upright = 0.6 * (motion.base.position[0, 2] - floor)
     while data.time < 0.5 + times[-1]:
         k = int(np.clip(np.searchsorted(times, data.time - 0.5, side="right") - 1, 0, len(times) - 1))
-        data.qfrc_applied[rate] = np.clip(stiffness * (motion.values[k] - data.qpos[place]), -effort, effort)
+        wanted = stiffness * (motion.values[k] - data.qpos[place]) - damping * data.qvel[rate]
+        data.qfrc_applied[rate] = np.clip(wanted, -effort, effort)
         mujoco.mj_step(model, data)
         if data.qpos[2] - floor < upright or data.xmat[1].reshape(3, 3)[2, 2] < np.cos(0.6):
             return float(data.time - 0.5)

@@ -18,7 +18,7 @@ from robik.formats import save_robot
 from robik.mechanism import Mechanism
 from robik.motions import load_motion
 from robik.recordings.retargeting import retarget_recording
-from robik.retarget.baking import Balance
+from robik.retarget.baking import BakeSettings, Balance
 from robik.skeleton.mapping_file import load_rows, save_rows
 from tests.recordings.bvh_text import bvh_text
 from tests.skeleton.conventions import skeleton
@@ -104,6 +104,8 @@ WRONG = {
     "range": (("walker", "lafan1.bvh", "-o", "w.csv", "--start", "9"), "no frame lies between 9 and"),
     "mapping": (("walker", "lafan1.bvh", "-o", "w.csv", "--mapping", "bad.json"), "there is no such bone; there are"),
     "folder": (("walker", "lafan1.bvh", "-o", "none/w.csv"), "none/w.csv cannot be written"),
+    "jerk": (("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "-3"), "--jerk is a positive number, or 0 for any, not"),
+    "two": (("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--slow-down"), "by another way; give one of them"),
 }
 
 
@@ -116,6 +118,18 @@ def test_bad_input_gets_one_line(folder: Path, case: str) -> None:
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (folder / "w.csv").exists()
+
+
+def test_limits_of_acceleration_are_kept_by_looking_ahead(folder: Path, walker: Mechanism) -> None:
+    """A walk that is held frame by frame needs many times the acceleration; the file keeps what is asked."""
+    done = run(folder, "walker", "lafan1.bvh", "-o", "ahead.csv", "--no-keep-apart", "--acceleration", "6")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "all frames at once in" in done.stdout
+    motion = load_motion(folder / "ahead.csv")
+    steps = np.diff(motion.times)
+    acceleration = np.abs(np.diff(np.diff(motion.values, axis=0) / steps[:, None], axis=0)) / steps[1:, None]
+    free = retarget_recording(walker, folder / "lafan1.bvh", settings=BakeSettings(keep_apart=False)).motion.report
+    assert acceleration.max() <= 1.0005 * 6 < 0.5 * np.abs(free.acceleration).max()
 
 
 def test_mappings_by_hand(tmp_path: Path, folder: Path, walker: Mechanism) -> None:

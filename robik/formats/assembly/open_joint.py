@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import MechanismError
-from ...mechanism import JOINT_TYPES, Pose
+from ...mechanism import JOINT_TYPES, Pose, Resistance
 from ...mechanism.constraints import rotation_vector_matrix
 from ...mechanism.joints import SLIDES, TURNS
 from ...mechanism.pose import IDENTITY, matrix_quaternion
+from ...mechanism.resistance import FREE
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class OpenJoint:
     lever: float = np.inf
     cone: float = np.inf
     turn_limit: float = np.inf
+    resistance: Resistance = FREE
 
     @property
     def motions(self) -> tuple[str, ...]:

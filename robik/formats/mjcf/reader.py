@@ -29,6 +29,7 @@ from .holds import held_through, with_held
 from .inertia import mass_of, scaled
 from .keyframe import keyframes, with_keyframe
 from .motors import driven, lacks_motors, read_motors
+from .resistance import read_resistance
 from .tendons import read_tendons
 
 MOST_BODIES = 2000
@@ -303,7 +304,10 @@ class _Reader:
         if kind == "ball":
             here = Pose(at.position)
             most = inf if bounds is None or bounds[1] <= 0.0 else self.file.angle(bounds[1])
-            return OpenJoint(name, "spherical", parent, child, near=pose @ here, far=here, turn_limit=most)
+            own = read_resistance(attributes, 1.0, where, self.notes, is_ball=True)
+            return OpenJoint(
+                name, "spherical", parent, child, near=pose @ here, far=here, turn_limit=most, resistance=own
+            )
         return self._driven_joint(OpenJoint(name, TYPES[kind], parent, child), attributes, pose, offset, at, bounds)
 
     def _driven_joint(
@@ -324,8 +328,8 @@ class _Reader:
         limits = () if bounds is None else ((unit * bounds[0], unit * bounds[1]),)
         strength = is_limited(attributes, "actuatorfrclimited", "actuatorfrcrange", self.file, where)
         effort = max(map(abs, strength)) if strength and any(strength) else inf
-        near = pose @ frame @ back
-        return replace(joint, near=near, far=frame, limits=limits, effort_limit=effort, stored=(ref,))
+        own, near = read_resistance(attributes, unit, where, self.notes), pose @ frame @ back
+        return replace(joint, near=near, far=frame, limits=limits, effort_limit=effort, stored=(ref,), resistance=own)
 
     # Together
 

@@ -71,7 +71,9 @@ def put_sole(xml: XmlText, mechanism: Mechanism, frame: Frame, friction: float) 
                 friction=(friction, 0.005, 0.0001))  # fmt: skip
 
 
-def put_drive(xml: XmlText, name: str, drive: PositionDrive, limits: tuple[float, float]) -> None:
+def put_drive(
+    xml: XmlText, name: str, drive: PositionDrive, limits: tuple[float, float], joint_damping: float = 0.0
+) -> None:
     """Write a position actuator.
 
     Args:
@@ -79,6 +81,7 @@ def put_drive(xml: XmlText, name: str, drive: PositionDrive, limits: tuple[float
         name: Name of joint and actuator.
         drive: Stiffness, damping and limits of the motor.
         limits: Lowest and highest position [rad or m]; infinite for none.
+        joint_damping: What of the motor's damping the joint has already, outside the limit of effort.
     """
     bounded = all(map(isfinite, limits))
     xml.put(
@@ -87,7 +90,7 @@ def put_drive(xml: XmlText, name: str, drive: PositionDrive, limits: tuple[float
         joint=name,
         gainprm=(drive.stiffness, 0.0, 0.0),
         biastype="affine",
-        biasprm=(0.0, -drive.stiffness, -max(drive.damping - drive.joint_damping, 0.0)),
+        biasprm=(0.0, -drive.stiffness, -max(drive.damping - joint_damping, 0.0)),
         forcerange=(-drive.effort, drive.effort) if isfinite(drive.effort) else None,
         ctrlrange=limits if bounded else None,
     )

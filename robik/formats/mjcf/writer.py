@@ -11,8 +11,9 @@ import numpy as np
 
 from ...errors import FormatError
 from ...files import write_whole
-from ...mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose, Visual
+from ...mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose, Resistance, Visual
 from ...mechanism.pose import matrix_quaternion
+from ...mechanism.resistance import FREE
 from ..export_tree import Branch, ExportTree, Motion, export_tree
 from ..imported import Notes
 from ..mesh_data import is_binary_stl
@@ -20,6 +21,7 @@ from ..names import free_name
 from ..xml_file import XmlText
 from .file import BEYOND
 from .motors import NO_MOTORS
+from .resistance import resistance_attributes, with_motor
 from .several_joints import joined
 from .stage import RADIUS, SOLIMP, SOLREF, Stage, put_drive, put_sole
 
@@ -108,6 +110,9 @@ class _Writer:
             joint.name for joint in self.tree.cuts
         }  # couplings share MuJoCo's names with what closes loops
         self.tendons: dict[str, dict[str, float]] = {}
+        self.resistance = {
+            name: joint.resistance for joint in self.mechanism.joints for name in (joint.name, *joint.coordinate_names)
+        }
         self.pose = {WORLD: Pose(), **{b.name: b.pose for b in self.mechanism.bodies}}
         for old, new in self.tree.renamed:
             notes.add(f"another joint's coordinate has its name, so it is called {new!r}", old)
@@ -148,6 +153,9 @@ class _Writer:
         for joint in self.mechanism.joints:
             if isfinite(joint.cone):
                 self.notes.add("MJCF has no cone for a ball", joint.name)
+        for joint in self.tree.cuts:
+            if joint.resistance != FREE:
+                self.notes.add("MJCF has no friction, damping or spring for a joint that closes a loop", joint.name)
         if not self.stage and any(isfinite(joint.velocity_limit) for joint in self.mechanism.joints):
             self.notes.add("MJCF has no place for velocity limits")
         return xml.text
@@ -231,7 +239,8 @@ class _Writer:
         if motion.kind == "ball":
             most = motion.limits[1]
             bounds = (0.0, most) if most < inf else None
-            self.xml.put("joint", name=motion.name, type="ball", pos=anchor, range=bounds)
+            own = resistance_attributes(self.resistance[motion.name], is_ball=True)
+            self.xml.put("joint", name=motion.name, type="ball", pos=anchor, range=bounds, **own)
             return
         low, high = (min(max(bound, -BEYOND), BEYOND) for bound in motion.limits)
         bounds = None if low == -BEYOND and high == BEYOND else (low, high)
@@ -240,12 +249,12 @@ class _Writer:
         kind = "slide" if motion.kind == "slide" else "hinge"
         self.xml.put("joint", name=motion.name, type=kind, pos=None if kind == "slide" else anchor,
                      axis=pose.matrix.T @ motion.axis,
-                     ref=motion.rest or None, range=bounds, **self.rotor(motion.name))  # fmt: skip
+                     ref=motion.rest or None, range=bounds,
+                     **resistance_attributes(self.resisting(motion.name)))  # fmt: skip
 
-    def rotor(self, coordinate: str) -> dict[str, float | None]:
-        """Return what the motor behind a coordinate adds to its joint, where there is a stage with one for it."""
-        drive = self.stage.drives.get(coordinate) if self.stage else None
-        return {"armature": drive.armature, "damping": drive.joint_damping or None} if drive else {}
+    def resisting(self, coordinate: str) -> Resistance:
+        """Return what resists a coordinate, with the motor behind it where there is a stage with one for it."""
+        return with_motor(self.resistance[coordinate], self.stage.drives.get(coordinate) if self.stage else None)
 
     def inertial(self, body: Body) -> None:
         if body.mass == 0.0 and not any(body.inertia):
@@ -361,7 +370,7 @@ class _Writer:
     def motor(self, joint: Joint) -> None:
         if self.stage and not joint.is_ball:
             for name, limits in zip(joint.coordinate_names, joint.limits, strict=True):
-                put_drive(self.xml, name, self.stage.drives[name], limits)
+                put_drive(self.xml, name, self.stage.drives[name], limits, self.resisting(name).damping)
             return
         bounds = (-joint.effort_limit, joint.effort_limit) if joint.effort_limit < BEYOND else None
         if not joint.is_ball:

@@ -10,8 +10,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ...errors import FormatError
-from ...mechanism import WORLD, Body, Coupling, Pose
+from ...mechanism import WORLD, Body, Coupling, Pose, Resistance
 from ...mechanism.pose import frame_matrix
+from ...mechanism.resistance import FREE
 from ..assembly.open_joint import OpenJoint, turned_round, with_frame
 from ..imported import SWAPPED, Notes
 from ..names import free_name
@@ -34,12 +35,14 @@ class Axis:
         direction: (3,) in the joint's frame.
         limits: [rad or m].
         velocity, effort: of the motor; inf for none.
+        resistance: of the joint along it.
     """
 
     direction: np.ndarray
     limits: tuple[float, float]
     velocity: float
     effort: float
+    resistance: Resistance = FREE
 
 
 class Joints:
@@ -122,7 +125,20 @@ class Joints:
             self.notes.add(SWAPPED, f"joint {name!r}")
             low, high = high, low
         velocity, effort = (_limit(limit, key, where, inf) for key in ("velocity", "effort"))
-        return Axis(direction, (low, high), velocity if velocity > 0 else inf, effort if effort > 0 else inf)
+        velocity, effort = (rate if rate > 0 else inf for rate in (velocity, effort))
+        return Axis(direction, (low, high), velocity, effort, self._resistance(name, element.find("dynamics")))
+
+    def _resistance(self, name: str, dynamics: Element | None) -> Resistance:
+        """Return what an axis says of friction, damping and spring."""
+        where = f"joint {name!r}: its dynamics"
+        friction, damping, stiffness, relaxed = (
+            number_within(dynamics, key, where, 0.0)
+            for key in ("friction", "damping", "spring_stiffness", "spring_reference")
+        )
+        if min(friction, damping, stiffness) < 0:
+            self.notes.add("what its dynamics say is negative, so it was left out", f"joint {name!r}")
+            return FREE
+        return Resistance(friction, damping, 0.0, stiffness, relaxed if stiffness else 0.0)
 
     def _one_axis(self, joint: OpenJoint, kind: str, node: Node) -> OpenJoint:
         axis = self._axis(joint.name, node, "axis")
@@ -130,6 +146,7 @@ class Joints:
         joint = with_frame(
             replace(joint, type=ONE_AXIS[kind], velocity_limit=axis.velocity, effort_limit=axis.effort), frame
         )
+        joint = replace(joint, resistance=axis.resistance)
         limits = (-inf, inf) if kind == "continuous" else axis.limits
         self._remember(joint.name, node, "axis", joint.coordinate_names[0])
         return replace(joint, limits=_limits(limits))
@@ -164,6 +181,9 @@ class Joints:
         velocity, effort = min(first.velocity, second.velocity), min(first.effort, second.effort)
         if abs(float(a @ b)) < SQUARE:
             joint = with_frame(joint, frame_matrix(a, b, f"joint {joint.name!r}"))
+            if second.resistance != first.resistance:
+                self.notes.add("its two axes' dynamics differ; those of the first were taken for both", joint.name)
+            joint = replace(joint, resistance=first.resistance)
             joint = replace(
                 joint, type="universal", velocity_limit=velocity, effort_limit=effort, limits=_limits(*limits)
             )
@@ -196,7 +216,8 @@ class Joints:
             limits = _limits(axis.limits)
             near, far = poses
             joint = OpenJoint(name, kind, *ends, near=near, far=far, limits=limits)
-            made.append(replace(joint, velocity_limit=axis.velocity, effort_limit=axis.effort))
+            joint = replace(joint, velocity_limit=axis.velocity, effort_limit=axis.effort)
+            made.append(replace(joint, resistance=axis.resistance))
         return made
 
     # Couplings

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ...errors import FormatError
-from ...mechanism import WORLD, Body, Coupling, Pose, Visual
+from ...mechanism import WORLD, Body, Coupling, Pose, Resistance, Visual
 from ...mechanism.pose import frame_matrix, roll_pitch_yaw
 from ..assembly.open_joint import OpenJoint
 from ..assembly.open_robot import OpenRobot
@@ -281,7 +281,18 @@ class _Reader:
             limits=limits,
             velocity_limit=velocity,
             effort_limit=effort,
+            resistance=self.resistance(element, name),
         )
+
+    def resistance(self, element: Element, name: str) -> Resistance:
+        """Friction and damping of a joint."""
+        dynamics, values = element.find("dynamics"), []
+        for key in ("friction", "damping"):
+            value = number(dynamics, key, f"joint {name!r}: its dynamics", 0.0)
+            if value < 0:
+                self.notes.add(f"its {key} is negative, so it was left out", name)
+            values.append(max(value, 0.0))
+        return Resistance(*values)
 
     def limits(self, element: Element, kind: str, name: str) -> tuple[tuple[tuple[float, float], ...], float, float]:
         """Bounds, and the motor's limits of speed and effort."""

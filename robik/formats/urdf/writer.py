@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ...files import write_whole
-from ...mechanism import WORLD, Body, Joint, Mechanism, Pose, Visual
+from ...mechanism import WORLD, Body, Joint, Mechanism, Pose, Resistance, Visual
 from ...mechanism.constraints import joint_matrices, rotation_vector_matrix
 from ..export_tree import Branch, ExportTree, Motion, export_tree
 from ..imported import Notes
@@ -63,6 +63,9 @@ class _Writer:
         self.link_names = {WORLD, *self.mechanism.frame_names}
         self.joint_names = {name for j in self.mechanism.joints for name in (j.name, *j.coordinate_names)}
         self.colors: dict[tuple[float, ...], str] = {}
+        self.resistance = {
+            name: joint.resistance for joint in self.mechanism.joints for name in (joint.name, *joint.coordinate_names)
+        }
         self.rest: dict[str, float] = {}
         self.balls: dict[str, str] = {}
         self.driven: list[str] = []
@@ -216,7 +219,14 @@ class _Writer:
         velocity, effort = (joint.velocity_limit, joint.effort_limit) if joint is not None else (inf, inf)
         bounds = {} if kind == "continuous" else {"lower": max(low, -BEYOND), "upper": min(high, BEYOND)}
         self.joint(motion.name, kind, parent, link, at_rest @ undone, axis,
-                   {**bounds, "effort": min(effort, BEYOND), "velocity": min(velocity, BEYOND)})  # fmt: skip
+                   {**bounds, "effort": min(effort, BEYOND), "velocity": min(velocity, BEYOND)},
+                   self.dynamics(self.resistance[motion.name], motion.name))  # fmt: skip
+
+    def dynamics(self, own: Resistance, name: str) -> dict[str, float] | None:
+        """Return what a joint's <dynamics> says, None where there is nothing to say."""
+        if own.armature or own.stiffness:
+            self.notes.add("URDF has no place for the armature or spring of a joint", name)
+        return {"damping": own.damping, "friction": own.friction} if own.damping or own.friction else None
 
     def joint(
         self,
@@ -227,6 +237,7 @@ class _Writer:
         origin: Pose,
         axis: np.ndarray | None = None,
         limit: dict | None = None,
+        dynamics: dict | None = None,
     ) -> None:
         with self.xml.within("joint", name=name, type=kind):
             self.origin(origin)
@@ -236,6 +247,8 @@ class _Writer:
                 self.xml.put("axis", xyz=axis)
             if limit is not None:
                 self.xml.put("limit", **limit)
+            if dynamics is not None:
+                self.xml.put("dynamics", **dynamics)
             if name in self.mimics:
                 leader, offset, multiplier = self.mimics[name]
                 self.xml.put("mimic", joint=leader, multiplier=multiplier, offset=offset)
