@@ -14,6 +14,7 @@ from .inverse import GRAVITY, Dynamics, InverseDynamics
 
 SATURATION = 0.1  # rad or m of error at which a motor of unknown stiffness gives all it has
 SURE = 4.0  # times m g h: stiffness of motors of which nothing is known at all
+LOADED = 1e-6  # N m per N m: a motor that bears less of a moment is none of the leg's
 STANDING = 2.0  # times m g h: how stiff a leg is at least whose motors' gains the robot's file leaves open
 
 
@@ -117,14 +118,33 @@ def standing_share(room: InverseDynamics, drives: Mapping[str, Drive]) -> dict[s
     mechanism = room.mechanism
     needed = max(standing_stiffness(mechanism), 1e-9)
     soft = np.array([1.0 / drives[name].stiffness for name in mechanism.actuators])
-    trunk = room.torques_of_moments(max(mechanism.bodies, key=lambda body: body.mass).name)
     shares = {}
-    for frame in (frame for frame in mechanism.frames if frame.is_foot):
-        torques = (room.torques_of_moments(frame.body) - trunk)[:2]
-        worst = float(np.linalg.eigvalsh((torques * soft) @ torques.T).max())
+    for foot, torques in _torques_of_legs(room).items():
+        worst = float(np.linalg.eigvalsh((torques[:2] * soft) @ torques[:2].T).max())
         if worst > 0:
-            shares[frame.name] = 1.0 / (worst * needed)
+            shares[foot] = 1.0 / (worst * needed)
     return shares
+
+
+def leg_motors(room: InverseDynamics) -> tuple[str, ...]:
+    """Return the actuators of the legs: those that a moment between a foot and the heaviest body loads.
+
+    Args:
+        room: Inverse dynamics of the robot.
+
+    Returns:
+        Their names.
+    """
+    loaded = [np.abs(torques).max(axis=0) > LOADED for torques in _torques_of_legs(room).values()]
+    bears = np.any(loaded, axis=0) if loaded else np.zeros(len(room.mechanism.actuators), bool)
+    return tuple(name for name, is_loaded in zip(room.mechanism.actuators, bears, strict=True) if is_loaded)
+
+
+def _torques_of_legs(room: InverseDynamics) -> dict[str, np.ndarray]:
+    """Return the motors' torques (3, A) against moments of 1 N m between foot and heaviest body, by foot frame."""
+    trunk = room.torques_of_moments(max(room.mechanism.bodies, key=lambda body: body.mass).name)
+    feet = [frame for frame in room.mechanism.frames if frame.is_foot]
+    return {frame.name: room.torques_of_moments(frame.body) - trunk for frame in feet}
 
 
 def carry_weight(values: np.ndarray, dynamics: Dynamics, drives: Mapping[str, Drive]) -> np.ndarray:

@@ -90,15 +90,17 @@ def least_margin(record: Record) -> tuple[float, float] | None:
     return float(margin[worst]), float(record.times[worst])
 
 
-def cause(record: Record, reference: Motion, feet: Sequence[str]) -> str:
+def cause(record: Record, reference: Motion, feet: Sequence[str], legs: Sequence[str]) -> str:
     """Return why a robot fell, in words: over which foot's which side its weight left, and which motor gave way most.
 
-    The fall began when the point in which the robot could still stop left the support for good.
+    The fall began when the point in which the robot could still stop left the support for good. Motors that bear
+    nothing of the body are not looked at.
 
     Args:
         record: Of the simulation.
         reference: The motion that is meant, from time 0 on.
         feet: Names.
+        legs: Names of the legs' actuators.
 
     Returns:
         The cause.
@@ -111,7 +113,7 @@ def cause(record: Record, reference: Motion, feet: Sequence[str]) -> str:
     inside = np.flatnonzero(margin >= 0.0)
     onset = int(min(inside[-1] + 1, len(margin) - 1)) if len(inside) else 0
     foot, way = _side(record, onset, point[onset])
-    return f"weight left {feet[foot]} {way}{_gave(record, onset, reference)}"
+    return f"weight left {feet[foot]} {way}{_gave(record, onset, reference, legs)}"
 
 
 def _side(record: Record, onset: int, point: np.ndarray) -> tuple[int, str]:
@@ -134,12 +136,13 @@ def _side(record: Record, onset: int, point: np.ndarray) -> tuple[int, str]:
     return foot, "outwards" if out > 0 else "inwards"
 
 
-def _gave(record: Record, onset: int, reference: Motion) -> str:
-    """Return which motor is furthest from the motion then, in words; empty for a robot without motors."""
-    if not reference.actuators:
+def _gave(record: Record, onset: int, reference: Motion, legs: Sequence[str]) -> str:
+    """Return which motor of the legs is furthest from the motion then, in words; empty where they have none."""
+    if not legs:
         return ""
     times = reference.times - reference.times[0]
     meant = reference.values[int(np.clip(np.searchsorted(times, record.times[onset] + 1e-6) - 1, 0, len(times) - 1))]
-    gave = np.abs(record.values[onset] - meant)
+    bears = np.array([name in legs for name in reference.actuators])
+    gave = np.where(bears, np.abs(record.values[onset] - meant), -1.0)
     motor = int(np.argmax(gave))
     return f", {reference.actuators[motor]} gave {degrees(gave[motor]):.1f}°"

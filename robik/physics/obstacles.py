@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ..clips.support import sole_length, standing_points
@@ -19,20 +22,28 @@ PLACEHOLDER = 1.0  # [N m] of effort in files whose author gave none
 GIVES = 2.0  # [degrees] by which a motor may give way before it is worth a word
 
 
-def obstacles(plan: Plan) -> list[str]:
+def obstacles(plan: Plan, fell: Mapping[str, Any] | None = None) -> list[str]:
     """Return what keeps a robot from standing through a motion, beside soft legs, one sentence each.
 
-    The robot's own limits come first.
+    What decides comes first: weak motors, unless the robot falls with motors of any torque, too.
 
     Args:
         plan: The simulation.
+        fell: What the process said of the undisturbed trial; None where it was not simulated.
 
     Returns:
         Sentences.
     """
-    loose = _loose(plan)
+    loose, weak = _loose(plan), weak_motors(plan)
     own = [*_tilted_soles(plan), *_sliding(plan), *_thrown(plan)]
-    return [*loose, *own] if loose else [*_weak_motors(plan), *own, *_giving(plan)]
+    if loose:
+        return [*loose, *own]
+    if not weak or fell is None or "strong_falls_at" not in fell:
+        return [*weak, *own, *_giving(plan)]
+    falls = fell["strong_falls_at"]
+    if falls is None:
+        return [f"{weak[0]}; with stronger motors the robot stands", *own, *_giving(plan)]
+    return [*own, f"{weak[0]}; with stronger motors the robot falls as well, after {falls:.1f} s", *_giving(plan)]
 
 
 def _loose(plan: Plan) -> list[str]:
@@ -68,8 +79,15 @@ def soft_legs(plan: Plan) -> list[str]:
     ]
 
 
-def _weak_motors(plan: Plan) -> list[str]:
-    """Name motors that the motion asks for more than they can give."""
+def weak_motors(plan: Plan) -> list[str]:
+    """Return which motors the motion asks for more than they can give, a sentence; nothing where none.
+
+    Args:
+        plan: The simulation.
+
+    Returns:
+        One sentence, or none.
+    """
     effort = np.array([plan.drives[name].effort for name in plan.dynamics.actuators])
     share = np.abs(plan.dynamics.torque).max(axis=0) / np.where(np.isfinite(effort), effort, np.inf)
     weak = sorted(zip(share.tolist(), plan.dynamics.actuators, strict=True), reverse=True)

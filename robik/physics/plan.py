@@ -10,7 +10,7 @@ import numpy as np
 from ..clips.support import placed, signed_distance, standing_points, support_polygons
 from ..dynamics import Dynamics, InverseDynamics
 from ..dynamics.contact_points import FRICTION
-from ..dynamics.drives import Drive, carry_weight, standing_drives, standing_share
+from ..dynamics.drives import Drive, carry_weight, leg_motors, standing_drives, standing_share
 from ..errors import MechanismError
 from ..formats.export_tree import Branch
 from ..formats.mjcf.positions import positions
@@ -48,6 +48,7 @@ class Plan:
         standing: per foot, when it stands (T,).
         dynamics: the motion's forces.
         shares: per foot, stiffness of its leg in shares of m g h.
+        leg_motors: names of the legs' actuators.
         tilt: what tilt feedback must know; None where there is none.
     """
 
@@ -65,6 +66,7 @@ class Plan:
     standing: Mapping[str, np.ndarray]
     dynamics: Dynamics
     shares: Mapping[str, float]
+    leg_motors: tuple[str, ...]
     tilt: TiltPlan | None = None
 
     @property
@@ -143,6 +145,7 @@ def planned(
         standing=stands,
         dynamics=found.dynamics,
         shares=standing_share(room, known) if stands else {},
+        leg_motors=leg_motors(room) if stands else (),
         tilt=plan_of(room, found) if feedback and stands else None,
     )
 
@@ -166,7 +169,10 @@ def _check_robot(mechanism: Mechanism, room: InverseDynamics) -> None:
     light = massless(mechanism)
     if light:
         named = ", ".join(light[:4]) + (f" and {len(light) - 4} more" if len(light) > 4 else "")
-        raise MechanismError(f"robot {mechanism.name!r}: {named} can move but have no mass; give them mass and inertia")
+        raise MechanismError(
+            f"robot {mechanism.name!r}: {named} can move but {'has' if len(light) == 1 else 'have'} no mass; give"
+            f" {'it' if len(light) == 1 else 'them'} mass and inertia"
+        )
     if room.topology.base is not None and not any(frame.is_foot for frame in mechanism.frames):
         raise MechanismError(
             f"robot {mechanism.name!r} has no feet to stand on: give the frames that it stands on a sole"

@@ -21,6 +21,7 @@ from ..simulation import JOB, RECORD
 from ..simulation.trials import NOMINAL, Trial
 from ..steps import finish
 from .falling import Record
+from .obstacles import weak_motors
 from .plan import Plan
 from .verdict import Verdict, judged
 
@@ -167,6 +168,7 @@ def _save(plan: Plan, trials: Sequence[Trial], path: Path, most_falls: int | Non
         "body": plan.base_body if floats else "",
         "trials": [trial.as_data() for trial in trials],
         "most_falls": most_falls,
+        "asks_for_torque": bool(weak_motors(plan)),
     }
     tilt = {} if plan.tilt is None else {f"tilt_{name}": getattr(plan.tilt, name) for name in ("times", "up", "gains")}
     np.savez(

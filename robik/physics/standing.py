@@ -200,7 +200,9 @@ def standing_steps(
             if bench.best.stands:
                 break
     best = bench.best
-    needs = () if best.stands or best.plan is None else (*soft_legs(best.plan), *obstacles(best.plan))
+    needs: tuple[str, ...] = ()
+    if not best.stands and best.plan is not None and best.verdict is not None:
+        needs = (*soft_legs(best.plan), *(best.verdict.obstacles or obstacles(best.plan)))
     return Search(attempts=tuple(bench.attempts), chosen=bench.attempts.index(best), needs=needs)
 
 

@@ -12,11 +12,13 @@ import numpy as np
 from ..tilt_feedback import TiltPlan
 from . import RECORD
 from .simulation import Job, Simulation
-from .trials import Trial
+from .trials import STRONG, Trial
 
 
 def main(path: str) -> None:
     """Run the trials of a job file; each result is a line, and what the robot did in the first trial a file beside it.
+
+    Where the job asks for it, a robot that falls in the first trial is tried once more with motors of any torque.
 
     Args:
         path: The job file.
@@ -28,7 +30,7 @@ def main(path: str) -> None:
         }
         tilt = {name: file[f"tilt_{name}"] for name in ("times", "up", "gains") if f"tilt_{name}" in file}
     trials = [Trial(**trial) for trial in told.pop("trials")]
-    most = told.pop("most_falls")
+    most, asks_for_torque = told.pop("most_falls"), told.pop("asks_for_torque")
     lists: dict[str, Any] = {name: tuple(told.pop(name)) for name in ("actuators", "feet")}
     felt = TiltPlan(body=told["body"], actuators=lists["actuators"], **tilt) if tilt else None
     simulation = Simulation(Job(**told, **lists, **arrays, tilt=felt))
@@ -42,7 +44,10 @@ def main(path: str) -> None:
         found = simulation.run(trial, progress, keep=index == 0)
         if found.record:
             np.savez(Path(path).with_name(RECORD), **found.record)
-        _tell(trial=index, found={"falls_at": found.falls_at, "broken": found.broken})
+        fell = {"falls_at": found.falls_at, "broken": found.broken}
+        if index == 0 and asks_for_torque and found.falls_at is not None:
+            fell["strong_falls_at"] = simulation.run(STRONG, progress).falls_at
+        _tell(trial=index, found=fell)
         falls += found.falls_at is not None or found.broken
         if most is not None and falls > (most if index else 0):
             break

@@ -141,7 +141,7 @@ class Simulation:
         for k in range(int((SETTLE + length) / step) + 1):
             time = k * step - SETTLE
             d.ctrl[self._motor] = job.goals[self._index(time - delay)] + (righted.step(time, m, d) if righted else 0.0)
-            self._saturate()
+            self._saturate(trial.torque)
             mujoco.mj_step(m, d, self._chunk)
             if not np.isfinite(d.qpos).all() or d.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:
                 return Outcome(falls_at=None, broken=True, record={})
@@ -170,11 +170,11 @@ class Simulation:
     def _index(self, time: float) -> int:
         return min(max(int(time * self.job.rate + 1e-6), 0), len(self.job.goals) - 1)
 
-    def _saturate(self) -> None:
+    def _saturate(self, factor: float) -> None:
         """Lower what the motors can by their speed: a line from stall torque to the speed without load."""
         job, m = self.job, self.model
         share = np.clip(1.0 - np.abs(self.data.qvel[self._rate_at]) / job.speed, 0.0, 1.0)
-        most = np.where(np.isfinite(job.effort), job.effort * share, 0.0)
+        most = np.where(np.isfinite(job.effort), factor * job.effort * share, 0.0)
         m.actuator_forcerange[self._motor, 0], m.actuator_forcerange[self._motor, 1] = -most, most
 
     def _note(self, record: _Record, time: float) -> None:

@@ -16,6 +16,7 @@ class Trial:
     Attributes:
         mass: factor of all masses and inertias.
         stiffness: factor of all motors' stiffness and damping.
+        torque: factor of what all motors can give.
         delay: of goals on their way to the motors [s].
         friction: between soles and floor; None for the plan's.
         slope: of the floor [deg].
@@ -25,6 +26,7 @@ class Trial:
 
     mass: float = 1.0
     stiffness: float = 1.0
+    torque: float = 1.0
     delay: float = 0.0
     friction: float | None = None
     slope: float = 0.0
@@ -37,6 +39,7 @@ class Trial:
 
 
 NOMINAL = Trial()
+STRONG = Trial(torque=10.0)  # as if motors had whatever torque it takes
 SINGLE = (
     Trial(name="10 % more mass", mass=1.1),
     Trial(name="10 % less mass", mass=0.9),

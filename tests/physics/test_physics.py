@@ -11,13 +11,14 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from robik.cli import main
 from robik.dynamics.drives import Drive, carry_weight, default_drives, standing_stiffness
 from robik.dynamics.inverse import InverseDynamics, inverse_dynamics
 from robik.errors import ClipError, MechanismError, RobikError
 from robik.formats.mesh_data import write_stl
-from robik.mechanism import Body, Joint, Pose, Visual
+from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose, Resistance, Visual
 from robik.motions import Motion, load_motion, save_motion
 from robik.physics import draws, planned, process, run
 from robik.physics.export import save_scene
@@ -231,10 +232,44 @@ def test_what_cannot_be_simulated_is_told(tmp_path: Path) -> None:
         planned(replace(robot, bodies=tuple(replace(b, mass=0.0) for b in robot.bodies)), lean(0.0))
     light = replace(robot, bodies=(robot.bodies[0], replace(robot.bodies[1], mass=0.0)))
     assert massless(light) == ["weight"]
-    with pytest.raises(MechanismError, match="weight can move but have no mass"):
+    with pytest.raises(MechanismError, match="weight can move but has no mass; give it mass"):
         planned(light, lean(0.0))
     with pytest.raises(MechanismError, match="no feet to stand on"):
         planned(replace(robot, frames=()), lean(0.0))
+
+
+def test_a_stiff_motor_is_as_heavy_as_its_rotor() -> None:
+    """A hinge of a rotor that the damping brakes in half a millisecond follows a jump as the equations say."""
+    body = Body("arm", 1.0, inertia=(0.01, 0.01, 0.01, 0.0, 0.0, 0.0))
+    hinge = Joint("turn", "revolute", WORLD, "arm", axis=(0.0, 0.0, 1.0), actuated=True,
+                  resistance=Resistance(armature=0.05))  # fmt: skip
+    times = np.arange(0.0, 0.3, 0.01)
+    jump = Motion(times=times, actuators=("turn",), values=np.where(times >= 0.1, 0.2, 0.0)[:, None])
+    plan = planned(Mechanism("arm", (body,), (hinge,)), jump, {"turn": Drive(7000.0, 1e6)})
+    verdict = run(plan)
+    found = 2.0 * np.arcsin(verdict.quaternion[:, verdict.bodies.index("arm"), 3])
+
+    def rate(t: float, state: np.ndarray) -> list[float]:
+        goal = plan.goals[min(int(t * plan.rate + 1e-6), len(plan.goals) - 1), 0]
+        return [state[1], (7000.0 * (goal - state[0]) - 140.0 * state[1]) / 0.06]
+
+    started = verdict.times[verdict.times > 0.0]
+    wanted = solve_ivp(rate, (0.0, started[-1]), [0.0, 0.0], t_eval=started, max_step=1e-4, rtol=1e-8).y[0]
+    assert np.abs(found[verdict.times > 0.0] - wanted).max() < 2e-3  # 7.7e-3 where steps add damping to the inertia
+
+
+def test_more_torque_is_asked_for_where_it_would_help() -> None:
+    """The hinge needs 2.9 N m to hold the weight over the sole; beyond the sole no torque holds it."""
+    weak = {"ankle": Drive(200.0, 1.5)}
+    over = run(planned(tower(), lean(0.15), weak))
+    assert not over.stands
+    assert over.obstacles[0].startswith("the motion needs more torque than motors have: ankle ")
+    assert over.obstacles[0].endswith("; with stronger motors the robot stands")
+    assert run(planned(tower(), lean(0.15), {"ankle": Drive(200.0, 15.0)})).stands, "so it says what is true"
+    beyond = run(planned(tower(), lean(0.6), weak))
+    first, *others = beyond.obstacles
+    assert first.startswith("in "), "a force that no foot can give comes first"
+    assert any("; with stronger motors the robot falls as well, after " in line for line in others)
 
 
 @pytest.mark.parametrize(
