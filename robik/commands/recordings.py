@@ -14,7 +14,6 @@ from .judging import judged
 from .retiming import add_slow_down, slowed_down
 
 if TYPE_CHECKING:
-    from ..mechanism import Mechanism
     from ..motions import Motion
     from ..recordings.retargeting import Retargeted
     from ..retarget.baking import Balance
@@ -62,7 +61,6 @@ def _retarget(options: argparse.Namespace) -> None:
     check_writable(options.report, options.save_mapping)
     mechanism, around = load(options), read_surroundings(options.obstacle, options.ground)
     help_compiling()
-    _tell_thin_feet(mechanism, balance)
     found = retarget_recording(
         mechanism,
         options.recording,
@@ -78,7 +76,7 @@ def _retarget(options: argparse.Namespace) -> None:
         speed_cost=options.report is not None,
         progress=_progress() if sys.stderr.isatty() else None,
     )
-    _tell_feet(mechanism, found, balance)
+    _tell_feet(found, balance)
     _write(found, options, chosen.name)
     _tell(found)
     if options.report:
@@ -115,20 +113,10 @@ def _tell(found: Retargeted) -> None:
         print(f"note: {beyond}", file=sys.stderr)
 
 
-def _tell_thin_feet(mechanism: Mechanism, balance: Balance) -> None:
-    """Say on stderr which feet the robot cannot stand on alone, where it is to be balanced."""
-    from ..clips.support import thin_feet
-
-    if balance.needs_contacts and (thin := thin_feet(mechanism, balance.margin)):
-        print(f"note: {thin}", file=sys.stderr)
-
-
-def _tell_feet(mechanism: Mechanism, found: Retargeted, balance: Balance) -> None:
-    """Say on stderr why no foot stands, where the robot floats and feet are to stand; and which are thin, if found."""
+def _tell_feet(found: Retargeted, balance: Balance) -> None:
+    """Say on stderr why no foot stands, where the robot floats and feet are to stand."""
     from ..skeleton.feet import missing_feet
 
-    if not any(frame.is_foot for frame in mechanism.frames):  # of the robot's file
-        _tell_thin_feet(found.mechanism, balance)
     missing = missing_feet(found.mechanism, found.rows)
     if missing and balance.needs_contacts and not found.mechanism.is_grounded:
         print(f"note: {missing}", file=sys.stderr)

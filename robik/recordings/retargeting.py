@@ -11,6 +11,7 @@ from pathlib import Path
 from ..clips.clip import TargetClip
 from ..clips.contacts import above_ground
 from ..clips.sole_turns import ground_height
+from ..clips.support import thin_feet
 from ..collision.apart import Walls, solved_apart, walls_of
 from ..errors import ClipError
 from ..mechanism import WORLD, Mechanism, Pose
@@ -148,6 +149,8 @@ def follow(
     if balance.mode in (STILL, MOVING) and (missing := missing_feet(mechanism, mapped)):
         raise ClipError(missing)
     balance = balance.as_far_as(mechanism, (row.frame for row in mapped))
+    if balance.needs_contacts and (thin := thin_feet(mechanism, balance.margin)):
+        LOG.warning("robot %r: %s", mechanism.name, thin)
     following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism, mapped))
     moving = without_first(motion, following.left_out)
     solver = solver_settings(mechanism, following.weights, balance, settings)

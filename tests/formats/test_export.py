@@ -406,3 +406,12 @@ def test_a_urdf_is_one_for_others_too(tmp_path: Path) -> None:
             assert limit is not None
             assert {"lower", "upper", "effort", "velocity"} <= set(limit.attrib)
             assert np.isfinite([float(v) for v in limit.attrib.values()]).all()
+
+
+def test_what_has_a_motors_limits_and_no_motor_has_none_when_it_is_read_back(tmp_path: Path) -> None:
+    """A reader of transmissions alone would give it one (`left_out_motors`)."""
+    limited = Joint("loose", "revolute", "a", "b", limits=((-1.0, 1.0),), velocity_limit=3.0, effort_limit=2.0)
+    driven = Joint("hip", "revolute", WORLD, "a", actuated=True)
+    robot = Mechanism("r", [Body("a", 1.0), Body("b", 1.0)], [driven, limited])
+    save_robot(robot, tmp_path / "r.urdf")
+    assert load_robot(tmp_path / "r.urdf").actuators == ("hip",)

@@ -53,6 +53,26 @@ def test_transmissions_name_the_motors(tmp_path: Path) -> None:
     assert robot.actuators == ("two",)
 
 
+def test_joints_with_a_motors_limits_that_transmissions_leave_out_have_motors(tmp_path: Path) -> None:
+    """As Baxter's file, whose transmissions are those of its grippers; its arms hung without motors."""
+    limit = '<limit lower="-1" upper="1" velocity="2" effort="30"/>'
+    joints = (
+        joint("arm", "revolute", "a", "b", limit)
+        + joint("finger", "prismatic", "b", "c", limit)
+        + joint("caster", "continuous", "b", "d")
+        + joint("passive_roll", "revolute", "b", "e", limit)
+        + joint("twin", "prismatic", "b", "f", f'{limit}<mimic joint="finger"/>')
+    )
+    links = "".join(f'<link name="{name}"/>' for name in "cdef")
+    drive = '<transmission name="t"><joint name="finger"/><actuator name="m"/></transmission>'
+    imported = import_robot(write(tmp_path, joints + drive, links))
+    assert imported.mechanism.actuators == ("arm", "finger")
+    assert any(said.startswith("arm: a transmission or ros2_control does not name it") for said in imported.report)
+    told = tmp_path / "robot.loops.json"
+    told.write_text('{"format": "robik-loops", "version": 1, "motors": ["finger"]}', encoding="utf-8")
+    assert load_robot(tmp_path / "robot.urdf").actuators == ("finger",), "a file beside it has the last word"
+
+
 def test_a_mimic_joint_rests_where_it_follows(tmp_path: Path) -> None:
     follower = joint("two", "continuous", "b", "c", '<mimic joint="one" multiplier="-2" offset="0.5"/>')
     robot = load_robot(write(tmp_path, joint("one", "continuous", "a", "b") + follower, '<link name="c"/>'))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,13 @@ import pytest
 
 import robik
 from robik import program
+from robik.clips.support import thin_feet
 from robik.errors import ClipError
+from robik.formats import save_robot
 from robik.mechanism import Mechanism
 from robik.motions import load_motion
 from robik.recordings.retargeting import retarget_recording
-from robik.retarget.baking import BakeSettings
+from robik.retarget.baking import BakeSettings, Balance
 from robik.skeleton.mapping_file import load_rows, save_rows
 from tests.recordings.bvh_text import bvh_text
 from tests.skeleton.conventions import skeleton
@@ -50,6 +53,33 @@ def test_a_walk_is_followed(folder: Path, walker: Mechanism) -> None:
     assert -ahead[1] > 0.1, "it walks where the recording walks"
     feet = [found.motion.report.targets.index(name) for name in ("foot_l", "foot_r")]
     assert found.motion.report.position_error[:, feet].mean() < 0.02
+
+
+def on_blades(robot: Mechanism) -> Mechanism:
+    """The robot with soles 4 mm wide."""
+    feet = [frame for frame in robot.frames if frame.is_foot]
+    narrow = {foot.name: tuple((x, float(np.sign(y)) * 0.002, z) for x, y, z in foot.sole) for foot in feet}
+    frames = tuple(replace(frame, sole=narrow.get(frame.name, frame.sole)) for frame in robot.frames)
+    return robot.with_changes(frames=frames)
+
+
+def test_soles_that_cannot_stand_alone_are_said(
+    folder: Path, walker: Mechanism, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The library says it once, before anything is solved; a robot that does not balance hears nothing."""
+    blades = on_blades(walker)
+    retarget_recording(blades, folder / "lafan1.bvh", end=0.1)
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert thin_feet(blades, Balance().margin) in said
+    assert "cannot stand on one of them alone" in said
+    caplog.clear()
+    retarget_recording(blades, folder / "lafan1.bvh", end=0.1, balance="off", pin_feet=False)
+    retarget_recording(walker, folder / "lafan1.bvh", end=0.1)
+    assert not caplog.records
+    save_robot(blades, folder / "blades.robik.json")
+    done = run(folder, "blades.robik.json", "lafan1.bvh", "-o", "blades.csv", "--end", "0.1")
+    assert done.returncode == 0
+    assert done.stderr.count("cannot stand on one of them alone") == 1
 
 
 def test_the_command_gives_the_same_to_the_last_bit(folder: Path, walker: Mechanism) -> None:

@@ -1,7 +1,8 @@
-"""The choice of motors for a robot whose file names none."""
+"""The choice of motors for a robot whose file names none, or not all."""
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from math import inf
 
 import numpy as np
@@ -55,6 +56,31 @@ def chosen_motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
                 bases = held
                 chosen.add(joint.name)
     return [j.name for j in robot.joints if j.name in chosen]
+
+
+def left_out_motors(joints: Iterable[OpenJoint], motors: Container[str], decided: Container[str]) -> list[str]:
+    """Return the joints of a tree that have motors although their file names only others.
+
+    Descriptions of an arm, a leg or a gripper come with transmissions of their own, and files join such with ones that
+    have none. A motor's limits of speed and effort tell those joints from casters and pendulums.
+
+    Args:
+        joints: Joints of the tree.
+        motors: Names of those that the file names.
+        decided: Names of coordinates that others decide.
+
+    Returns:
+        Names, in the order of the joints.
+    """
+    return [
+        joint.name
+        for joint in joints
+        if len(joint.motions) == 1
+        and joint.name not in motors
+        and joint.name not in decided
+        and max(joint.velocity_limit, joint.effort_limit) < inf
+        and not is_called_passive(joint)
+    ]
 
 
 def is_called_passive(joint: OpenJoint) -> bool:

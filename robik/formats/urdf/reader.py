@@ -14,6 +14,7 @@ import numpy as np
 from ...errors import FormatError
 from ...mechanism import WORLD, Body, Coupling, Pose, Resistance, Visual
 from ...mechanism.pose import frame_matrix, roll_pitch_yaw
+from ..assembly.motor_choice import left_out_motors
 from ..assembly.open_joint import OpenJoint
 from ..assembly.open_robot import OpenRobot
 from ..imported import SWAPPED, Imported, Notes, listed, reading
@@ -131,7 +132,7 @@ class _Reader:
         bodies = tuple(self.body(element) for element in links.values())
         mimics = tuple(c for element in elements if (c := self.mimic(element, joints)) is not None)
         couplings = (*mimics, *(checked(coupling, joints, beside) for coupling in beside.couplings))
-        tree = self.with_motors(joints, beside)
+        tree = self.with_motors(joints, beside, couplings)
         closers = joints_of_loops(beside.loops, links, tree)
         name = self.root.get("name") or self.path.stem
         robot = OpenRobot(name, bodies, (*tree, *closers), couplings=couplings, lacks_motors=beside.motors == ())
@@ -352,10 +353,10 @@ class _Reader:
             name, name, leader, (number(mimic, "offset", where, 0.0), number(mimic, "multiplier", where, 1.0))
         )
 
-    def with_motors(self, joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
+    def with_motors(self, joints: list[OpenJoint], beside: Loops, couplings: Iterable[Coupling]) -> list[OpenJoint]:
         """Return the joints with those actuated that the side file names.
 
-        Else those of the transmissions and of `ros2_control`.
+        Else those of the transmissions and of `ros2_control`, and joints with a motor's limits that these leave out.
         """
         motors, source = beside.motors, Path(beside.source).name
         if motors is None:
@@ -366,6 +367,11 @@ class _Reader:
         for name in motors:
             if name not in movable:
                 self.notes.add(f"{source} names it as a motor, but no joint of that name moves", name)
+        if beside.motors is None and not beside.loops and not movable.isdisjoint(motors):
+            left_out = left_out_motors(joints, motors, {coupling.follower for coupling in couplings})
+            for name in left_out:
+                self.report.add(f"{source} does not name it, but its limits of speed and effort are a motor's", name)
+            motors = (*motors, *left_out)
         return [replace(j, actuated=True) if j.name in motors and j.motions else j for j in joints]
 
 

@@ -112,7 +112,9 @@ class _Writer:
         """Return the side file's content, empty where none is needed."""
         content = {"loops": self.loops, "joints": self.balls, "rest": self.rest, "couplings": self.couplings}
         content = {key: value for key, value in content.items() if value}
-        return {**content, "motors": []} if self.tree.lacks_motors else content
+        undriven = [joint for joint in self.mechanism.joints if not joint.actuated]
+        looks_driven = any(max(joint.velocity_limit, joint.effort_limit) < inf for joint in undriven)
+        return {**content, "motors": self.driven} if self.tree.lacks_motors or looks_driven else content
 
     # Links
 
