@@ -124,13 +124,18 @@ def _tell_feet(found: Retargeted, balance: Balance) -> None:
 
 def _told(motion: Motion) -> str:
     """Return how good a motion is, in words."""
+    import numpy as np
+
     from ..motions import report_summary
 
-    found = report_summary(motion)
+    found, off = report_summary(motion), "no target has a place"
+    if motion.report is not None and not np.isnan(motion.report.position_error).all():
+        off = (
+            f"off by {1e3 * found['position_error_mean_m']:.3g} mm on average, "
+            f"{1e3 * found['position_error_max_m']:.3g} mm at most"
+        )
     return (
-        f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; "
-        f"off by {1e3 * found['position_error_mean_m']:.3g} mm on average, "
-        f"{1e3 * found['position_error_max_m']:.3g} mm at most, "
+        f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; {off}, "
         f"closed to {found['constraint_residual_max']:.1g} m; "
         f"{found['frames'] - len(found['frames_short'])} frames meet their targets,"
         f" {len(found['frames_nearly'])} more nearly; "

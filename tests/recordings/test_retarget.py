@@ -120,6 +120,15 @@ def test_bad_input_gets_one_line(folder: Path, case: str) -> None:
     assert not (folder / "w.csv").exists()
 
 
+def test_where_no_target_has_a_place_nothing_is_said_of_one(folder: Path) -> None:
+    turned = {"frame": "torso", "bone": "Hips", "position_weight": [0.0, 0.0, 0.0]}
+    mapping = {"format": "robik-mapping", "version": 1, "targets": [turned]}
+    (folder / "turned.json").write_text(json.dumps(mapping))
+    done = run(folder, "walker", "lafan1.bvh", "-o", "turned.csv", "--mapping", "turned.json", "--no-keep-apart")
+    assert done.returncode == 0, done.stderr
+    assert "ms each; no target has a place, closed to" in done.stdout
+
+
 def test_limits_of_acceleration_are_kept_by_looking_ahead(folder: Path, walker: Mechanism) -> None:
     """A walk that is held frame by frame needs many times the acceleration; the file keeps what is asked."""
     done = run(folder, "walker", "lafan1.bvh", "-o", "ahead.csv", "--no-keep-apart", "--acceleration", "6")
