@@ -182,6 +182,8 @@ class Stream:
         self.schedule.start()
         last, ending = -1, Outcome.DONE
         while not guide.is_over or last < 0:
+            if last >= 0 and self._is_stalled():  # before the heartbeat: who was asleep has missed it as well
+                return Outcome.STALLED
             wished = self._wishes.outcome
             if wished is Outcome.ABANDONED:
                 return wished
@@ -191,10 +193,9 @@ class Stream:
                 max(0, last) + ceil(guide.left / self.schedule.period - 1e-6) if guide.left < inf else inf
             )
             periods = number - last if last >= 0 else 0
-            if last >= 0 and (stall := time.perf_counter() - self._sent - self.schedule.period) > STALL:
-                if stall > self._longest_stall:
-                    self.stall = stall
-                    return Outcome.STALLED
+            if last >= 0 and self._is_stalled():
+                return Outcome.STALLED
+            if last >= 0 and self._still() > STALL:
                 guide.stand()  # the servos have stood meanwhile: time slows, and nothing is caught up with
                 self.schedule.restart()
                 periods = 1
@@ -211,6 +212,16 @@ class Stream:
             self._tell()
         self._finish_looks()
         return Outcome.FAILED if self.trouble else ending
+
+    def _still(self) -> float:
+        """Return for how long this computer has stood still since the last goals, beyond their period [s]."""
+        return time.perf_counter() - self._sent - self.schedule.period
+
+    def _is_stalled(self) -> bool:
+        """Return whether it stood still for longer than the watchdog waits; `stall` is how long then."""
+        still = self._still()
+        self.stall = still if still > self._longest_stall else 0.0
+        return self.stall > 0.0
 
     def _righted(self, at: float, values: np.ndarray, seconds: float) -> np.ndarray:
         """Return values (n,) that right the robot, where something does."""

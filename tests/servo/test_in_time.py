@@ -164,6 +164,25 @@ def test_a_computer_that_stood_still_for_too_long_sends_nothing_more(stage, time
     assert stage.status.torque
 
 
+@pytest.mark.parametrize("offset", np.linspace(0.0, 1.0 / RATE, 12, endpoint=False))
+def test_who_was_asleep_has_missed_the_heartbeat_as_well(time, monkeypatch, offset):
+    """Whatever the process was about: it says that the computer stood still, and not that its owner is gone."""
+    stage = Stage(time, CHAIN, replace(CALM, heartbeat=1.0), monkeypatch)
+    stage.session.torque_on()
+    asleep = time.now + 3.0 + offset
+
+    def beat() -> None:
+        stage.wishes.beat()
+        if time.now < asleep - 0.5:
+            time.at(time.now + 0.5, beat)
+        else:
+            time.at(asleep, lambda: setattr(time, "now", time.now + CALM.watchdog + 0.5))
+
+    time.at(time.now, beat)
+    with pytest.raises(ServoError, match=r"this computer stood still for [23]\.\d s: 4 of 4 servos were stopped"):
+        stage.session.play(Along(wave(20.0), CHAIN), False, 1 / 60)
+
+
 def test_live_goes_on_from_a_stand_after_a_stall(stage, time):
     stage.session.torque_on()
     stage.wishes.wish.set(np.full(len(NAMES), 2.4))
