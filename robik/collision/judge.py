@@ -6,7 +6,7 @@ where the robot's are, so loops need not be told. Obstacles are further bodies, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import combinations, product
 from typing import Any
@@ -102,15 +102,9 @@ class Judge:
         Returns:
             Distances (T, p) [m], negative where they are in each other, at most `most`.
         """
-        mujoco, model, data = self._mujoco, self._model, self._data
-        geoms = {number: np.flatnonzero(self._of == number).tolist() for number in self._numbers}
-        between = [list(product(geoms[a], geoms[b])) for a, b in pairs]
-        found = np.full((len(position), len(between)), most)
-        for k, pose in enumerate(self._poses(position, quaternion)):
-            data.qpos[:] = pose
-            mujoco.mj_kinematics(model, data)
-            for p, shapes in enumerate(between):
-                found[k, p] = min(mujoco.mj_geomDistance(model, data, i, j, most, None) for i, j in shapes)
+        found = np.full((len(position), len(pairs)), most)
+        for k, p, distance, _ in self._near(position, quaternion, pairs, most):
+            found[k, p] = min(found[k, p], distance)
         return found
 
     def touching(self, position: np.ndarray, quaternion: np.ndarray) -> list[tuple[Pair, float, np.ndarray]]:
@@ -150,22 +144,30 @@ class Judge:
             Distances (T, p) [m], negative where they are in each other, at most `most`; unit vectors (T, p, 3) out of
             the second body towards the first, zero where they are further apart.
         """
+        found, ways = np.full((len(position), len(pairs)), most), np.zeros((len(position), len(pairs), 3))
+        for k, p, distance, ends in self._near(position, quaternion, pairs, most):
+            if distance < found[k, p]:
+                found[k, p] = distance
+                ways[k, p] = (ends[:3] - ends[3:]) / distance if abs(distance) > LEAST else 0.0
+        lengths = np.linalg.norm(ways, axis=2, keepdims=True)
+        return found, np.divide(ways, lengths, out=np.zeros_like(ways), where=lengths > 0.5)
+
+    def _near(
+        self, position: np.ndarray, quaternion: np.ndarray, pairs: Sequence[Pair], most: float
+    ) -> Iterator[tuple[int, int, float, np.ndarray]]:
+        """Yield pose, pair, distance [m] and ends (6,) [m] of each two shapes whose bounding spheres are near."""
         mujoco, model, data = self._mujoco, self._model, self._data
         geoms = {number: np.flatnonzero(self._of == number).tolist() for number in self._numbers}
-        between = [list(product(geoms[a], geoms[b])) for a, b in pairs]
-        found, ways = np.full((len(position), len(between)), most), np.zeros((len(position), len(between), 3))
-        ends = np.zeros(6)
+        between = [(p, i, j) for p, (a, b) in enumerate(pairs) for i, j in product(geoms[a], geoms[b])]
+        first, second = np.array([(i, j) for _, i, j in between], dtype=int).reshape(-1, 2).T
+        reach, ends = model.geom_rbound[first] + model.geom_rbound[second] + most, np.zeros(6)
         for k, pose in enumerate(self._poses(position, quaternion)):
             data.qpos[:] = pose
             mujoco.mj_kinematics(model, data)
-            for p, shapes in enumerate(between):
-                for i, j in shapes:
-                    distance = mujoco.mj_geomDistance(model, data, i, j, most, ends)
-                    if distance < found[k, p]:
-                        found[k, p] = distance
-                        ways[k, p] = (ends[:3] - ends[3:]) / distance if abs(distance) > LEAST else 0.0
-        lengths = np.linalg.norm(ways, axis=2, keepdims=True)
-        return found, np.divide(ways, lengths, out=np.zeros_like(ways), where=lengths > 0.5)
+            apart = np.linalg.norm(data.geom_xpos[first] - data.geom_xpos[second], axis=1)
+            for n in np.flatnonzero(apart <= reach).tolist():
+                p, i, j = between[n]
+                yield k, p, mujoco.mj_geomDistance(model, data, i, j, most, ends), ends
 
     def _poses(self, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
         """Return the poses of the bodies with shapes as MuJoCo's coordinates (T, 7 b)."""
