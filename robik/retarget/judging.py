@@ -101,7 +101,7 @@ def make_report(
     missed = misses(mechanism, clip, settings, off, asked.errors)
     late = contacts.late() if settings.contacts == "hold" else {}
     short = sorted({*np.flatnonzero(missed.worst > 1.0).tolist(), *also, *late})
-    velocity, acceleration, jerk = _rates(mechanism, values, clip.times)
+    velocity, acceleration, jerk = rates(mechanism, values, clip.times)
     nothing = np.zeros(len(values))
     return Report(
         targets=tuple(clip.tracks),
@@ -127,8 +127,17 @@ def make_report(
     )
 
 
-def _rates(mechanism: Mechanism, values: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return velocities, accelerations and jerks (T, A) of actuator values (T, A); 0 where a frame has none."""
+def rates(mechanism: Mechanism, values: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return velocities, accelerations and jerks of actuators, as reports have them.
+
+    Args:
+        mechanism: The robot.
+        values: Values (T, A) [rad or m].
+        times: Times (T,) [s].
+
+    Returns:
+        Each (T, A), 0 where a frame has none: velocities are those of the step into the frame.
+    """
     velocity, acceleration, jerk = (np.zeros_like(values) for _ in range(3))
     _, at, change = (order.of(values) for order in differences(times))
     velocity[1:], acceleration[1:-1], jerk[2:-1] = speeds(mechanism, values, times), at, change

@@ -112,8 +112,9 @@ class Way:
         Returns:
             Derivatives (T, B, A); zero where the loops of either do not close.
         """
-        names = [next(own for own, (there, _) in self._known.items() if there == name) for name in self.drivers]
-        signs = np.array([self._known[name][1] for name in names])
+        giving = {there: (name, sign) for name, (there, sign) in self._known.items()}
+        names = [giving[driver][0] for driver in self.drivers]
+        signs = np.array([giving[driver][1] for driver in self.drivers])
         given, here = _in_tree(self.source, names).linearized(values, names)
         _, there = _in_tree(self._driven, self.target.actuators).linearized(signs * given, self.target.actuators)
         return there @ (signs[:, None] * here)

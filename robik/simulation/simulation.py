@@ -94,11 +94,11 @@ class Simulation:
         self._sole_ids = np.array([k for _, k in soles], dtype=int)
         self._foot_of = np.array([job.feet.index(foot) for foot, _ in soles], dtype=int)
         self._base = m.body(job.body).id if job.body else -1
-        self._chunk = CHUNK * self._steps()
+        self._chunk = CHUNK * self._choose_integrator()
         self._rest_up = np.eye(3)
 
-    def _steps(self) -> int:
-        """Return how many steps a millisecond takes, and take Euler's integrator where they are enough for it.
+    def _choose_integrator(self) -> int:
+        """Set Euler's integrator and its step where that is stable; return how many steps a millisecond takes.
 
         MuJoCo's implicit one, which the scene names, is always stable, but adds step · damping to the inertia that a
         motor brakes: motors as stiff as legs need feel several times their rotors then, and a robot that falls stands.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from bpy.types import Area, Object, Region, Scene
 
-from ...robik.clip_solver.bounds import differences
 from ...robik.mechanism import Mechanism
+from ...robik.retarget.judging import rates
 from ...robik.retiming.limits import limits_of
 from ..animation.actions import curves_of, read_curves
 from ..bake.curves import baked_frames
@@ -89,27 +89,24 @@ def motor_curves(root: Object, scene: Scene, what: str) -> MotorCurves | None:
 
 
 def _rates(root: Object, scene: Scene, order: int) -> MotorCurves | None:
-    """Return speeds, accelerations or jerks, by their order from 0 on; where reports have them."""
+    """Return speeds, accelerations or jerks, by their order from 0 on."""
     mechanism, bake = read_moving_parts(root), root.robik.robot.bake
     if not _is_keyed(root, mechanism):
         return None
     given = [value if bake.look_ahead and value > 0 else None for value in (bake.acceleration, bake.jerk)]
     limits = limits_of(mechanism, *given).over_time[order]
-    known = np.flatnonzero(np.isfinite(limits) & np.isfinite(mechanism.actuator_velocity_limits))
+    is_given = order > 0 and given[order - 1] is not None
+    known = np.flatnonzero(is_given | np.isfinite(mechanism.actuator_velocity_limits))
     kept = kept_clip(root)
     frames = kept.frames if kept is not None else baked_frames(root, mechanism)
     if not len(known) or len(frames) < order + 2:
         return None
-    values = read_curves(root, [(data_path(mechanism.actuators[k]), 0) for k in known], frames)
-    rates = np.zeros_like(values)
-    rates[(order + 2) // 2 : len(rates) - (order + 1) // 2] = np.abs(
-        differences(times_of(scene, frames))[order].of(values)
-    )
+    values = read_curves(root, [(data_path(name), 0) for name in mechanism.actuators], frames)
     return MotorCurves(
         title=f"Motor {('speeds', 'accelerations', 'jerks')[order]}",
         frames=frames,
         names=tuple(mechanism.actuators[k] for k in known),
-        values=rates,
+        values=np.abs(rates(mechanism, values, times_of(scene, frames))[order][:, known]),
         limits=limits[known],
         units=tuple(f"{mechanism.actuator_units[k]}/s{('', '²', '³')[order]}" for k in known),
     )

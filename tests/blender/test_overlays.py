@@ -244,7 +244,8 @@ def test_motor_graph_of_accelerations_and_jerks_keeps_the_bake_s_limits() -> Non
         curves = graph.motor_curves(root, scene, what)
         assert limit is None or curves.limits == pytest.approx(limit)
         assert curves.shares.max() <= 1.01, "curves have single precision"
-    assert graph.motor_curves(root, scene, "ACCELERATION").shares.max() > 0.9 < free.values.max() / 40.0
+    assert free.values.max() > 40.0, "there is something to be kept"
+    assert graph.motor_curves(root, scene, "ACCELERATION").shares.max() > 0.9, "and it is used"
 
 
 def test_the_ground_carries_the_robot_s_weight_and_motors_show_their_torque() -> None:

@@ -15,6 +15,7 @@ from robik.bench.walking import walk_clip
 from robik.cli import main
 from robik.clips.clip import TargetClip, Track, save_clip
 from robik.collision.files import told_collisions
+from robik.collision.judge import Judge
 from robik.collision.measure import measure_penetration, with_penetration
 from robik.collision.pairs import pairs_that_can_touch
 from robik.collision.shapes import CollisionShape, capsule, hull_or_capsule
@@ -129,6 +130,25 @@ def chain() -> tuple[Mechanism, list[CollisionShape]]:
     shapes += [CollisionShape(body="l2", kind="sphere", size=(0.3,), pose=Pose((-1.0, 0.0, 0.0)))]
     shapes += [CollisionShape(body="l4", kind="sphere", size=(2.0,))]
     return Mechanism("chain", bodies, joints), shapes
+
+
+def test_what_is_near_is_measured_wherever_on_its_body_it_is() -> None:
+    """Shapes far from their bodies' origins: those within reach have the distances that all of them have."""
+    rng = np.random.default_rng(4)
+    aside = Pose((0.0, 0.4, 0.0))
+    shapes = (
+        CollisionShape(body="a", kind="capsule", size=(0.05, 0.3)),
+        CollisionShape(body="a", kind="hull", points=0.2 * CUBE + [1.5, 0.0, 0.0]),
+        CollisionShape(body="b", kind="box", size=(0.3, 0.02, 0.1), pose=aside),
+        CollisionShape(body="b", kind="sphere", size=(0.1,)),
+    )
+    judge = Judge(LOOSE, shapes)
+    motion = motion_of(rng.uniform(-0.8, 0.8, (300, 3)), Rotation.random(300, random_state=4))
+    poses = motion.position, motion.quaternion
+    all_of_them, near = (judge.distances(*poses, [(0, 1)], most)[:, 0] for most in (100.0, 0.3))
+    assert 30 < (all_of_them < 0.3).sum() < 270
+    np.testing.assert_allclose(near, np.minimum(all_of_them, 0.3), atol=1e-6)
+    np.testing.assert_array_equal(judge.ways(*poses, [(0, 1)], 0.3)[0][:, 0], near)
 
 
 def test_pairs_that_are_joined_or_touch_in_rest_are_left_out() -> None:

@@ -61,9 +61,10 @@ def test_joints_with_a_motors_limits_that_transmissions_leave_out_have_motors(tm
         + joint("finger", "prismatic", "b", "c", limit)
         + joint("caster", "continuous", "b", "d")
         + joint("passive_roll", "revolute", "b", "e", limit)
+        + joint("suspension_left", "prismatic", "b", "g", limit)
         + joint("twin", "prismatic", "b", "f", f'{limit}<mimic joint="finger"/>')
     )
-    links = "".join(f'<link name="{name}"/>' for name in "cdef")
+    links = "".join(f'<link name="{name}"/>' for name in "cdefg")
     drive = '<transmission name="t"><joint name="finger"/><actuator name="m"/></transmission>'
     imported = import_robot(write(tmp_path, joints + drive, links))
     assert imported.mechanism.actuators == ("arm", "finger")

@@ -189,8 +189,8 @@ def test_a_ball_with_a_motor_is_refused() -> None:
         transfer(robot, robot, swinging(robot, 6))
 
 
-def test_torques_where_a_loop_is_cut_at_the_joint_that_both_models_name() -> None:
-    """A joint without limits that no motor moves is cut, unless it is asked; motion and power go through it alike."""
+def test_derivatives_of_a_joint_that_would_be_cut_are_those_of_the_closed_loop() -> None:
+    """A joint without limits that no motor moves may be cut, unless it is asked for."""
     plain, linked = waist(False), waist(True)
     asked = build_topology(linked, ("waist_pitch", "waist_roll", *linked.actuators))
     assert {"waist_pitch", "waist_roll", *linked.actuators} <= {*asked.dofs}

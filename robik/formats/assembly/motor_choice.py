@@ -14,7 +14,7 @@ from .open_robot import OpenRobot
 
 AWAY = 0.05  # rad, or of the robot's size: how far to look beside a pose that may be singular
 HARDLY = 1e-4  # of the motions that are left: a coordinate that moves less follows from others, but for rounding
-PASSIVE = "passive"  # in the name of a joint that is not meant to be driven
+PASSIVE = ("passive", "suspension")  # in the name of a joint that is not meant to be driven
 
 
 def chosen_motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
@@ -90,9 +90,9 @@ def is_called_passive(joint: OpenJoint) -> bool:
         joint: The joint.
 
     Returns:
-        True if the name contains "passive".
+        True if the name contains one of the words `PASSIVE`.
     """
-    return PASSIVE in joint.name.lower()
+    return any(word in joint.name.lower() for word in PASSIVE)
 
 
 def _held(bases: list[np.ndarray], rows: list[tuple[int, int]]) -> list[np.ndarray] | None:
