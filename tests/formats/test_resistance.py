@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import radians
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import mujoco
 import numpy as np
 import pytest
 
+from robik import robots
 from robik.errors import FormatError
 from robik.formats import import_robot, load_robot, save_robot
-from robik.mechanism import Mechanism, Resistance
+from robik.mechanism import Body, Joint, Mechanism, Resistance
 from robik.mechanism.resistance import FREE
 
 MJCF = """<mujoco model="legs"><compiler angle="degree"/>
@@ -109,10 +111,26 @@ def test_urdf_is_read_and_written(tmp_path: Path) -> None:
     assert "run: its friction is negative, so it was left out" in imported.warnings
 
 
+def test_balls_and_joints_that_close_loops_in_urdf(tmp_path: Path) -> None:
+    """A ball is a floating joint there, with its own dynamics; of a loop the file says nothing."""
+    robot = robots.load("four_bar")
+    damped = Resistance(0.0, 0.3)
+    joints = tuple(replace(joint, resistance=damped) for joint in robot.joints if joint.motions)
+    looped = robot.with_changes(joints=(*(j for j in robot.joints if not j.motions), *joints))
+    said = save_robot(looped, tmp_path / "loop.urdf")
+    [note] = [line for line in said if "URDF has no friction, damping or spring for a joint that closes" in line]
+    again = of(load_robot(tmp_path / "loop.urdf"))
+    lost = {name for name, own in again.items() if own != of(looped)[name]}
+    assert lost == {note.partition(":")[0]}
+    ball = Mechanism("ball", (Body("a"),), (Joint("b", "spherical", "world", "a", resistance=damped),))
+    save_robot(ball, tmp_path / "ball.urdf")
+    assert of(load_robot(tmp_path / "ball.urdf")) == {"b": damped}
+
+
 def test_urdf_says_what_it_has_no_place_for(tmp_path: Path) -> None:
     robot = load_robot(written(tmp_path, "legs.xml", MJCF.replace('name="rod" type="slide"', 'name="rod"')))
     said = save_robot(robot, tmp_path / "legs.urdf")
-    assert any("knee, rod: URDF has no place for the armature or spring" in line for line in said)
+    assert any("knee, rod, ball: URDF has no place for the armature or spring" in line for line in said)
 
 
 def test_sdf_is_read(tmp_path: Path) -> None:

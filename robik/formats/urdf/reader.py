@@ -264,7 +264,8 @@ class _Reader:
         if replaced is not None:
             frame = Pose.of(frame_matrix(*replaced[1:], where), (0, 0, 0))
             self.report.add(f"its type is {replaced[0]}, as {Path(beside.source).name} says", name)
-            return OpenJoint(name, replaced[0], parent, child, near=near @ frame, far=frame)
+            own = self.resistance(element, name)
+            return OpenJoint(name, replaced[0], parent, child, near=near @ frame, far=frame, resistance=own)
         if TYPES[kind] in ("fixed", "free"):
             return OpenJoint(name, TYPES[kind], parent, child, near=near)
         axis = element.find("axis")

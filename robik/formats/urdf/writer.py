@@ -11,6 +11,7 @@ import numpy as np
 from ...files import write_whole
 from ...mechanism import WORLD, Body, Joint, Mechanism, Pose, Resistance, Visual
 from ...mechanism.constraints import joint_matrices, rotation_vector_matrix
+from ...mechanism.resistance import FREE
 from ..export_tree import Branch, ExportTree, Motion, export_tree
 from ..imported import Notes
 from ..mesh_files import split_inner
@@ -101,6 +102,8 @@ class _Writer:
                     self.notes.add("URDF has no place for its sole", frame.name)
             for joint in self.tree.cuts:
                 self.closer(joint)
+                if joint.resistance != FREE:
+                    self.notes.add("URDF has no friction, damping or spring for a joint that closes a loop", joint.name)
             for name in self.driven:
                 self.transmission(name)
             for joint in self.mechanism.actuated:
@@ -206,7 +209,8 @@ class _Writer:
             self.notes.add("URDF has no ball, so it is a floating joint that the side file makes one", motion.name)
             if joint is not None and min(joint.cone, joint.turn_limit) < inf:
                 self.notes.add("URDF has no limits for a ball", motion.name)
-            self.joint(motion.name, "floating", parent, link, at_rest)
+            own = self.dynamics(self.resistance[motion.name], motion.name)
+            self.joint(motion.name, "floating", parent, link, at_rest, dynamics=own)
             return
         back = -motion.rest * axis
         undone = (
