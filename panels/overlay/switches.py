@@ -27,7 +27,7 @@ def _draw_switches(layout: UILayout, context: Context) -> None:
     for name in ("com", "com_target", "support", "forces", "errors", "joints", "penetration", "diagnosis", "graph"):
         grid.prop(show, name, toggle=True)
     if show.graph:
-        layout.prop(show, "graph_of", text="Motor Graph")
+        layout.prop(show, "graph_of", text="Graph")
     layout.label(text="Motors show their")
     layout.row(align=True).prop(show, "motors", expand=True)
     layout.label(text="In timeline and graph editor")

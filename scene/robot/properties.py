@@ -129,12 +129,17 @@ class RobikJoint(PropertyGroup):
         name="Velocity Limit", description="Of the motor [rad/s or m/s]", min=0.0, default=LARGEST
     )
     effort_limit: FloatProperty(name="Effort Limit", description="Of the motor [N m or N]", min=0.0, default=LARGEST)
-    friction: FloatProperty(name="Friction", description="Of the joint itself, at any speed [N m or N]", min=0.0)
-    damping: FloatProperty(name="Damping", description="Of the joint itself, per speed [N m s/rad or N s/m]", min=0.0)
+    friction: FloatProperty(
+        name="Friction", description="Of the joint itself, at any speed [N m or N]", min=0.0, precision=4
+    )
+    damping: FloatProperty(
+        name="Damping", description="Of the joint itself, per speed [N m s/rad or N s/m]", min=0.0, precision=4
+    )
     armature: FloatProperty(
         name="Armature",
         description="Inertia of what turns with the joint beyond its bodies, as a rotor behind a gear [kg m² or kg]",
         min=0.0,
+        precision=5,
     )
     stiffness: FloatProperty(name="Spring", description="Stiffness of a spring in the joint [N m/rad or N/m]", min=0.0)
     relaxed: FloatProperty(name="Relaxed At", description="Where the spring pulls nowhere [rad or m]")

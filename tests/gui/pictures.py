@@ -60,7 +60,9 @@ def shoot() -> Iterator[float]:
     install(ARCHIVE)
     yield from start()
     yield from tutorial()
+    bpy.context.scene.robik.overlays.graph = True  # so that its menu is in the picture
     yield from panels(PANELS)
+    bpy.context.scene.robik.overlays.graph = False
     yield from overlays()
     yield from graph()
     yield from editors()
