@@ -58,26 +58,12 @@ class ClipSolver:
         self._solver, self._flat, self._tables = solver, solver.flat, solver.tables
         self._cyclic = cyclic
         count = len(times) - cyclic
-        rest = solver.topology.rest
         self._targets = clip_targets
         self.stances = Stances(solver, solver.contacts if isinstance(solver, StandingSolver) else {}, count)
         self._beside = self.stances.air.beside
         self.bounds = bounds_of(solver, q, cyclic)
         self.orders = differences(times[:count], times[-1] - times[0] if cyclic else None, rests=held is None)
-        around = np.arange(count)
-        steps = np.concatenate([[times[-1] - times[-2] if cyclic else FIRST], np.diff(times[:count])])
-        self._frames = by_reference(
-            Frames(
-                q=q[:count].copy(),
-                previous=np.where(around > 0, around - 1, count - 1 if cyclic else -1),
-                following=np.where(around < count - 1, around + 1, 0 if cyclic else -1),
-                targets=clip_targets.targets,
-                dt=steps**2 / FIRST,
-                missed=np.zeros((count, len(self._flat.cluster_on))),
-                rest=rest.copy(),
-                rows=self.bounds.dof,
-            )
-        )
+        self._frames = self._copied(times, q, cyclic)
         moving = np.ones(count, bool) if held is None else ~held[:count]
         order = _folded(count)[moving[_folded(count)]] if cyclic else np.flatnonzero(moving)
         self._begun = q[:count].copy()
@@ -94,6 +80,24 @@ class ClipSolver:
             enough=enough,
             nothing=min(NOTHING, enough * enough) * count,
             tie=lambda stance: self._tie(stance.beside),
+        )
+
+    def _copied(self, times: np.ndarray, q: np.ndarray, cyclic: bool) -> Frames:
+        """Return the frames at times (T,) [s], with a copy of their coordinates q (T, nq)."""
+        count = len(times) - cyclic
+        around = np.arange(count)
+        steps = np.concatenate([[times[-1] - times[-2] if cyclic else FIRST], np.diff(times[:count])])
+        return by_reference(
+            Frames(
+                q=q[:count].copy(),
+                previous=np.where(around > 0, around - 1, count - 1 if cyclic else -1),
+                following=np.where(around < count - 1, around + 1, 0 if cyclic else -1),
+                targets=self._targets.targets,
+                dt=steps**2 / FIRST,
+                missed=np.zeros((count, len(self._flat.cluster_on))),
+                rest=self._solver.topology.rest.copy(),
+                rows=self.bounds.dof,
+            )
         )
 
     def steps(self) -> Iterator[int]:
@@ -189,12 +193,12 @@ class ClipSolver:
 
     @property
     def iterations(self) -> int:
-        """Iterations that were taken."""
+        """Return the iterations that were taken."""
         return self._improver.iterations
 
     @property
     def converged(self) -> bool:
-        """Whether next to nothing is left to gain."""
+        """Return whether next to nothing is left to gain."""
         return self._improver.converged
 
     @property

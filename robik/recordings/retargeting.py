@@ -165,10 +165,7 @@ def follow(
         walled, motion = yield from solved_apart(clip, passes.solve, apart)
         return walled, (yield from passes.finish(motion))
 
-    followed, made = finish(
-        solved(),
-        None if progress is None else lambda done: progress(done, len(clip.times)),
-    )
+    followed, made = finish(solved(), progress and (lambda done: progress(done, len(clip.times))))
     made = with_kept_balance(mechanism, followed, made)
     return Retargeted(
         mechanism=mechanism, rows=tuple(asked), following=following, clip=followed, settings=solver, motion=made
