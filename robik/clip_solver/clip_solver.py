@@ -22,7 +22,7 @@ from .model import Frames, Neighbours, state_frames, value_frames
 from .stances import MET, NEAR, Stances
 
 MOST = 12  # iterations
-ENOUGH = 3e-3  # of the merit: a step that promises less is the last
+ENOUGH = 1e-3  # of the merit: a step that promises less is the last
 NOTHING = 1e-9  # of the objective of a frame: 0.02 mm, for a robot of half a metre
 FIRM = 1e3  # times the weight of other targets: what contacts are asked for with that are not held
 ROUNDS = 2  # in which contacts are held after all, or let go for a bound
