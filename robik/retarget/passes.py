@@ -24,13 +24,8 @@ class Passes:
         return len(self._all)
 
     @property
-    def first(self) -> Retargeting:
-        """The retargeting without walls."""
-        return self._all[0]
-
-    @property
     def last(self) -> Retargeting:
-        """The retargeting that is under way."""
+        """The retargeting that is under way, and of what came out in the end."""
         return self._all[-1]
 
     def solve(self, clip: TargetClip) -> Generator[int, None, Motion]:
