@@ -15,7 +15,7 @@ import numpy as np
 from ..ik.solver import Solver
 from ..kinematics.assembly import ROUNDING
 from ..mechanism.constraints import SLIDE
-from .bounds import Bounds, Differences, excess
+from .bounds import Bounds, Differences, beyond, excess
 from .independent_motors import make_independent
 from .model import Frames, Model, miss_frames, model_frames, new_model, step_frames, value_frames
 from .program import Program, Step
@@ -81,7 +81,7 @@ class Improver:
         self._may[order] = True
         self._most, self._enough, self._nothing = most, enough, nothing
         self._most_independent, self._price = 1, 0.0
-        self._stuck = np.zeros(len(frames.q), bool)
+        self._stuck, self._short = np.zeros(len(frames.q), bool), False  # frames that stay; whether steps of any failed
         self.iterations, self.converged, self.infeasible = 0, False, False
 
     def steps(self) -> Iterator[int]:
@@ -93,7 +93,7 @@ class Improver:
         frames, done = self._frames, 0
         self.converged, self.infeasible, self._price = False, False, 0.0
         multipliers = Multipliers(len(frames.q), len(self._bounds.dof), self._orders)
-        self._stuck = np.zeros(len(frames.q), bool)
+        self._stuck, self._short = np.zeros(len(frames.q), bool), False
         make_independent(self._stances, frames.q, self._bounds.motors)
         while done < self._most and not self.converged:
             if self.iterations < SETTLED:
@@ -102,7 +102,7 @@ class Improver:
             quadratic = Quadratic.of(model, frames.previous, unbounded(model))
             spans = self._spans(model, quadratic, values, multipliers)
             if not spans.count:
-                self.converged = True
+                self.converged = not self._short
                 break
             program, step, spans = self._planned(model, quadratic, values, spans)
             if not step.solved:
@@ -129,12 +129,16 @@ class Improver:
         moves = widened(wanting & may, self._times) & may
         return Spans(moves, previous, self._orders, True)
 
+    def _excess(self, spans: Spans, values: np.ndarray) -> np.ndarray:
+        """Return the sums (S,) over each span of what values (T, R) have beyond bounds."""
+        return spans.excess(beyond(self._bounds, self._orders, values))
+
     def _beyond(self, values: np.ndarray) -> np.ndarray:
         """Return which frames (T,) have a part in something that is beyond bounds."""
-        found: np.ndarray = ((values < self._bounds.lower - BENT) | (values > self._bounds.upper + BENT)).any(axis=1)
-        for order, limit in zip(self._orders, self._bounds.limits, strict=True):
-            over = (np.abs(order.of(values, self._bounds.winding)) > (1.0 + BENT) * limit).any(axis=1)
-            found[order.frames[over]] = True
+        positions, *windows = beyond(self._bounds, self._orders, values)
+        found: np.ndarray = (positions > BENT).any(axis=1)
+        for order, over in zip(self._orders, windows, strict=True):
+            found[order.frames[(over > BENT).any(axis=1)]] = True
         return found
 
     def _planned(
@@ -171,11 +175,11 @@ class Improver:
 
     def _take(self, model: Model, program: Program, step: Step, spans: Spans, values: np.ndarray) -> bool:
         """Go along a step; returns whether any frame moved."""
-        over = spans.excess(self._bounds, values)
+        over = self._excess(spans, values)
         promised = spans.sums(step.decreases) + self._price * (over - spans.sums(program.left_at(step)))
         merit = spans.tied_sums(np.asarray(model.value)) + self._price * over
         whole = float(model.value.sum()) + self._price * self.violation(self._frames.q)
-        self.converged = promised.sum() <= self._enough * whole + self._nothing
+        self.converged = bool(promised.sum() <= self._enough * whole + self._nothing)
         return self._search(model, program, step, spans, merit, promised)
 
     def _search(
@@ -185,7 +189,7 @@ class Improver:
 
         Where dependent motors bend away from their bounds, a whole step is corrected once.
         """
-        over = spans.excess(self._bounds, self._frames.q[:, self._bounds.at])
+        over = self._excess(spans, self._frames.q[:, self._bounds.at])
         scale, noise, left = np.ones(spans.count), 1e-12 * np.abs(merit), spans.sums(program.left_at(step))
         open_, moved = promised > 0.0, False
         self._stuck |= ~self._mine(spans, open_) & (spans.labels >= 0) & (not self._cyclic)
@@ -195,14 +199,15 @@ class Improver:
             least = merit - SUFFICIENT * scale * promised + noise
             found, q = self._try(model, step.dz, scale, spans, open_, least)
             moved, open_ = moved or bool(found.any()), open_ & ~found
-            beyond = spans.excess(self._bounds, q[:, self._bounds.at])
-            if not halving and (open_ & (over < SLIGHT) & (beyond > left + BENT)).any():
+            further = self._excess(spans, q[:, self._bounds.at])
+            if not halving and (open_ & (over < SLIGHT) & (further > left + BENT)).any():
                 bent = program.corrected(step, self._radius(), q[:, self._bounds.at])
                 if bent.solved:
                     found, _ = self._try(model, bent.dz, np.ones(spans.count), spans, open_, least)
                     moved, open_ = moved or bool(found.any()), open_ & ~found
             scale = 0.5 * scale
         self._stuck |= self._mine(spans, open_)
+        self._short |= bool(open_.any())
         return moved
 
     @staticmethod
@@ -226,7 +231,7 @@ class Improver:
         q[~mine] = before[~mine]
         frames.q[:] = q
         value_frames(self._flat, self._tables, self._beside, frames, value)
-        merit = spans.tied_sums(value) + self._price * spans.excess(self._bounds, q[:, self._bounds.at])
+        merit = spans.tied_sums(value) + self._price * self._excess(spans, q[:, self._bounds.at])
         found = chosen & ~opened & (merit <= least)
         back = ~self._mine(spans, found)
         frames.q[back] = before[back]

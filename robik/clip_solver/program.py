@@ -32,14 +32,12 @@ class Step:
     Attributes:
         dz: (T, m) step of the independent coordinates; zero where a frame has fewer.
         decreases: (T,) of the objective in each frame, as the model promises them.
-        price: largest multiplier of a row.
         multipliers: of the rows, positive at their upper bounds.
         solved: whether there is a solution; without one the rest means nothing.
     """
 
     dz: np.ndarray
     decreases: np.ndarray
-    price: float
     multipliers: np.ndarray
     solved: bool
 
@@ -47,6 +45,11 @@ class Step:
     def decrease(self) -> float:
         """Decrease of the objective over all frames, as the model promises it."""
         return float(self.decreases.sum())
+
+    @property
+    def price(self) -> float:
+        """Largest multiplier of a row."""
+        return float(np.abs(self.multipliers).max(initial=0.0))
 
 
 class Program:
@@ -150,14 +153,13 @@ class Program:
         dz = np.zeros(self._column.shape)
         dz[self._used] = x[self._column[self._used]]
         self._quadratic.complete(dz, self._order)
-        if (np.abs(dz) > within.max() + 1e-12).any():  # what was eliminated has left the trust region
+        if (np.abs(dz) > within + 1e-12).any():  # what was eliminated has left the trust region
             values, bounds, orders, previous = self._parts
             whole = Quadratic.of(self._model, previous, np.zeros_like(self._quadratic.local))
             return Program(self._model, values, bounds, orders, previous, self._order, self._accuracy, whole).solve(
                 radius, price
             )
-        price = float(np.abs(multipliers).max(initial=0.0))
-        return Step(dz, self._quadratic.decrease(dz), price, multipliers, solved)
+        return Step(dz, self._quadratic.decrease(dz), multipliers, solved)
 
     def left(self, step: Step) -> float:
         """Return the sum of what a step leaves beyond the rows' bounds, to first order.

@@ -45,7 +45,6 @@ class Spans:
         before = np.where(previous >= 0, self.labels[previous], -1)
         self._tied = np.where(moves, self.labels, before)  # a frame's value has its tie to the frame before
         self._windows = [self.labels[order.frames].max(axis=1, initial=-1) for order in orders]
-        self._orders = orders
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return the sums over each span of what frames (T,) have.
@@ -69,22 +68,17 @@ class Spans:
         """
         return self._summed(self._tied, values)
 
-    def excess(self, bounds: Bounds, values: np.ndarray) -> np.ndarray:
-        """Return what is beyond bounds in each span, as `bounds.excess` counts it.
+    def excess(self, beyond: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the sums over each span of what is beyond bounds.
 
         Args:
-            bounds: Of the coordinates.
-            values: (T, R) [rad or m].
+            beyond: As `bounds.beyond` returns it.
 
         Returns:
             Sums (S,).
         """
-        beyond = np.maximum(np.maximum(bounds.lower - values, values - bounds.upper), 0.0).sum(axis=1)
-        total = self.sums(beyond)
-        for order, limit, labels in zip(self._orders, bounds.limits, self._windows, strict=True):
-            over = np.maximum(np.abs(order.of(values, bounds.winding)) / limit - 1.0, 0.0).sum(axis=1)
-            total += self._summed(labels, over)
-        return total
+        parts = zip((self.labels, *self._windows), beyond, strict=True)
+        return sum((self._summed(labels, part.sum(axis=1)) for labels, part in parts), np.zeros(self.count))
 
     def _summed(self, labels: np.ndarray, values: np.ndarray) -> np.ndarray:
         inside = labels >= 0
