@@ -21,7 +21,7 @@ from .improver import Improver
 from .model import Frames, Neighbours, state_frames, value_frames
 from .stances import MET, NEAR, Stances
 
-MOST = 12  # iterations
+MOST = 24  # iterations; the last ones are of few frames
 ENOUGH = 1e-3  # of the merit: a step that promises less is the last
 NOTHING = 1e-9  # of the objective of a frame: 0.02 mm, for a robot of half a metre
 FIRM = 1e3  # times the weight of other targets: what contacts are asked for with that are not held

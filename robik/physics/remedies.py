@@ -146,8 +146,9 @@ class Source:
         clip = balanced(clip, self.mechanism, balance, settings)
         clip = above_ground(self.mechanism, clip, self.walls is not None)
         passes = Passes(lambda each: Retargeting(self.mechanism, each, settings))
-        clip, motion = finish(solved_apart(clip, passes.solve, self.walls() if self.walls else None))
-        return finish(passes.finish(motion)), clip
+        walls = self.walls() if self.walls else None
+        clip, motion = finish(solved_apart(clip, passes.solve, walls, passes.finish))
+        return motion, clip
 
 
 def source_of(

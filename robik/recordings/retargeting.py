@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -159,13 +159,12 @@ def follow(
     clip = replace(clip, obstacles=tuple(obstacles))
     clip = above_ground(mechanism, balanced(clip, mechanism, balance, solver), settings.keep_apart)
 
-    def solved() -> Generator[int, None, tuple[TargetClip, Motion]]:
-        passes = Passes(lambda each: Retargeting(mechanism, each, solver, speed_cost=speed_cost))
-        apart = walls(mechanism) if walls and settings.keep_apart else None
-        walled, motion = yield from solved_apart(clip, passes.solve, apart)
-        return walled, (yield from passes.finish(motion))
-
-    followed, made = finish(solved(), progress and (lambda done: progress(done, len(clip.times))))
+    passes = Passes(lambda each: Retargeting(mechanism, each, solver, speed_cost=speed_cost))
+    apart = walls(mechanism) if walls and settings.keep_apart else None
+    followed, made = finish(
+        solved_apart(clip, passes.solve, apart, passes.finish),
+        None if progress is None else lambda done: progress(done, len(clip.times)),
+    )
     made = with_kept_balance(mechanism, followed, made)
     return Retargeted(
         mechanism=mechanism, rows=tuple(asked), following=following, clip=followed, settings=solver, motion=made

@@ -14,19 +14,30 @@ class Passes:
 
     Args:
         begin: Makes the retargeting of a clip.
+
+    Attributes:
+        last: The retargeting that is under way; None before the first.
     """
 
     def __init__(self, begin: Callable[[TargetClip], Retargeting]):
         self._begin = begin
-        self._all: list[Retargeting] = []
+        self._made: list[tuple[Motion, Retargeting]] = []
+        self._count = 0
+        self.last: Retargeting | None = None
 
     def __len__(self) -> int:
-        return len(self._all)
+        return self._count
 
-    @property
-    def last(self) -> Retargeting:
-        """The retargeting that is under way, and of what came out in the end."""
-        return self._all[-1]
+    def of(self, motion: Motion) -> Retargeting:
+        """Return the retargeting that a motion is of.
+
+        Args:
+            motion: That `solve` or `finish` has returned.
+
+        Returns:
+            The retargeting.
+        """
+        return next(solving for made, solving in self._made if made is motion)
 
     def solve(self, clip: TargetClip) -> Generator[int, None, Motion]:
         """Solve a clip frame by frame.
@@ -37,9 +48,10 @@ class Passes:
         Yields:
             Number of frames that are done. The generator returns the motion.
         """
-        self._all.append(self._begin(clip))
-        yield from self.last.frame_by_frame()
-        return self.last.one_by_one
+        self._count += 1
+        self.last = solving = self._begin(clip)
+        yield from solving.frame_by_frame()
+        return self._keep(solving.one_by_one, solving)
 
     def finish(self, motion: Motion) -> Generator[int, None, Motion]:
         """Solve all frames at once on the walls of the pass that a motion is of, where that is asked for.
@@ -50,7 +62,10 @@ class Passes:
         Yields:
             Number of frames that are as good as done. The generator returns the motion.
         """
-        solving = next(each for each in self._all if each.one_by_one is motion)
-        self._all.append(solving)
+        self.last = solving = self.of(motion)
         yield from solving.finishing()
-        return solving.motion()
+        return self._keep(solving.motion(), solving)
+
+    def _keep(self, motion: Motion, solving: Retargeting) -> Motion:
+        self._made.append((motion, solving))
+        return motion

@@ -104,8 +104,8 @@ def _solved(
     found: list[Motion] = []
 
     def work() -> Iterator[int]:
-        _, motion = yield from solved_apart(clip, passes.solve, walls() if walls else None)
-        found.append((yield from passes.finish(motion)))
+        _, motion = yield from solved_apart(clip, passes.solve, walls() if walls else None, passes.finish)
+        found.append(motion)
 
     for done in in_thread(work()):
         if done is None:
@@ -114,7 +114,7 @@ def _solved(
         else:
             yield Progress(*_stage(passes, request.frames, done, walls is not None))
     motion = found[0]
-    return motion if request.present is None else _blended(passes.last, motion, request.present), preparing
+    return motion if request.present is None else _blended(passes.of(motion), motion, request.present), preparing
 
 
 def _retargeting(request: BakeRequest, clip: TargetClip) -> Retargeting:
@@ -135,7 +135,7 @@ def _stage(passes: Passes, frames: np.ndarray, done: int, again: bool) -> tuple[
     if again:
         share = 1.0 - (1.0 - 0.5 * share) * 0.5 ** (count - 1)
     share = SAMPLING + (1.0 - SAMPLING) * share
-    if passes.last.looks_ahead_now:
+    if passes.last is not None and passes.last.looks_ahead_now:
         return share, f"Looking ahead: {100 * done / len(frames):.0f} %"
     apart = f" with bodies kept apart, pass {count - 1}" if count > 1 else ""
     return share, f"Solving frame {frames[done - 1]:g}{apart}"
