@@ -22,6 +22,7 @@ from .balance import BalancePlan
 from .giving import sole_share
 from .pinning import pin_feet
 from .reach import reaching
+from .rolled_soles import on_rolled_soles
 from .seated import seated_wish
 from .whole_body import passes
 
@@ -260,6 +261,8 @@ def balancing(
         for share, found in passes(plan, mechanism, settings, balance.whole_margin(mechanism), clip, reached):
             clip = found
             yield share
+    if settings is not None and settings.contacts == "hold" and balance.pin_feet:
+        clip = yield from on_rolled_soles(mechanism, clip, settings)
     return clip
 
 
