@@ -20,7 +20,7 @@ from ..kinematics.frames import Anchor, anchor
 from ..kinematics.kernels import close, difference, forward_kinematics, integrate
 from ..kinematics.rotations import quaternion_matrices
 from ..objectives.registry import over_time
-from .memory import Memory, Output
+from .memory import Output, copied, restore
 from .solver import ClipTargets, Solver, Targets
 from .sqp import UNREACHED
 
@@ -199,19 +199,25 @@ class StandingSolver(Solver):
             return
         if k > 0 and self._within(fresh, k, NEAR) and self._attempt(output, k, everything, clip_targets):
             return
-        self._enter(firm, k)
-        before = _copied(self._solver()._memory)
-        self._pull(clip_targets, k, fresh, LATE)
-        self._run(output, k, k + 1, clip_targets)
-        self._pull(clip_targets, k, fresh, 0.0)
-        after = _copied(self._solver()._memory)
+        carried = tuple(name for name in self._held if name in asked)  # what moves stays held before others begin
+        for kept in (carried, firm) if len(firm) < len(carried) < len(asked) else (firm,):
+            held, fresh = self._held, [name for name in asked if name not in kept]
+            self._enter(kept, k, kept != firm)
+            before = copied(self._solver()._memory)
+            self._pull(clip_targets, k, fresh, LATE)
+            done = self._run(output, k, k + 1, clip_targets)
+            self._pull(clip_targets, k, fresh, 0.0)
+            if done or kept == firm:
+                break
+            self._held = held
+        after = copied(self._solver()._memory)
         reached = tuple(name for name in fresh if self._within([name], k, CLOSE))
         alone = [(name,) for name in reached] if len(reached) > 1 else []
         for names in [reached, *alone] if reached else []:
-            _restore(self._solver()._memory, before)
-            if self._attempt(output, k, (*firm, *names), clip_targets, after[0]):
+            restore(self._solver()._memory, before)
+            if self._attempt(output, k, (*kept, *names), clip_targets, after[0]):
                 return
-        _restore(self._solver()._memory, after)
+        restore(self._solver()._memory, after)
 
     def _attempt(
         self, output: Output, k: int, names: tuple[str, ...], clip_targets: ClipTargets, start: np.ndarray | None = None
@@ -225,7 +231,7 @@ class StandingSolver(Solver):
             k: The frame.
             names: Of the contacts.
             clip_targets: As for `solve`.
-            start: What `_copied` holds of a placement to start from; where the motion is going if left out.
+            start: What `copied` holds of a placement to start from; where the motion is going if left out.
 
         Returns:
             False where they cannot be reached.
@@ -244,7 +250,7 @@ class StandingSolver(Solver):
             names: of the contacts, the root first.
             k: the frame.
             given: whether they are not where the robot is, so that the next frame cannot start there.
-            start: what `_copied` holds of the placement where it then starts; where the motion is going if left out.
+            start: what `copied` holds of the placement where it then starts; where the motion is going if left out.
         """
         if names == self._held and not given:
             return
@@ -373,22 +379,6 @@ def _crossed(
         forward_kinematics(old.flat, other)
         R, c = other.R, other.c
     return crossing.coordinates(q[None], lambda b: (R[b][None], c[b][None]))[0]
-
-
-def _copied(memory: Memory) -> list[np.ndarray]:
-    """Return copies of a memory's content, its last placement first."""
-    return [array.copy() for array in _known(memory)]
-
-
-def _restore(memory: Memory, known: list[np.ndarray]) -> None:
-    """Put back what `_copied` has returned."""
-    for array, source in zip(_known(memory), known, strict=True):
-        array[:] = source
-
-
-def _known(memory: Memory) -> list[np.ndarray]:
-    m = memory
-    return [m.last.everything, m.recent, m.earlier, m.frames, m.limited, m.looked, m.missed]
 
 
 def _poses(output: Output, rows: slice) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:

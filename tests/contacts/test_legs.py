@@ -183,3 +183,23 @@ def test_soles_that_lie_flat_are_left_as_they_are(rolls: bool) -> None:
     for name, track in clip.tracks.items():
         assert np.array_equal(found.tracks[name].position, track.position)
         assert found.tracks[name].ground_position is None
+
+
+def test_feet_stay_held_on_what_moves_while_a_hold_is_out_of_reach() -> None:
+    robot = biped(True)
+    up = 0.05 * np.arange(SAMPLES) / 60
+    clip = carried(swaying(robot), up, Rotation.identity(SAMPLES))
+    hips = clip.tracks["pelvis"]
+    late = np.arange(SAMPLES) >= SAMPLES // 2
+    high = np.tile(hips.position[0] + [0.0, 0.0, 0.3], (SAMPLES, 1))  # above where legs reach
+    clip = replace(
+        clip,
+        tracks={
+            **clip.tracks,
+            "pelvis": replace(hips, position=np.where(late[:, None], high, hips.position), contact=late),
+        },
+    )
+    motion = retarget(robot, clip, Settings(state_weight=None))
+    assert motion.report.quality.contact_off_mm > 100.0, "the hips' hold is out of reach"
+    above = heights(robot, motion) - up[:, None] + 0.05
+    assert np.abs(above).max() < 1e-8, "both feet lie flat on what carries them"
