@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -12,11 +13,15 @@ from matplotlib.figure import Figure
 from experiments.baking.clips import singular_clip
 from experiments.drawing import COLORS
 from experiments.experiment import Experiment, Found, tell
+from experiments.held_feet import DANCE, FOLDER, ROBOTS
 from robik.bench.cases import BALANCED, BOXER, DANCER, Case
 from robik.bench.clips import dance_clip
 from robik.bench.walking import walk_clip
 from robik.clips.clip import TargetClip
 from robik.motions import Motion
+from robik.objectives.settings import DEFAULT_SPEED
+from robik.recordings.recording import load_recording
+from robik.recordings.retargeting import retarget_recording
 from robik.retarget.retarget import retarget
 from robik.robots import load
 
@@ -41,6 +46,12 @@ def cases(fps: float) -> tuple[Case, ...]:
             for feet, contacts in (("followed", "ignore"), ("held", "hold"))
         ),
     )
+
+
+def recorded_dance(folder: Path = FOLDER) -> Case:
+    """Return a person's dance on G1, as a recording's bake follows it: with walls, contacts and balance."""
+    found = retarget_recording(folder / ROBOTS["g1"], load_recording(folder / DANCE))
+    return Case("G1, a recorded dance", found.mechanism, found.clip, found.settings)
 
 
 def quicker(clip: TargetClip, factor: float) -> TargetClip:
@@ -97,8 +108,9 @@ def figure(case: Case) -> Figure:
     for (way, motion), color in zip(motions.items(), COLORS, strict=False):
         report = motion.report
         assert report is not None
+        limit = report.velocity_limit
         curves = (
-            np.abs(report.velocity / report.velocity_limit).max(axis=1),
+            np.abs(report.velocity / np.where(limit < np.inf, limit, DEFAULT_SPEED)).max(axis=1),
             np.abs(report.acceleration).max(axis=1),
             np.abs(report.jerk).max(axis=1),
             1e3 * np.nanmax(report.position_error, axis=1),
@@ -110,7 +122,7 @@ def figure(case: Case) -> Figure:
         axes.set_ylim(bottom=0)
     rows[1].set_ylim(top=4 * ACCELERATION)
     rows[2].set_ylim(top=4 * JERK)
-    rows[0].legend(loc="lower right", frameon=False, fontsize=7)
+    rows[0].legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False, fontsize=7)
     rows[-1].set_xlabel("s")
     drawing.suptitle(case.name)
     return drawing

@@ -9,13 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from experiments import held_feet
 from experiments.baking import looking_ahead
 from experiments.baking.cases import BOXER_LIMIT, BOXER_REGULARIZED
 from experiments.baking.clips import singular_clip
 from experiments.baking.frame_rates import frame_rates
 from experiments.baking.workspace import handle_clip
 from experiments.drawing import COLORS, FOLDER, save, show
-from experiments.experiment import Experiment, Found
+from experiments.experiment import Experiment, Found, tell
 from experiments.implicit import ImplicitSolver
 from experiments.robots import four_bar as design
 from robik.bench.cases import BALANCED, BOXER, FPS, NAIVE
@@ -30,6 +31,9 @@ from robik.robots import load
 
 def run(folder: str = FOLDER) -> Found:
     """Draw every plot into a folder."""
+    recorded = {"look_ahead_g1": _recorded_dance} if held_feet.FOLDER.is_dir() else {}
+    if not recorded:
+        tell(f"plots: look_ahead_g1 is left out: there is no folder {held_feet.FOLDER}")
     with plt.rc_context({"axes.grid": True, "grid.alpha": 0.25}):
         return save(
             {
@@ -40,6 +44,7 @@ def run(folder: str = FOLDER) -> Found:
                 "look_ahead_dancer": partial(_looking_ahead, 0),
                 "look_ahead_boxer": partial(_looking_ahead, 1),
                 "look_ahead_walker": partial(_looking_ahead, 2),
+                **recorded,
             },
             folder,
         )
@@ -48,6 +53,10 @@ def run(folder: str = FOLDER) -> Found:
 def _looking_ahead(case: int) -> Figure:
     """Draw a case frame by frame and all frames at once."""
     return looking_ahead.figure(looking_ahead.cases(120.0)[case])
+
+
+def _recorded_dance() -> Figure:
+    return looking_ahead.figure(looking_ahead.recorded_dance())
 
 
 def boxer() -> Figure:

@@ -138,8 +138,26 @@ def bounds_of(solver: Solver, q: np.ndarray, cyclic: bool) -> Bounds:
     return Bounds(dof, at, lower[dof], upper[dof], limits[:, dof], np.where(endless & cyclic, whole, 0.0))
 
 
+def beyond(bounds: Bounds, orders: tuple[Differences, ...], values: np.ndarray) -> list[np.ndarray]:
+    """Return what is beyond bounds, row by row.
+
+    Args:
+        bounds: Bounds of the coordinates.
+        orders: Differences of each order: speed, acceleration, jerk.
+        values: Values (T, R) [rad or m].
+
+    Returns:
+        Of positions (T, R) [rad or m], then of the windows (W, R) of each order by shares of their limits; zeros where
+        bounds are kept.
+    """
+    found = [np.maximum(np.maximum(bounds.lower - values, values - bounds.upper), 0.0)]
+    for order, limit in zip(orders, bounds.limits, strict=True):
+        found.append(np.maximum(np.abs(order.of(values, bounds.winding)) / limit - 1.0, 0.0))
+    return found
+
+
 def excess(bounds: Bounds, orders: tuple[Differences, ...], values: np.ndarray) -> float:
-    """Return the sum of what is beyond bounds: differences by shares of their limits, positions [rad or m].
+    """Return the sum of what is `beyond` bounds.
 
     Args:
         bounds: Bounds of the coordinates.
@@ -149,10 +167,7 @@ def excess(bounds: Bounds, orders: tuple[Differences, ...], values: np.ndarray) 
     Returns:
         The sum; 0.0 where all bounds are kept.
     """
-    total = np.maximum(np.maximum(bounds.lower - values, values - bounds.upper), 0.0).sum()
-    for order, limit in zip(orders, bounds.limits, strict=True):
-        total += np.maximum(np.abs(order.of(values, bounds.winding)) / limit - 1.0, 0.0).sum()
-    return float(total)
+    return float(sum(part.sum() for part in beyond(bounds, orders, values)))
 
 
 @dataclass(frozen=True)

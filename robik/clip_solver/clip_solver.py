@@ -1,7 +1,6 @@
-"""Sequential quadratic programming over all frames of a clip.
+"""Sequential quadratic programming over all frames of a clip: which contacts are held, and what is improved on them.
 
-Every iterate is assembled. The merit function is exact: the objective, plus a price times what is beyond bounds, above
-the multipliers of the bounds. So a step that keeps the bounds is taken only where the objective itself falls.
+Every iterate is assembled.
 """
 
 from __future__ import annotations
@@ -16,36 +15,15 @@ from ..ik.solver import ClipTargets, Solver
 from ..ik.sqp import CONVERGED, EXHAUSTED
 from ..ik.standing import StandingSolver
 from ..jit import by_reference
-from ..kinematics.assembly import ROUNDING
-from ..mechanism.constraints import SLIDE
 from ..objectives.calm import FIRST
-from .bounds import FITS, Peak, bounds_of, differences, excess, peaks
-from .independent_motors import make_independent
-from .model import (
-    Frames,
-    Model,
-    Neighbours,
-    miss_frames,
-    model_frames,
-    new_model,
-    state_frames,
-    step_frames,
-    value_frames,
-)
-from .program import Program, Step
+from .bounds import FITS, Peak, bounds_of, differences, peaks
+from .improver import Improver
+from .model import Frames, Neighbours, state_frames, value_frames
 from .stances import MET, NEAR, Stances
 
-RADIUS = 0.5  # rad, or of the robot's size: trust region of a step
-WIDEST = 8.0  # where no step within it keeps the bounds, it grows up to this
-MOST = 12  # iterations
+MOST = 24  # iterations; the last ones are of few frames
 ENOUGH = 1e-3  # of the merit: a step that promises less is the last
 NOTHING = 1e-9  # of the objective of a frame: 0.02 mm, for a robot of half a metre
-SETTLED = 4  # iterations after which what holds a frame is no longer adapted to what it misses
-HALVINGS = 12
-SUFFICIENT = 1e-4  # of the promised decrease
-BENT = 1e-6  # of limits: a step that is further beyond bounds than to first order is corrected
-SLIGHT = 1.0  # likewise: what is beyond bounds by less is bent, not far away
-DEAR = 10.0  # price of a violation, by the objective, where bounds cannot be kept
 FIRM = 1e3  # times the weight of other targets: what contacts are asked for with that are not held
 ROUNDS = 2  # in which contacts are held after all, or let go for a bound
 FREE = 1.0 - 1e-6  # of a limit: a motor that uses less is held back by nothing
@@ -64,10 +42,6 @@ class ClipSolver:
             begins and ends at rest as far as accelerations and jerks are limited.
         most: iterations.
         enough: share of the merit below which a step is the last.
-
-    Attributes:
-        iterations: taken.
-        converged: whether the last step promised next to nothing.
     """
 
     def __init__(
@@ -82,33 +56,49 @@ class ClipSolver:
         enough: float = ENOUGH,
     ):
         self._solver, self._flat, self._tables = solver, solver.flat, solver.tables
-        self._most, self._enough, self._cyclic = most, enough, cyclic
+        self._cyclic = cyclic
         count = len(times) - cyclic
-        rest = solver.topology.rest
         self._targets = clip_targets
         self.stances = Stances(solver, solver.contacts if isinstance(solver, StandingSolver) else {}, count)
         self._beside = self.stances.air.beside
         self.bounds = bounds_of(solver, q, cyclic)
         self.orders = differences(times[:count], times[-1] - times[0] if cyclic else None, rests=held is None)
+        self._frames = self._copied(times, q, cyclic)
+        moving = np.ones(count, bool) if held is None else ~held[:count]
+        order = _folded(count)[moving[_folded(count)]] if cyclic else np.flatnonzero(moving)
+        self._begun = q[:count].copy()
+        self._improver = Improver(
+            solver=solver,
+            frames=self._frames,
+            stances=self.stances,
+            bounds=self.bounds,
+            orders=self.orders,
+            order=order,
+            times=times[:count],
+            cyclic=cyclic,
+            most=most,
+            enough=enough,
+            nothing=min(NOTHING, enough * enough) * count,
+            tie=lambda stance: self._tie(stance.beside),
+        )
+
+    def _copied(self, times: np.ndarray, q: np.ndarray, cyclic: bool) -> Frames:
+        """Return the frames at times (T,) [s], with a copy of their coordinates q (T, nq)."""
+        count = len(times) - cyclic
         around = np.arange(count)
         steps = np.concatenate([[times[-1] - times[-2] if cyclic else FIRST], np.diff(times[:count])])
-        self._frames = by_reference(
+        return by_reference(
             Frames(
                 q=q[:count].copy(),
                 previous=np.where(around > 0, around - 1, count - 1 if cyclic else -1),
                 following=np.where(around < count - 1, around + 1, 0 if cyclic else -1),
-                targets=clip_targets.targets,
+                targets=self._targets.targets,
                 dt=steps**2 / FIRST,
                 missed=np.zeros((count, len(self._flat.cluster_on))),
-                rest=rest.copy(),
+                rest=self._solver.topology.rest.copy(),
                 rows=self.bounds.dof,
             )
         )
-        moving = np.ones(count, bool) if held is None else ~held[:count]
-        self._order = _folded(count)[moving[_folded(count)]] if cyclic else np.flatnonzero(moving)
-        self._begun, self._most_independent, self._price = q[:count].copy(), 1, 0.0
-        self._infeasible, self._nothing = False, min(NOTHING, enough * enough) * count
-        self.iterations, self.converged = 0, False
 
     def steps(self) -> Iterator[int]:
         """Improve the clip step by step.
@@ -119,69 +109,26 @@ class ClipSolver:
             Number of steps that are done.
         """
         if not self._cyclic and max(peak.share for peak in self.peaks()) < FREE:
-            self.converged = True
+            self._improver.converged = True
             return
         with self._ties_apart():
             self._hold((MET, MET))
-            yield from self._improve()
-            if self._infeasible or (self._holds and self._beyond().any()):
+            yield from self._improver.steps()
+            if self._improver.infeasible or (self._holds and self._beyond().any()):
                 self._frames.q[:] = self._begun
                 self._let_go(np.ones(len(self._begun), bool))
-                yield from self._improve()
+                yield from self._improver.steps()
             for _ in range(ROUNDS):
                 kept = self._frames.q.copy(), self.stances.copy()
                 if not self._hold(NEAR):
                     return
-                yield from self._improve()
+                yield from self._improver.steps()
                 if (beyond := self._beyond()).any():
                     self._let_go(beyond)
-                    yield from self._improve()
-                if self._infeasible or self._beyond().any():
+                    yield from self._improver.steps()
+                if self._improver.infeasible or self._beyond().any():
                     self._frames.q[:], self.stances.held = kept
                     return
-
-    def _improve(self) -> Iterator[int]:
-        """Improve the clip on the contacts that are held now, until bounds cannot be kept on them."""
-        frames, done = self._frames, 0
-        self.converged, self._infeasible, self._price = False, False, 0.0
-        make_independent(self.stances, frames.q, self.bounds.motors)
-        while done < self._most and not self.converged:
-            if self.iterations < SETTLED:
-                miss_frames(self._flat, self._tables, self._beside, frames)
-            model = self._model()
-            values = frames.q[:, self.bounds.at]
-            program = self._program(model, values)
-            step = self._step(program, float(model.value.sum()))
-            if step is None:
-                self._infeasible = True
-                return
-            over = excess(self.bounds, self.orders, values)
-            promised = step.decrease + self._price * (over - program.left(step))
-            merit = float(model.value.sum()) + self._price * over
-            self.converged = promised <= self._enough * merit + self._nothing
-            moved = promised > 0.0 and self._search(model, program, step, merit, promised)
-            self.iterations, done = self.iterations + 1, done + 1
-            yield self.iterations
-            if not moved:
-                break
-        self._come_back()
-
-    def _program(self, model: Model, values: np.ndarray) -> Program:
-        """Return the program where the frames are, as accurate as its step is worth."""
-        enough = self._enough * float(model.value.sum()) + self._nothing
-        return Program(model, values, self.bounds, self.orders, self._frames.previous, self._order, 0.1 * enough)
-
-    def _come_back(self) -> None:
-        """Move the frames into their bounds by the shortest steps, where dependent motors are beyond them by little."""
-        for _ in range(ROUNDS):
-            over, before = self.violation(self._frames.q), self._frames.q.copy()
-            if over <= BENT:
-                return
-            model = self._model()
-            step = self._program(model, before[:, self.bounds.at]).nearest(self._radius(RADIUS))
-            if not step.solved or not self._try(model, step.dz, 1.0, np.inf)[0] or self.violation(self.q) >= over:
-                self._frames.q[:] = before
-                return
 
     @property
     def _holds(self) -> bool:
@@ -196,9 +143,9 @@ class ClipSolver:
         state_frames(self._flat, self._beside, frames.q, position, quaternion, residual)
         found = self.stances.hold(position, quaternion, near)
         if found:
-            model, q = self._model(), np.zeros_like(frames.q)
-            self._move(model, np.zeros(model.gradient.shape), 1.0, q, residual)
-            open_here = ~self._closed(q, residual)
+            model, q = self._improver.model(), np.zeros_like(frames.q)
+            self._improver.move(model, np.zeros(model.gradient.shape), q, residual)
+            open_here = ~self._improver.closed(q, residual)
             if open_here.any():
                 self.stances.let_go(open_here)
             frames.q[~open_here] = q[~open_here]
@@ -245,6 +192,16 @@ class ClipSolver:
         output.status[:] = CONVERGED if self.converged else EXHAUSTED
 
     @property
+    def iterations(self) -> int:
+        """Return the iterations that were taken."""
+        return self._improver.iterations
+
+    @property
+    def converged(self) -> bool:
+        """Return whether next to nothing is left to gain."""
+        return self._improver.converged
+
+    @property
     def q(self) -> np.ndarray:
         """Coordinates (T, nq) of the frames where they are."""
         return self._frames.q
@@ -274,7 +231,7 @@ class ClipSolver:
         Returns:
             The sum; 0.0 where all bounds are kept.
         """
-        return excess(self.bounds, self.orders, q[:, self.bounds.at])
+        return self._improver.violation(q)
 
     def peaks(self) -> tuple[Peak, ...]:
         """Return the largest share of the limits of speed, acceleration and jerk that is used."""
@@ -297,84 +254,6 @@ class ClipSolver:
         """Give what ties frames together its weights."""
         for tie in (beside.back, beside.ahead):
             tie.state.weight[:], tie.velocity.weight[:] = self._tie_weights
-
-    def _model(self) -> Model:
-        """Return the model where the frames are."""
-        while True:
-            model, most = new_model(len(self._frames.q), self._most_independent, len(self.bounds.dof)), 0
-            for stance, first, last in self.stances.placed():
-                self._tie(stance.beside)
-                parts = stance.flat, self._flat, self._tables, stance.work, stance.beside
-                most = max(most, model_frames(*parts, self._frames, first, last, model))
-            if most <= self._most_independent:
-                return model
-            self._most_independent = most
-
-    def _step(self, program: Program, value: float) -> Step | None:
-        """Return the program's step, within the trust region if bounds can be kept there.
-
-        Else within a wider one, else with the least violation; None if contacts are held, which could be let go.
-        """
-        radius = RADIUS
-        while radius <= WIDEST:
-            step = program.solve(self._radius(radius))
-            if step.solved:
-                self._price = max(self._price, 2.0 * step.price)
-                return step
-            radius *= 4.0
-        if self._holds:
-            return None
-        self._price = max(self._price, DEAR * value)
-        return program.solve(self._radius(RADIUS), self._price)
-
-    def _radius(self, radius: float) -> np.ndarray:
-        """Return a trust region (d,) [rad or m] for turns by `radius`."""
-        flat = self._flat
-        found = np.full(len(flat.before), radius)
-        found[np.asarray(flat.at_v)[np.asarray(flat.kind) == SLIDE]] *= flat.size
-        return found
-
-    def _search(self, model: Model, program: Program, step: Step, merit: float, promised: float) -> bool:
-        """Go along a step until the merit has fallen enough; returns whether it has.
-
-        Where dependent motors bend away from their bounds, a whole step is corrected once.
-        """
-        scale, noise, is_near = 1.0, 1e-12 * abs(merit), self.violation(self.q) < SLIGHT
-        for halving in range(HALVINGS):
-            least = merit - SUFFICIENT * scale * promised + noise
-            found, q = self._try(model, step.dz, scale, least)
-            if not found and not halving and is_near and self.violation(q) > program.left(step) + BENT:
-                bent = program.corrected(step, self._radius(RADIUS), q[:, self.bounds.at])
-                found = bent.solved and self._try(model, bent.dz, 1.0, least)[0]
-            if found:
-                return True
-            scale *= 0.5
-        return False
-
-    def _try(self, model: Model, dz: np.ndarray, scale: float, least: float) -> tuple[bool, np.ndarray]:
-        """Go a share of a step (T, m) if the merit is as low there; returns whether, and the coordinates there."""
-        frames, before = self._frames, self._frames.q.copy()
-        q, residual, value = np.zeros_like(before), np.zeros(len(before)), np.zeros(len(before))
-        self._move(model, dz, scale, q, residual)
-        if not self._closed(q, residual).all():
-            return False, before
-        frames.q[:] = q
-        value_frames(self._flat, self._tables, self._beside, frames, value)
-        found = value.sum() + self._price * self.violation(q) <= least
-        if not found:
-            frames.q[:] = before
-        return bool(found), q
-
-    def _move(self, model: Model, dz: np.ndarray, scale: float, q: np.ndarray, residual: np.ndarray) -> None:
-        """Fill coordinates q (T, nq) and residuals (T,) [m] of the frames moved by a share of a step (T, m)."""
-        for stance, first, last in self.stances.placed():
-            parts = stance.flat, stance.work, stance.beside, self._frames
-            step_frames(*parts, first, last, model, dz, scale, q, residual)
-
-    def _closed(self, q: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        """Return whether residuals (T,) [m] at coordinates q are as good as none."""
-        far = np.abs(q).max(initial=0.0)
-        return residual <= max(self._flat.accepted[0], ROUNDING * far)
 
 
 def _folded(count: int) -> np.ndarray:

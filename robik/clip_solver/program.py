@@ -19,6 +19,7 @@ from .model import Model
 from .quadratic import DAMPING, Quadratic, unbounded
 
 TOLERANCE = 1e-8  # of rows, which are of size one
+SLACK = 1e-4  # of the conditions of an optimum, where the objective need not be more accurate
 FINEST = 1e-9  # accuracy of the objective at the least
 GOOD = 1e-6  # residuals with which a solution is taken if rounding stops the method before; rows are of size one
 ITERATIONS = 50
@@ -30,15 +31,25 @@ class Step:
 
     Attributes:
         dz: (T, m) step of the independent coordinates; zero where a frame has fewer.
-        decrease: of the objective, as the model promises it.
-        price: largest multiplier of a row.
+        decreases: (T,) of the objective in each frame, as the model promises them.
+        multipliers: of the rows, positive at their upper bounds.
         solved: whether there is a solution; without one the rest means nothing.
     """
 
     dz: np.ndarray
-    decrease: float
-    price: float
+    decreases: np.ndarray
+    multipliers: np.ndarray
     solved: bool
+
+    @property
+    def decrease(self) -> float:
+        """Decrease of the objective over all frames, as the model promises it."""
+        return float(self.decreases.sum())
+
+    @property
+    def price(self) -> float:
+        """Largest multiplier of a row."""
+        return float(np.abs(self.multipliers).max(initial=0.0))
 
 
 class Program:
@@ -52,7 +63,7 @@ class Program:
         previous: (T,) the frame before each; -1 for none.
         order: the frames that move, in the program's order.
         accuracy: of the objective.
-        eliminates: whether coordinates without bounds are eliminated first.
+        quadratic: of the model; made if left out.
     """
 
     def __init__(
@@ -64,14 +75,15 @@ class Program:
         previous: np.ndarray,
         order: np.ndarray,
         accuracy: float = FINEST,
-        eliminates: bool = True,
+        quadratic: Quadratic | None = None,
     ):
         frames, m = model.independent.shape
         counts = np.zeros(frames, np.int64)
         counts[order] = model.number[order]
+        self._independent = np.asarray(model.independent)
         self._model, self._order, self._accuracy = model, order, max(accuracy, FINEST)
         self._parts = values, bounds, orders, previous
-        self._quadratic = Quadratic.of(model, previous, unbounded(model) & eliminates)
+        self._quadratic = quadratic or Quadratic.of(model, previous, unbounded(model))
         self._used = (np.arange(m) < counts[:, None]) & ~self._quadratic.local  # (T, m) whether it is an unknown
         counts = self._used.sum(axis=1)
         start = np.zeros(frames, np.int64)
@@ -82,7 +94,7 @@ class Program:
         self._hessian, self._gradient = self._upper(own), self._flat(gradient)
         self._jacobian = self._derivatives(len(bounds.dof))
         self._low, self._high = self._box(values, bounds)
-        self._rows, self._low_rows, self._high_rows, self._row_frame, self._rows_of = self._differences(bounds, orders)
+        self._rows, self._low_rows, self._high_rows, self._row_frame, self.rows_of = self._differences(bounds, orders)
         self._now = self._row_values(values)
         self._below, self._above = self._low_rows - self._now, self._high_rows - self._now
 
@@ -129,25 +141,25 @@ class Program:
         Returns:
             The step, and whether all bounds are kept.
         """
-        reach = self._flat(radius[self._model.independent])
+        within = radius[self._independent]
+        reach = self._flat(within)
         low, high = np.maximum(self._low, -reach), np.minimum(self._high, reach)
         if price is None:
             parts = self._hessian, self._gradient, self._rows, self._below, self._above, low, high
-            x, multiplier, solved = solved_program(*parts, self._accuracy)
+            x, multipliers, solved = solved_program(*parts, self._accuracy)
         else:
-            x, multiplier, solved = self._solve_elastic(low, high, price)
+            x, multipliers, solved = self._solve_elastic(low, high, price)
         x = np.clip(x, low, high)
         dz = np.zeros(self._column.shape)
         dz[self._used] = x[self._column[self._used]]
         self._quadratic.complete(dz, self._order)
-        if (
-            np.abs(dz) > radius[self._model.independent] + 1e-12
-        ).any():  # what was eliminated has left the trust region
+        if (np.abs(dz) > within + 1e-12).any():  # what was eliminated has left the trust region
             values, bounds, orders, previous = self._parts
-            return Program(self._model, values, bounds, orders, previous, self._order, self._accuracy, False).solve(
+            whole = Quadratic.of(self._model, previous, np.zeros_like(self._quadratic.local))
+            return Program(self._model, values, bounds, orders, previous, self._order, self._accuracy, whole).solve(
                 radius, price
             )
-        return Step(dz, self._quadratic.decrease(dz), multiplier, solved)
+        return Step(dz, self._quadratic.decrease(dz), multipliers, solved)
 
     def left(self, step: Step) -> float:
         """Return the sum of what a step leaves beyond the rows' bounds, to first order.
@@ -158,10 +170,22 @@ class Program:
         Returns:
             The sum; 0.0 where all rows keep their bounds.
         """
-        moved = self._rows @ self._flat(step.dz)
-        return float(np.maximum(np.maximum(self._below - moved, moved - self._above), 0.0).sum())
+        return float(self.left_at(step).sum())
 
-    def _solve_elastic(self, low: np.ndarray, high: np.ndarray, price: float) -> tuple[np.ndarray, float, bool]:
+    def left_at(self, step: Step) -> np.ndarray:
+        """Return what a step leaves beyond the rows' bounds, to first order.
+
+        Args:
+            step: The step to judge.
+
+        Returns:
+            Sums (T,) over the rows that begin to move with each frame.
+        """
+        moved = self._rows @ self._flat(step.dz)
+        over = np.maximum(np.maximum(self._below - moved, moved - self._above), 0.0)
+        return np.bincount(self._row_frame, over, minlength=len(self._column))
+
+    def _solve_elastic(self, low: np.ndarray, high: np.ndarray, price: float) -> tuple[np.ndarray, np.ndarray, bool]:
         """Return a solution with one more unknown per frame behind its own, by which its rows may be violated."""
         moving = len(self._order)
         counts = np.count_nonzero(self._used[self._order], axis=1)
@@ -179,7 +203,7 @@ class Program:
         cost = into @ self._gradient
         cost[slack] = price
         gentle = sparse.csc_matrix((np.full(moving, DAMPING), (slack, slack)), (into.shape[0],) * 2)
-        x, multiplier, solved = solved_program(
+        x, multipliers, solved = solved_program(
             (into @ self._hessian @ into.T + gentle).tocsc(),
             cost,
             sparse.vstack([rows - relief, rows + relief], "csc"),
@@ -189,7 +213,7 @@ class Program:
             room[1],
             self._accuracy,
         )
-        return x[own], multiplier, solved
+        return x[own], multipliers[:count] + multipliers[count:], solved
 
     def _flat(self, values: np.ndarray) -> np.ndarray:
         """Return values (T, m) in the program's order."""
@@ -265,8 +289,8 @@ class Program:
     def _row_values(self, values: np.ndarray) -> np.ndarray:
         """Return what the rows bound, at values (T, R) of the bounded coordinates."""
         _, bounds, orders, _ = self._parts
-        found = [values.ravel()[self._rows_of[0]]]
-        for order, limit, of in zip(orders, bounds.limits, self._rows_of[1:], strict=True):
+        found = [values.ravel()[self.rows_of[0]]]
+        for order, limit, of in zip(orders, bounds.limits, self.rows_of[1:], strict=True):
             found.append((order.of(values, bounds.winding) / limit).ravel()[of])
         return np.concatenate(found)
 
@@ -280,7 +304,7 @@ def solved_program(
     low: np.ndarray,
     high: np.ndarray,
     accuracy: float,
-) -> tuple[np.ndarray, float, bool]:
+) -> tuple[np.ndarray, np.ndarray, bool]:
     """Solve a convex quadratic program whose rows are banded.
 
     Args:
@@ -294,14 +318,15 @@ def solved_program(
         accuracy: Of the objective.
 
     Returns:
-        The solution (n,), the largest multiplier of a row, and whether it is one.
+        The solution (n,), the rows' multipliers (m,), positive at upper bounds, and whether it is one.
     """
     with extra("look-ahead"):
         import piqp
 
     solver = piqp.SparseSolver()
     solver.settings.kkt_solver = piqp.KKTSolver.sparse_multistage
-    solver.settings.eps_abs, solver.settings.eps_duality_gap_abs = TOLERANCE, accuracy
+    solver.settings.eps_abs, solver.settings.eps_duality_gap_abs = min(max(TOLERANCE, 0.1 * accuracy), SLACK), accuracy
+    solver.settings.preconditioner_scale_cost = True
     some = (rows, below, above) if rows.shape[0] else (None, None, None)
     solver.setup(hessian, gradient, None, None, *some, low, high)
     solver.settings.max_iter = ITERATIONS
@@ -309,5 +334,5 @@ def solved_program(
     found, info = solver.result, solver.result.info
     near = max(info.primal_res, info.dual_res) <= GOOD and info.duality_gap <= max(GOOD, accuracy)
     solved = status == piqp.PIQP_SOLVED or (status == piqp.PIQP_MAX_ITER_REACHED and near)
-    price = max(np.abs(found.z_l).max(initial=0.0), np.abs(found.z_u).max(initial=0.0))
-    return np.array(found.x), float(price), solved
+    multipliers = np.array(found.z_u) - np.array(found.z_l) if rows.shape[0] else np.zeros(0)
+    return np.array(found.x), multipliers, solved

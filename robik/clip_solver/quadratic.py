@@ -27,7 +27,7 @@ class Quadratic:
         own: (T, m, m) blocks of the frames.
         cross: (K, m, m) blocks between frames `last` and `tied`.
         last, tied: (K,) indices of frames, one the frame before the other.
-        local: (m,) coordinates that are eliminated.
+        local: (T, m) coordinates that are eliminated.
     """
 
     gradient: np.ndarray
@@ -44,40 +44,42 @@ class Quadratic:
         Args:
             model: Of the frames.
             previous: (T,) the frame before each; -1 for none.
-            local: (m,) coordinates that are to be eliminated.
+            local: (T, m) coordinates that are to be eliminated.
 
         Returns:
             The model, positive definite frame by frame.
         """
         tie = np.asarray(model.tie)
         if local.any():
-            tie = tie * (2.0 * (~local[:, None] & ~local) + 4.0 * (local[:, None] & local))
+            tie = tie.copy()
+            for mask, frames in _alike(local):
+                tie[frames] *= 2.0 * (~mask[:, None] & ~mask) + 4.0 * (mask[:, None] & mask)
         own = _positive(model) + tie
         tied = np.flatnonzero(previous >= 0)
         last = previous[tied]
         alike = (model.independent[tied] == model.independent[last]).all(axis=1)
-        alike &= model.number[tied] == model.number[last]
+        alike &= (model.number[tied] == model.number[last]) & (local[tied] == local[last]).all(axis=1)
         np.add.at(own, last[alike], tie[tied[alike]])
         own[tied[~alike]] += tie[tied[~alike]]
         np.add.at(own, last[~alike], 2.0 * tie[last[~alike]])
         tied, last = tied[alike], last[alike]
         cross = -tie[tied]
-        cross[:, local] = 0.0
-        cross[:, :, local] = 0.0
+        cross[local[tied]] = 0.0
+        np.swapaxes(cross, 1, 2)[local[tied]] = 0.0
         return cls(np.asarray(model.gradient), own, cross, last, tied, local)
 
-    def decrease(self, dz: np.ndarray) -> float:
-        """Return by how much a step (T, m) lowers the model.
+    def decrease(self, dz: np.ndarray) -> np.ndarray:
+        """Return by how much a step (T, m) lowers the model, frame by frame.
 
         Args:
             dz: Step (T, m) of the independent coordinates.
 
         Returns:
-            The decrease; negative where the model rises.
+            Decreases (T,); negative where the model rises.
         """
-        curved = np.einsum("ka,kab,kb", dz, self.own, dz)
-        curved += 2.0 * np.einsum("ka,kab,kb", dz[self.last], self.cross, dz[self.tied])
-        return float(-(self.gradient * dz).sum() - 0.5 * curved)
+        curved = np.einsum("ka,kab,kb->k", dz, self.own, dz)
+        curved[self.tied] += 2.0 * np.einsum("ka,kab,kb->k", dz[self.last], self.cross, dz[self.tied])
+        return -(self.gradient * dz).sum(axis=1) - 0.5 * curved
 
     def reduced(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the blocks (T, m, m) and the gradient (T, m) after the elimination.
@@ -86,10 +88,14 @@ class Quadratic:
         """
         if not self.local.any():
             return self.own, self.gradient
-        outer = self.own[:, self.local]
-        solved = np.linalg.solve(outer[:, :, self.local], np.dstack([outer, self.gradient[:, self.local]]))
-        across = np.swapaxes(outer, 1, 2)
-        return self.own - across @ solved[:, :, :-1], self.gradient - (across @ solved[:, :, -1:])[:, :, 0]
+        own, gradient = self.own.copy(), self.gradient.copy()
+        for mask, frames in _alike(self.local):
+            outer = self.own[frames][:, mask]
+            solved = np.linalg.solve(outer[:, :, mask], np.dstack([outer, self.gradient[frames][:, mask]]))
+            across = np.swapaxes(outer, 1, 2)
+            own[frames] -= across @ solved[:, :, :-1]
+            gradient[frames] -= (across @ solved[:, :, -1:])[:, :, 0]
+        return own, gradient
 
     def complete(self, dz: np.ndarray, frames: np.ndarray) -> None:
         """Fill in the steps of what was eliminated.
@@ -98,25 +104,32 @@ class Quadratic:
             dz: (T, m) with zeros there.
             frames: that move.
         """
-        if self.local.any():
-            outer = self.own[frames][:, self.local]
-            right = self.gradient[frames][:, self.local] + np.einsum("kla,ka->kl", outer, dz[frames])
-            moved = -np.linalg.solve(outer[:, :, self.local], right[:, :, None])[:, :, 0]
-            dz[np.ix_(frames, np.flatnonzero(self.local))] = moved
+        for mask, alike in _alike(self.local):
+            moved = np.intersect1d(alike, frames)
+            outer = self.own[moved][:, mask]
+            right = self.gradient[moved][:, mask] + np.einsum("kla,ka->kl", outer, dz[moved])
+            dz[np.ix_(moved, np.flatnonzero(mask))] = -np.linalg.solve(outer[:, :, mask], right[:, :, None])[:, :, 0]
 
 
 def unbounded(model: Model) -> np.ndarray:
-    """Return the coordinates (m,) that no bound is on; none where the frames have different ones.
+    """Return the coordinates (T, m) that no bound is on; none in a frame without any bound.
 
     Args:
         model: The quadratic model of the clip.
 
     Returns:
-        Whether no bound is on it (m,).
+        Whether no bound is on it (T, m).
     """
-    alike = (model.independent == model.independent[0]).all() and (model.number == model.independent.shape[1]).all()
-    local = ~np.asarray(model.motion).any(axis=(0, 1))
-    return local & bool(alike and not local.all())
+    there = np.arange(model.independent.shape[1]) < model.number[:, None]
+    local = there & ~np.asarray(model.motion).any(axis=1)
+    found: np.ndarray = local & (local != there).any(axis=1, keepdims=True)
+    return found
+
+
+def _alike(local: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return each set of coordinates (m,) that are eliminated somewhere, with the frames where it is so."""
+    masks, which = np.unique(local, axis=0, return_inverse=True)
+    return [(mask, np.flatnonzero(which.ravel() == k)) for k, mask in enumerate(masks) if mask.any()]
 
 
 def _positive(model: Model) -> np.ndarray:

@@ -7,10 +7,10 @@ A clip is solved without walls, then again, pass by pass, with walls computed fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..clips.clip import TargetClip
 from ..mechanism import Mechanism
 from ..motions import Motion
 from ..objectives.clearance import Clearance
-from ..objectives.objective import Objective, States
+from ..objectives.objective import States
 from ..surroundings.obstacle import Obstacle
 from .barriers import Barriers
 from .files import told_collisions
@@ -27,42 +27,13 @@ from .pairs import pairs_that_can_touch
 from .shapes import CollisionShape, capsule
 from .sided import Sided
 from .soles import Soles
+from .standing_walls import Depths, Finish, Keeper, Solve, StandingWalls, Step
 
 MARGIN = 0.003  # m between bodies that are kept apart
-DEEP = 1e-3  # m: bodies that go into each other by less are left alone
 NEAR = 0.05  # m: bodies that are further from each other need no wall between them
 PASSES = 3
+AGAIN = 2  # passes after all frames have moved once more
 SIDED = 2  # further passes, with planes where walls did not help: for limbs that went to the wrong side
-JUMP = 0.2  # rad or m: planes are not taken if a motor then steps further in a frame, and did not do so before
-HELPS = 0.8  # share of the depth without walls: a wall that leaves more is removed
-
-Step = TypeVar("Step")
-Depths = dict[Pair, np.ndarray]
-
-
-class Keeper(Protocol):
-    """Keeper of pairs apart: it finds bodies in each other, or in obstacles, and builds walls between them."""
-
-    def depths(self, motion: Motion) -> Depths:
-        """Return how deep pairs are in each other.
-
-        Args:
-            motion: Poses of the robot's bodies.
-
-        Returns:
-            Depths (T,) [m] by pair.
-        """
-
-    def walls(self, motion: Motion, pairs: Sequence[Pair]) -> Sequence[Objective]:
-        """Return the walls of pairs as objectives.
-
-        Args:
-            motion: Poses of the robot's bodies, which say where the walls are.
-            pairs: What is to be kept apart.
-
-        Returns:
-            The objectives.
-        """
 
 
 class Walls:
@@ -100,112 +71,39 @@ class Walls:
         return Barriers(self._mechanism, self._shapes, obstacles)
 
     def solve(
-        self, clip: TargetClip, solve: Callable[[TargetClip], Generator[Step, None, Motion]]
+        self, clip: TargetClip, solve: Solve[Step], finish: Finish[Step] | None = None
     ) -> Generator[Step, None, tuple[TargetClip, Motion]]:
         """Solve a clip, and again with walls until the robot's bodies are out of each other or no pass helps.
 
         Args:
             clip: The targets, with obstacles.
             solve: Solves a clip; its motion has body poses.
+            finish: Moves a motion that `solve` made once more. Where that brings bodies into each other, walls are
+                built again from there.
 
         Yields:
-            What `solve` does. The generator returns the clip with the walls and the motion with the least depth.
+            What `solve` and `finish` do. The generator returns the clip with the walls and the motion with the least
+            depth.
         """
         keepers: list[Keeper] = [self._between, Sided(self._mechanism, self._shapes, self._between)]
         if clip.obstacles:
             keepers.append(self.barriers(clip.obstacles))
         if clip.ground is not None:
             keepers.append(Soles(self._mechanism, clip))
-        motion = yield from solve(clip)
-        passes = _Passes(keepers, motion)
-        found, least, worst = (clip, motion), passes.total, passes.worst
-        for k in range(PASSES + SIDED):
-            if not (passes.build() if k < PASSES else passes.build_sided()):
-                continue
-            walled = replace(clip, objectives=(*clip.objectives, *passes.walls(motion)))
-            motion = yield from solve(walled)
-            passes.look(motion)
-            calm = k < PASSES or (passes.worst < worst + DEEP and _jump(motion) < max(2.0 * _jump(found[1]), JUMP))
-            stands = _contact_off(motion) <= max(_contact_off(found[1]), DEEP)  # contacts go before walls
-            if passes.total < least and calm and stands:
-                found, least, worst = (walled, motion), passes.total, passes.worst
-        return found
+        passes = StandingWalls(clip, keepers, (yield from solve(clip)))
+        yield from passes.improve(solve, PASSES, SIDED)
+        if finish is None:
+            return passes.found
+        walled, before = passes.found
+        moved = yield from finish(before)
+        passes.take(walled, moved)
+        if not np.array_equal(moved.values, before.values):
+            yield from passes.improve(lambda each: _finished(each, solve, finish), AGAIN)
+        return passes.found
 
 
-class _Passes:
-    """Walls that stand, pass by pass.
-
-    Args:
-        keepers: whose pairs are kept apart.
-        motion: without walls.
-    """
-
-    def __init__(self, keepers: Sequence[Keeper], motion: Motion) -> None:
-        self._keepers = keepers
-        self._standing: list[set[Pair]] = [set() for _ in keepers]
-        self._given_up: set[Pair] = set()
-        self.look(motion)
-        self._without = self._depths
-
-    @property
-    def total(self) -> float:
-        """Sum over all frames and pairs of the depth beyond `DEEP` [m]."""
-        return sum(map(_total, self._depths[:1] + self._depths[2:]))
-
-    @property
-    def worst(self) -> float:
-        """Largest depth [m]."""
-        return max((float(depth.max()) for depths in self._depths for depth in depths.values()), default=0.0)
-
-    def look(self, motion: Motion) -> None:
-        """Take in how deep a motion is.
-
-        Args:
-            motion: With body poses.
-        """
-        self._depths = [keeper.depths(motion) for keeper in self._keepers]
-
-    def build(self) -> bool:
-        """Build walls between bodies that are deep in each other, and remove those that do not help.
-
-        Returns:
-            Whether there is a pair for which a wall may help.
-        """
-        for depths, without, standing in zip(self._depths, self._without, self._standing, strict=True):
-            for pair in list(standing):
-                if _total(depths, pair) > HELPS * _total(without, pair) > 0.0:
-                    standing.discard(pair)
-                    self._given_up.add(pair)
-        deep = [self._deep(depths) - self._given_up for depths in self._depths]
-        for k in (0, *range(2, len(deep))):
-            self._standing[k] |= deep[k]
-        return any(deep[:1] + deep[2:])
-
-    def build_sided(self) -> bool:
-        """Build planes between bodies that are still deep in each other because walls did not help.
-
-        Returns:
-            Whether there are any.
-        """
-        self._standing[1] |= self._given_up & self._deep(self._depths[1])
-        self._standing[0] -= self._standing[1]
-        return bool(self._standing[1])
-
-    @staticmethod
-    def _deep(depths: Depths) -> set[Pair]:
-        return {pair for pair, depth in depths.items() if depth.max() > DEEP}
-
-    def walls(self, motion: Motion) -> list[Objective]:
-        """Return the walls as objectives, placed by a motion's poses.
-
-        Args:
-            motion: With body poses.
-
-        Returns:
-            The objectives.
-        """
-        pairs = zip(self._keepers, self._standing, strict=True)
-        return [wall for keeper, standing in pairs for wall in keeper.walls(motion, sorted(standing))]
+def _finished(clip: TargetClip, solve: Solve[Step], finish: Finish[Step]) -> Generator[Step, None, Motion]:
+    return (yield from finish((yield from solve(clip))))
 
 
 class Between:
@@ -308,7 +206,10 @@ class Between:
 
 
 def solved_apart(
-    clip: TargetClip, solve: Callable[[TargetClip], Generator[Step, None, Motion]], walls: Walls | None
+    clip: TargetClip,
+    solve: Solve[Step],
+    walls: Walls | None,
+    finish: Finish[Step] | None = None,
 ) -> Generator[Step, None, tuple[TargetClip, Motion]]:
     """Solve a clip, with walls where there are any.
 
@@ -316,13 +217,15 @@ def solved_apart(
         clip: The targets.
         solve: Solves a clip; its motion has body poses.
         walls: Of the robot.
+        finish: Moves a motion that `solve` made once more, if given.
 
     Yields:
-        What `solve` does. The generator returns the clip that was followed and the motion.
+        What these do. The generator returns the clip that was followed and the motion.
     """
-    if walls is None:
-        return clip, (yield from solve(clip))
-    return (yield from walls.solve(clip, solve))
+    if walls is not None:
+        return (yield from walls.solve(clip, solve, finish))
+    motion = yield from solve(clip)
+    return clip, motion if finish is None else (yield from finish(motion))
 
 
 def walls_of(mechanism: Mechanism, robot_file: str | Path | None = None) -> Walls | None:
@@ -344,20 +247,3 @@ def walls_of(mechanism: Mechanism, robot_file: str | Path | None = None) -> Wall
 
 
 _last: list[Any] = []  # file, robot and walls of the last one
-
-
-def _jump(motion: Motion) -> float:
-    """Return the largest step of a motor from frame to frame [rad or m]."""
-    return float(np.abs(np.diff(motion.values, axis=0)).max(initial=0.0))
-
-
-def _contact_off(motion: Motion) -> float:
-    """Return how far a held contact is off its place at most [m]."""
-    off = motion.report.quality.contact_off_mm if motion.report is not None else None
-    return 1e-3 * (off or 0.0)
-
-
-def _total(depths: Depths, *pairs: Pair) -> float:
-    """Return the sum over all frames of the depth beyond `DEEP` [m], of these pairs or of all."""
-    none = np.zeros(0)
-    return float(sum(np.maximum(depths.get(pair, none) - DEEP, 0.0).sum() for pair in pairs or depths))

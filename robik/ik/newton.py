@@ -39,6 +39,18 @@ def _let_go(flat, now, work):
 
 
 @kernel
+def _eliminate(flat, now, work):
+    """Eliminate dependent coordinates, held ones last.
+
+    Where loops tie held coordinates to each other, none could be let go alone: then none is held at first.
+    """
+    eliminate(flat, now, work.e)
+    if work.e.tied[0]:
+        work.e.free[:] = True
+        eliminate(flat, now, work.e)
+
+
+@kernel
 def _bend(flat, now, tables, work, share, slope):
     """Fill the second derivatives of the Lagrangian at `now`, and the objective's gradient into `slope`.
 
@@ -69,7 +81,7 @@ def newton_step(flat, now, tables, work, limits, anyway):
         The objective's slope along the step, and the kind of the system: ARTICULATED, DENSE or INDEFINITE.
     """
     _let_go(flat, now, work)
-    eliminate(flat, now, work.e)
+    _eliminate(flat, now, work)
     _bend(flat, now, tables, work, 1.0, work.slope)
     return _step(flat, now, tables, work, limits, anyway)
 
@@ -89,7 +101,7 @@ def convex_step(flat, now, tables, work, limits):
         As `newton_step`.
     """
     _let_go(flat, now, work)
-    eliminate(flat, now, work.e)
+    _eliminate(flat, now, work)
     _bend(flat, now, tables, work, 1.0, work.slope)
     return _step_convex(flat, now, tables, work, limits)
 
@@ -113,7 +125,7 @@ def gauss_newton_step(flat, now, tables, work, limits, damping):
         The objective's slope along the step, and the kind of the system; no step where that is INDEFINITE.
     """
     _let_go(flat, now, work)
-    eliminate(flat, now, work.e)
+    _eliminate(flat, now, work)
     gather(flat, now, tables, work.terms, 1.0)
     gradient(flat, now, work.terms, work.slope)
     _bend(flat, now, tables, work, 0.0, work.correction)
@@ -143,7 +155,7 @@ def foreseeing_step(flat, now, tables, work, limits, anyway):
         As `gauss_newton_step`; INDEFINITE, too, where Gauss-Newton's step is of no use.
     """
     _let_go(flat, now, work)
-    eliminate(flat, now, work.e)
+    _eliminate(flat, now, work)
     gather(flat, now, tables, work.terms, 1.0)
     gradient(flat, now, work.terms, work.slope)
     _bend(flat, now, tables, work, 0.0, work.correction)
@@ -154,7 +166,7 @@ def foreseeing_step(flat, now, tables, work, limits, anyway):
     for b in range(1, ahead.shape[0]):
         carry(flat, now, ahead, b, work.step)
     if _let_go(flat, now, work):
-        eliminate(flat, now, work.e)
+        _eliminate(flat, now, work)
     _bend(flat, now, tables, work, 1.0, work.correction)
     ahead[:] = 0.0
     return _step(flat, now, tables, work, limits, anyway)
@@ -232,7 +244,7 @@ def _step(flat, now, tables, work, limits, anyway):
         work.step[:] = 0.0
         return 0.0, INDEFINITE
     if _let_go(flat, now, work):
-        eliminate(flat, now, work.e)
+        _eliminate(flat, now, work)
     return _step_convex(flat, now, tables, work, limits)
 
 

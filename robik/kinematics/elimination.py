@@ -28,6 +28,7 @@ class Elimination(NamedTuple):
     rank: np.ndarray  # (groups,)
     free: np.ndarray  # (d,) whether it may be dependent
     dependent: np.ndarray  # (d,) whether it is
+    tied: np.ndarray  # (1,) whether a row remains that ties coordinates to each other that may not be
     right: np.ndarray  # (r,) scratch
     most: np.ndarray  # (r,) scratch
     where: np.ndarray  # (r,) scratch
@@ -67,6 +68,7 @@ def new_elimination(flat: Flat) -> Elimination:
             rank=np.zeros(groups, np.int64),
             free=np.ones(d, np.bool_),
             dependent=np.zeros(d, np.bool_),
+            tied=np.zeros(1, np.bool_),
             right=np.zeros(max(most[1:]) + 1),
             most=np.zeros(most[1] + 1),
             where=np.zeros(most[1] + 1, np.int64),
@@ -96,6 +98,7 @@ def eliminate(flat, now, e):
     """
     total = 0
     e.dependent[:] = False
+    e.tied[0] = False
     for g in range(e.rank.shape[0]):
         c0 = flat.group_column_at[g]
         rank = _factor_wide(flat, now, g, e) if e.sparse.slot[g] >= 0 else _factor(flat, now, g, e)
@@ -123,7 +126,10 @@ def _factor(flat, now, g, e):
     for i in range(r1 - r0):
         row[i] = flat.group_rows[r0 + i]
     free = _put_free_first(A, r1 - r0, width, column, e.free)
-    rank = _pivoted_lu(A, r1 - r0, flat.row_kind.shape[0], width, free, flat.size, row, column, e.most, e.where)
+    rank, tiny = _pivoted_lu(A, r1 - r0, flat.row_kind.shape[0], width, free, flat.size, row, column, e.most, e.where)
+    for i in range(rank, r1 - r0):
+        for j in range(free, width):
+            e.tied[0] = e.tied[0] or abs(A[i, j]) > tiny
     _back_substitute(A, rank, width)
     return rank
 
@@ -173,7 +179,7 @@ def _pivoted_lu(A, rows, couplings, width, free, size, row, column, most, where)
     Rows that are `couplings`, numbered from there on, come first: they have two entries each and cause hardly any
     fill-in. `most` and `where` (rows,) are scratch: each row's largest entry, which changes only where the row does.
 
-    Returns the rank.
+    Returns the rank, and the size up to which entries count as zero.
     """
     largest = size  # what a hinge does to a row; a loop whose rows are all noise has rank zero
     for i in range(rows):
@@ -195,7 +201,7 @@ def _pivoted_lu(A, rows, couplings, width, free, size, row, column, most, where)
             break
         _pivot(A, k, bi, rows, width, free, row, column, most, where)
         k += 1
-    return k
+    return k, tiny
 
 
 @inlined

@@ -142,6 +142,7 @@ def factor_sparse(flat, now, g, e, tolerance):
                 stamp += 1
                 _subtract(flat, g, e, A, other, row, column, rank, stamp)
         rank += 1
+    _note_tied(F, e, A, tiny, alive)
     _sort_out(flat, g, e, A, rank)
     _solve_upper(F, s, rank)
     return rank
@@ -221,6 +222,15 @@ def _next_column(flat, g, e, row):
         if fewer and size >= LEVEL * e.most[row] and e.free[flat.group_columns[c0 + j]]:
             found, fewest, best = j, F.listed[j], size
     return found
+
+
+@kernel
+def _note_tied(F, e, A, tiny, alive):
+    """Note whether a row remains with entries, all of coordinates that may not be dependent."""
+    for a in range(alive):
+        i = F.alive[a]
+        for b in range(0 if F.done[i] else F.width[i]):
+            e.tied[0] = e.tied[0] or abs(A[i, F.columns[i, b]]) > tiny
 
 
 @kernel

@@ -128,8 +128,9 @@ class LookAhead:
         used = ", ".join(f"{order} {100 * share:.4g} %" for order, share in self.shares.items() if share > 0)
         of_limits = f"; of the limits: {used}" if used else ""
         missed = f"; cannot be kept: {self.beyond}" if self.beyond else ""
+        ended = "" if self.converged else ", ended before the optimum"
         return (
-            f"all frames at once in {self.iterations} iterations{of_limits}; frame by frame: off by"
+            f"all frames at once in {self.iterations} iterations{ended}{of_limits}; frame by frame: off by"
             f" {_mm(self.position_error_mean)} on average, {_mm(self.position_error_max)} at most, acceleration up to"
             f" {self.peak_acceleration:.3g} /s²{missed}"
         )

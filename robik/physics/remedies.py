@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 from scipy.ndimage import convolve1d, maximum_filter1d
@@ -22,6 +21,7 @@ from ..objectives.posture import Posture, drawable_coordinates
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
 from ..retarget.baking import Balance, balanced
+from ..retarget.passes import Passes
 from ..retarget.posing import posed
 from ..retarget.retarget import Retargeting
 from ..retarget.swings import landing_softly, narrowed
@@ -145,13 +145,10 @@ class Source:
         settings = replace(self.settings, com_weight=(1.0, 1.0, 0.0)) if balance.over_feet else self.settings
         clip = balanced(clip, self.mechanism, balance, settings)
         clip = above_ground(self.mechanism, clip, self.walls is not None)
-        clip, motion = finish(solved_apart(clip, partial(self._solved, settings), self.walls() if self.walls else None))
+        passes = Passes(lambda each: Retargeting(self.mechanism, each, settings))
+        walls = self.walls() if self.walls else None
+        clip, motion = finish(solved_apart(clip, passes.solve, walls, passes.finish))
         return motion, clip
-
-    def _solved(self, settings: Settings, clip: TargetClip) -> Generator[int, None, Motion]:
-        solving = Retargeting(self.mechanism, clip, settings)
-        yield from solving.steps()
-        return solving.motion()
 
 
 def source_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from ..motions import Motion
 from ..objectives.settings import Settings
 from ..retarget.baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from ..retarget.kept_balance import with_kept_balance
+from ..retarget.passes import Passes
 from ..retarget.retarget import Retargeting
 from ..robots import load as load_robot
 from ..robots import names as robot_names
@@ -158,18 +159,15 @@ def follow(
     clip = replace(clip, obstacles=tuple(obstacles))
     clip = above_ground(mechanism, balanced(clip, mechanism, balance, solver), settings.keep_apart)
 
-    def solved(clip: TargetClip) -> Generator[int, None, Motion]:
-        solving = Retargeting(mechanism, clip, solver, speed_cost=speed_cost)
-        yield from solving.steps()
-        return solving.motion()
-
-    clip, made = finish(
-        solved_apart(clip, solved, walls(mechanism) if walls and settings.keep_apart else None),
+    passes = Passes(lambda each: Retargeting(mechanism, each, solver, speed_cost=speed_cost))
+    apart = walls(mechanism) if walls and settings.keep_apart else None
+    followed, made = finish(
+        solved_apart(clip, passes.solve, apart, passes.finish),
         None if progress is None else lambda done: progress(done, len(clip.times)),
     )
-    made = with_kept_balance(mechanism, clip, made)
+    made = with_kept_balance(mechanism, followed, made)
     return Retargeted(
-        mechanism=mechanism, rows=tuple(asked), following=following, clip=clip, settings=solver, motion=made
+        mechanism=mechanism, rows=tuple(asked), following=following, clip=followed, settings=solver, motion=made
     )
 
 

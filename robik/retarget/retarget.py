@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from time import perf_counter
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..ik.prior_solver import PriorSolver
-from ..ik.solver import ClipTargets, Solver
+from ..ik.solver import Solver
 from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
 from ..mechanism.ball_limits import limit_names
@@ -94,10 +94,19 @@ class Retargeting:
         self._free = Retargeting(mechanism, clip, unheld, formulation, False, prior, prior_weight) if unheld else None
 
     def steps(self) -> Iterator[int]:
-        """Solve chunk by chunk.
+        """Solve frame by frame, then all frames at once where that is asked for.
 
         Yields:
             Number of frames that are done; where the cost of speeds is asked for, it counts up a second time.
+        """
+        yield from self.frame_by_frame()
+        yield from self.finishing()
+
+    def frame_by_frame(self) -> Iterator[int]:
+        """Solve every frame from the one before, chunk by chunk.
+
+        Yields:
+            Number of frames that are done.
         """
         frames = len(self.clip.times)
         holds = self.settings.contacts == "hold" and isinstance(self.solver, StandingSolver)
@@ -105,6 +114,8 @@ class Retargeting:
         targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
         targets |= {name: (track.position, track.quaternion) for name, track in held.items()}
         clip_targets = self.solver.compile_targets(targets, self.clip.com, self.clip.times)
+        if self._looks_ahead:
+            self._targets = clip_targets
         contacts = [track.contact for track in held.values()]
         chunk = CHUNK
         while self._done < frames:
@@ -116,15 +127,22 @@ class Retargeting:
             self._done = stop
             chunk = min(2 * chunk, MOST) if took < QUICK else max(chunk // 2, CHUNK)
             yield stop
+
+    def finishing(self) -> Iterator[int]:
+        """Do what comes once the frames are solved one by one: all at once, and the cost of speeds, as asked for.
+
+        Yields:
+            Number of frames that are as good as done, counted again.
+        """
         if self._looks_ahead and self._ahead is None:
-            yield from self._look_ahead(clip_targets)
+            yield from self._look_ahead()
         if self._free is not None:
             yield from self._free.steps()
 
-    def _look_ahead(self, clip_targets: ClipTargets) -> Iterator[int]:
+    def _look_ahead(self) -> Iterator[int]:
         """Improve all frames at once; yields how many are as good as done, counted again."""
         frames, began = len(self.clip.times), perf_counter()
-        looking = LookingAhead(self.solver, self.clip, clip_targets, self._solved.room)
+        looking = LookingAhead(self.solver, self.clip, self._targets, self._solved.room)
         self.looks_ahead_now = True
         for share in looking.steps():
             yield max(1, int(share * frames))
@@ -146,14 +164,29 @@ class Retargeting:
 
     @cached_property
     def _motion(self) -> Motion:
-        """Return the motion that is read off the solved frames.
+        """Return the motion that is read off the solved frames, with what keeping speeds costs."""
+        motion = self.one_by_one if self._ahead is None else self._read()
+        if self._free is None:
+            return motion
+        cost = measure_speed_cost(self.mechanism, self.clip, self.settings, motion, self._free.motion())
+        assert motion.report is not None
+        return replace(motion, report=replace(motion.report, speed_cost=cost))
+
+    @cached_property
+    def one_by_one(self) -> Motion:
+        """The motion as the frames were solved one by one, once `frame_by_frame` is through."""
+        return self._read()
+
+    def _read(self) -> Motion:
+        """Return the motion where the frames are.
 
         The poses of its bodies are worked out when they are first asked for: of a long clip they are most.
         """
         found, poses = self._solved.read(), cache(self._solved.poses)
+        if self._looks_ahead and self._ahead is None:
+            poses()  # before the frames move on
         on_demand: dict[str, Any] = {"position": lambda: poses()[0], "quaternion": lambda: poses()[1]}
-        motion = partial(
-            Motion,
+        return Motion(
             times=self.clip.times,
             actuators=self.mechanism.actuators,
             values=found.values,
@@ -161,14 +194,9 @@ class Retargeting:
             passive=found.passive,
             bodies=tuple(b.name for b in self.mechanism.bodies),
             com=found.com,
+            report=self._report(found.values, found.errors, found.objectives, self._solved.figures),
             **on_demand,
         )
-        report = self._report(found.values, found.errors, found.objectives, self._solved.figures)
-        if self._free is not None:
-            solved = motion(report=report)
-            cost = measure_speed_cost(self.mechanism, self.clip, self.settings, solved, self._free.motion())
-            report = replace(report, speed_cost=cost)
-        return motion(report=report)
 
     def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
         """Return the solved motion with other actuator values, held against the same clip.

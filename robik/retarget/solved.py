@@ -70,6 +70,7 @@ class SolvedFrames:
         self._first = -1  # frame in the room's first row; -1 before the first piece
         self._targets: ClipTargets
         self._parts: list[Reading] = []
+        self._is_read = False
 
     def solve(self, start: int, stop: int, targets: ClipTargets, contacts: Sequence[Contact]) -> None:
         """Solve frames `start` to `stop`, after those before.
@@ -111,7 +112,10 @@ class SolvedFrames:
             self._solver.stand(self._targets, [contact.part(part) for contact in contacts])
 
     def read(self) -> Reading:
-        """Return values, coordinates and errors of all frames, once they are solved."""
+        """Return values, coordinates and errors of all frames, once they are solved; again where they moved since."""
+        if self._is_read:
+            self.figures = QualityFigures(self._solver.mechanism, self._clip)
+        self._is_read = True
         if not self._parts:
             for frames in blocks(self._frames) if self._solver.BY_COORDINATES else [slice(0, self._frames)]:
                 self._read(frames)

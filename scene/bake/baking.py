@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -18,6 +19,7 @@ from ...robik.collision.apart import Walls, solved_apart
 from ...robik.kinematics.forward import ForwardKinematics
 from ...robik.motions import Motion
 from ...robik.retarget.blend import blended, blended_base, within_speeds
+from ...robik.retarget.passes import Passes
 from ...robik.retarget.posing import posed
 from ...robik.retarget.retarget import Retargeting
 from ...robik.warm_up import help_compiling
@@ -98,17 +100,11 @@ def _solved(
     began, preparing = perf_counter(), 0.0
     help_compiling()
     clip = above_ground(request.mechanism, clip, walls is not None)
-    tries: list[Retargeting] = [_retargeting(request, clip)]
+    passes = Passes(partial(_retargeting, request))
     found: list[Motion] = []
 
-    def solve(walled: TargetClip) -> Generator[int, None, Motion]:
-        if walled is not clip:
-            tries.append(_retargeting(request, walled))
-        yield from tries[-1].steps()
-        return tries[-1].motion()
-
     def work() -> Iterator[int]:
-        _, motion = yield from solved_apart(clip, solve, walls() if walls else None)
+        _, motion = yield from solved_apart(clip, passes.solve, walls() if walls else None, passes.finish)
         found.append(motion)
 
     for done in in_thread(work()):
@@ -116,9 +112,9 @@ def _solved(
             preparing = perf_counter() - began
             yield starting("Preparing the solver", SAMPLING)
         else:
-            yield Progress(*_stage(tries, request.frames, done, walls is not None))
+            yield Progress(*_stage(passes, request.frames, done, walls is not None))
     motion = found[0]
-    return motion if request.present is None else _blended(tries[0], motion, request.present), preparing
+    return motion if request.present is None else _blended(passes.of(motion), motion, request.present), preparing
 
 
 def _retargeting(request: BakeRequest, clip: TargetClip) -> Retargeting:
@@ -133,15 +129,15 @@ def _retargeting(request: BakeRequest, clip: TargetClip) -> Retargeting:
     )
 
 
-def _stage(tries: list[Retargeting], frames: np.ndarray, done: int, again: bool) -> tuple[float, str]:
-    """Return the share that is done and what is being solved, for the status bar; each further try is half as long."""
-    share, passes = done / len(frames), len(tries)
+def _stage(passes: Passes, frames: np.ndarray, done: int, again: bool) -> tuple[float, str]:
+    """Return the share that is done and what is being solved, for the status bar; each further pass is half as long."""
+    share, count = done / len(frames), len(passes)
     if again:
-        share = 1.0 - (1.0 - 0.5 * share) * 0.5 ** (passes - 1)
+        share = 1.0 - (1.0 - 0.5 * share) * 0.5 ** (count - 1)
     share = SAMPLING + (1.0 - SAMPLING) * share
-    if tries[-1].looks_ahead_now:
+    if passes.last is not None and passes.last.looks_ahead_now:
         return share, f"Looking ahead: {100 * done / len(frames):.0f} %"
-    apart = f" with bodies kept apart, pass {passes - 1}" if passes > 1 else ""
+    apart = f" with bodies kept apart, pass {count - 1}" if count > 1 else ""
     return share, f"Solving frame {frames[done - 1]:g}{apart}"
 
 

@@ -1,6 +1,7 @@
 """Walls: legs that would cross stay out of each other, and what does not touch stays as it was."""
 
 from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,6 +69,34 @@ def test_feet_that_would_cross_stay_out_of_each_other(walker: Mechanism) -> None
     assert still.all(), "the foot that stands had its way without walls"
     gone = np.linalg.norm(apart.position - free.position, axis=2).max(axis=1)
     assert gone[:4].max() < MARGIN, "where nothing is near, nothing is changed by more than what walls look ahead for"
+
+
+def test_walls_are_built_again_where_only_the_last_move_brings_feet_into_each_other(walker: Mechanism) -> None:
+    """The last move stands for looking ahead: it takes the foot on, with the walls that there are."""
+    asked, moves = [], []
+
+    def at(clip: TargetClip) -> Motion:
+        solving = Retargeting(walker, clip, SETTINGS)
+        for _ in solving.steps():
+            pass
+        return solving.motion()
+
+    def solve(clip: TargetClip) -> Generator[int, None, Motion]:
+        asked.append(clip)
+        yield FRAMES
+        return at(clip)
+
+    def last_move(motion: Motion) -> Generator[int, None, Motion]:
+        yield FRAMES
+        moves.append(at(replace(crossing(walker, 0.045), objectives=asked[-1].objectives)))
+        return moves[-1]
+
+    walls = walls_of(walker, robots.path("walker"))
+    followed, motion = finish(solved_apart(crossing(walker, 0.02), solve, walls, last_move))
+    assert depth(walker, moves[0]) > 0.003
+    assert motion is not moves[0] and len(asked) > 1
+    assert depth(walker, motion) < 1e-3
+    assert {item.key for item in followed.objectives} >= {"left_foot.clearance.right_foot"}
 
 
 def test_planes_are_tried_where_walls_do_not_help_and_taken_only_if_calm(

@@ -3,6 +3,8 @@ are met again."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -84,3 +86,21 @@ def test_hostile_targets_leave_no_frame_short_of_an_optimum(name: str, turned: b
             before = output.q[k - 1] if k else reachable.topology.rest
             assert reachable.slope(solver, output.q[k], before, clip.position[k], rotation[k]) < OPTIMUM
     assert len(missed) <= 0.08 * clip.reachable.sum(), "leaps may end in local optima"
+
+
+def test_limits_that_loops_tie_together_let_go_together(shared_data: Path) -> None:
+    """Each toe stands with all its joints on their limits; let go alone, any of them would open a loop."""
+    robot = robots.load(shared_data / "iit_softfoot" / "softfoot.xml")
+    toes, frames = tuple(f"distal_phalanx_{k}" for k in (1, 2, 3, 5)), 40
+    rest = [robot.rest_pose(toe) for toe in toes]
+    middle = np.mean([pose.position for pose in rest], axis=0)
+    com = middle + 0.05 * robot.extent * np.random.default_rng(0).normal(size=(frames, 3))
+    settings = Settings(com_weight=(10.0, 10.0, 0.0), state_weight=None)
+    solver = Solver(robot, toes, settings, has_com=True)
+    still = {
+        toe: (np.tile(pose.position, (frames, 1)), np.tile(pose.quaternion, (frames, 1)))
+        for toe, pose in zip(toes, rest, strict=True)
+    }
+    output = solver.room(frames)
+    solver.solve(output, 0, frames, solver.compile_targets(still, com, np.arange(frames) / 60))
+    assert not (output.status == STALLED).any()

@@ -137,3 +137,16 @@ def test_values_that_are_read_in_blocks_are_those_read_at_once(monkeypatch: pyte
     parts = passive_values(topology, q, com, quaternion)
     for name, values in whole.items():
         assert np.abs(parts[name] - values).max() == 0.0, name
+
+
+@pytest.mark.parametrize("name", LOOPED)
+def test_coordinates_that_may_not_be_dependent_are_noticed_where_loops_tie_them(name: str) -> None:
+    flat, now, e = placed(LOOPED[name](), 5)
+    eliminate(flat, now, e)
+    assert not e.tied[0]
+    e.free[:] = e.dependent
+    eliminate(flat, now, e)
+    assert not e.tied[0], "any values of the independent coordinates have dependent ones"
+    e.free[np.flatnonzero(e.dependent)[0]] = False
+    eliminate(flat, now, e)
+    assert e.tied[0], "one row has lost its coordinate"

@@ -131,9 +131,11 @@ def test_where_no_target_has_a_place_nothing_is_said_of_one(folder: Path) -> Non
 
 def test_limits_of_acceleration_are_kept_by_looking_ahead(folder: Path, walker: Mechanism) -> None:
     """A walk that is held frame by frame needs many times the acceleration; the file keeps what is asked."""
-    done = run(folder, "walker", "lafan1.bvh", "-o", "ahead.csv", "--no-keep-apart", "--acceleration", "6")
+    asked = ("--no-keep-apart", "--acceleration", "6", "--report", "ahead.json")
+    done = run(folder, "walker", "lafan1.bvh", "-o", "ahead.csv", *asked)
     assert (done.returncode, done.stderr) == (0, "")
     assert "all frames at once in" in done.stdout
+    assert json.loads((folder / "ahead.json").read_text())["look_ahead"]["converged"] is True
     motion = load_motion(folder / "ahead.csv")
     steps = np.diff(motion.times)
     acceleration = np.abs(np.diff(np.diff(motion.values, axis=0) / steps[:, None], axis=0)) / steps[1:, None]

@@ -1,0 +1,309 @@
+"""Steps of all frames at once on contacts that stay, until nothing is left to improve.
+
+The merit function is exact: the objective, plus a price times what is beyond bounds, above the multipliers of the
+bounds. So a step that keeps the bounds is taken only where the objective itself falls. Frames that have nothing to gain
+stay out of the program (`spans`), and each run of frames that moves has a merit of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ..ik.solver import Solver
+from ..kinematics.assembly import ROUNDING
+from ..mechanism.constraints import SLIDE
+from .bounds import Bounds, Differences, beyond, excess
+from .independent_motors import make_independent
+from .model import Frames, Model, miss_frames, model_frames, new_model, step_frames, value_frames
+from .program import Program, Step
+from .quadratic import Quadratic, unbounded
+from .spans import Multipliers, Spans, gains, promising, widened
+from .stances import Stance, Stances
+
+RADIUS = 0.5  # rad, or of the robot's size: trust region of a step
+WIDEST = 16.0  # times as wide it may grow where no step within it keeps the bounds
+SETTLED = 4  # iterations after which what holds a frame is no longer adapted to what it misses
+HALVINGS = 12
+SUFFICIENT = 1e-4  # of the promised decrease
+SHARE = 0.3  # of what is next to nothing: frames that gain less together stay
+PRICED = 2.0  # times the largest multiplier is what a violation is priced by
+BENT = 1e-6  # of limits: a step that is further beyond bounds than to first order is corrected
+SLIGHT = 1.0  # likewise: what is beyond bounds by less is bent, not far away
+DEAR = 10.0  # price of a violation, by the objective, where bounds cannot be kept
+RETURNS = 2  # tries to come back into bounds by the shortest steps
+
+
+class Improver:
+    """Improves all frames of a clip at once.
+
+    Args:
+        solver: of one frame.
+        frames: of the clip; their coordinates are moved.
+        stances: the contacts that are held.
+        bounds: of the coordinates.
+        orders: differences of order 1 to 3.
+        order: the frames that may move, in the program's order.
+        times: (T,) [s].
+        cyclic: whether the last frame comes before the first.
+        most: iterations.
+        enough: share of the merit below which a step is the last.
+        nothing: of the merit, likewise.
+        tie: gives a stance's neighbours the weights of what ties frames together.
+
+    Attributes:
+        iterations: taken so far.
+        converged: whether next to nothing is left to gain.
+        infeasible: whether bounds cannot be kept on the contacts that are held.
+    """
+
+    def __init__(
+        self,
+        solver: Solver,
+        frames: Frames,
+        stances: Stances,
+        bounds: Bounds,
+        orders: tuple[Differences, ...],
+        order: np.ndarray,
+        times: np.ndarray,
+        cyclic: bool,
+        most: int,
+        enough: float,
+        nothing: float,
+        tie: Callable[[Stance], None],
+    ):
+        self._flat, self._tables, self._beside = solver.flat, solver.tables, stances.air.beside
+        self._frames, self._stances, self._bounds, self._orders = frames, stances, bounds, orders
+        self._order, self._times, self._cyclic, self._tie = order, times, cyclic, tie
+        self._may = np.zeros(len(frames.q), bool)
+        self._may[order] = True
+        self._most, self._enough, self._nothing = most, enough, nothing
+        self._most_independent, self._price = 1, 0.0
+        self._stuck, self._short = np.zeros(len(frames.q), bool), False  # frames that stay; whether steps of any failed
+        self.iterations, self.converged, self.infeasible = 0, False, False
+
+    def steps(self) -> Iterator[int]:
+        """Improve the clip on the contacts that are held now, until bounds cannot be kept on them.
+
+        Yields:
+            Number of iterations that are done.
+        """
+        frames, done = self._frames, 0
+        self.converged, self.infeasible, self._price = False, False, 0.0
+        multipliers = Multipliers(len(frames.q), len(self._bounds.dof), self._orders)
+        self._stuck, self._short = np.zeros(len(frames.q), bool), False
+        make_independent(self._stances, frames.q, self._bounds.motors)
+        while done < self._most and not self.converged:
+            if self.iterations < SETTLED:
+                miss_frames(self._flat, self._tables, self._beside, frames)
+            model, values = self.model(), frames.q[:, self._bounds.at]
+            quadratic = Quadratic.of(model, frames.previous, unbounded(model))
+            spans = self._spans(model, quadratic, values, multipliers)
+            if not spans.count:
+                self.converged = not self._short
+                break
+            program, step, spans = self._planned(model, quadratic, values, spans)
+            if not step.solved:
+                self.infeasible = True
+                return
+            price = multipliers.take(program.rows_of, step.multipliers, spans.labels >= 0)
+            self._price = max(self._price, PRICED * price)
+            moved = self._take(model, program, step, spans, values)
+            self.iterations, done = self.iterations + 1, done + 1
+            yield self.iterations
+            if not moved:
+                break
+        self._come_back()
+
+    def _spans(self, model: Model, quadratic: Quadratic, values: np.ndarray, multipliers: Multipliers) -> Spans:
+        """Return the runs of frames that have something to gain, or are beyond bounds."""
+        previous = self._frames.previous
+        may = self._may & ~self._stuck
+        if self._cyclic:
+            return Spans(may, previous, self._orders, False)
+        gain = gains(model, quadratic, self._bounds, values, multipliers.pull(self._bounds))
+        least = self._enough * float(model.value.sum()) + self._nothing
+        wanting = promising(gain, SHARE * least) | self._beyond(values)
+        moves = widened(wanting & may, self._times) & may
+        return Spans(moves, previous, self._orders, True)
+
+    def _excess(self, spans: Spans, values: np.ndarray) -> np.ndarray:
+        """Return the sums (S,) over each span of what values (T, R) have beyond bounds."""
+        return spans.excess(beyond(self._bounds, self._orders, values))
+
+    def _beyond(self, values: np.ndarray) -> np.ndarray:
+        """Return which frames (T,) have a part in something that is beyond bounds."""
+        positions, *windows = beyond(self._bounds, self._orders, values)
+        found: np.ndarray = (positions > BENT).any(axis=1)
+        for order, over in zip(self._orders, windows, strict=True):
+            found[order.frames[(over > BENT).any(axis=1)]] = True
+        return found
+
+    def _planned(
+        self, model: Model, quadratic: Quadratic, values: np.ndarray, spans: Spans
+    ) -> tuple[Program, Step, Spans]:
+        """Return the program of frames that move, its step, and these frames.
+
+        The step is within the trust region if bounds can be kept there. If they cannot between the frames that stay,
+        all frames move; else the trust region grows; else the step has the least violation. It is unsolved if contacts
+        are held, which could be let go.
+        """
+        value, whole = float(model.value.sum()), Spans(self._may, self._frames.previous, self._orders, False)
+        program = self._program(model, values, spans, quadratic)
+        step = program.solve(self._radius())
+        if not step.solved and (spans.labels >= 0).sum() < (whole.labels >= 0).sum():
+            program, spans = self._program(model, values, whole, quadratic), whole
+            step = program.solve(self._radius())
+        wider = 4.0
+        while not step.solved and wider <= WIDEST:
+            step = program.solve(self._radius(wider))
+            wider *= 4.0
+        if not step.solved and not any(held.any() for held in self._stances.held.values()):
+            self._price = max(self._price, DEAR * value)
+            step = program.solve(self._radius(), self._price)
+            step = replace(step, solved=True)
+        return program, step, spans
+
+    def _program(self, model: Model, values: np.ndarray, spans: Spans, quadratic: Quadratic | None = None) -> Program:
+        """Return the program where the frames are, as accurate as its step is worth."""
+        enough = self._enough * float(model.value.sum()) + self._nothing
+        order = self._order[spans.labels[self._order] >= 0]
+        parts = self._bounds, self._orders, self._frames.previous, order, 0.1 * enough, quadratic
+        return Program(model, values, *parts)
+
+    def _take(self, model: Model, program: Program, step: Step, spans: Spans, values: np.ndarray) -> bool:
+        """Go along a step; returns whether any frame moved."""
+        over = self._excess(spans, values)
+        promised = spans.sums(step.decreases) + self._price * (over - spans.sums(program.left_at(step)))
+        merit = spans.tied_sums(np.asarray(model.value)) + self._price * over
+        whole = float(model.value.sum()) + self._price * self.violation(self._frames.q)
+        self.converged = bool(promised.sum() <= self._enough * whole + self._nothing)
+        return self._search(model, program, step, spans, merit, promised)
+
+    def _search(
+        self, model: Model, program: Program, step: Step, spans: Spans, merit: np.ndarray, promised: np.ndarray
+    ) -> bool:
+        """Go along a step in each span until its merit has fallen enough; returns whether any has.
+
+        Where dependent motors bend away from their bounds, a whole step is corrected once.
+        """
+        over = self._excess(spans, self._frames.q[:, self._bounds.at])
+        scale, noise, left = np.ones(spans.count), 1e-12 * np.abs(merit), spans.sums(program.left_at(step))
+        open_, moved = promised > 0.0, False
+        self._stuck |= ~self._mine(spans, open_) & (spans.labels >= 0) & (not self._cyclic)
+        for halving in range(HALVINGS):
+            if not open_.any():
+                break
+            least = merit - SUFFICIENT * scale * promised + noise
+            found, q = self._try(model, step.dz, scale, spans, open_, least)
+            moved, open_ = moved or bool(found.any()), open_ & ~found
+            further = self._excess(spans, q[:, self._bounds.at])
+            if not halving and (open_ & (over < SLIGHT) & (further > left + BENT)).any():
+                bent = program.corrected(step, self._radius(), q[:, self._bounds.at])
+                if bent.solved:
+                    found, _ = self._try(model, bent.dz, np.ones(spans.count), spans, open_, least)
+                    moved, open_ = moved or bool(found.any()), open_ & ~found
+            scale = 0.5 * scale
+        self._stuck |= self._mine(spans, open_)
+        self._short |= bool(open_.any())
+        return moved
+
+    @staticmethod
+    def _mine(spans: Spans, chosen: np.ndarray) -> np.ndarray:
+        """Return the frames (T,) of chosen spans (S,)."""
+        return np.append(chosen, False)[spans.labels]
+
+    def _try(
+        self, model: Model, dz: np.ndarray, scale: np.ndarray, spans: Spans, chosen: np.ndarray, least: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Go shares (S,) of a step (T, m) in the chosen spans (S,); those whose merit is not as low come back.
+
+        Returns:
+            Which spans stay where they went (S,), and the coordinates that were tried (T, nq).
+        """
+        frames, before = self._frames, self._frames.q.copy()
+        q, residual, value = np.zeros_like(before), np.zeros(len(before)), np.zeros(len(before))
+        mine = self._mine(spans, chosen)
+        self.move(model, np.append(scale, 0.0)[spans.labels][:, None] * dz, q, residual)
+        opened = spans.sums((~self.closed(q, residual) & mine).astype(float)) > 0
+        q[~mine] = before[~mine]
+        frames.q[:] = q
+        value_frames(self._flat, self._tables, self._beside, frames, value)
+        merit = spans.tied_sums(value) + self._price * self._excess(spans, q[:, self._bounds.at])
+        found = chosen & ~opened & (merit <= least)
+        back = ~self._mine(spans, found)
+        frames.q[back] = before[back]
+        return found, q
+
+    def _come_back(self) -> None:
+        """Move the frames into their bounds by the shortest steps, where dependent motors are beyond them by little."""
+        for _ in range(RETURNS):
+            over, before = self.violation(self._frames.q), self._frames.q.copy()
+            if over <= BENT:
+                return
+            model, values = self.model(), before[:, self._bounds.at]
+            spans = Spans(self._may, self._frames.previous, self._orders, False)
+            step = self._program(model, values, spans).nearest(self._radius())
+            if step.solved:
+                self._try(model, step.dz, np.ones(1), spans, np.ones(1, bool), np.full(1, np.inf))
+            if self.violation(self._frames.q) >= over:
+                self._frames.q[:] = before
+                return
+
+    def violation(self, q: np.ndarray) -> float:
+        """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m].
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            The sum; 0.0 where all bounds are kept.
+        """
+        return excess(self._bounds, self._orders, q[:, self._bounds.at])
+
+    def model(self) -> Model:
+        """Return the model where the frames are."""
+        while True:
+            model, most = new_model(len(self._frames.q), self._most_independent, len(self._bounds.dof)), 0
+            for stance, first, last in self._stances.placed():
+                self._tie(stance)
+                parts = stance.flat, self._flat, self._tables, stance.work, stance.beside
+                most = max(most, model_frames(*parts, self._frames, first, last, model))
+            if most <= self._most_independent:
+                return model
+            self._most_independent = most
+
+    def move(self, model: Model, dz: np.ndarray, q: np.ndarray, residual: np.ndarray) -> None:
+        """Move the frames by a step, onto the loops and contacts.
+
+        Args:
+            model: Where they are.
+            dz: Step (T, m) of the independent coordinates.
+            q: Filled with coordinates (T, nq).
+            residual: Filled with closure residuals (T,) [m].
+        """
+        for stance, first, last in self._stances.placed():
+            parts = stance.flat, stance.work, stance.beside, self._frames
+            step_frames(*parts, first, last, model, dz, 1.0, q, residual)
+
+    def closed(self, q: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Return whether residuals at coordinates are as good as none.
+
+        Args:
+            q: Coordinates (T, nq).
+            residual: Closure residuals (T,) [m].
+
+        Returns:
+            Whether each frame is closed (T,).
+        """
+        far = np.abs(q).max(initial=0.0)
+        return residual <= max(self._flat.accepted[0], ROUNDING * far)
+
+    def _radius(self, share: float = 1.0) -> np.ndarray:
+        """Return a share of the trust region (d,) [rad or m]."""
+        flat = self._flat
+        found = np.full(len(flat.before), share * RADIUS)
+        found[np.asarray(flat.at_v)[np.asarray(flat.kind) == SLIDE]] *= flat.size
+        return found

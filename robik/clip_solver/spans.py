@@ -1,0 +1,200 @@
+"""Spans: runs of frames that still move, between frames that stay.
+
+What ties frames together reaches over at most four of them. So spans that are further apart are problems of their own:
+each gets a step as long as its own merit allows. Which frames still move is read off the conditions of an optimum,
+
+    rₖ = gₖ + Jₖᵀ Σ Dᵀλ / l,   gain ≈ ½ rₖᵀ Hₖ⁻¹ rₖ
+
+g is the gradient where the frame is now, H its Hessian, λ the multipliers of the last program that it was in. A frame
+without residual stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .bounds import Bounds, Differences
+from .model import Model
+from .quadratic import Quadratic
+
+AROUND = 0.2  # [s] on both sides of a frame that moves, in which frames move too
+REACH = 4  # frames that one row ties together at most
+ON = 1e-9  # [rad or m] from a bound: a coordinate that is on it
+
+
+class Spans:
+    """Runs of frames that move.
+
+    Args:
+        moves: (T,) whether a frame moves.
+        previous: (T,) the frame before each; -1 for none.
+        orders: Differences of order 1 to 3.
+        apart: Whether runs count by themselves; a cyclic clip is one span.
+
+    Attributes:
+        labels: (T,) which span a frame is in; -1 for none.
+        count: Number of spans.
+    """
+
+    def __init__(self, moves: np.ndarray, previous: np.ndarray, orders: tuple[Differences, ...], apart: bool):
+        begins = moves & ~np.concatenate([[False], moves[:-1]])
+        self.labels = np.where(moves, np.cumsum(begins) - 1 if apart else 0, -1)
+        self.count = int(self.labels.max(initial=-1)) + 1
+        before = np.where(previous >= 0, self.labels[previous], -1)
+        self._tied = np.where(moves, self.labels, before)  # a frame's value has its tie to the frame before
+        self._windows = [self.labels[order.frames].max(axis=1, initial=-1) for order in orders]
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Return the sums over each span of what frames (T,) have.
+
+        Args:
+            values: (T,).
+
+        Returns:
+            Sums (S,).
+        """
+        return self._summed(self.labels, values)
+
+    def tied_sums(self, values: np.ndarray) -> np.ndarray:
+        """Return the sums over each span of what frames (T,) have together with the frame before each.
+
+        Args:
+            values: (T,).
+
+        Returns:
+            Sums (S,).
+        """
+        return self._summed(self._tied, values)
+
+    def excess(self, beyond: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the sums over each span of what is beyond bounds.
+
+        Args:
+            beyond: As `bounds.beyond` returns it.
+
+        Returns:
+            Sums (S,).
+        """
+        parts = zip((self.labels, *self._windows), beyond, strict=True)
+        return sum((self._summed(labels, part.sum(axis=1)) for labels, part in parts), np.zeros(self.count))
+
+    def _summed(self, labels: np.ndarray, values: np.ndarray) -> np.ndarray:
+        inside = labels >= 0
+        return np.bincount(labels[inside], values[inside], minlength=self.count)
+
+
+class Multipliers:
+    """Multipliers of all rows of a clip, as the last program that had them left them.
+
+    Args:
+        frames: Number of frames T.
+        coordinates: Number of bounded coordinates R.
+        orders: Differences of order 1 to 3.
+    """
+
+    def __init__(self, frames: int, coordinates: int, orders: tuple[Differences, ...]):
+        self._orders = orders
+        self._parts = [np.zeros((n, coordinates)) for n in (frames, *(len(order.frames) for order in orders))]
+
+    def take(self, rows: Sequence[np.ndarray], values: np.ndarray, moves: np.ndarray) -> float:
+        """Take the multipliers of a program's rows.
+
+        Rows that frames have a part in that stay keep theirs: where such frames leave no room, new ones can be
+        anything.
+
+        Args:
+            rows: Of positions and of each order, which the program has, as indices.
+            values: Their multipliers, one after another.
+            moves: (T,) frames that move.
+
+        Returns:
+            The largest of what was taken.
+        """
+        start, largest = 0, 0.0
+        inside = [moves, *(moves[order.frames].all(axis=1) for order in self._orders)]
+        for part, own, kept in zip(self._parts, rows, inside, strict=True):
+            mine = kept[own // part.shape[1]]
+            taken = values[start : start + len(own)][mine]
+            part.ravel()[own[mine]] = taken
+            largest = max(largest, float(np.abs(taken).max(initial=0.0)))
+            start += len(own)
+        return largest
+
+    def pull(self, bounds: Bounds) -> np.ndarray:
+        """Return the derivative (T, R) by the bounded coordinates of the rows times their multipliers.
+
+        Args:
+            bounds: Of the coordinates.
+
+        Returns:
+            What rows add to the gradient (T, R).
+        """
+        found = self._parts[0].copy()
+        for order, limit, part in zip(self._orders, bounds.limits, self._parts[1:], strict=True):
+            share = part / limit
+            for j in range(order.frames.shape[1]):
+                np.add.at(found, order.frames[:, j], order.weights[:, j, None] * share)
+        return found
+
+
+def gains(model: Model, quadratic: Quadratic, bounds: Bounds, values: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    """Return about how much the objective can still fall by moving each frame (T,).
+
+    Args:
+        model: Where the frames are.
+        quadratic: The same, made convex.
+        bounds: Of the coordinates.
+        values: (T, R) of the bounded coordinates [rad or m].
+        pull: (T, R) of the rows, as `Multipliers.pull` returns it.
+
+    Returns:
+        Gains (T,).
+    """
+    residual = np.asarray(model.gradient) + np.einsum("kra,kr->ka", model.motion, pull)
+    sides = np.full((2, len(values), 1 + int(max(model.independent.max(), bounds.dof.max(initial=0)))), np.inf)
+    sides[0][:, bounds.dof], sides[1][:, bounds.dof] = values - bounds.lower, bounds.upper - values
+    below, above = (np.take_along_axis(side, model.independent, axis=1) for side in sides)
+    residual[((below <= ON) & (residual > 0)) | ((above <= ON) & (residual < 0))] = 0.0
+    residual[np.arange(residual.shape[1]) >= model.number[:, None]] = 0.0
+    return 0.5 * np.einsum("ka,ka->k", residual, np.linalg.solve(quadratic.own, residual[:, :, None])[:, :, 0])
+
+
+def promising(gains: np.ndarray, least: float) -> np.ndarray:
+    """Return the fewest frames (T,) without which less than `least` is to be gained.
+
+    Args:
+        gains: Of each frame (T,).
+        least: What need not be gained.
+
+    Returns:
+        Whether each frame is one of them (T,).
+    """
+    order, found = np.argsort(gains), np.zeros(len(gains), bool)
+    found[order[np.cumsum(gains[order]) > least]] = True
+    return found
+
+
+def widened(frames: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Return frames (T,) with those around them, and without gaps that a row could bridge.
+
+    Args:
+        frames: Whether each is one of them (T,).
+        times: Of the frames (T,) [s].
+
+    Returns:
+        Whether each frame moves (T,).
+    """
+    index = np.flatnonzero(frames)
+    change = np.zeros(len(frames) + 1, np.int64)
+    first = np.searchsorted(times, times[index] - AROUND)
+    last = np.searchsorted(times, times[index] + AROUND, "right")
+    np.add.at(change, np.maximum(np.minimum(first, index - REACH), 0), 1)
+    np.add.at(change, np.minimum(np.maximum(last, index + REACH), len(frames)), -1)
+    found = np.cumsum(change[:-1]) > 0
+    stays = np.flatnonzero(~found)
+    for run in np.split(stays, np.flatnonzero(np.diff(stays) > 1) + 1):
+        if 0 < len(run) < 2 * REACH and run[0] > 0 and run[-1] < len(found) - 1:
+            found[run] = True
+    return found

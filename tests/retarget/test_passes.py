@@ -1,0 +1,49 @@
+"""Passes of one clip with walls: all frames are solved at once on the last one alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robik.clip_solver.clip_solver import ClipSolver
+from robik.retarget.passes import Passes
+from robik.retarget.retarget import Retargeting, retarget
+from robik.steps import finish
+from tests.clip_solver.clips import BOXER, SPEEDS, waving
+
+SETTINGS = replace(SPEEDS, look_ahead=True, acceleration_limit=60.0)
+
+
+def test_all_frames_are_solved_at_once_on_the_chosen_pass_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[ClipSolver] = []
+    steps = ClipSolver.steps
+
+    def counted(solver: ClipSolver) -> Iterator[int]:
+        runs.append(solver)
+        return steps(solver)
+
+    monkeypatch.setattr(ClipSolver, "steps", counted)
+    clip = waving(14)
+    passes = Passes(lambda each: Retargeting(BOXER, each, SETTINGS))
+    first, second = (finish(passes.solve(clip)) for _ in range(2))
+    assert runs == []
+    assert np.array_equal(first.values, second.values)
+    motion = finish(passes.finish(second))
+    assert len(runs) == 1
+    assert motion.report is not None and motion.report.look_ahead is not None
+    assert np.array_equal(motion.values, retarget(BOXER, clip, SETTINGS).values)
+
+
+def test_the_motion_frame_by_frame_stays_when_all_frames_move_on() -> None:
+    clip = waving(14)
+    passes = Passes(lambda each: Retargeting(BOXER, each, SETTINGS))
+    single = finish(passes.solve(clip))
+    motion = finish(passes.finish(single))
+    before = retarget(BOXER, clip, SETTINGS.frame_by_frame())
+    assert np.array_equal(single.values, before.values)
+    assert single.position is not None and before.position is not None and motion.position is not None
+    assert np.array_equal(single.position, before.position)
+    assert np.abs(motion.position - before.position).max() > 1e-3
