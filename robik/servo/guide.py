@@ -129,7 +129,7 @@ class Timed(Journey):
 
         1 + (clock's time − own time) / HORIZON,  within 1 ± STEERING
 
-    so that it keeps to the clock, and comes back to it slowly after a stand.
+    so that it keeps to the clock, and comes back to it slowly after a stand. Own time is that of the goal that is due.
 
     Args:
         trajectory: the way.
@@ -153,7 +153,7 @@ class Timed(Journey):
         """
         wanted = self._clock.at(time.perf_counter())
         if self._has_begun and wanted is not None:
-            behind = wanted - self.at
+            behind = wanted - self.at - seconds
             self._clock.note(behind)
             return super().step(seconds, pace * (1.0 + min(max(behind / HORIZON, -STEERING), STEERING)))
         if wanted is not None and wanted >= 0.0 and not self._is_stopping:

@@ -20,7 +20,7 @@ from ..servo.terminal import STOPPED, TIMEOUT, UNMOVED, Stopped, say
 from .conducting import Conductor
 from .program import Program, check, read_program
 from .show_file import load_show
-from .sound import NoDevice, Sound
+from .sound import WITHOUT_SOUND, NoDevice, Sound
 
 GLANCE = 0.02  # [s] between turns
 TOLD = 0.2  # [s] between lines in the terminal
@@ -116,10 +116,10 @@ class _Show:
             self._connect()
             for name, player in self._players.items():
                 _check(name, player, self._motions[name], asked.softens)
+            self._open_sound()
             for player in self._players.values():
                 player.torque(True)
             self._wait(PlayState.HOLDING)
-            self._open_sound(asked.is_silent)
             conductor = self._conductor()
             conductor.perform(asked.softens)
             has_moved = True
@@ -144,7 +144,6 @@ class _Show:
             self._players,
             self._motions,
             self._sound,
-            self._program.duration,
             self._program.show.goes_on,
             lambda text: say(text, sys.stderr),
         )
@@ -158,14 +157,14 @@ class _Show:
             for warning in filter(None, (player.status.missing, player.status.adapter)):
                 say(f"warning: {name}: {warning}", sys.stderr)
 
-    def _open_sound(self, is_silent: bool) -> None:
+    def _open_sound(self) -> None:
         show = self._program.show
-        if show.sound is None or is_silent:
+        if show.sound is None or not self._program.sound_seconds:
             return
         try:
             self._sound = Sound(show.sound, show.sound_start)
         except NoDevice as error:
-            say(f"warning: {error}; the show plays without sound", sys.stderr)
+            say(f"warning: {error}; {WITHOUT_SOUND}", sys.stderr)
 
     # waiting
 

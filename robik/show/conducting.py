@@ -9,7 +9,7 @@ from ..errors import ServoError
 from ..motions import Motion
 from ..servo.player import Player
 from ..servo.status import PlayState, Status
-from .sound import Sound
+from .sound import WITHOUT_SOUND, Sound
 
 LEAD = 0.6  # [s] from when all robots are in place to the begin: longer than the sound that a device keeps
 BEHIND = 1.0  # [s] behind the clock, from which a robot counts as failed
@@ -24,7 +24,6 @@ class Conductor:
         players: by the robots' names, holding.
         motions: likewise.
         sound: on a device; None without one.
-        seconds: of the show [s].
         goes_on: whether the others go on where one fails.
         tell: says what the user should know.
 
@@ -39,12 +38,11 @@ class Conductor:
         players: Mapping[str, Player],
         motions: Mapping[str, Motion],
         sound: Sound | None,
-        seconds: float,
         goes_on: bool,
         tell: Callable[[str], None],
     ) -> None:
         self._players, self._motions, self._sound = players, motions, sound
-        self._seconds, self._goes_on, self._tell = seconds, goes_on, tell
+        self._goes_on, self._tell = goes_on, tell
         self.failures: dict[str, str] = {}
         self.is_stopped, self.drift = False, 0.0
         self._begin: float | None = None  # as planned
@@ -81,14 +79,9 @@ class Conductor:
         for name, player in self._players.items():
             player.heartbeat()
             self._judge(name, player)
-        moving = [player for player in self._players.values() if player.status.state.is_moving]
-        if self.is_stopped or (self.failures and not self._goes_on):
-            return bool(moving)
-        if self._begin is None:
-            self._begin_if_ready()
-            return bool(moving)
-        self._steer()
-        return bool(moving) or (bool(self._over) and self._is_sounding and self.time < self._seconds)
+        if not self.is_stopped and not (self.failures and not self._goes_on):
+            self._begin_if_ready() if self._begin is None else self._steer()
+        return any(player.status.state.is_moving for player in self._players.values())
 
     def stop(self) -> None:
         """Let all robots slow down and hold, and the sound end."""
@@ -100,10 +93,6 @@ class Conductor:
             player.stop()
         if self._sound is not None:
             self._sound.close()
-
-    @property
-    def _is_sounding(self) -> bool:
-        return self._sound is not None and self._sound.is_playing
 
     def _judge(self, name: str, player: Player) -> None:
         """Take note of a robot that has failed, was stopped by somebody else, or has come to its end."""
@@ -133,9 +122,10 @@ class Conductor:
             self._tell(f"warning: {name}: {why}; the others go on")
 
     def _begin_if_ready(self) -> None:
-        states = [player.status.state for player in self._players.values()]
-        is_silent = self._sound is None or not self._sound.is_playing
-        if not all(state is PlayState.PLAYING for state in states) or not (is_silent or self._is_in_time):
+        if not all(player.status.state is PlayState.PLAYING for player in self._players.values()):
+            return
+        self._check_sound()
+        if self._sound is not None and not self._sound.is_ready:
             return
         self._begin = self._told = time.perf_counter() + LEAD
         if self._sound is not None:
@@ -143,18 +133,17 @@ class Conductor:
         for player in self._players.values():
             player.begin_show(self._begin)
 
-    @property
-    def _is_in_time(self) -> bool:
-        return self._sound is not None and self._sound.is_ready
+    def _check_sound(self) -> None:
+        """Go on without the sound where its device is gone."""
+        if self._sound is not None and not self._sound.is_playing:
+            self._tell(f"warning: the sound device is gone; {WITHOUT_SOUND}")
+            self._sound.close()
+            self._sound = None
 
     def _steer(self) -> None:
         """Tell the robots when the show began, by the sound's own clock."""
+        self._check_sound()
         if self._sound is None or self._begin is None:
-            return
-        if not self._sound.is_playing:
-            self._tell("warning: the sound device is gone; the robots go on without it")
-            self._sound.close()
-            self._sound = None
             return
         began = self._sound.began
         if began is not None and abs(began - self._told) > STEER:

@@ -16,7 +16,7 @@ from ..servo.port_thread import SIMULATED
 from ..servo.preflight import preflight
 from ..servo.status import PlaySettings
 from .show_file import Show
-from .sound import seconds_of
+from .sound import WITHOUT_SOUND, seconds_of
 from .timeline import Stage, Timeline
 
 
@@ -28,7 +28,7 @@ class Program:
         show: as its file says it.
         chains: by the robots' names, as far as they can be read.
         timeline: None where it cannot be made.
-        sound_seconds: of the sound file [s]; 0 without one.
+        sound_seconds: of the sound that is played [s]; 0 without one.
         problems: which forbid playing.
         warnings: what the user should know.
     """
@@ -42,10 +42,9 @@ class Program:
 
     @property
     def duration(self) -> float:
-        """Return how long the show takes [s]: the robots', or the sound's where that is longer."""
+        """Return how long the show takes [s]."""
         assert self.timeline is not None
-        sound = self.show.sound_start + self.sound_seconds if self.sound_seconds else 0.0
-        return max(self.timeline.duration, sound)
+        return self.timeline.duration
 
     def lines(self) -> list[str]:
         """Return what would play, a line each."""
@@ -57,7 +56,7 @@ class Program:
             files = ", ".join(f"{name} {part.motion.name}" + (f" × {part.repeat}" if part.repeat > 1 else "")
                               for name, part in begun.act.parts.items())  # fmt: skip
             said.append(f"{begun.start:8.2f} to {begun.end:8.2f} s  act {k}: {files}")
-        if self.show.sound is not None:
+        if self.show.sound is not None and self.sound_seconds:
             start, end = self.show.sound_start, self.show.sound_start + self.sound_seconds
             said.append(f"{start:8.2f} to {end:8.2f} s  sound: {self.show.sound.name}")
         return [*said, f"{self.duration:.2f} s in all; if a robot fails, the others {_fate(self.show)}"]
@@ -94,26 +93,26 @@ def read_program(show: Show, settings: PlaySettings, softens: bool = False, is_s
             motions[name, path] = _motion(path, show.robots[name].robot)
         except RobikError as error:
             problems.append(f"{name}: {error}")
-    timeline = None
-    if not problems:
-        stage = Stage(chains, motions, settings.approach_speed, settings.rate, softens)
-        try:
-            timeline = stage.timeline(show.acts)
-        except RobikError as error:
-            problems.append(str(error))
-        warnings += dict.fromkeys(stage.notes)
-    for name, chain in chains.items() if timeline is not None else ():
-        checked = preflight(timeline.motions[name], chain, settings)
-        problems += [f"{name}: {problem}" for problem in checked.problems]
-        warnings += [f"{name}: {warning}" for warning in (*_left_out(name, chain, motions), *checked.warnings)]
     seconds = 0.0
     if show.sound is not None and not is_silent:
         try:
             seconds = seconds_of(show.sound)
         except MissingExtraError as error:
-            problems.append(f"{error}; or play without sound: --silent")
+            warnings.append(f"{error}; {WITHOUT_SOUND}")
         except RobikError as error:
             problems.append(str(error))
+    if problems:
+        return Program(show, chains, None, seconds, tuple(problems), tuple(warnings))
+    stage = Stage(chains, motions, settings.approach_speed, settings.rate, softens)
+    try:
+        timeline = stage.timeline(show.acts, show.sound_start + seconds if seconds else 0.0)
+    except RobikError as error:
+        return Program(show, chains, None, seconds, (str(error),), tuple(warnings))
+    warnings += dict.fromkeys(stage.notes)
+    for name, chain in chains.items():
+        checked = preflight(timeline.motions[name], chain, settings)
+        problems += [f"{name}: {problem}" for problem in checked.problems]
+        warnings += [f"{name}: {warning}" for warning in (*_left_out(name, chain, motions), *checked.warnings)]
     return Program(show, chains, timeline, seconds, tuple(problems), tuple(warnings))
 
 

@@ -13,7 +13,7 @@ from ..files import read_json
 
 FORMAT, VERSION = "robik-show", 1
 STOP, GO_ON = "stop", "go on"
-ENTRIES = ("format", "version", "robots", "acts", "sound", "sound_start", "on_failure")
+ENTRIES = ("format", "version", "robots", "acts", "sound", "sound_start", "others")
 OF_ROBOT = ("servos", "port", "robot")
 OF_ACT = ("start", "motions")
 OF_PART = ("motion", "range", "speed", "repeat")
@@ -96,8 +96,7 @@ def load_show(path: str | Path) -> Show:
         The show.
 
     Raises:
-        FormatError: There is no such file, or it is not JSON.
-        FormatError: Names the file and the entry that is wrong.
+        FormatError: There is no such file, it is not JSON, or an entry is wrong; names it.
     """
     data = read_json(path)
     try:
@@ -117,9 +116,9 @@ def _show(data: Any, path: Path) -> Show:
         raise FormatError('"robots" must be an object with a robot or more, by their names')
     if not isinstance(acts, list) or not acts:
         raise FormatError('"acts" must be a list with an act or more')
-    failure = data.get("on_failure", STOP)
-    if failure not in (STOP, GO_ON):
-        raise FormatError(f'"on_failure" must be "{STOP}" or "{GO_ON}", not {failure!r}')
+    others = data.get("others", STOP)
+    if others not in (STOP, GO_ON):
+        raise FormatError(f'"others" must be "{STOP}" or "{GO_ON}": what they do where a robot fails; not {others!r}')
     sound = _text(data, "sound", "the show") if "sound" in data else ""
     made = {name: _performer(name, entry, path.parent) for name, entry in robots.items()}
     listed = tuple(_act(f"act {k}", entry, path.parent, made) for k, entry in enumerate(acts, 1))
@@ -131,7 +130,7 @@ def _show(data: Any, path: Path) -> Show:
         acts=listed,
         sound=path.parent / sound if sound else None,
         sound_start=_number(data, "sound_start", 0.0, "the show", -inf),
-        goes_on=failure == GO_ON,
+        goes_on=others == GO_ON,
     )
 
 

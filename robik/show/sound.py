@@ -6,9 +6,11 @@ and never early: of each second, the earliest one counts. Robots follow this clo
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from math import inf
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +27,7 @@ GAP = 0.05  # [s] by which the device's clock jumps where it had nothing to play
 PIECE = 4096  # frames that are read at a time
 SILENT = 1.0  # [s] without a request, after which the device is gone
 KNOWN = (".wav", ".flac", ".mp3", ".ogg")
+WITHOUT_SOUND = "the show plays without sound, by this computer's clock"
 
 
 class Device(Protocol):
@@ -53,15 +56,33 @@ def default_device() -> Device:
     with extra("sound"):
         import miniaudio
     try:
-        device = miniaudio.PlaybackDevice(
-            nchannels=CHANNELS, sample_rate=RATE, buffersize_msec=round(1e3 * PERIOD), callback_periods=PERIODS
-        )
+        with _hushed():
+            device = miniaudio.PlaybackDevice(
+                nchannels=CHANNELS, sample_rate=RATE, buffersize_msec=round(1e3 * PERIOD), callback_periods=PERIODS
+            )
     except miniaudio.MiniaudioError as error:
-        raise NoDevice(f"the sound device cannot be opened ({error.args[0]})") from None
+        raise NoDevice(f"there is no sound device ({error.args[0]})") from None
     if device.backend == "Null":  # what it takes where there is no other
         device.close()
         raise NoDevice("there is no sound device")
     return device
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Keep from the terminal what the system's sound libraries write there by themselves."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # it is closed already
+        yield
+        return
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def seconds_of(path: Path) -> float:

@@ -47,7 +47,7 @@ class Timeline:
 
     @property
     def duration(self) -> float:
-        """Return how long the robots play [s]."""
+        """Return how long the show takes [s]; every robot's motion is as long."""
         return max(float(motion.times[-1]) for motion in self.motions.values())
 
 
@@ -117,9 +117,11 @@ class Track:
         self._values.append(values[kept])
         self.end, self._last = max(self.end, float(times[-1])), values[-1]
 
-    @property
-    def motion(self) -> Motion:
-        """Return all of it."""
+    def until(self, end: float) -> Motion:
+        """Return all of it; it stands from its own end to that of the show [s]."""
+        assert self._last is not None
+        if end > self.end + TOGETHER:
+            self._append(Stretch(np.zeros(1), self._last[None, :]), end)
         return Motion(times=np.concatenate(self._times), actuators=self.columns, values=np.concatenate(self._values))
 
 
@@ -144,11 +146,12 @@ class Stage:
     notes: list[str] = field(default_factory=list)
     tracks: dict[str, Track] = field(default_factory=dict)
 
-    def timeline(self, acts: tuple[Act, ...]) -> Timeline:
+    def timeline(self, acts: tuple[Act, ...], least: float = 0.0) -> Timeline:
         """Put acts on a timeline.
 
         Args:
             acts: In the order in which they are listed.
+            least: How long the show takes at least, for its sound [s].
 
         Returns:
             The timeline.
@@ -172,7 +175,8 @@ class Stage:
                 self._add(self.tracks[name], those, start)
             over = max(self.tracks[name].end for name in pieces)
             begun.append(Begun(start, over, act))
-        return Timeline(tuple(begun), {name: track.motion for name, track in self.tracks.items()})
+        end = max([least, *(track.end for track in self.tracks.values())])
+        return Timeline(tuple(begun), {name: track.until(end) for name, track in self.tracks.items()})
 
     def _softened(self, who: str, motion: Motion, chain: ServoChain) -> Motion:
         softened = soften(motion, chain, self.rate)
