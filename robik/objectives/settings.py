@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ClipError, FormatError, RobikError
-from ..files import read_json
+from ..files import is_number, read_json
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Joint
 from ..mechanism.pose import Vector
@@ -103,7 +103,7 @@ class Settings:
         if not 0 < self.velocity_share <= 1:
             raise ClipError(f"velocity_share must be above 0 and at most 1, not {self.velocity_share}")
         for name, bounds in self.ranges.items():
-            if not (isinstance(bounds, Sequence) and len(bounds) == 2 and all(map(_is_number, bounds))):
+            if not (isinstance(bounds, Sequence) and len(bounds) == 2 and all(map(is_number, bounds))):
                 raise ClipError(f"ranges: {name} must have a lower and an upper bound, two numbers, not {bounds!r}")
             if not bounds[0] <= bounds[1]:
                 raise ClipError(f"ranges: the lower bound of {name} must be the first one, not {bounds!r}")
@@ -115,7 +115,7 @@ class Settings:
             limit = getattr(self, name)
             numbers = {"": limit} if not isinstance(limit, Mapping) else limit
             for actuator, number in numbers.items():
-                if number is not None and not (_is_number(number) and number > 0):
+                if number is not None and not (is_number(number) and number > 0):
                     of = f" of {actuator}" if actuator else ""
                     raise ClipError(f"{name}{of} must be a positive number [{unit}], not {number!r}")
 
@@ -330,14 +330,10 @@ def settings_from(data: Any) -> Settings:
         position, orientation = (entry.get(f"{what}_weight", (1.0,) * 3) for what in ("position", "orientation"))
         weights[name] = Weights(position, orientation, entry.get("along"))
     for name in numbers:
-        if name in fields and (isinstance(fields[name], bool) or not isinstance(fields[name], (int, float))):
+        if name in fields and not is_number(fields[name]):
             raise ClipError(f"{name} must be a number, not {fields[name]!r}")
     for name in switches:
         if not isinstance(fields.get(name, True), bool):
             raise ClipError(f"{name} must be true or false, not {fields[name]!r}")
     fields.setdefault("state_weight", None)  # posture and stillness, alike at any sample rate
     return Settings(targets=weights, **fields)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
