@@ -38,6 +38,8 @@ class ROBIK_PT_bake(TabPanel):
             column = layout.column(align=True)
             column.prop(bake, "acceleration")
             column.prop(bake, "jerk")
+            if not (bake.acceleration and bake.jerk):
+                line(layout, "0: as the motors'", "INFO")
             layout.prop(bake, "cyclic")
         if result.frames and (bake.enforce_velocity or bake.soften):
             _draw_cost(layout, result)

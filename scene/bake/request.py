@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
@@ -16,6 +16,7 @@ from ..balance.centre_of_mass import Balance, read_balance, with_give
 from ..character.asked import weights_of
 from ..character.mapping import CharacterMapping, read_mapping
 from ..character.sampling import frame_range, planned_range
+from ..robot.chain import servo_accelerations
 from ..robot.reading import read_robot
 from .curves import baked_frames, base_curve, has_keys, read_motion_at
 from .example import example_prior
@@ -85,7 +86,7 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
         balance=balance,
         frames=frames,
         planned=planned_range(scene, bake) if balance.needs_contacts else frames,
-        settings=solver_settings(mechanism, mapping, balance, bake),
+        settings=solver_settings(mechanism, mapping, balance, read_bake_settings(root, scene)),
         prior=prior,
         prior_weight=float(bake.example_weight),
         present=_present_motion(root, mechanism, frames, bake.blend) if keeps_other_keys and bake.blend else None,
@@ -108,7 +109,7 @@ def solver_settings(
     mechanism: Mechanism,
     mapping: CharacterMapping,
     balance: Balance,
-    bake: PropertyGroup,
+    bake: baking.BakeSettings,
 ) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for."""
     weights = {target.frame: target.weights for target in mapping.targets}
@@ -116,7 +117,7 @@ def solver_settings(
         mechanism,
         weights,
         balance,
-        _bake_settings(bake),
+        bake,
         weights_of(mechanism, mapping.asked),
         holds=_holds_on(mechanism, mapping),
     )
@@ -127,6 +128,16 @@ def _holds_on(mechanism: Mechanism, mapping: CharacterMapping) -> set[str]:
     return {t.frame for t in mapping.targets if t.phases and not mechanism.frame(t.frame).is_foot}
 
 
-def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:
+def read_bake_settings(root: Object, scene: Scene) -> baking.BakeSettings:
+    """Return the settings of a bake's panel, with what the robot's servos can do.
+
+    Raises:
+        ServoError, FormatError: the servos' file is not what it should be.
+    """
+    return replace(of_panel(root.robik.robot.bake), servo_acceleration=servo_accelerations(root, scene))
+
+
+def of_panel(bake: PropertyGroup) -> baking.BakeSettings:
     """Return the settings of a bake's panel, whose properties have the names of the fields."""
-    return baking.BakeSettings(**{field.name: getattr(bake, field.name) for field in fields(baking.BakeSettings)})
+    names = {field.name for field in fields(baking.BakeSettings)} - {"servo_acceleration"}
+    return baking.BakeSettings(**{name: getattr(bake, name) for name in names})
