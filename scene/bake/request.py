@@ -22,6 +22,8 @@ from .curves import baked_frames, base_curve, has_keys, read_motion_at
 from .example import example_prior
 from .surroundings import Surroundings, read_surroundings
 
+AROUND = 3  # frames around a range that its ends go on from: a jerk is over four
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PresentMotion:
@@ -31,11 +33,14 @@ class PresentMotion:
         values: (T, A) of the motors [rad or m].
         base: positions (T, 3) [m] and unit quaternions (T, 4) of a floating base; None for a robot on the ground.
         share: (T,) of the bake: 0 where the present motion stays, 1 where it is replaced.
+        before, after: (3, A) of the motors in the frames around, where it goes on; else (0, A).
     """
 
     values: np.ndarray
     base: tuple[np.ndarray, np.ndarray] | None
     share: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,10 +103,15 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
 def _present_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, blend: int) -> PresentMotion:
     """Return what the robot's curves hold, to come out of it and go back into it where it goes on."""
     first, last = baked_frames(root, mechanism)[[0, -1]]
+    at_start, at_end = first < frames[0], last > frames[-1]
+    step = frames[1] - frames[0] if len(frames) > 1 else 1.0
+    around = step * np.arange(1, AROUND + 1)
     return PresentMotion(
         values=read_motion_at(root, mechanism, frames),
         base=base_curve(root, mechanism, frames),
-        share=shares(frames, blend, first < frames[0], last > frames[-1]),
+        share=shares(frames, blend, at_start, at_end),
+        before=read_motion_at(root, mechanism, frames[0] - around[::-1][: AROUND * at_start]),
+        after=read_motion_at(root, mechanism, frames[-1] + around[: AROUND * at_end]),
     )
 
 
