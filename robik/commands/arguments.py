@@ -83,6 +83,20 @@ def add_following(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="keep the robot's bodies out of each other (the default; needs the extra 'physics')",
     )
+    _add_look_ahead(parser)
+    parser.add_argument(
+        "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
+    )
+    parser.add_argument(
+        "--body-model", metavar="MODEL.npz", help="of the SMPL family, for AMASS; none comes with RobIK"
+    )
+    parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; the recording's if left out")
+    parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints in OUT")
+    add_header(parser)
+
+
+def _add_look_ahead(parser: argparse.ArgumentParser) -> None:
+    """Declare whether all frames are solved at once, and the limits that are kept then."""
     parser.add_argument(
         "--look-ahead",
         action=argparse.BooleanOptionalAction,
@@ -95,15 +109,6 @@ def add_following(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{name}", type=float, metavar=unit, default=0.0, help=f"each motor's largest; by itself, its {usual}"
         )
-    parser.add_argument(
-        "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
-    )
-    parser.add_argument(
-        "--body-model", metavar="MODEL.npz", help="of the SMPL family, for AMASS; none comes with RobIK"
-    )
-    parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; the recording's if left out")
-    parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints in OUT")
-    add_header(parser)
 
 
 def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
