@@ -2,6 +2,7 @@
 PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py mapping.py command_line.py migration.py)
+NOT_BLENDERS := -k "not code_for_this_cpu"  # the same for all Blenders of one Python
 
 .PHONY: help environment demo test test-library test-servo test-long test-numba mutants reachy-daemon moving-picture test-installed test-blender smoke-installed test-gui pictures extension lint docs bench survey peers peers-retargeting clean
 .DEFAULT_GOAL := help
@@ -13,7 +14,7 @@ environment: ## .venv with Blender's module and all that is pinned in requiremen
 	@tools/environment .venv
 
 demo: environment ## The walker walks, with balance and servos: out/; or a recording of yours: make demo BVH=file
-	$(PYTHON) -m demo.run $(if $(BVH),--bvh "$(BVH)")
+	$(PYTHON) -m demo.run $(if $(BVH),--bvh "$(BVH)") $(if $(MOMENTS),--moments $(MOMENTS))
 
 test: environment ## All tests, on one Blender
 	@$(MAKE) --no-print-directory --keep-going test-library test-servo test-installed
@@ -59,11 +60,11 @@ test-blender-4.2:
 	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender/test_[d-z]*.py
 
 smoke-installed: environment ## Some of the tests in Blender's module, one or two of each thing that versions of Blender do differently
-	$(PYTHON) -m pytest -q $(SMOKE)
+	$(PYTHON) -m pytest -q $(SMOKE) $(NOT_BLENDERS)
 
 smoke-blender-%: ## The same on Blender 4.2, 4.5, 5.0 or 5.2
 	@tools/environment .cache/blender-$* $*
-	.cache/blender-$*/bin/python -m pytest -q $(SMOKE)
+	.cache/blender-$*/bin/python -m pytest -q $(SMOKE) $(NOT_BLENDERS)
 
 test-gui: ## A walk through real Blender windows, 4.3 and 5.2, in Debians of their own below .cache/ (as root, on Debian)
 	@$(MAKE) --no-print-directory --keep-going test-gui-4.3 test-gui-5.2
