@@ -6,8 +6,6 @@ Loops and couplings tie them, and so does a joint of several motions.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 
 def path_to_root(tip: int, before: np.ndarray) -> list[int]:
@@ -57,6 +55,9 @@ def find_clusters(
     Returns:
         Arrays about clusters, by name.
     """
+    from scipy.sparse import coo_array  # takes long to import
+    from scipy.sparse.csgraph import connected_components
+
     first, last, tip, at_v, before, parent = (
         bodies[name] for name in ("first", "last", "tip", "at_v", "before", "parent")
     )
