@@ -44,7 +44,7 @@ def stale(library: Path, changed: str) -> list[str]:
 
 @dataclass(frozen=True)
 class _Module:
-    """What a module gives to others and takes of them.
+    """Names that a module gives to others and takes of them.
 
     Attributes:
         kernels: the functions that others call by name: kernels, and all that is not compiled.
