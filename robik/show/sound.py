@@ -36,7 +36,11 @@ class Device(Protocol):
     backend: str
 
     def start(self, frames: Generator[bytes, int, None]) -> None:
-        """Ask for frames from now on."""
+        """Ask for frames from now on.
+
+        Args:
+            frames: Is sent how many are wanted, and yields them.
+        """
 
     def close(self) -> None:
         """Ask for no more."""

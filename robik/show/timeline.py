@@ -78,7 +78,14 @@ class Track:
         self._values: list[np.ndarray] = []
 
     def earliest(self, piece: _Piece) -> float:
-        """Return the earliest time at which a piece's motion can begin [s]."""
+        """Return the earliest time at which a piece's motion can begin [s].
+
+        Args:
+            piece: What comes next.
+
+        Returns:
+            Time [s].
+        """
         if self._last is None:
             return piece.speed_up.duration
         return self.end + self._over(piece).duration + piece.speed_up.duration
@@ -89,6 +96,10 @@ class Track:
 
     def add(self, piece: _Piece, start: float) -> None:
         """Let a piece's motion begin at a time.
+
+        Args:
+            piece: What comes next.
+            start: That time [s].
 
         Raises:
             ServoError: the robot cannot be there so early; says when it can.
@@ -118,7 +129,14 @@ class Track:
         self.end, self._last = max(self.end, float(times[-1])), values[-1]
 
     def until(self, end: float) -> Motion:
-        """Return all of it; it stands from its own end to that of the show [s]."""
+        """Return all of it; it stands from its own end to that of the show.
+
+        Args:
+            end: Of the show [s].
+
+        Returns:
+            The motion, from 0 s on.
+        """
         assert self._last is not None
         if end > self.end + TOGETHER:
             self._append(Stretch(np.zeros(1), self._last[None, :]), end)
@@ -229,7 +247,16 @@ def _round(stretch: Stretch, repeat: int, ways: Ways) -> tuple[Stretch, int]:
 
 def _end_speeds(stretch: Stretch) -> tuple[np.ndarray, np.ndarray]:
     """Return the speeds (n,) at the first and the last sample."""
-    times, values = stretch.times, stretch.values
+    return _first_speed(stretch.times, stretch.values), _first_speed(stretch.times[::-1], stretch.values[::-1])
+
+
+def _first_speed(times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the speed (n,) at the first sample: by the parabola through three, no faster than between them."""
     if len(times) < 2:
-        return np.zeros(values.shape[1]), np.zeros(values.shape[1])
-    return (values[1] - values[0]) / (times[1] - times[0]), (values[-1] - values[-2]) / (times[-1] - times[-2])
+        return np.zeros(values.shape[1])
+    steps = np.diff(times[:3])
+    speeds = np.diff(values[:3], axis=0) / steps[:, None]
+    if len(speeds) < 2:
+        return speeds[0]
+    fastest = np.abs(speeds).max(axis=0)
+    return np.clip(speeds[0] - (speeds[1] - speeds[0]) * steps[0] / steps.sum(), -fastest, fastest)
