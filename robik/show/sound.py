@@ -118,13 +118,13 @@ class Sound:
     Args:
         path: of the file.
         start: when in the show it begins [s].
-        open_device: returns the device.
+        open_device: returns the device; the default one if left out.
 
     Attributes:
         skipped: of the sound, since the device had nothing to play for so long [s].
     """
 
-    def __init__(self, path: Path, start: float = 0.0, open_device: Callable[[], Device] = default_device) -> None:
+    def __init__(self, path: Path, start: float = 0.0, open_device: Callable[[], Device] | None = None) -> None:
         self.duration, self.skipped = seconds_of(path), 0.0
         self._path, self._start = path, start
         self._lock = threading.Lock()
@@ -135,7 +135,7 @@ class Sound:
         self._heard = time.perf_counter()
         self._source: Generator[Any, int, None] | None = None
         self._at = 0  # the frame of the file that the source gives next
-        self._device = open_device()
+        self._device = (open_device or default_device)()
         frames = self._frames()
         next(frames)
         self._device.start(frames)
@@ -210,9 +210,9 @@ class Sound:
         if self._first is None:
             return silence
         at = self._given - round(self._first + self._start * RATE)
-        if at + wanted <= 0 or at >= self.duration * RATE:
+        before = max(0, -at, round(self._first) - self._given)  # nothing is heard before the show begins
+        if before >= wanted or at >= self.duration * RATE:
             return silence
-        before = max(0, -at)
         content = silence[: before * CHANNELS * WIDTH] + self._read(at + before, wanted - before)
         return content + silence[len(content) :]
 
