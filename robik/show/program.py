@@ -22,7 +22,7 @@ from .timeline import Stage, Timeline
 
 @dataclass(frozen=True)
 class Program:
-    """What a show plays, and what is wrong with it.
+    """Content of a show as it would play, and what is wrong with it.
 
     Attributes:
         show: as its file says it.

@@ -37,7 +37,7 @@ class Performer:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one robot plays in an act.
+    """Motion of one robot in an act.
 
     Attributes:
         motion: the motion file.

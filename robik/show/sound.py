@@ -90,10 +90,13 @@ def _hushed() -> Iterator[None]:
 
 
 def seconds_of(path: Path) -> float:
-    """Return how long a sound file is [s].
+    """Return how long a sound file is.
 
     Args:
         path: Of the file.
+
+    Returns:
+        Its length [s].
 
     Raises:
         FormatError: It is not there, or is no sound that can be played.

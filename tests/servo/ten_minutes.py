@@ -56,7 +56,9 @@ def main() -> None:
         sound.default_device = lambda: device
         said = StringIO()
         with redirect_stdout(said):
-            show(path, Asked(), PlaySettings(approach_speed=1.0))
+            show(
+                path, Asked(), PlaySettings(approach_speed=1.0, watchdog=1.5, silence=1.5, heartbeat=5.0)
+            )  # as hour.py
         found = {name: behind(robot, device) for name, robot in robots.items()}
     print(said.getvalue(), file=sys.stderr)
     counted = re.findall(r"(\w+): played to the end.*\((\d+) goals at .*?, (\d+) dropped", said.getvalue())
