@@ -87,6 +87,8 @@ def behind(robot: Robot, device: Heard) -> dict[str, object]:
         "median [ms]": round(float(np.median(late)), 3),
         "drift from first to last minute [ms]": round(float(np.median(late[-60:]) - np.median(late[:60])), 3),
         "worst second [ms]": round(float(late[np.argmax(np.abs(late))]), 3),
+        "seconds beyond 5 ms": np.flatnonzero(np.abs(late) > 5.0).tolist(),
+        "worst second but for those [ms]": round(float(np.abs(late[np.abs(late) <= 5.0]).max()), 3),
         "each": late.round(2).tolist(),
     }
 
