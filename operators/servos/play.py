@@ -10,13 +10,14 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty
 from bpy.types import Context, Event, Scene
 
+from ...robik.errors import ServoError
 from ...robik.motions import Motion
 from ...robik.servo.chain import ServoChain
 from ...robik.servo.status import PlayState
 from ...scene.robot.chain import servo_chain, told_of_chain
 from ...scene.robot.parts import chosen_robot
 from ...scene.robot.reading import read_robot
-from ...scene.servos import leader, play
+from ...scene.servos import leader, play, timeline
 from ..reporting import Reporting
 
 LOOK = 0.05  # between a window's looks at the player [s]
@@ -39,6 +40,7 @@ def _beat() -> float | None:
         return None
     _beats += 1
     play.tick(bpy.context.scene)
+    timeline.tick(bpy.context.scene)
     if _beats % REDRAW == 0:
         for window in bpy.context.window_manager.windows:
             for area in window.screen.areas:
@@ -202,6 +204,7 @@ class ROBIK_OT_play_servos(Watching):
     def run(self, context: Context) -> set[str]:
         """Play; a script waits for the end."""
         player, playing = play.connected(), context.scene.robik.playing
+        _check_disarmed()
         motion = _checked_motion(self, context.scene, player.chain)
         root = chosen_robot(context.scene)
         play.play_from(float(play.frames_to_play(root, read_robot(root), context.scene)[0]))
@@ -239,6 +242,7 @@ class ROBIK_OT_live_servos(Watching):
 
     def run(self, context: Context) -> set[str]:
         """Follow; a script goes on, and must call `play.tick` itself."""
+        _check_disarmed()
         play.lead_live(chosen_robot(context.scene))
         if bpy.app.background:
             return {"FINISHED"}
@@ -252,6 +256,46 @@ class ROBIK_OT_live_servos(Watching):
         if event.type == "D":
             self._pressed = now if event.value == "PRESS" else -HELD
         play.hold(not context.scene.robik.playing.dead_man or now - self._pressed < HELD)
+
+
+class ROBIK_OT_play_with_timeline(Watching):
+    """Space plays scene, sound and robot together, and scrubbing moves the robot; ESC, Stop and undoing end that"""
+
+    bl_idname = "robik.play_with_timeline"
+    bl_label = "Play with Timeline"
+
+    def run(self, context: Context) -> set[str]:
+        """Arm it, or disarm it; a script goes on, and must call `timeline.tick` itself."""
+        if timeline.is_armed():
+            timeline.disarm()
+            return {"FINISHED"}
+        timeline.arm(chosen_robot(context.scene), context.scene)
+        return {"FINISHED"} if bpy.app.background else self.watch(context)
+
+    def goes_on(self, state: PlayState) -> bool:
+        """As long as it is armed."""
+        return timeline.is_armed()
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """Disarm by ESC, too."""
+        if event.type == "ESC" and event.value == "PRESS":
+            timeline.disarm()
+        return super().modal(context, event)
+
+    def tell(self) -> None:
+        """Report why it was disarmed, where that was not asked for."""
+        if said := timeline.message():
+            self.report({"WARNING"}, f"Play with Timeline is off: {said}")
+
+
+def _check_disarmed() -> None:
+    """Refuse to move servos that the timeline moves.
+
+    Raises:
+        ServoError: It is armed.
+    """
+    if timeline.is_armed():
+        raise ServoError("Play with Timeline is armed; press it again first")
 
 
 class ROBIK_OT_reboot_servos(Reporting):
@@ -293,6 +337,7 @@ class ROBIK_OT_stop_servos(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Stop."""
+        timeline.disarm()
         if self.emergency:
             play.torque_off()
         else:
@@ -303,6 +348,7 @@ class ROBIK_OT_stop_servos(Reporting):
 @persistent
 def before_load(_file: str) -> None:
     """Stop what plays and close the ports before another file opens; the file need not wait for that."""
+    timeline.disarm()
     play.disconnect()
     leader.disconnect()
 
@@ -315,6 +361,7 @@ CLASSES = (
     ROBIK_OT_play_servos,
     ROBIK_OT_pause_servos,
     ROBIK_OT_live_servos,
+    ROBIK_OT_play_with_timeline,
     ROBIK_OT_reboot_servos,
     ROBIK_OT_report_telemetry,
     ROBIK_OT_stop_servos,

@@ -7,7 +7,7 @@ from bpy.types import Context, PropertyGroup, UILayout
 
 from ...robik.servo.status import PlayState, ServoReading, Status, torque_words
 from ...scene.robot.sliders import shown
-from ...scene.servos import play
+from ...scene.servos import play, timeline
 from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 INDENT = 0.1  # share of the width, of what stands below a name
@@ -54,7 +54,9 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
     """Torque, play, live, stop."""
     row = layout.row(align=True)
     row.scale_y = 1.4
-    if status.state in (PlayState.PLAYING, PlayState.PAUSED):
+    if timeline.is_armed():
+        row.label(text=timeline.message().capitalize())
+    elif status.state in (PlayState.PLAYING, PlayState.PAUSED):
         paused = status.state is PlayState.PAUSED
         row.progress(factor=status.progress, text=f"{status.at:.1f} of {status.duration:.1f} s")
         row.operator(
@@ -71,6 +73,9 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
             layout.operator("robik.reboot_servos", icon="FILE_REFRESH")
         if holds and not baked:
             line(layout, "Bake before playing; Live follows the sliders", "INFO")
+    armed = timeline.is_armed()
+    if armed or (status.state is PlayState.HOLDING and baked):
+        layout.operator("robik.play_with_timeline", icon="PLAY_SOUND", depress=armed)
     _draw_stop(layout)
     line(layout, f"{torque_words(status.servos).capitalize()} (read back)", "LOCKED" if status.torque else "UNLOCKED")
     if status.strain:
