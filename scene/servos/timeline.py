@@ -107,6 +107,7 @@ def _way(root: Object, scene: Scene, player: Player, frame: int) -> tuple[Motion
     mechanism = read_robot(root)
     frames = play.frames_to_play(root, mechanism, scene)
     whole, _ = play.motion_to_play(root, mechanism, scene, player.chain)
+    player.preflight(whole, from_afar=True).check()
     rate = scene.render.fps / scene.render.fps_base
     before = max(0.0, (frames[0] - frame) / rate)
     rest = part(whole, whole.times[0] + max(0.0, (frame - frames[0]) / rate))
@@ -121,7 +122,8 @@ def tick(scene: Scene) -> None:
     """Do one turn of Blender's main loop."""
     if _armed is None:
         return
-    player, root = play.player(), bpy.data.objects.get(_armed.robot)
+    player = play.player()
+    root = bpy.data.objects.get(_armed.robot)
     if player is None or root is None:
         disarm("the robot or its servos are gone")
         return

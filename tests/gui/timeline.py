@@ -69,6 +69,7 @@ def steps() -> Iterator[float]:
     robots = module("robik.robots")
     call(bpy.ops.robik.import_robot, filepath=str(robots.path("walker")))
     yield from until(lambda: root() is not None, 400, "the robot")
+    yield from key("Escape")  # the import's own report
     yield from open_tab()
     play, timeline = module("scene.servos.play"), module("scene.servos.timeline")
     settings_of = play.settings_of
@@ -110,7 +111,16 @@ def steps() -> Iterator[float]:
     # together
     shown.clear()
     yield from key("space")
-    yield from until(lambda: turn() == "TOGETHER", 60, "playing together")
+    seen: list[object] = []
+
+    def is_together() -> bool:
+        now = (turn(), play.status().state.value, scene.frame_current, timeline.message())
+        if not seen or seen[-1] != now:
+            seen.append(now)
+            print(now, flush=True)
+        return turn() == "TOGETHER"
+
+    yield from until(is_together, 60, "playing together")
     assert scene.frame_current <= BEGIN + FPS, scene.frame_current
     late = []
     while turn() == "TOGETHER":
