@@ -123,7 +123,7 @@ def tick(scene: Scene) -> None:
     if _armed is None:
         return
     player = play.player()
-    root = bpy.data.objects.get(_armed.robot)
+    root: Object | None = bpy.data.objects.get(_armed.robot)
     if player is None or root is None:
         disarm("the robot or its servos are gone")
         return

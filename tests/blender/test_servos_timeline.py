@@ -217,7 +217,7 @@ def test_what_speaks_against_arming(robot, playback, timeline) -> None:
     scene.robik.playing.speed = 1.0
     scene.render.fps = 240 * FPS  # the line is now too steep for the motor
     scene.robik.playing.soften = False
-    with pytest.raises(RuntimeError, match="the motion must not be played: .*knee_l"):
+    with pytest.raises(RuntimeError, match=r"the motion must not be played: .*knee_l"):
         bpy.ops.robik.play_with_timeline()
     assert (timeline.is_armed(), robot.state) == (False, "holding")
     scene.render.fps = FPS
