@@ -28,6 +28,7 @@ from ...robik.show.timeline import Stage
 from ..robot.reading import read_robot
 from . import play
 
+FAR = 1.0  # [s] between scene and robot, from which they do not play together
 LEAD = 0.1  # [s] from when the robot is in place to its begin
 WINDOW = 1.0  # [s] of which the earliest frame counts: frames are shown late, and never early
 IT = "it"  # the robot's name and its motion's, in a show of one
@@ -182,6 +183,10 @@ def _go_together(armed: _Armed, player: Player, root: Object, scene: Scene, stat
         _cancel(is_back=False)
         _leave(armed, player)
         return
+    if abs(player.status.behind) > FAR:
+        _cancel(is_back=False)
+        disarm("scene and robot do not keep together")
+        return
     now = perf_counter()
     if now - armed.window > WINDOW and armed.earliest < inf:
         armed.begin = armed.earliest
@@ -247,4 +252,4 @@ def _cancel(is_back: bool) -> None:
 
 def _play() -> None:
     with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
-        bpy.ops.screen.animation_play()
+        bpy.ops.screen.animation_play(sync=True)  # frames are left out where it is slow, also without a sound
