@@ -18,7 +18,6 @@ sys.path.append(str(CHECKOUT))
 
 import bpy  # noqa: E402
 
-from tests.gui.sidebar import open_tab  # noqa: E402
 from tests.gui.window import call, key, picture, remember, root, run, until  # noqa: E402
 from tools.installed import PACKAGE, install  # noqa: E402
 
