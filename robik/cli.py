@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from . import __version__
-from .commands import batch, bench, motions, physics, recordings, retiming, robots, servos, transfer
+from .commands import batch, bench, motions, physics, recordings, retiming, robots, servos, shows, transfer
 from .errors import RobikError
 
 BAD_INPUT = 2
@@ -23,6 +23,7 @@ COMMANDS = (  # in the order of the help
     motions.add_fk,
     physics.add_physics,
     servos.add_play,
+    shows.add_show,
     servos.add_teleoperate,
     servos.add_servos,
     servos.add_simulate,

@@ -75,6 +75,27 @@ def _left_out(chain: ServoChain, without: Collection[int]) -> tuple[Servo, ...]:
     return left_out
 
 
+def check_inside(
+    servos: Sequence[Servo], counts: Sequence[int], limits: Sequence[tuple[int | None, int | None]]
+) -> None:
+    """Check that servos stand within their own limits, since they take no goal outside.
+
+    Args:
+        servos: The servos.
+        counts: Where each stands.
+        limits: Lowest and highest counts of each; None where it has no such limit.
+
+    Raises:
+        ServoError: One does not; names it.
+    """
+    for servo, goal, (low, high) in zip(servos, counts, limits, strict=True):
+        if low is not None and high is not None and not low <= goal <= high:
+            raise ServoError(
+                f"servo {servo.id} ({servo.actuator}) stands at {goal} counts, outside its own limits {low} to {high};"
+                " turn it by hand until it is inside"
+            )
+
+
 def absence(missing: Sequence[Servo]) -> str:
     """Say which servos are left out; empty where none is.
 

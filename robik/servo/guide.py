@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from math import inf
 from typing import Protocol
 
 import numpy as np
 
 from ..limiter import Limiter
+from .show_clock import ShowClock
 from .trajectory import Trajectory
 
 ROUNDING = 1e-9  # [s]
+HORIZON, STEERING = 1.0, 0.02  # [s] in which a show's clock is caught up with, with this share of the pace at most
 CAUGHT_UP = (
     0.1  # [s] of the approach's way: an actuator nearer than this to its wish follows it at full speed from then on
 )
@@ -117,6 +120,46 @@ class Journey:
     def stand(self) -> None:
         """See `Guide`."""
         self._pace = 0.0
+
+
+class Timed(Journey):
+    """Guide along a trajectory by the clock of a show.
+
+    It stands at the beginning until the show begins. From then on its pace is
+
+        1 + (clock's time − own time) / HORIZON,  within 1 ± STEERING
+
+    so that it keeps to the clock, and comes back to it slowly after a stand. Own time is that of the goal that is due.
+
+    Args:
+        trajectory: the way.
+        stop_time: from pace 1 to a stand [s].
+        clock: of the show.
+    """
+
+    def __init__(self, trajectory: Trajectory, stop_time: float, clock: ShowClock) -> None:
+        super().__init__(trajectory, stop_time)
+        self._clock, self._pace, self._has_begun = clock, 0.0, False
+
+    def step(self, seconds: float, pace: float) -> np.ndarray:
+        """Return the values after another span of time, as `Guide`.
+
+        Args:
+            seconds: Span of time [s].
+            pace: Requested pace: 1 as planned, 0 for standing.
+
+        Returns:
+            Values (n,) [rad or m].
+        """
+        wanted = self._clock.at(time.perf_counter())
+        if self._has_begun and wanted is not None:
+            behind = wanted - self.at - seconds
+            self._clock.note(behind)
+            return super().step(seconds, pace * (1.0 + min(max(behind / HORIZON, -STEERING), STEERING)))
+        if wanted is not None and wanted >= 0.0 and not self._is_stopping:
+            self._has_begun, self._pace = True, 1.0
+            self.at = min(wanted, seconds, self._trajectory.duration)
+        return self._trajectory.at(np.array([self.at]))[0]
 
 
 class Wish:

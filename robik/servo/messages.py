@@ -1,8 +1,8 @@
 """Messages between a player and the process that has its port: lines of JSON, and motions in files.
 
 To the process: `open` (chain, port, settings), `ask` (a command of the session, its arguments, and what the status says
-until it is done), `press` and `release` of the emergency stop, `stop`, `pace`, `wish`, `clear`, `beat`, `end`. From it:
-`ready`, then `status`, with the servos that are there and the number of the last `ask` of which it knows.
+until it is done), `press` and `release` of the emergency stop, `stop`, `pace`, `wish`, `show`, `clear`, `beat`, `end`.
+From it: `ready`, then `status`, with the servos that are there and the number of the last `ask` of which it knows.
 """
 
 from __future__ import annotations

@@ -240,6 +240,31 @@ class Player:
         self._thread.ask("play", along, loop, frame, begin, *righted, **going, time=begin, duration=along.duration)
         self._played = motion
 
+    def perform(self, motion: Motion, from_afar: bool = False) -> None:
+        """Go slowly to the first frame and stand there, until `begin_show` says when to begin; then play by that clock.
+
+        Args:
+            motion: What.
+            from_afar: As in `play`.
+
+        Raises:
+            ServoError: What speaks against it, or that the servos do not hold.
+        """
+        along = self.check(motion, from_afar)
+        self._check_holding()
+        going = {"state": PlayState.APPROACHING, "message": "going to the first frame"}
+        self._wishes.clear()
+        self._thread.ask("perform", along, **going, time=0.0, duration=along.duration)
+        self._played = None
+
+    def begin_show(self, begin: float) -> None:
+        """Say when the motion that is performed begins, or began; again as the clock of the show goes otherwise.
+
+        Args:
+            begin: By `time.perf_counter` [s].
+        """
+        self._wishes.show.set(begin)
+
     def check(self, motion: Motion, from_afar: bool = False) -> Along:
         """Check a motion against everything that can be known before torque is on.
 

@@ -98,7 +98,7 @@ class Host:
         assert self._thread is not None
         assert self._chain is not None
         self._why = ""
-        if command == "play":
+        if command in ("play", "perform"):
             arguments[0] = along_from(arguments[0], self._chain)
             arguments[4:] = [tilt_from(one) for one in arguments[4:] if one is not None]
         if "state" in published:
@@ -126,6 +126,9 @@ class Host:
 
     def _do_wish(self, values: list[float] | None) -> None:
         self._wishes.wish.set(None if values is None else np.array(values))
+
+    def _do_show(self, begin: float) -> None:
+        self._wishes.show.set(begin)
 
     def _do_clear(self) -> None:
         self._wishes.clear()

@@ -178,6 +178,18 @@ class Schedule:
         self.lateness.add(time.perf_counter() - self._deadline)
 
     @property
+    def account(self) -> dict[str, object]:
+        """Return what was sent and dropped, and how late, by the names that a status has for it."""
+        return {
+            "sent": self.sent,
+            "dropped": self.dropped,
+            "dropped_at": self.dropped_at,
+            "lateness_p99": self.lateness.percentile(99),
+            "lateness_p999": self.lateness.percentile(99.9),
+            "lateness_worst": self.lateness.worst,
+        }
+
+    @property
     def slack(self) -> float:
         """Time until the next deadline [s]."""
         return self._origin + self._next * self.period - time.perf_counter()

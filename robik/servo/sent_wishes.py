@@ -20,11 +20,11 @@ class SentWishes:
         send: sends a message.
 
     Attributes:
-        stop, wish: to be `set`.
+        stop, wish, show: to be `set`.
     """
 
     def __init__(self, send: Callable[..., None]) -> None:
-        self.stop, self.wish = _SentStop(send), _SentWish(send)
+        self.stop, self.wish, self.show = _SentStop(send), _SentWish(send), _SentShow(send)
         self._send, self._pace, self._look_every, self._beat = send, 1.0, LOOK, -inf
 
     @property
@@ -78,3 +78,12 @@ class _SentWish:
         self._send(
             "wish", is_optional=True, values=None if values is None else np.asarray(values, dtype=float).tolist()
         )
+
+
+class _SentShow:
+    def __init__(self, send: Callable[..., None]) -> None:
+        self._send = send
+
+    def set(self, begin: float) -> None:
+        """Set when a show begins, by `time.perf_counter` [s], which all processes share."""
+        self._send("show", begin=begin)

@@ -15,8 +15,8 @@ from ..tilt_feedback import TiltPlan
 from .board import Board
 from .bus import Bus
 from .chain import ServoChain
-from .connecting import absence, find, names
-from .guide import Guide, Journey, Pursuit
+from .connecting import absence, check_inside, find, names
+from .guide import Guide, Journey, Pursuit, Timed
 from .health import Health
 from .imu.righting import Righting, righted
 from .line import PortGone, ServoSilent
@@ -128,13 +128,7 @@ class Session:
         bus.prepare()
         bus.set_speed_limit(self._approach_speeds)  # should anything move now, then slowly
         goals = self._folded(bus.positions())
-        for servo, goal, (low, high) in zip(self.chain.servos, goals.tolist(), self._own_limits, strict=True):
-            if low is not None and high is not None and not low <= goal <= high:
-                where = (
-                    f"servo {servo.id} ({servo.actuator}) stands at {goal} counts, outside its own limits {low} to"
-                    f" {high}"
-                )
-                raise ServoError(f"{where}; turn it by hand until it is inside")
+        check_inside(self.chain.servos, goals.tolist(), self._own_limits)
         bus.hold_at(goals)
         bus.set_torque([True] * len(self.chain.servos))
         self._wishes.clear()
@@ -259,6 +253,17 @@ class Session:
         with righted(self._bus, tilt, round) as self._righting:
             self._move(lambda stream: self._travel(stream, way, begin))
 
+    def perform(self, along: Along) -> None:
+        """Go slowly to the first frame, stand there until a show begins, then along a motion by the show's clock.
+
+        Args:
+            along: The way.
+        """
+        self._righting = None
+        self._board.publish(state=PlayState.APPROACHING, message="going to the first frame", round=0.0)
+        timed = Timed(along, self._settings.stop_time, self._wishes.show)
+        self._move(lambda stream: self._travel(stream, along, 0.0, timed))
+
     def live(self) -> None:
         """Follow the owner's wishes."""
         self._righting = None
@@ -285,7 +290,7 @@ class Session:
         except PortGone as gone:
             raise PortGone(f"{gone}; {halt(self._asked, settings.watchdog)}") from None
 
-    def _travel(self, stream: Stream, way: Trajectory, begin: float) -> Outcome:
+    def _travel(self, stream: Stream, way: Trajectory, begin: float, guide: Guide | None = None) -> Outcome:
         start = way.at(np.array([begin]))[0]
         outcome = stream.follow(self._journey(Between(self.chain.values(stream.present), start, self._approach_speeds)))
         if outcome is Outcome.DONE:
@@ -297,7 +302,7 @@ class Session:
             return Outcome.FAILED
         self._release(stream, self.chain.speed_limits)
         self._board.publish(state=PlayState.PLAYING, message="playing")
-        outcome = stream.follow(self._journey(way, begin))
+        outcome = stream.follow(guide or self._journey(way, begin))
         if outcome is Outcome.STOPPED:
             self._board.publish(stopped_at=stream.at)
         return outcome
@@ -363,8 +368,6 @@ class Session:
         said = stopped(self.chain, sum(self._bus.are_stopped()))
         raise ServoError(f"{why}: {said}; turn torque on again to go on")
 
-    # what is so
-
     def _folded(self, counts: np.ndarray) -> np.ndarray:
         """Positions as they are once torque is on: in single-turn mode, within one turn."""
         return np.where(self._single_turn, counts % self.chain.counts_per_turn, counts)
@@ -374,7 +377,7 @@ class Session:
         return self.chain.approach_speeds(self._settings.approach_speed)
 
     def _report(self, stream: Stream) -> None:
-        schedule, late, status = stream.schedule, stream.schedule.lateness, self._board.status
+        status = self._board.status
         state, message = status.state, status.message
         if stream.trouble or self._wishes.stop.is_set():
             state, message = PlayState.STOPPING, stream.trouble or "slowing down"
@@ -385,15 +388,12 @@ class Session:
         self._board.publish(
             state=state,
             message=message,
-            sent=schedule.sent,
-            dropped=schedule.dropped,
-            dropped_at=schedule.dropped_at,
-            lateness_p99=late.percentile(99),
-            lateness_p999=late.percentile(99.9),
-            lateness_worst=late.worst,
+            behind=self._wishes.show.behind,
+            behind_worst=self._wishes.show.worst,
             time=stream.at if state in (PlayState.PLAYING, PlayState.PAUSED) else status.time,
             strain=self._health.strain,
             looks=stream.looks,
             righting=self._righting.words if self._righting else "",
+            **stream.schedule.account,
             **(self._readings(seen) if len(seen) == len(self.chain.servos) else {}),
         )

@@ -146,6 +146,7 @@ class Status:
         sent, dropped: goals; those that went out, late or not, and those that did not, since the next was due already.
         dropped_at: when that happened last, by `time.perf_counter` [s]; 0 before.
         lateness_p99, lateness_p999, lateness_worst: [s].
+        behind, behind_worst: the clock of a show [s], now and at worst, to either side; 0 where none is played.
         present: actuator values [rad or m] as last read, in the chain's order; empty before.
         seen: when that was, by `time.perf_counter` [s]; 0 before.
         hottest: [°C]; 0 before.
@@ -172,6 +173,8 @@ class Status:
     lateness_p99: float = 0.0
     lateness_p999: float = 0.0
     lateness_worst: float = 0.0
+    behind: float = 0.0
+    behind_worst: float = 0.0
     present: tuple[float, ...] = ()
     seen: float = 0.0
     hottest: float = 0.0

@@ -17,6 +17,7 @@ from .health import CARE, Health
 from .imu.righting import Righting
 from .looks import Looks, Moment
 from .schedule import Schedule
+from .show_clock import ShowClock
 from .status import PlaySettings
 from .telemetry import Telemetry
 
@@ -48,11 +49,12 @@ class Wishes:
         stop: an event: come to a stand.
         pace: 1 as planned, 0 for a pause.
         wish: where to be, for live following.
+        show: the clock of a show that is played.
         look_every: time between looks at the servos while nothing plays [s].
     """
 
     def __init__(self, patience: float) -> None:
-        self.stop, self.wish, self._patience = threading.Event(), Wish(), patience
+        self.stop, self.wish, self.show, self._patience = threading.Event(), Wish(), ShowClock(), patience
         self.look_every = LOOK
         self.clear()
 
@@ -65,6 +67,7 @@ class Wishes:
         self.stop.clear()
         self.pace = 1.0
         self.wish.set(None)
+        self.show.set(None)
         self.beat()
 
     @property

@@ -121,19 +121,26 @@ def robot_in_code(said: str, out: Path) -> None:
     assert numbers(said, r"off its line by at most ([\d.]+) µm")[0] < 1.0
 
 
+def two_robots_show(said: str, out: Path) -> None:
+    assert re.search(r"0\.00 to +2\.00 s  act 1: ann bow\.csv, bob bow\.csv", said)
+    assert re.search(r"5\.00 to +[\d.]+ s  act 2: ann wave\.csv × 2", said)
+    assert len(re.findall(r"(?m)^(ann|bob): played to the end, torque is off ", said)) == 2
+    assert (out / "duet.wav").stat().st_size > 100_000
+
+
 CHECKS: dict[str, Callable[[str, Path], None]] = {
     check.__name__: check
     for check in (
         solve_an_arm, solve_loops, target_centre_of_mass, keep_speeds, clip_file, forward_kinematics, export_formats,
         partial_targets,
-        play_simulated_servos, track_live, inspect_robot, robot_in_code,
+        play_simulated_servos, two_robots_show, track_live, inspect_robot, robot_in_code,
     )
 }  # fmt: skip
 
 
 def test_every_script_has_a_check() -> None:
     assert {script.stem for script in SCRIPTS} == set(CHECKS)
-    assert len(CHECKS) == 12
+    assert len(CHECKS) == 13
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)

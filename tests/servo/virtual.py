@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from robik.servo import emergency, looks, schedule, serial_port, stream
+from robik.servo import emergency, guide, looks, schedule, serial_port, stream
 from robik.servo.board import Board
 from robik.servo.bus import Bus
 from robik.servo.chain import BITS_PER_BYTE, ServoChain
@@ -30,7 +30,7 @@ from robik.servo.stream import Wishes
 from robik.servo.wired import patience, reading
 
 CLOCKS = (  # modules that look at the time or let it pass
-    *(emergency, looks, patience, reading, schedule, stream),
+    *(emergency, guide, looks, patience, reading, schedule, stream),
     *(port, question, feetech_line, feetech_question),
 )
 GLANCE = 1e-7  # [s] that a look at the clock takes

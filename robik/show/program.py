@@ -1,0 +1,156 @@
+"""Program of a show: its files read and checked, without opening a port."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import MissingExtraError, RobikError, ServoError
+from ..motions import Motion, load_motion
+from ..motions.format import Companions
+from ..servo.chain import ServoChain
+from ..servo.chain_file import load_chain
+from ..servo.outside import ports_of
+from ..servo.port_thread import SIMULATED
+from ..servo.preflight import preflight
+from ..servo.status import PlaySettings
+from .show_file import Show
+from .sound import WITHOUT_SOUND, seconds_of
+from .timeline import Stage, Timeline
+
+
+@dataclass(frozen=True)
+class Program:
+    """Content of a show as it would play, and what is wrong with it.
+
+    Attributes:
+        show: as its file says it.
+        chains: by the robots' names, as far as they can be read.
+        timeline: None where it cannot be made.
+        sound_seconds: of the sound that is played [s]; 0 without one.
+        problems: which forbid playing.
+        warnings: what the user should know.
+    """
+
+    show: Show
+    chains: Mapping[str, ServoChain]
+    timeline: Timeline | None
+    sound_seconds: float
+    problems: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def duration(self) -> float:
+        """Return how long the show takes [s]."""
+        assert self.timeline is not None
+        return self.timeline.duration
+
+    def lines(self) -> list[str]:
+        """Return what would play, a line each."""
+        if self.timeline is None:
+            return []
+        said = [f"{name}: {len(chain.servos)} servos on {self.show.robots[name].port}"
+                for name, chain in self.chains.items()]  # fmt: skip
+        for k, begun in enumerate(self.timeline.acts, 1):
+            files = ", ".join(f"{name} {part.motion.name}" + (f" × {part.repeat}" if part.repeat > 1 else "")
+                              for name, part in begun.act.parts.items())  # fmt: skip
+            said.append(f"{begun.start:8.2f} to {begun.end:8.2f} s  act {k}: {files}")
+        if self.show.sound is not None and self.sound_seconds:
+            start, end = self.show.sound_start, self.show.sound_start + self.sound_seconds
+            said.append(f"{start:8.2f} to {end:8.2f} s  sound: {self.show.sound.name}")
+        return [*said, f"{self.duration:.2f} s in all; if a robot fails, the others {_fate(self.show)}"]
+
+
+def _fate(show: Show) -> str:
+    return "go on" if show.goes_on else "stop"
+
+
+def read_program(show: Show, settings: PlaySettings, softens: bool = False, is_silent: bool = False) -> Program:
+    """Read and check everything that a show names.
+
+    Args:
+        show: As its file says it.
+        settings: How to play.
+        softens: Whether motions that ask too much of the servos are rounded off.
+        is_silent: Whether the sound is left out.
+
+    Returns:
+        What would play, and all that is wrong.
+    """
+    problems: list[str] = []
+    warnings: list[str] = []
+    chains: dict[str, ServoChain] = {}
+    motions: dict[tuple[str, object], Motion] = {}
+    for name, robot in show.robots.items():
+        try:
+            chains[name] = load_chain(robot.servos).as_at(robot.port)
+        except RobikError as error:
+            problems.append(f"{name}: {error}")
+    problems += _port_problems(show, chains)
+    for name, path in dict.fromkeys((name, part.motion) for act in show.acts for name, part in act.parts.items()):
+        try:
+            motions[name, path] = _motion(path, show.robots[name].robot)
+        except RobikError as error:
+            problems.append(f"{name}: {error}")
+    seconds = 0.0
+    if show.sound is not None and not is_silent:
+        try:
+            seconds = seconds_of(show.sound)
+        except MissingExtraError as error:
+            warnings.append(f"{error}; {WITHOUT_SOUND}")
+        except RobikError as error:
+            problems.append(str(error))
+    if problems:
+        return Program(show, chains, None, seconds, tuple(problems), tuple(warnings))
+    stage = Stage(chains, motions, settings.approach_speed, settings.rate, softens)
+    try:
+        timeline = stage.timeline(show.acts, show.sound_start + seconds if seconds else 0.0)
+    except RobikError as error:
+        return Program(show, chains, None, seconds, (str(error),), tuple(warnings))
+    warnings += dict.fromkeys(stage.notes)
+    for name, chain in chains.items():
+        checked = preflight(timeline.motions[name], chain, settings)
+        problems += [f"{name}: {problem}" for problem in checked.problems]
+        warnings += [f"{name}: {warning}" for warning in (*_left_out(name, chain, motions), *checked.warnings)]
+    return Program(show, chains, timeline, seconds, tuple(problems), tuple(warnings))
+
+
+def _motion(path: Path, robot: str) -> Motion:
+    if not robot:
+        return load_motion(path)
+    from ..retarget.following_poses import follow_poses
+    from ..robots import load
+
+    return load_motion(path, companions=Companions(robot=load(robot), follow=follow_poses))
+
+
+def _left_out(name: str, chain: ServoChain, motions: Mapping[tuple[str, object], Motion]) -> list[str]:
+    columns = dict.fromkeys(one for (whose, _), motion in motions.items() if whose == name for one in motion.actuators)
+    return [f"{one} has no servo and is left out" for one in columns if one not in chain.actuators]
+
+
+def _port_problems(show: Show, chains: Mapping[str, ServoChain]) -> list[str]:
+    """Say which ports two robots would open."""
+    owner: dict[str, str] = {}
+    problems = []
+    for name, chain in chains.items():
+        port = show.robots[name].port
+        for one in () if port == SIMULATED else ports_of(chain, port):
+            if one in owner:
+                problems.append(f"{owner[one]} and {name} are both on {one}; each robot needs a port of its own")
+            owner[one] = name
+    return problems
+
+
+def check(program: Program) -> None:
+    """Refuse a show with problems.
+
+    Args:
+        program: The show.
+
+    Raises:
+        ServoError: Names them.
+    """
+    if program.problems:
+        raise ServoError("; ".join(program.problems))
