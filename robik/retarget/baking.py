@@ -14,6 +14,7 @@ from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
+from ..skeleton.elbows import elbow_ranges
 from ..skeleton.hips import hips_of
 from ..skeleton.robot import limb_directions
 from ..skeleton.single import single
@@ -186,6 +187,7 @@ def solver_settings(
         jerk_limit=bake.jerk if bake.look_ahead and bake.jerk > 0 else None,
         cyclic=bake.look_ahead and bake.cyclic,
         contacts="hold" if balance.pin_feet or holds else "ignore",
+        ranges=elbow_ranges(mechanism, weights),
     )
 
 
