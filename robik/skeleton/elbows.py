@@ -14,7 +14,7 @@ from ..mechanism.model import Mechanism
 from .anatomy import ARM
 from .robot import robot_anatomy
 
-SHORT = 0.035  # rad, 2°: an elbow stops so far before its arm is straight
+SHORT = 0.035  # rad, 2°: an elbow that bends further back stops so far before its arm is straight
 ONE_WAY = 2.0  # times as far must it bend one way as the other, to know which one is forwards
 ACROSS = 0.9  # of an arm's parts must be across the hinge; of another one it is not known where it is straight
 
@@ -44,12 +44,9 @@ def elbow_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, t
         rest, (low, high) = hinge.rest[0], hinge.limits[0]
         straight = rest - float(np.arctan2(limb.axis @ np.cross(upper, lower), upper @ lower))
         back, ahead = straight - low, high - straight
-        if ahead > ONE_WAY * back > -ONE_WAY * SHORT:
-            narrowed = max(low, min(straight + SHORT, rest)), high
-        elif back > ONE_WAY * ahead > -ONE_WAY * SHORT:
-            narrowed = low, min(high, max(straight - SHORT, rest))
-        else:
-            continue
-        if narrowed != (low, high):
-            found[hinge.coordinate_names[0]] = narrowed
+        name = hinge.coordinate_names[0]
+        if ahead > ONE_WAY * back > ONE_WAY * SHORT:
+            found[name] = min(straight + SHORT, rest), high
+        elif back > ONE_WAY * ahead > ONE_WAY * SHORT:
+            found[name] = low, max(straight - SHORT, rest)
     return found
