@@ -15,6 +15,7 @@ import numpy as np
 
 from ..extras import extra
 from ..mechanism import Mechanism
+from .nearest import Nearest, motions_between
 from .shapes import HULL, CollisionShape
 
 Pair = tuple[int, int]  # numbers of two bodies, the smaller one first
@@ -104,7 +105,7 @@ class Judge:
         """
         found = np.full((len(position), len(pairs)), most)
         for k, p, distance, _ in self._near(position, quaternion, pairs, most):
-            found[k, p] = min(found[k, p], distance)
+            found[k, p] = distance
         return found
 
     def touching(self, position: np.ndarray, quaternion: np.ndarray) -> list[tuple[Pair, float, np.ndarray]]:
@@ -146,28 +147,23 @@ class Judge:
         """
         found, ways = np.full((len(position), len(pairs)), most), np.zeros((len(position), len(pairs), 3))
         for k, p, distance, ends in self._near(position, quaternion, pairs, most):
-            if distance < found[k, p]:
-                found[k, p] = distance
-                ways[k, p] = (ends[:3] - ends[3:]) / distance if abs(distance) > LEAST else 0.0
+            found[k, p] = distance
+            ways[k, p] = (ends[:3] - ends[3:]) / distance if abs(distance) > LEAST else 0.0
         lengths = np.linalg.norm(ways, axis=2, keepdims=True)
         return found, np.divide(ways, lengths, out=np.zeros_like(ways), where=lengths > 0.5)
 
     def _near(
         self, position: np.ndarray, quaternion: np.ndarray, pairs: Sequence[Pair], most: float
     ) -> Iterator[tuple[int, int, float, np.ndarray]]:
-        """Yield pose, pair, distance [m] and ends (6,) [m] of each two shapes whose bounding spheres are near."""
-        mujoco, model, data = self._mujoco, self._model, self._data
+        """Yield pose, pair, distance [m] and ends (6,) [m] where the bodies of a pair are nearer than `most`."""
         geoms = {number: np.flatnonzero(self._of == number).tolist() for number in self._numbers}
-        between = [(p, i, j) for p, (a, b) in enumerate(pairs) for i, j in product(geoms[a], geoms[b])]
-        first, second = np.array([(i, j) for _, i, j in between], dtype=int).reshape(-1, 2).T
-        reach, ends = model.geom_rbound[first] + model.geom_rbound[second] + most, np.zeros(6)
-        for k, pose in enumerate(self._poses(position, quaternion)):
-            data.qpos[:] = pose
-            mujoco.mj_kinematics(model, data)
-            apart = np.linalg.norm(data.geom_xpos[first] - data.geom_xpos[second], axis=1)
-            for n in np.flatnonzero(apart <= reach).tolist():
-                p, i, j = between[n]
-                yield k, p, mujoco.mj_geomDistance(model, data, i, j, most, ends), ends
+        nearest = Nearest(self._model, self._data, geoms, pairs, most)
+        motions = zip(*motions_between(position, quaternion, pairs), strict=True)
+        for k, (pose, moved) in enumerate(zip(self._poses(position, quaternion), motions, strict=True)):
+            self._data.qpos[:] = pose
+            self._mujoco.mj_kinematics(self._model, self._data)
+            for p, distance, ends in nearest.look(*moved):
+                yield k, p, distance, ends
 
     def _poses(self, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
         """Return the poses of the bodies with shapes as MuJoCo's coordinates (T, 7 b)."""

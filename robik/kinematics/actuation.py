@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import dist, hypot, inf, tau
+from math import tau
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -12,14 +12,9 @@ from ..mechanism.joints import SLIDES, TURNS
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Joint
 from ..mechanism.topology import Topology
+from .ball_coordinates import follow
 from .blocks import blocks
 from .rotations import quaternion_matrices
-
-NEAR_WHOLE = 0.5  # rad: of what is left of a rotation after whole turns, when its direction is looked at
-UNSEEN = 1e-5  # rad: less than any servo resolves
-BESIDE = 0.02  # rad: how far the coordinates of a ball may be from its rotation beside a whole turn
-SWING = 2.0  # times the ball's own turn: a longer step of the coordinates is one of their axis alone
-BISECTIONS = 40
 
 
 def actuator_values(
@@ -165,60 +160,9 @@ def _turns(joint: Joint, R: np.ndarray, last: np.ndarray) -> np.ndarray:
 
 
 def _rotation_vectors(R: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Return rotation vectors (T, 3), each the one nearest to the one before, the first to `last`.
-
-    They may go beyond π: all vectors v (1 + 2π k / |v|) with a whole number k are the same rotation. Beside a whole
-    turn, a small wobble gives what is left of the rotation any direction, and the nearest vector swings by many times
-    as much. There the axis turns by steps of up to `SWING` times the ball's own turn, and by longer ones only where the
-    rotation would be off by more than `BESIDE`.
-    """
-    found = Rotation.from_matrix(R).as_rotvec()
-    if max(float(np.square(found).sum(axis=1).max(initial=0.0)), float(last @ last)) < (0.25 * tau) ** 2:
-        return found  # no other vector of these rotations is nearer to the one before
-    vectors, before = found.tolist(), last.tolist()
-    for k, v in enumerate(vectors):
-        angle, past = hypot(*v), hypot(*before)
-        if angle > 0.0:
-            turns = round((sum(a * b for a, b in zip(before, v, strict=True)) / angle - angle) / tau)
-            vectors[k] = [x * (1 + tau * turns / angle) for x in v]
-        most = SWING * _turned(R[k - 1 : k + 1]) if angle < NEAR_WHOLE and past > 0.5 * tau else inf
-        if dist(before, vectors[k]) > most:
-            vectors[k] = _swung(R[k], np.array(before), np.array(vectors[k]), most)
-        before = vectors[k]
-    return np.array(vectors)
-
-
-def _turned(pair: np.ndarray) -> float:
-    """Return the angle between two rotations (2, 3, 3) [rad]; zero where there is but one."""
-    return float(Rotation.from_matrix(pair[0].T @ pair[1]).magnitude()) if len(pair) == 2 else 0.0
-
-
-def _swung(R: np.ndarray, before: np.ndarray, exact: np.ndarray, most: float) -> list[float]:
-    """Return the rotation vector for R (3, 3) on the way from `before` to the `exact` one.
-
-    As far as a step of `most` [rad] leads, and at least so far that its rotation is within `BESIDE` of R. Where
-    `before` has the right axis to within `UNSEEN`, that stays.
-    """
-    w, *xyz = Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]]
-    start, end = before / np.linalg.norm(before), exact / max(float(np.linalg.norm(exact)), 1e-300)
-    if not start @ end > 0.0:
-        end = -end if exact.any() else start
-
-    def at(share: float) -> tuple[np.ndarray, float]:
-        axis = start + share * (end - start)
-        axis /= np.linalg.norm(axis)
-        angle = 2.0 * float(np.arctan2(axis @ xyz, w))
-        off = 2.0 * float(np.linalg.norm(xyz - (axis @ xyz) * axis))
-        return (angle + tau * round((float(axis @ before) - angle) / tau)) * axis, off
-
-    def is_enough(share: float) -> bool:
-        vector, off = at(share)
-        return off <= UNSEEN or (off <= BESIDE and dist(vector, before) >= most)
-
-    low, high = 0.0, 1.0
-    if is_enough(low):
-        return at(low)[0].tolist()
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return at(high)[0].tolist()
+    """Return rotation vectors (T, 3) of rotations R (T, 3, 3), each nearest to the one before, the first to `last`."""
+    rotations = Rotation.from_matrix(R)
+    found = rotations.as_rotvec()
+    if max(float(np.square(found).sum(axis=1).max(initial=0.0)), float(last @ last)) >= (0.25 * tau) ** 2:
+        follow(found, rotations.as_quat(), last)  # else no other vector of these rotations is nearer
+    return found

@@ -219,7 +219,7 @@ class Stage:
             if self.softens:
                 motion = self._softened(who, motion, self.chains[name])
             values = motion.values[:, [motion.actuators.index(column) for column in track.columns]]
-            stretch, repeat = _round(Stretch(motion.times, values), one.repeat, track.ways)
+            stretch, repeat = _round(Stretch(motion.times - motion.times[0], values), one.repeat, track.ways)
             values = stretch.values
             first, last = _end_speeds(stretch)
             speed_up, slow_down = track.ways.speed_up(values[0], first), track.ways.slow_down(values[-1], last)

@@ -79,6 +79,15 @@ def test_an_act_begins_when_the_one_before_is_over_and_all_are_in_place() -> Non
     assert waits.values[waits.times <= second.start] == pytest.approx(0.0)  # at its first frame
 
 
+def test_a_stretch_of_a_motion_begins_at_once_wherever_its_file_has_it() -> None:
+    line = stage("ann").timeline((act(3.0, ann=Part(motion=Path("bow"), range=(0.5, 1.5), speed=0.5)),))
+    assert line.acts[0].start == 3.0
+    assert line.acts[0].end == pytest.approx(5.4)
+    ann = line.motions["ann"]
+    found = [np.interp(3.0 + 2.0 * (TIMES[30:91] - 0.5), ann.times, column) for column in ann.values.T]
+    assert np.column_stack(found) == pytest.approx(BOW.values[30:91, [1, 0]], abs=1e-9)
+
+
 def test_a_robot_stands_until_the_end_of_the_show_and_of_its_sound() -> None:
     line = stage("ann").timeline((act(ann="bow"),), least=30.0)
     assert line.duration == 30.0
