@@ -18,6 +18,7 @@ from ..mechanism.model import Mechanism
 from ..mechanism.orientations import rotation
 from ..mechanism.parts import Frame
 from ..motions import Motion
+from ..surroundings.ground import Ground
 
 STILL = 1e-9  # m: soles that move by less lie still
 TOUCH = 0.05  # a sole's points this much higher than its lowest one, in sole lengths, do not touch the ground
@@ -231,7 +232,9 @@ def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarr
     return placed(points, motion.position[:, body], motion.quaternion[:, body])
 
 
-def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
+def margins(
+    mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray], ground: Ground | None = None
+) -> np.ndarray:
     """Return how far inside the support polygon the centre of mass is, frame by frame.
 
     The polygon is the convex hull of those points of the standing soles that touch the ground (a tipped foot stands on
@@ -241,6 +244,7 @@ def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndar
         mechanism: the robot.
         motion: solved, with body poses and CoM.
         contacts: per frame, whether it stands (T,); a foot by its sole, a hand or a seat by the frame's place.
+        ground: on which feet stand; level ground if left out.
 
     Returns:
         (T,) [m], positive inside, negative outside, NaN where nothing stands.
@@ -252,19 +256,22 @@ def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndar
         raise ClipError(
             "this motion has no centre of mass, so its margin is unknown; solve it or use forward kinematics"
         )
-    return _inside(motion.com[:, :2], support_polygons(mechanism, motion, contacts))
+    return _inside(motion.com[:, :2], support_polygons(mechanism, motion, contacts, ground))
 
 
-def zero_moment_margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
+def zero_moment_margins(
+    mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray], ground: Ground | None = None
+) -> np.ndarray:
     """Return the depth of the zero-moment point inside the support polygon.
 
-    Where it is outside, the robot begins to tip over an edge of its feet. The ground is where the soles stand, in the
-    median.
+    Where it is outside, the robot begins to tip over an edge of its feet. It is taken at the height at which soles
+    stand at that time, in the mean.
 
     Args:
         mechanism: The robot.
         motion: The motion, with bodies' poses.
         contacts: Whether each foot stands (T,), by frame.
+        ground: On which feet stand; level ground if left out.
 
     Returns:
         Depths (T,) [m], positive inside, negative outside, NaN where nothing stands.
@@ -272,13 +279,20 @@ def zero_moment_margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[
     Raises:
         ClipError: The motion has no body poses, or the robot no mass.
     """
-    heights = [
-        standing_points(mechanism, motion, name)[stands][..., 2].min(axis=1)
-        for name, stands in contacts.items()
-        if mechanism.frame(name).is_foot and stands.any()
-    ]
-    ground = float(np.median(np.concatenate(heights))) if heights else 0.0
-    return _inside(zero_moment_points(mechanism, motion, ground), support_polygons(mechanism, motion, contacts))
+    points = zero_moment_points(mechanism, motion, _standing_height(mechanism, motion, contacts))
+    return _inside(points, support_polygons(mechanism, motion, contacts, ground))
+
+
+def _standing_height(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the height of what feet stand on (T,) [m], in the mean of those that stand; between stands in between."""
+    samples = len(motion.times)
+    total, count = np.zeros(samples), np.zeros(samples)
+    for name, stands in contacts.items():
+        if mechanism.frame(name).is_foot and np.any(stands):
+            total += np.where(stands, standing_points(mechanism, motion, name)[..., 2].min(axis=1), 0.0)
+            count += stands
+    known = count > 0
+    return np.interp(motion.times, motion.times[known], total[known] / count[known]) if known.any() else total
 
 
 def _inside(points: np.ndarray, polygons: list[np.ndarray | None]) -> np.ndarray:
@@ -294,7 +308,7 @@ def _inside(points: np.ndarray, polygons: list[np.ndarray | None]) -> np.ndarray
 
 
 def support_polygons(
-    mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]
+    mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray], ground: Ground | None = None
 ) -> list[np.ndarray | None]:
     """Return the convex hull of what the robot stands, sits and leans on, frame by frame.
 
@@ -304,6 +318,7 @@ def support_polygons(
         mechanism: The robot.
         motion: The motion, with bodies' poses.
         contacts: Whether each foot stands (T,), by frame.
+        ground: On which feet stand; level ground if left out.
 
     Returns:
         Corners (K, 2) [m] of each sample, None where nothing stands; the same array while the soles lie still.
@@ -311,16 +326,26 @@ def support_polygons(
     Raises:
         ClipError: The motion has no body poses.
     """
+    level = Ground(0.0) if ground is None else ground
     soles = {name: standing_points(mechanism, motion, name) for name, stands in contacts.items() if np.any(stands)}
-    touch = {n: TOUCH * sole_length(mechanism.frame(n)) if mechanism.frame(n).is_foot else 0.0 for n in soles}
+    touches = {name: _touching(mechanism, name, points, level) for name, points in soles.items()}
     polygons: list[np.ndarray | None] = []
     last = np.zeros((0, 2))
     for k in range(len(motion.times)):
-        ground = [p[k][p[k, :, 2] <= p[k, :, 2].min() + touch[n], :2] for n, p in soles.items() if contacts[n][k]]
-        points = np.concatenate(ground) if ground else np.zeros((0, 2))
+        touching = [points[k, touches[name][k], :2] for name, points in soles.items() if contacts[name][k]]
+        points = np.concatenate(touching) if touching else np.zeros((0, 2))
         if k and points.shape == last.shape and np.abs(points - last).max(initial=0.0) < STILL:
             polygons.append(polygons[-1])
             continue
-        polygons.append(convex_hull(points) if ground else None)
+        polygons.append(convex_hull(points) if touching else None)
         last = points
     return polygons
+
+
+def _touching(mechanism: Mechanism, name: str, points: np.ndarray, ground: Ground) -> np.ndarray:
+    """Return which points (T, S, 3) of what stands touch the ground (T, S): a foot's lowest over it."""
+    frame = mechanism.frame(name)
+    if not frame.is_foot:
+        return np.ones(points.shape[:2], bool)
+    above = ground.above(points)
+    return np.asarray(above <= above.min(axis=1, keepdims=True) + TOUCH * sole_length(frame))

@@ -116,8 +116,8 @@ class Hold:
         if self.joint.type == "spherical":
             return distance, np.zeros_like(distance)
         if self.joint.type == "revolute":
-            a, b = own[..., 0], axes[..., 0]
-            return distance, np.arctan2(np.linalg.norm(np.cross(a, b), axis=-1), (a * b).sum(axis=-1))
+            away = np.linalg.norm(own[..., 0] - axes[..., 0], axis=-1)
+            return distance, 2.0 * np.arcsin(np.minimum(0.5 * away, 1.0))
         return distance, 2.0 * np.arcsin(np.minimum(np.linalg.norm(own - axes, axis=(-2, -1)) / np.sqrt(8.0), 1.0))
 
 

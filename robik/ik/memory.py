@@ -115,3 +115,31 @@ def new_output(flat: Flat, frames: int) -> Output:
 
 def _coordinates(flat: Flat) -> int:
     return len(flat.kind) + 3 * int((flat.ball >= 0).sum() // 3)
+
+
+def copied(memory: Memory) -> list[np.ndarray]:
+    """Return copies of a memory's content.
+
+    Args:
+        memory: The memory.
+
+    Returns:
+        Its arrays, those of the last placement first.
+    """
+    return [array.copy() for array in _known(memory)]
+
+
+def restore(memory: Memory, known: list[np.ndarray]) -> None:
+    """Put back what `copied` has returned.
+
+    Args:
+        memory: The memory.
+        known: Its content before.
+    """
+    for array, source in zip(_known(memory), known, strict=True):
+        array[:] = source
+
+
+def _known(memory: Memory) -> list[np.ndarray]:
+    m = memory
+    return [m.last.everything, m.recent, m.earlier, m.frames, m.limited, m.looked, m.missed]

@@ -79,6 +79,7 @@ class Solver:
         known = straightened(mechanism)
         self.topology = footing.topology if footing else limited_topology(known, held_balls(known, settings))
         self.flat = prepared(self.topology)
+        self._narrow()
         if has_com and mechanism.mass <= 0:
             raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
         self._square, self._extent = settings.per_square_metre(mechanism), mechanism.extent
@@ -92,6 +93,15 @@ class Solver:
         self._work = new_work(self.flat, self.topology.rest, self._tables.tied if self.objectives else None)
         self.speed = self._speeds()
         self._ball_steps = new_ball_steps(self.topology, settings, self._extent)
+
+    def _narrow(self) -> None:
+        """Narrow limits of coordinates to the ranges that are asked for."""
+        flat, dofs = self.topology.flat, self.topology.dofs
+        for name, bounds in self.settings.ranges.items():
+            if name in dofs:
+                dof, sign = dofs[name]
+                low, high = sorted(sign * bound for bound in bounds)
+                flat.lower[dof], flat.upper[dof] = max(flat.lower[dof], low), min(flat.upper[dof], high)
 
     @property
     def tables(self) -> ObjectiveTables:

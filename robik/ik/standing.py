@@ -16,11 +16,11 @@ import numpy as np
 from ..contacts.contact import Contact, Hold, hold_of
 from ..contacts.crossing import Crossing
 from ..contacts.footing import Footing, build_footing
-from ..kinematics.frames import anchor
+from ..kinematics.frames import Anchor, anchor
 from ..kinematics.kernels import close, difference, forward_kinematics, integrate
 from ..kinematics.rotations import quaternion_matrices
 from ..objectives.registry import over_time
-from .memory import Memory, Output
+from .memory import Output, copied, restore
 from .solver import ClipTargets, Solver, Targets
 from .sqp import UNREACHED
 
@@ -53,6 +53,7 @@ class StandingSolver(Solver):
     _next: np.ndarray  # (T,) the frame after each in which contacts come, go or move
     _standings: dict[tuple[str, ...], _Standing]
     _crossings: dict[tuple[tuple[str, ...], tuple[str, ...]], Crossing]
+    _anchors: dict[tuple[tuple[str, ...], str], Anchor]  # frames in contact on their bodies, by what is held
     _held: tuple[str, ...] = ()  # the contacts of the frame before, the one that has stood longest first
 
     def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
@@ -68,7 +69,8 @@ class StandingSolver(Solver):
         """
         first = {n: (x if x is None else x[:1], q if q is None else q[:1]) for n, (x, q) in targets.items()}
         self._first = first, com if com is None else com[:1], times[:1]
-        self._contacts, self._holds, self._standings, self._crossings, self._held = {}, {}, {}, {}, ()
+        self._contacts, self._holds, self._standings, self._held = {}, {}, {}, ()
+        self._crossings, self._anchors = {}, {}
         return super().compile_targets(targets, com, times)
 
     def stand(self, clip_targets: ClipTargets, contacts: Sequence[Contact]) -> None:
@@ -197,19 +199,25 @@ class StandingSolver(Solver):
             return
         if k > 0 and self._within(fresh, k, NEAR) and self._attempt(output, k, everything, clip_targets):
             return
-        self._enter(firm, k)
-        before = _copied(self._solver()._memory)
-        self._pull(clip_targets, k, fresh, LATE)
-        self._run(output, k, k + 1, clip_targets)
-        self._pull(clip_targets, k, fresh, 0.0)
-        after = _copied(self._solver()._memory)
+        carried = tuple(name for name in self._held if name in asked)  # what moves stays held before others begin
+        for kept in (carried, firm) if len(firm) < len(carried) < len(asked) else (firm,):
+            held, fresh = self._held, [name for name in asked if name not in kept]
+            self._enter(kept, k, kept != firm)
+            before = copied(self._solver()._memory)
+            self._pull(clip_targets, k, fresh, LATE)
+            done = self._run(output, k, k + 1, clip_targets)
+            self._pull(clip_targets, k, fresh, 0.0)
+            if done or kept == firm:
+                break
+            self._held = held
+        after = copied(self._solver()._memory)
         reached = tuple(name for name in fresh if self._within([name], k, CLOSE))
         alone = [(name,) for name in reached] if len(reached) > 1 else []
         for names in [reached, *alone] if reached else []:
-            _restore(self._solver()._memory, before)
-            if self._attempt(output, k, (*firm, *names), clip_targets, after[0]):
+            restore(self._solver()._memory, before)
+            if self._attempt(output, k, (*kept, *names), clip_targets, after[0]):
                 return
-        _restore(self._solver()._memory, after)
+        restore(self._solver()._memory, after)
 
     def _attempt(
         self, output: Output, k: int, names: tuple[str, ...], clip_targets: ClipTargets, start: np.ndarray | None = None
@@ -223,7 +231,7 @@ class StandingSolver(Solver):
             k: The frame.
             names: Of the contacts.
             clip_targets: As for `solve`.
-            start: What `_copied` holds of a placement to start from; where the motion is going if left out.
+            start: What `copied` holds of a placement to start from; where the motion is going if left out.
 
         Returns:
             False where they cannot be reached.
@@ -242,14 +250,46 @@ class StandingSolver(Solver):
             names: of the contacts, the root first.
             k: the frame.
             given: whether they are not where the robot is, so that the next frame cannot start there.
-            start: what `_copied` holds of the placement where it then starts; where the motion is going if left out.
+            start: what `copied` holds of the placement where it then starts; where the motion is going if left out.
         """
         if names == self._held and not given:
             return
-        old, new = self._solver(), self._standing(names).solver if names else self
+        last, new = self._solver()._memory.last, self._standing(names).solver if names else self
         for i, name in enumerate(names):
             contact = self._contacts[name]
             self._standings[names].footing.put(i, *self._holds[name].at(contact.position[k], contact.rotation[k]))
+        memory = new._memory
+        if names == self._held:  # they have moved: the coordinates go along
+            R, c, begin = last.R.copy(), last.c.copy(), None
+            forward_kinematics(new.flat, memory.last)
+            close(new.flat, memory.last)
+        else:
+            R, c, begin = self._cross(names, new, start)
+        new._work.e.free[:] = True
+        if given:
+            memory.last.R[:], memory.last.c[:] = R, c
+            memory.given[0], frames = True, int(memory.frames[0])
+            memory.guess.q[:] = memory.last.q if begin is None else begin
+            if begin is None and frames:
+                ahead = memory.recent + (memory.recent - memory.earlier if frames > 1 else 0.0)
+                integrate(new.flat, memory.last.q, ahead, 1.0, memory.guess.q)
+        self._held = names
+
+    def _cross(
+        self, names: tuple[str, ...], new: Solver, start: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Carry the memory of the frames before over to other contacts.
+
+        Args:
+            names: Of the contacts, the root first.
+            new: Solver of the robot on them.
+            start: As for `_enter`.
+
+        Returns:
+            Rotations (n + 1, 3, 3) and centres of mass (n + 1, 3) of the bodies as they are, and the coordinates (nq,)
+            to start from, if given.
+        """
+        old = self._solver()
         if (self._held, names) not in self._crossings:
             self._crossings[self._held, names] = Crossing(old.topology, new.topology)
         crossing = self._crossings[self._held, names]
@@ -260,35 +300,28 @@ class StandingSolver(Solver):
         for step in (source.recent, source.earlier)[: min(frames, 2)]:
             integrate(old.flat, q.copy(), step, -1.0, q)
             placements.append(_crossed(old, crossing, q))
+        begin = None
         if start is not None:
             source.other.everything[:] = start
             begin = _crossed(old, crossing, source.other.q, source.other.R, source.other.c)
-        limited, missed = source.limited.copy(), source.missed.copy()
-        R, c = last.R[crossing.bodies].copy(), last.c[crossing.bodies].copy()
         memory.last.q[:] = placements[0]
         forward_kinematics(new.flat, memory.last)
         close(new.flat, memory.last)
         memory.recent[:], memory.earlier[:], memory.limited[:], memory.frames[0] = 0.0, 0.0, 0, frames
         for step, to, back in zip((memory.recent, memory.earlier), placements, placements[1:], strict=False):
             difference(new.flat, to, back, step)
-        memory.limited[crossing.dofs[:, 0]] = crossing.dofs[:, 2] * limited[crossing.dofs[:, 1]]
-        memory.missed[:] = [max((missed[i] for i in of), default=0.0) for of in crossing.clusters]
+        memory.limited[crossing.dofs[:, 0]] = crossing.dofs[:, 2] * source.limited[crossing.dofs[:, 1]]
+        memory.missed[:] = [max((source.missed[i] for i in of), default=0.0) for of in crossing.clusters]
         memory.looked[0] = source.looked[0]
-        new._work.e.free[:] = True
-        if given:
-            memory.last.R[:], memory.last.c[:] = R, c
-            memory.given[0] = True
-            memory.guess.q[:] = memory.last.q if start is None else begin
-            if start is None and frames:
-                ahead = memory.recent + (memory.recent - memory.earlier if frames > 1 else 0.0)
-                integrate(new.flat, memory.last.q, ahead, 1.0, memory.guess.q)
-        self._held = names
+        return last.R[crossing.bodies].copy(), last.c[crossing.bodies].copy(), begin
 
     def _within(self, names: Sequence[str], k: int, most: tuple[float, float]) -> bool:
         """Return whether frames are near the places at which they are held in frame k [sizes, rad]."""
         solver = self._solver()
         for name in names:
-            b, point, axes = anchor(solver.topology, name)
+            if (self._held, name) not in self._anchors:
+                self._anchors[self._held, name] = anchor(solver.topology, name)
+            b, point, axes = self._anchors[self._held, name]
             now, contact, hold = solver._memory.last, self._contacts[name], self._holds[name]
             position, rotation = now.c[b] + now.R[b] @ point, now.R[b] @ axes
             distance, angle = hold.gap(position, rotation, contact.position[k], contact.rotation[k])
@@ -346,22 +379,6 @@ def _crossed(
         forward_kinematics(old.flat, other)
         R, c = other.R, other.c
     return crossing.coordinates(q[None], lambda b: (R[b][None], c[b][None]))[0]
-
-
-def _copied(memory: Memory) -> list[np.ndarray]:
-    """Return copies of a memory's content, its last placement first."""
-    return [array.copy() for array in _known(memory)]
-
-
-def _restore(memory: Memory, known: list[np.ndarray]) -> None:
-    """Put back what `_copied` has returned."""
-    for array, source in zip(_known(memory), known, strict=True):
-        array[:] = source
-
-
-def _known(memory: Memory) -> list[np.ndarray]:
-    m = memory
-    return [m.last.everything, m.recent, m.earlier, m.frames, m.limited, m.looked, m.missed]
 
 
 def _poses(output: Output, rows: slice) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:

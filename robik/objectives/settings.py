@@ -56,6 +56,7 @@ class Settings:
             robot for a motor that slides, or numbers by actuator [rad/s² or m/s²]; None for none.
         jerk_limit: likewise [rad/s³ or m/s³].
         look_ahead: whether all frames are solved at once after they were solved one by one.
+        ranges: bounds of coordinates by name that are narrower than their limits [rad or m], kept as limits are.
         cyclic: whether the clip's last frame is its first, so that it can be played in a loop; with `look_ahead`.
 
     Raises:
@@ -80,6 +81,7 @@ class Settings:
     look_ahead: bool = False
     cyclic: bool = False
     contacts: str = "hold"
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "com_weight", checked_weights(self.com_weight, "com_weight"))
@@ -100,6 +102,9 @@ class Settings:
             raise ClipError(f"contacts must be {' or '.join(CONTACTS)}, not {self.contacts!r}")
         if not 0 < self.velocity_share <= 1:
             raise ClipError(f"velocity_share must be above 0 and at most 1, not {self.velocity_share}")
+        for name, bounds in self.ranges.items():
+            if len(bounds) != 2 or not bounds[0] <= bounds[1]:
+                raise ClipError(f"ranges: {name} must have a lower and an upper bound, not {bounds!r}")
         self._check_look_ahead()
 
     def _check_look_ahead(self) -> None:
@@ -128,6 +133,9 @@ class Settings:
                 f"weights for {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; it has"
                 f" {listed}"
             )
+        coordinates = {name for joint in mechanism.joints for name in joint.coordinate_names}
+        if unknown := set(self.ranges) - coordinates:
+            raise ClipError(f"ranges of {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have")
         for name in ("acceleration_limit", "jerk_limit"):
             limit = getattr(self, name)
             if limit is not None and not self.look_ahead:
@@ -286,7 +294,7 @@ def settings_from(data: Any) -> Settings:
     numbers = (*pulls, "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length")
     switches = ("joint_limits", "enforce_velocity", "look_ahead", "cyclic")
     limits = ("acceleration_limit", "jerk_limit")
-    known = {"targets", "objectives", "com_weight", *numbers, *switches, *limits, "contacts"}
+    known = {"targets", "objectives", "com_weight", *numbers, *switches, *limits, "contacts", "ranges"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
     fields = dict(data)
@@ -297,6 +305,8 @@ def settings_from(data: Any) -> Settings:
         raise ClipError(
             "'objectives' must be an object: an objective's name in the clip, as hand.look_at, to its weight"
         )
+    if not isinstance(fields.get("ranges", {}), dict):
+        raise ClipError("'ranges' must be an object: a coordinate's name to its lower and upper bound")
     weights = {}
     for name, entry in targets.items():
         if unknown := set(entry) - {"position_weight", "orientation_weight", "along"}:

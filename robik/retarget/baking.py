@@ -14,6 +14,7 @@ from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
+from ..skeleton.elbows import elbow_ranges
 from ..skeleton.hips import hips_of
 from ..skeleton.robot import limb_directions
 from ..skeleton.single import single
@@ -22,6 +23,7 @@ from .balance import BalancePlan
 from .giving import sole_share
 from .pinning import pin_feet
 from .reach import reaching
+from .rolled_soles import on_rolled_soles
 from .seated import seated_wish
 from .whole_body import passes
 
@@ -185,6 +187,7 @@ def solver_settings(
         jerk_limit=bake.jerk if bake.look_ahead and bake.jerk > 0 else None,
         cyclic=bake.look_ahead and bake.cyclic,
         contacts="hold" if balance.pin_feet or holds else "ignore",
+        ranges=elbow_ranges(mechanism, weights),
     )
 
 
@@ -260,6 +263,8 @@ def balancing(
         for share, found in passes(plan, mechanism, settings, balance.whole_margin(mechanism), clip, reached):
             clip = found
             yield share
+    if settings is not None and settings.contacts == "hold" and balance.pin_feet:
+        clip = yield from on_rolled_soles(mechanism, clip, settings)
     return clip
 
 

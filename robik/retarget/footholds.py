@@ -5,7 +5,7 @@ A hand on a table or hips on a seat count as a foot does that has a point for a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 
@@ -88,14 +88,11 @@ class Footholds:
         Returns:
             Corners (K, 2) [m], or None in the air; N of them.
         """
-        result: list[np.ndarray | None] = []
-        for k, standing in enumerate(planned_feet(self.times, self.contacts, self.grid, lead, shift)):
-            if len(standing) == 1:
-                result.append(convex_hull(self.outlines[next(iter(standing))][k]))
-            else:
-                centres = [self.centres[name][k] for name in sorted(standing)]
-                result.append(convex_hull(np.array(centres)) if centres else None)
-        return result
+        feet = planned_feet(self.times, self.contacts, self.grid, lead, shift)
+        return _hulls(
+            [self.outlines[name][k] if len(standing) == 1 else self.centres[name][k, None] for name in sorted(standing)]
+            for k, standing in enumerate(feet)
+        )
 
     def for_moving(self, lead: float) -> list[np.ndarray | None]:
         """Return the areas for the zero-moment point: the hull of all outlines that stand.
@@ -106,16 +103,22 @@ class Footholds:
         Returns:
             As `for_standing`.
         """
-        result: list[np.ndarray | None] = []
-        last = np.zeros((0, 2))
-        for k, standing in enumerate(planned_feet(self.times, self.contacts, self.grid, lead, 0.0)):
-            corners = np.concatenate([np.zeros((0, 2)), *(self.outlines[name][k] for name in sorted(standing))])
-            if k and np.array_equal(corners, last):
-                result.append(result[-1])
-                continue
-            result.append(convex_hull(corners) if len(corners) else None)
-            last = corners
-        return result
+        feet = planned_feet(self.times, self.contacts, self.grid, lead, 0.0)
+        return _hulls([self.outlines[name][k] for name in sorted(standing)] for k, standing in enumerate(feet))
+
+
+def _hulls(areas: Iterable[list[np.ndarray]]) -> list[np.ndarray | None]:
+    """Return the hull of some points (K, 2) at a time, the same array while they rest; None where there are none."""
+    result: list[np.ndarray | None] = []
+    last = np.zeros((0, 2))
+    for parts in areas:
+        points = np.concatenate([np.zeros((0, 2)), *parts])
+        if not (result and np.array_equal(points, last)):
+            result.append(convex_hull(points) if len(points) else None)
+        else:
+            result.append(result[-1])
+        last = points
+    return result
 
 
 def sole_inside(mechanism: Mechanism, name: str, margin: float) -> np.ndarray:

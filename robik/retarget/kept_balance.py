@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..clips.clip import TargetClip
+from ..clips.contacts import ground_of
 from ..clips.support import zero_moment_margins
 from ..mechanism.model import Mechanism
 from ..motions import Motion
@@ -56,7 +57,7 @@ def kept_balance(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Kept
     if not any(mechanism.frame(name).is_foot for name in contacts) or mechanism.mass <= 0:
         return None
     # Where hardly a force is left, as at the ends of a flight, the point lies anywhere.
-    inside = np.maximum(zero_moment_margins(mechanism, motion, contacts), -mechanism.extent)
+    inside = np.maximum(zero_moment_margins(mechanism, motion, contacts, ground_of(mechanism, clip)), -mechanism.extent)
     return (
         KeptBalance(inside=inside, aloft=~np.any(list(contacts.values()), axis=0))
         if np.isfinite(inside).any()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import find_contacts, runs
+from ..clips.contacts import find_contacts, ground_of, runs
 from ..clips.support import margins, zero_moment_margins
 from ..errors import ClipError
 from ..extras import extra
@@ -219,9 +219,10 @@ def _balance(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | Non
         return []
     plots = [Plot("feet on the ground", {}, bars=contacts)]
     if motion.com is not None and motion.position is not None:
-        inside = {"centre of mass": 1e3 * margins(mechanism, motion, contacts)}
+        ground = ground_of(mechanism, clip)
+        inside = {"centre of mass": 1e3 * margins(mechanism, motion, contacts, ground)}
         if mechanism.mass > 0:
-            inside["zero-moment point"] = 1e3 * zero_moment_margins(mechanism, motion, contacts)
+            inside["zero-moment point"] = 1e3 * zero_moment_margins(mechanism, motion, contacts, ground)
         plots.insert(0, Plot("balance: inside the support [mm]", inside, 0.0))
     return plots
 

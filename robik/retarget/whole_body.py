@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..clips.clip import TargetClip
+from ..clips.contacts import ground_of
 from ..clips.support import zero_moment_margins
 from ..dynamics.zero_moment import point_mass_zero_moment, zero_moment_points
 from ..mechanism.model import Mechanism
@@ -80,7 +81,7 @@ def passes(
 def _shortfall(mechanism: Mechanism, clip: TargetClip, motion: Motion, margin: float) -> float:
     """Return by how much the zero-moment point falls short of the margin, in the mean of all samples [m]."""
     contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
-    inside = zero_moment_margins(mechanism, motion, contacts)
+    inside = zero_moment_margins(mechanism, motion, contacts, ground_of(mechanism, clip))
     return float(np.maximum(margin - inside[np.isfinite(inside)], 0.0).sum()) / len(inside)
 
 

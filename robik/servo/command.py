@@ -101,7 +101,10 @@ def _prepared(motion: Motion, player: Player, how: How) -> Motion:
         return motion
     softened = soften(motion, player.chain, player.settings.rate, player.settings.interpolation)
     name, worst = max(softened.deviation.items(), key=lambda item: item[1])
-    say(f"softened: {name} leaves the motion by {worst:.3g} at most", sys.stderr)
+    found = (
+        f"{name} leaves the motion by {worst:.3g} at most" if worst else "nothing, the motion keeps the servos' limits"
+    )
+    say(f"softened: {found}", sys.stderr)
     return softened.motion
 
 

@@ -81,12 +81,7 @@ def preflight(
     if from_afar:
         warnings += far
     warnings += _look_warnings(chain, settings)
-    problems = (
-        bus_problems(chain, rate, settings.feed_forward)
-        + _position_problems(chain, times, values)
-        + _speed_problems(chain, times, values)
-    )
-    problems += _acceleration_problems(chain, motion)
+    problems = bus_problems(chain, rate, settings.feed_forward) + limit_problems(motion, chain, times, values)
     if goal_limits is not None:
         problems += _own_limit_problems(chain, chain.counts(values), goal_limits)
     if not from_afar:
@@ -144,6 +139,22 @@ def _look_warnings(chain: ServoChain, settings: PlaySettings) -> list[str]:
     each = f"each is looked at only every {LOOK_AT_LEAST * max(len(part.servos) for part in chain.parts):.1f} s"
     what = "the telemetry has gaps of that length" if settings.record else "heat and faults are noticed late"
     return [f"at {settings.rate:g} Hz {times}: {each}, and {what}; lower the rate or raise the baud rate"]
+
+
+def limit_problems(motion: Motion, chain: ServoChain, times: np.ndarray, values: np.ndarray) -> list[str]:
+    """Say where a motion exceeds limits of position, speed or acceleration.
+
+    Args:
+        motion: The motion, at whose samples accelerations are judged.
+        chain: The chain of servos.
+        times: Times (K,) of the goals that will be sent [s].
+        values: These goals (K, n) [rad or m].
+
+    Returns:
+        Sentences; none where it keeps them.
+    """
+    problems = _position_problems(chain, times, values) + _speed_problems(chain, times, values)
+    return problems + _acceleration_problems(chain, motion)
 
 
 def _position_problems(chain: ServoChain, times: np.ndarray, values: np.ndarray) -> list[str]:

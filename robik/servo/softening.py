@@ -10,8 +10,8 @@ import numpy as np
 from ..limiter import Limiter
 from ..motions import Motion
 from .chain import ServoChain
-from .preflight import accelerations
-from .trajectory import Along, check_length
+from .preflight import accelerations, limit_problems
+from .trajectory import Along, check_length, sample_times
 
 MARGIN = 0.98  # of the limits that is used, so that rounding does not cross them
 
@@ -22,7 +22,7 @@ class Softened:
 
     Attributes:
         motion: at the rate of the goals. Its columns are in the chain's order, each actuator once; then come those that
-            no servo plays, unchanged.
+            no servo plays, unchanged. A motion that keeps the limits is itself.
         deviation: largest distance from what was asked for, by actuator [rad or m].
     """
 
@@ -32,6 +32,8 @@ class Softened:
 
 def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = "linear") -> Softened:
     """Follow a motion in its own time, as closely as the limits of positions, speeds and accelerations allow.
+
+    A motion that keeps them stays as it is, if it begins and ends in a stand.
 
     Args:
         motion: Motion with a column per actuator of the chain.
@@ -49,6 +51,9 @@ def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = 
     check_length(along, rate)
     times = np.arange(int(np.ceil(along.duration * rate - 1e-9)) + 2) / rate
     wished = along.at(times)
+    goals = sample_times(along, rate)
+    if not limit_problems(_between_stands(motion), chain, goals, along.at(goals)):
+        return Softened(motion, dict.fromkeys(chain.actuators, 0.0))
     limiter = Limiter(chain.limits, MARGIN * chain.speed_limits, MARGIN * chain.acceleration_limits, 1.0 / rate)
     limiter.place(limiter.clipped(wished[0]))
     rows = [limiter.position]
@@ -66,6 +71,17 @@ def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = 
         Motion(times=at, actuators=every, values=np.column_stack([values, *columns])),
         dict(zip(names, off.tolist(), strict=True)),
     )
+
+
+def _between_stands(motion: Motion) -> Motion:
+    """Return the motion with its first pose one sample before it, and its last one sample after it."""
+    if len(motion.times) < 2:
+        return motion
+    times = np.concatenate(
+        [2 * motion.times[:1] - motion.times[1:2], motion.times, 2 * motion.times[-1:] - motion.times[-2:-1]]
+    )
+    values = np.concatenate([motion.values[:1], motion.values, motion.values[-1:]])
+    return Motion(times=times, actuators=motion.actuators, values=values)
 
 
 def fitting_speed(motion: Motion, chain: ServoChain) -> float:

@@ -76,6 +76,18 @@ class Ground:
             return np.zeros((samples, 3)), Rotation.identity(samples)
         return self.mesh.poses(samples)
 
+    def above(self, points: np.ndarray) -> np.ndarray:
+        """Return how high points are over the ground below them, along its own vertical.
+
+        Args:
+            points: (T, K, 3) [m].
+
+        Returns:
+            Heights (T, K) [m], negative below it; ∞ beyond a mesh that moves.
+        """
+        own = self._own(points)
+        return np.asarray(own[..., 2] - self.heights(own))
+
     def depths(self, points: np.ndarray) -> np.ndarray:
         """Return how far points are in the ground: below it, or less where its side is nearer.
 
@@ -85,14 +97,20 @@ class Ground:
         Returns:
             Depths (T, K) [m], zero above the ground.
         """
-        place, turn = self.carried(len(points))
-        own = points if not self.is_carried else np.einsum("tji,tkj->tki", turn.as_matrix(), points - place[:, None])
+        own = self._own(points)
         depth = np.maximum(self.heights(own) - own[..., 2], 0.0)
         if self.mesh is None or not depth.any():
             return depth
         for t, k in np.argwhere(depth > 0.0):
             depth[t, k] = min(depth[t, k], self._aside(own[t, k], depth[t, k]))
         return depth
+
+    def _own(self, points: np.ndarray) -> np.ndarray:
+        """Return points (T, K, 3) in the ground's coordinates [m]."""
+        if not self.is_carried:
+            return points
+        place, turn = self.carried(len(points))
+        return np.einsum("tji,tkj->tki", turn.as_matrix(), points - place[:, None])
 
     def _aside(self, point: np.ndarray, most: float) -> float:
         """Return how far aside a point below the surface comes out of the ground, to about a quarter [m]."""

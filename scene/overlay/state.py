@@ -8,6 +8,7 @@ from math import degrees
 import numpy as np
 from bpy.types import Depsgraph, Object, PropertyGroup, Scene
 
+from ...robik.clips.contacts import ground_of
 from ...robik.clips.support import TOUCH, signed_distance, sole_length, standing_points, support_polygons
 from ...robik.dynamics.inverse import GRAVITY
 from ...robik.errors import RobikError
@@ -162,8 +163,9 @@ def _support(
     soles = {f.name: standing_points(mechanism, motion, f.name)[0] for f in mechanism.frames if f.is_foot}
     if not soles:
         return None, 0.0
+    ground = None
     if kept is not None and sample is not None and any(t.contact is not None for t in kept.clip.tracks.values()):
-        tracks = kept.clip.tracks
+        tracks, ground = kept.clip.tracks, ground_of(mechanism, kept.clip)
         contacts = {
             n: tracks[n].contact[sample : sample + 1] for n in soles if n in tracks and tracks[n].contact is not None
         }
@@ -173,7 +175,8 @@ def _support(
             n: np.array([p[:, 2].min() < lowest + TOUCH * sole_length(mechanism.frame(n))]) for n, p in soles.items()
         }
     standing = [float(soles[n][:, 2].min()) for n, stands in contacts.items() if stands[0]]
-    return support_polygons(mechanism, motion, contacts)[0], min(standing, default=0.0)
+    ground = None if ground is None or sample is None else ground.part(slice(sample, sample + 1))
+    return support_polygons(mechanism, motion, contacts, ground)[0], min(standing, default=0.0)
 
 
 def _ground_force(root: Object, scene: Scene, mechanism: Mechanism) -> tuple[np.ndarray | None, np.ndarray | None]:

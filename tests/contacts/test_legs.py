@@ -6,15 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
-from robik import Settings, TargetClip, Track, robots
+from robik import Motion, Settings, TargetClip, Track, robots
 from robik.contacts.contact import hold_of
 from robik.contacts.legs import can_turn, turns_freely
 from robik.ik.standing import FlatSolver, StandingSolver
 from robik.kinematics.frames import frame_poses
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import Retargeting
+from robik.retarget.retarget import Retargeting, retarget
+from robik.retarget.rolled_soles import on_rolled_soles
+from robik.steps import finish
 
 SOLE = ((-0.1, -0.03, -0.05), (0.15, -0.03, -0.05), (0.15, 0.03, -0.05), (-0.1, 0.03, -0.05))
 HIP, THIGH, SHIN = 0.1, 0.4, 0.4  # m
@@ -128,3 +131,75 @@ def test_hips_sway_over_soles_that_roll_by_little() -> None:
     assert off < 0.5 * flat
     assert middle == pytest.approx(np.tile(middle[0], (SAMPLES, 1)), abs=1e-9), "the sole's middle stays"
     assert along == pytest.approx(np.tile(X, (SAMPLES, 1)), abs=1e-9), "and its length"
+
+
+def heights(robot: Mechanism, motion: Motion) -> np.ndarray:
+    """Heights of all corners of both soles over the ground (T, 8) [m]."""
+    assert motion.position is not None and motion.quaternion is not None
+    poses = [frame_poses(robot, name, motion.position, motion.quaternion) for name in ("sole_l", "sole_r")]
+    return np.concatenate([(x[:, None] + np.array(SOLE) @ np.swapaxes(R, 1, 2))[..., 2] for x, R in poses], axis=1)
+
+
+@pytest.mark.parametrize("is_carried", [False, True])
+def test_soles_that_roll_stand_on_their_edges_and_not_in_the_ground(is_carried: bool) -> None:
+    robot = biped(False)
+    weak = {name: Weights(orientation=(0.005, 0.005, 0.005)) for name in ("sole_l", "sole_r")}
+    settings, clip = Settings(state_weight=None, targets=weak), swaying(robot)
+    up = np.zeros(SAMPLES)
+    if is_carried:  # by a platform that goes up and turns
+        up, turn = 0.05 * np.arange(SAMPLES) / 60, Rotation.from_rotvec(np.outer(np.arange(SAMPLES) / 240, Z))
+        clip = carried(clip, up, turn)
+    ground = heights(robot, retarget(robot, clip, settings)) - up[:, None]
+    assert ground[0].min() > -0.0501 and ground.min() < -0.051, "held by their middles, edges go down"
+    risen = finish(on_rolled_soles(robot, clip, settings))
+    motion = retarget(robot, risen, settings)
+    above = heights(robot, motion) - up[:, None] + 0.05
+    assert above.min() > -1e-4, "no edge is in the ground"
+    assert np.abs(np.minimum(above[:, :4].min(axis=1), above[:, 4:].min(axis=1))).max() < 3e-4, "and each foot touches"
+    assert above.max() > 0.002, "the other edge is in the air"
+    assert motion.report.quality.contact_off_mm < 1e-6
+
+
+def carried(clip: TargetClip, up: np.ndarray, turn: Rotation) -> TargetClip:
+    """The clip on a platform that goes up (T,) [m] and turns about the vertical."""
+    tracks = {}
+    for name, track in clip.tracks.items():
+        own = Rotation.from_quat(track.quaternion[:, [1, 2, 3, 0]])
+        tracks[name] = Track(
+            turn.apply(track.position) + np.outer(up, Z), (turn * own).as_quat()[:, [3, 0, 1, 2]], track.contact,
+            ground_position=None if track.contact is None else np.outer(up, Z),
+            ground_quaternion=None if track.contact is None else turn.as_quat()[:, [3, 0, 1, 2]],
+        )  # fmt: skip
+    return TargetClip(clip.times, tracks)
+
+
+@pytest.mark.parametrize("rolls", [True, False])
+def test_soles_that_lie_flat_are_left_as_they_are(rolls: bool) -> None:
+    robot = biped(rolls)
+    clip = swaying(robot)
+    if not rolls:  # nothing sways
+        clip = replace(clip, tracks={name: clip.tracks[name] for name in ("sole_l", "sole_r")})
+    found = finish(on_rolled_soles(robot, clip, Settings(state_weight=None)))
+    for name, track in clip.tracks.items():
+        assert np.array_equal(found.tracks[name].position, track.position)
+        assert found.tracks[name].ground_position is None
+
+
+def test_feet_stay_held_on_what_moves_while_a_hold_is_out_of_reach() -> None:
+    robot = biped(True)
+    up = 0.05 * np.arange(SAMPLES) / 60
+    clip = carried(swaying(robot), up, Rotation.identity(SAMPLES))
+    hips = clip.tracks["pelvis"]
+    late = np.arange(SAMPLES) >= SAMPLES // 2
+    high = np.tile(hips.position[0] + [0.0, 0.0, 0.3], (SAMPLES, 1))  # above where legs reach
+    clip = replace(
+        clip,
+        tracks={
+            **clip.tracks,
+            "pelvis": replace(hips, position=np.where(late[:, None], high, hips.position), contact=late),
+        },
+    )
+    motion = retarget(robot, clip, Settings(state_weight=None))
+    assert motion.report.quality.contact_off_mm > 100.0, "the hips' hold is out of reach"
+    above = heights(robot, motion) - up[:, None] + 0.05
+    assert np.abs(above).max() < 1e-8, "both feet lie flat on what carries them"

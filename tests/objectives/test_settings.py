@@ -26,6 +26,7 @@ CANNOT_BE = {
     "jerk_limit": (*POSITIVE, True, "fast", {"crank": -1.0}, {"crank": nan}),
     "com_weight": ((1.0, 1.0), (1.0, -1.0, 1.0), (nan, 0.0, 0.0), (inf, 0.0, 0.0)),
     "contacts": ("", "held", None),
+    "ranges": ({"crank": (1.0, 0.0)}, {"crank": (1.0,)}, {"crank": (nan, 1.0)}),
 }
 CAN_BE = {
     "state_weight": (None, 1e-300),
@@ -37,6 +38,7 @@ CAN_BE = {
     "acceleration_limit": (None, 5, {"crank": 5.0}),
     "com_weight": ((0.0, 0.0, 0.0),),
     "contacts": ("hold", "ignore"),
+    "ranges": ({"crank": (0.0, 0.0)}, {"crank": [-1.0, inf]}),
 }
 
 

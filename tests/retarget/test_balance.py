@@ -27,6 +27,8 @@ from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.motions import Motion
 from robik.retarget.balance import with_balance
 from robik.retarget.pinning import pin_feet
+from robik.surroundings.ground import Ground
+from robik.surroundings.obstacle import Obstacle
 
 SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]])
 SOLE = ((-0.04, -0.03, 0.0), (0.08, -0.03, 0.0), (0.08, 0.03, 0.0), (-0.04, 0.03, 0.0))
@@ -476,6 +478,17 @@ def test_a_tipped_foot_stands_on_its_edge(biped):
     motion = standing_motion((0.02, 0.06, 0.3), tip=0.2)
     toes = 0.08 * np.cos(0.2) - HEIGHT * np.sin(0.2)
     assert margins(biped, motion, LEFT) == pytest.approx([-(toes - 0.02)])
+
+
+def test_on_a_slope_the_whole_sole_stands(biped):
+    """The same foot on a slope of 0.2 rad lies flat on it."""
+    toes = 0.08 * np.cos(0.2) - HEIGHT * np.sin(0.2)
+    x, y = (far.ravel() for far in np.meshgrid([-1.0, 1.0], [-1.0, 1.0]))
+    slope = np.column_stack([x, y, -np.tan(0.2) * x + HEIGHT - HEIGHT / np.cos(0.2)])
+    mesh = Obstacle(name="ground", vertices=slope, triangles=np.array([[0, 1, 3], [0, 3, 2]]))
+    motion = standing_motion((toes - 0.01, 0.06, 0.3), tip=0.2)
+    assert margins(biped, motion, LEFT) == pytest.approx([-0.01])
+    assert margins(biped, motion, LEFT, Ground(0.0, mesh)) == pytest.approx([0.01])
 
 
 @pytest.mark.parametrize("others", [{}, {"hand": True}, {"toe": False}])
