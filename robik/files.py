@@ -216,3 +216,15 @@ def read_json(path: str | Path) -> Any:
         raise FormatError(f"{path}: not JSON that can be read: {error}") from None
     except RecursionError:
         raise FormatError(f"{path}: nested too deeply to be a file of ours") from None
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value of JSON is a number; `true` and `false` are none.
+
+    Args:
+        value: The value.
+
+    Returns:
+        Whether it is, infinite ones and NaN included.
+    """
+    return isinstance(value, int | float) and not isinstance(value, bool)

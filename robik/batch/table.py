@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..files import write_whole
+from ..files import is_number, write_whole
 
 WORST_BY = "position_error_max_m"
 TRACE = "error_over_time_m"  # a list: the small plot of a row, over its time
@@ -73,7 +73,7 @@ def save_tables(rows: Sequence[dict[str, Any]], folder: Path, suffix: str = "") 
 
 def _page(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
     worst = sorted(rows, key=lambda row: (not row.get("error"), -float(row.get(WORST_BY) or 0.0)))
-    most = {c: max((float(r[c]) for r in rows if _is_number(r.get(c))), default=0.0) for c in columns}
+    most = {c: max((float(r[c]) for r in rows if is_number(r.get(c))), default=0.0) for c in columns}
     lines = []
     for row in worst:
         cells = "".join(_cell(row.get(column, ""), most[column], column) for column in columns)
@@ -83,7 +83,7 @@ def _page(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
     frames = sum(int(row.get("frames") or 0) for row in rows)
     told = f"{len(rows)} recordings, {frames} frames; {failed} could not be followed. Click a column to sort."
     heads = "".join(f"<th>{escape(column.replace('_', ' '))}</th>" for column in [*columns, "error over time"])
-    plots = "\n".join(_spread(column, [float(row[column]) for row in rows if _is_number(row.get(column))])
+    plots = "\n".join(_spread(column, [float(row[column]) for row in rows if is_number(row.get(column))])
                       for column in columns if column in SPREAD)  # fmt: skip
     return PAGE.format(title="Recordings on a robot", told=told, plots=plots, heads=heads, rows="\n".join(lines))
 
@@ -122,11 +122,7 @@ def _spread(column: str, values: Sequence[float]) -> str:
 
 
 def _cell(value: Any, most: float, column: str) -> str:
-    if not _is_number(value):
+    if not is_number(value):
         return f'<td data-v="{escape(str(value))}">{escape(str(value))}</td>'
     share = 100.0 * abs(float(value)) / most if most > 0 and column != "frames" else 0.0
     return f'<td class="bar" style="--share:{share:.0f}%" data-v="{value}">{value:.6g}</td>'
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -157,7 +157,7 @@ class Judge:
     ) -> Iterator[tuple[int, int, float, np.ndarray]]:
         """Yield pose, pair, distance [m] and ends (6,) [m] where the bodies of a pair are nearer than `most`."""
         geoms = {number: np.flatnonzero(self._of == number).tolist() for number in self._numbers}
-        nearest = Nearest(self._model, self._data, geoms, pairs, most)
+        nearest = Nearest(self._mujoco, self._model, self._data, geoms, pairs, most)
         motions = zip(*motions_between(position, quaternion, pairs), strict=True)
         for k, (pose, moved) in enumerate(zip(self._poses(position, quaternion), motions, strict=True)):
             self._data.qpos[:] = pose

@@ -19,7 +19,8 @@ class Nearest:
     """Search for the nearest shapes of pairs of bodies, pose after pose.
 
     Args:
-        model: MuJoCo's model of the shapes.
+        mujoco: MuJoCo's module.
+        model: Its model of the shapes.
         data: Its data, set to each pose in turn.
         shapes: Numbers of the shapes (geoms) of each body, by body.
         pairs: p pairs of bodies.
@@ -27,10 +28,14 @@ class Nearest:
     """
 
     def __init__(
-        self, model: Any, data: Any, shapes: dict[int, list[int]], pairs: Sequence[tuple[int, int]], most: float
+        self,
+        mujoco: Any,
+        model: Any,
+        data: Any,
+        shapes: dict[int, list[int]],
+        pairs: Sequence[tuple[int, int]],
+        most: float,
     ) -> None:
-        import mujoco
-
         self._measure = mujoco.mj_geomDistance
         self._model, self._data, self._most, self._pairs = model, data, most, len(pairs)
         between = [(p, i, j) for p, (a, b) in enumerate(pairs) for i, j in product(shapes[a], shapes[b])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ClipError, FormatError, RobikError
-from ..files import read_json
+from ..files import is_number, read_json
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Joint
 from ..mechanism.pose import Vector
@@ -103,8 +103,10 @@ class Settings:
         if not 0 < self.velocity_share <= 1:
             raise ClipError(f"velocity_share must be above 0 and at most 1, not {self.velocity_share}")
         for name, bounds in self.ranges.items():
-            if len(bounds) != 2 or not bounds[0] <= bounds[1]:
-                raise ClipError(f"ranges: {name} must have a lower and an upper bound, not {bounds!r}")
+            if not (isinstance(bounds, Sequence) and len(bounds) == 2 and all(map(is_number, bounds))):
+                raise ClipError(f"ranges: {name} must have a lower and an upper bound, two numbers, not {bounds!r}")
+            if not bounds[0] <= bounds[1]:
+                raise ClipError(f"ranges: the lower bound of {name} must be the first one, not {bounds!r}")
         self._check_look_ahead()
 
     def _check_look_ahead(self) -> None:
@@ -113,10 +115,25 @@ class Settings:
             limit = getattr(self, name)
             numbers = {"": limit} if not isinstance(limit, Mapping) else limit
             for actuator, number in numbers.items():
-                real = isinstance(number, int | float) and not isinstance(number, bool)
-                if number is not None and not (real and number > 0):
+                if number is not None and not (is_number(number) and number > 0):
                     of = f" of {actuator}" if actuator else ""
                     raise ClipError(f"{name}{of} must be a positive number [{unit}], not {number!r}")
+
+    def _check_ranges(self, mechanism: Mechanism) -> None:
+        """Check that ranges are of coordinates that the robot has, and within reach of their limits."""
+        limits = {
+            name: limit
+            for joint in mechanism.joints
+            for name, limit in zip(joint.coordinate_names, joint.limits, strict=True)
+        }
+        if unknown := set(self.ranges) - set(limits):
+            raise ClipError(f"ranges of {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have")
+        for name, (low, high) in self.ranges.items():
+            if low > limits[name][1] or high < limits[name][0]:
+                raise ClipError(
+                    f"ranges: {name} cannot be between {low:g} and {high:g}, its limits are {limits[name][0]:g} and"
+                    f" {limits[name][1]:g}"
+                )
 
     def check(self, mechanism: Mechanism) -> None:
         """Check that the robot has every frame that is weighed, and that the settings agree with each other.
@@ -133,9 +150,7 @@ class Settings:
                 f"weights for {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; it has"
                 f" {listed}"
             )
-        coordinates = {name for joint in mechanism.joints for name in joint.coordinate_names}
-        if unknown := set(self.ranges) - coordinates:
-            raise ClipError(f"ranges of {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have")
+        self._check_ranges(mechanism)
         for name in ("acceleration_limit", "jerk_limit"):
             limit = getattr(self, name)
             if limit is not None and not self.look_ahead:
@@ -315,7 +330,7 @@ def settings_from(data: Any) -> Settings:
         position, orientation = (entry.get(f"{what}_weight", (1.0,) * 3) for what in ("position", "orientation"))
         weights[name] = Weights(position, orientation, entry.get("along"))
     for name in numbers:
-        if name in fields and (isinstance(fields[name], bool) or not isinstance(fields[name], (int, float))):
+        if name in fields and not is_number(fields[name]):
             raise ClipError(f"{name} must be a number, not {fields[name]!r}")
     for name in switches:
         if not isinstance(fields.get(name, True), bool):

@@ -90,11 +90,12 @@ def _held(name: str, times: np.ndarray, track: Track, stands: np.ndarray, positi
     phases = runs(stands)
     ground, tilt = _ground(track, len(times))
     for start, stop in phases:
+        if track.ground_position is None and track.ground_quaternion is None:  # without rounding
+            place[start:stop], turn[start:stop] = place[start], turn[start]
+            continue
         carried = tilt[start:stop] * tilt[start].inv()
         place[start:stop] = ground[start:stop] + carried.apply(place[start] - ground[start])
         turn[start:stop] = (carried * turns[start]).as_quat()
-        if track.ground_position is None and track.ground_quaternion is None:  # without rounding
-            place[start:stop], turn[start:stop] = place[start], turn[start]
     for (_, stop), (start, _) in zip(phases, [*phases[1:], (len(times), 0)], strict=True):
         if stop < len(times):
             until = min(times[stop - 1] + FADE, times[min(start, len(times) - 1)])
@@ -121,9 +122,11 @@ def _tension(times: np.ndarray, phases: list[tuple[int, int]]) -> np.ndarray:
     away = np.full(len(times), np.inf)
     for start, stop in phases:
         if start > 0:
-            away[:start] = np.minimum(away[:start], times[start] - times[:start])
+            near = slice(np.searchsorted(times, times[start] - RAMP), start)
+            away[near] = np.minimum(away[near], times[start] - times[near])
         if stop < len(times):
-            away[stop:] = np.minimum(away[stop:], times[stop:] - times[stop - 1])
+            near = slice(stop, np.searchsorted(times, times[stop - 1] + RAMP))
+            away[near] = np.minimum(away[near], times[near] - times[stop - 1])
     for start, stop in phases:
         away[start:stop] = np.inf
     return RISE ** (1.0 - _eased(away / RAMP)) - 1.0

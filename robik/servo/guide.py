@@ -105,13 +105,17 @@ class Journey:
         Returns:
             Values (n,) [rad or m].
         """
+        self._go(seconds, pace)
+        return self._trajectory.at(np.array([self.at]))[0]
+
+    def _go(self, seconds: float, pace: float) -> None:
+        """Go on along the way."""
         before, change = self._pace, seconds / self._stop_time
         wanted = 0.0 if self._is_stopping else pace
         self._pace = max(min(wanted, before + change), before - change)
         self.at += 0.5 * (before + self._pace) * seconds
         if self.at > self._trajectory.duration - ROUNDING:
             self.at = self._trajectory.duration
-        return self._trajectory.at(np.array([self.at]))[0]
 
     def stop(self) -> None:
         """See `Guide`."""
@@ -141,25 +145,16 @@ class Timed(Journey):
         super().__init__(trajectory, stop_time)
         self._clock, self._pace, self._has_begun = clock, 0.0, False
 
-    def step(self, seconds: float, pace: float) -> np.ndarray:
-        """Return the values after another span of time, as `Guide`.
-
-        Args:
-            seconds: Span of time [s].
-            pace: Requested pace: 1 as planned, 0 for standing.
-
-        Returns:
-            Values (n,) [rad or m].
-        """
+    def _go(self, seconds: float, pace: float) -> None:
+        """Go on by the clock, once the show has begun."""
         wanted = self._clock.at(time.perf_counter())
         if self._has_begun and wanted is not None:
             behind = wanted - self.at - seconds
             self._clock.note(behind)
-            return super().step(seconds, pace * (1.0 + min(max(behind / HORIZON, -STEERING), STEERING)))
-        if wanted is not None and wanted >= 0.0 and not self._is_stopping:
+            super()._go(seconds, pace * (1.0 + min(max(behind / HORIZON, -STEERING), STEERING)))
+        elif wanted is not None and wanted >= 0.0 and not self._is_stopping:
             self._has_begun, self._pace = True, 1.0
             self.at = min(wanted, seconds, self._trajectory.duration)
-        return self._trajectory.at(np.array([self.at]))[0]
 
 
 class Wish:

@@ -36,12 +36,7 @@ class AtTerminal:
         self._stops, self._is_off = 0, False  # of what was pressed, what was done
 
     def _look(self) -> None:
-        """Take in what was pressed, here or outside."""
-        asked = self._notice.look(self._player.status)
-        if asked == STOP and not self._pressed.stops:  # a second one would turn torque off
-            self._pressed.interrupt()
-        self._pressed.look()
-        self._pressed.is_torque_off |= asked == TORQUE_OFF
+        take_in(self._pressed, self._notice, self._player.status)
 
     def _obey(self) -> bool:
         """Take in what was pressed, and turn torque off at once where that is asked; return whether a stop is."""
@@ -97,6 +92,21 @@ class AtTerminal:
                 self._player.emergency_stop()
             time.sleep(GLANCE)
         return torque_words(self._player.status.servos)
+
+
+def take_in(pressed: Controls, notice: Notice, status: Status) -> None:
+    """Take in what was pressed here, and what other programs ask for.
+
+    Args:
+        pressed: Keys and signals; what others ask for is added.
+        notice: That other programs can answer.
+        status: What they are told.
+    """
+    asked = notice.look(status)
+    if asked == STOP and not pressed.stops:  # a second one would turn torque off
+        pressed.interrupt()
+    pressed.look()
+    pressed.is_torque_off |= asked == TORQUE_OFF
 
 
 def say(text: str, to: IO[str] | None = None, end: str = "\n") -> None:

@@ -12,11 +12,11 @@ from pathlib import Path
 from ..errors import ServoError
 from ..motions import Motion
 from ..servo.controls import Controls, controls
-from ..servo.outside import STOP, TORQUE_OFF, Notice, ports_of
+from ..servo.outside import Notice, ports_of
 from ..servo.player import Player
 from ..servo.port_thread import SIMULATED
 from ..servo.status import PlaySettings, PlayState, Status, torque_words
-from ..servo.terminal import STOPPED, TIMEOUT, UNMOVED, Stopped, say
+from ..servo.terminal import STOPPED, TIMEOUT, UNMOVED, Stopped, say, take_in
 from .conducting import Conductor
 from .program import Program, check, read_program
 from .show_file import load_show
@@ -170,11 +170,7 @@ class _Show:
 
     def _look(self) -> None:
         """Take in what was pressed, here or outside, and turn torque off at once where that is asked."""
-        asked = self._notice.look(self._status())
-        if asked == STOP and not self._pressed.stops:  # a second one would turn torque off
-            self._pressed.interrupt()
-        self._pressed.look()
-        self._pressed.is_torque_off |= asked == TORQUE_OFF
+        take_in(self._pressed, self._notice, self._status())
         if self._pressed.is_torque_off and not self._is_off:
             self._is_off = True
             for player in self._players.values():

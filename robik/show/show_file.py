@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FormatError
-from ..files import read_json
+from ..files import is_number, read_json
 
 FORMAT, VERSION = "robik-show", 1
 STOP, GO_ON = "stop", "go on"
@@ -177,7 +177,7 @@ def _part(who: str, entry: Any, folder: Path) -> Part:
 def _range(entry: Any, who: str) -> tuple[float, float] | None:
     if entry is None:
         return None
-    if not (isinstance(entry, list) and len(entry) == 2 and all(_is_number(one) for one in entry)):
+    if not (isinstance(entry, list) and len(entry) == 2 and all(is_number(one) and isfinite(one) for one in entry)):
         raise FormatError(f'{who}: "range" must be two times [s], such as [0, 2.5], not {entry!r}')
     return float(entry[0]), float(entry[1])
 
@@ -200,11 +200,7 @@ def _text(entry: Mapping[str, Any], key: str, who: str) -> str:
 
 def _number(entry: Mapping[str, Any], key: str, usual: float, who: str, least: float) -> float:
     value = entry.get(key, usual)
-    if not _is_number(value) or value < least:
+    if not (is_number(value) and isfinite(value) and value >= least):
         at_least = f" of at least {least:g}" if isfinite(least) else ""
         raise FormatError(f'{who}: "{key}" must be a number{at_least}, not {value!r}')
     return float(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

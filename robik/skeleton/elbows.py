@@ -44,9 +44,11 @@ def elbow_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, t
         rest, (low, high) = hinge.rest[0], hinge.limits[0]
         straight = rest - float(np.arctan2(limb.axis @ np.cross(upper, lower), upper @ lower))
         back, ahead = straight - low, high - straight
-        name = hinge.coordinate_names[0]
+        bounds = low, high
         if ahead > ONE_WAY * back > ONE_WAY * SHORT:
-            found[name] = min(straight + SHORT, rest), high
+            bounds = min(straight + SHORT, rest), high
         elif back > ONE_WAY * ahead > ONE_WAY * SHORT:
-            found[name] = low, max(straight - SHORT, rest)
+            bounds = low, max(straight - SHORT, rest)
+        if bounds != (low, high):
+            found[hinge.coordinate_names[0]] = bounds
     return found

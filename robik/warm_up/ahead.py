@@ -12,7 +12,7 @@ from ..dynamics import inverse_dynamics
 from ..ik import curvature, hessian, newton, sqp
 from ..ik.work import new_work
 from ..jit import by_reference, compile_for
-from ..kinematics import elimination
+from ..kinematics import ball_coordinates, elimination
 from ..kinematics.forward import body_poses
 from ..kinematics.kernels import new_placement
 from ..mechanism.model import Mechanism
@@ -42,6 +42,7 @@ def compile_all() -> None:
     body_poses(looped, still)
     inverse_dynamics(looped, Motion(times=TIMES, actuators=looped.actuators, values=still))
     signed_distance(np.zeros((1, 2)), np.zeros((3, 2)))
+    ball_coordinates.follow(np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0, 1.0]]), np.zeros(3))
     _follow(*usual[0])
     if find_spec("piqp"):
         mechanism, clip = usual[0]

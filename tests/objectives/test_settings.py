@@ -26,7 +26,7 @@ CANNOT_BE = {
     "jerk_limit": (*POSITIVE, True, "fast", {"crank": -1.0}, {"crank": nan}),
     "com_weight": ((1.0, 1.0), (1.0, -1.0, 1.0), (nan, 0.0, 0.0), (inf, 0.0, 0.0)),
     "contacts": ("", "held", None),
-    "ranges": ({"crank": (1.0, 0.0)}, {"crank": (1.0,)}, {"crank": (nan, 1.0)}),
+    "ranges": ({"crank": (1.0, 0.0)}, {"crank": (1.0,)}, {"crank": (nan, 1.0)}, {"crank": 5}, {"crank": "ab"}),
 }
 CAN_BE = {
     "state_weight": (None, 1e-300),
@@ -65,6 +65,17 @@ def test_limits_of_the_whole_clip_need_it_and_actuators_that_are_there(name: str
         Settings(**{name: {motor: 1.0, "elbow": 2.0}}, look_ahead=True).check(four_bar)
     with pytest.raises(ClipError, match="cyclic only where"):
         Settings(cyclic=True).check(four_bar)
+
+
+def test_ranges_are_of_coordinates_that_are_there_and_within_their_limits() -> None:
+    arm = robots.load("arm7")
+    joint = arm.actuated[0]
+    (name, *_), (low, high) = joint.coordinate_names, joint.limits[0]
+    Settings(ranges={name: (low - 1.0, 0.5 * (low + high))}).check(arm)
+    with pytest.raises(ClipError, match=f"ranges: {name} cannot be between .* its limits are"):
+        Settings(ranges={name: (high + 0.1, high + 0.2)}).check(arm)
+    with pytest.raises(ClipError, match="ranges of wrist, which robot 'arm7' does not have"):
+        Settings(ranges={"wrist": (0.0, 1.0)}).check(arm)
 
 
 def test_thresholds_of_the_velocity_regularizer() -> None:

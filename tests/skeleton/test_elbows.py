@@ -44,8 +44,8 @@ def _last(robot: Mechanism, body: str) -> str:
     return _last(robot, below[0]) if below else body
 
 
-def arms(limits: tuple[float, float]) -> Mechanism:
-    """A trunk on two legs, and two arms that hang, with elbows of these limits."""
+def arms(limits: tuple[float, float], bend: float = 0.0) -> Mechanism:
+    """A trunk on two legs, and two arms that hang, with elbows of these limits, and wrists that far ahead [m]."""
     bodies, joints, frames = (
         [Body("pelvis", 5.0, pose=Pose((0.0, 0.0, 0.9))), Body("chest", 5.0, pose=Pose((0.0, 0.0, 1.3)))],
         [],
@@ -80,7 +80,7 @@ def arms(limits: tuple[float, float]) -> Mechanism:
                         "revolute",
                         above,
                         name,
-                        position=(0.0, sign * y, z),
+                        position=(bend if what == "wrist" else 0.0, sign * y, z),
                         axis=Y,
                         limits=(bounds,),
                         actuated=True,
@@ -98,6 +98,8 @@ def test_elbows_that_bend_both_ways_alike_or_one_way_alone_are_left_alone() -> N
     assert elbow_ranges(arms((-2.0, 0.5)), parts[:1]) == {"left_elbow": (-2.0, 0.0)}, "the other one follows nothing"
     assert elbow_ranges(arms((-2.0, 2.0)), parts) == {}, "which way is forwards is not known"
     assert elbow_ranges(arms((-2.0, 0.0)), parts) == {}
+    for bend in (-0.02, 0.02):  # straight beside the rest pose, which is at the limit
+        assert elbow_ranges(arms((-2.0, 0.0), bend), parts) == {}
     assert elbow_ranges(robots.load("walker"), [body.name for body in robots.load("walker").bodies]) == {}
 
 
