@@ -21,7 +21,8 @@ from ...scene.servos import leader, play, timeline
 from ..reporting import Reporting
 
 LOOK = 0.05  # between a window's looks at the player [s]
-REDRAW = 5  # beats between drawings of the panel
+REDRAW = 5  # beats between drawings of what shows the player's status
+REDRAWN = {"VIEW_3D": "UI", "DOPESHEET_EDITOR": "HEADER"}  # where that is: regions of areas
 TIMEOUT = 30.0  # for scripts: of connecting and switching [s]
 HELD = 0.7  # [s] after which a key that no longer repeats is not held
 _beats = 0
@@ -44,8 +45,8 @@ def _beat() -> float | None:
     if _beats % REDRAW == 0:
         for window in bpy.context.window_manager.windows:
             for area in window.screen.areas:
-                for region in area.regions if area.type == "VIEW_3D" else ():
-                    if region.type == "UI":
+                for region in area.regions:
+                    if region.type == REDRAWN.get(area.type):
                         region.tag_redraw()
     return play.BEAT
 
@@ -59,6 +60,7 @@ class ROBIK_OT_disconnect_servos(Reporting):
     def run(self, context: Context) -> set[str]:
         """Let go of the port."""
         play.connected()
+        timeline.disarm()
         play.disconnect(play.LEAVING if bpy.app.background else 0.0)
         return {"FINISHED"}
 
@@ -234,21 +236,16 @@ class ROBIK_OT_pause_servos(Reporting):
         return {"FINISHED"}
 
 
-class ROBIK_OT_live_servos(Watching):
-    """The servos follow the sliders, whether these are dragged or animated, never faster than is safe; ESC stops"""
+class Following(Watching):
+    """An operator that lets the servos follow the sliders, while the dead man's key is held where that is asked for."""
 
-    bl_idname = "robik.live_servos"
-    bl_label = "Live"
+    bl_idname = "robik.following"  # never registered
 
-    def run(self, context: Context) -> set[str]:
-        """Follow; a script goes on, and must call `play.tick` itself."""
-        _check_disarmed()
-        play.lead_live(chosen_robot(context.scene))
-        if bpy.app.background:
-            return {"FINISHED"}
+    def watch(self, context: Context) -> set[str]:
+        """Begin to."""
         self._pressed = -HELD
         play.hold(not context.scene.robik.playing.dead_man)
-        return self.watch(context)
+        return super().watch(context)
 
     def see(self, context: Context, event: Event) -> None:
         """Watch the dead man's key: while it is held, it repeats."""
@@ -258,8 +255,21 @@ class ROBIK_OT_live_servos(Watching):
         play.hold(not context.scene.robik.playing.dead_man or now - self._pressed < HELD)
 
 
-class ROBIK_OT_play_with_timeline(Watching):
-    """Space plays scene, sound and robot together, and scrubbing moves the robot; ESC, Stop and undoing end that"""
+class ROBIK_OT_live_servos(Following):
+    """The servos follow the sliders, whether these are dragged or animated, never faster than is safe; ESC stops"""
+
+    bl_idname = "robik.live_servos"
+    bl_label = "Live"
+
+    def run(self, context: Context) -> set[str]:
+        """Follow; a script goes on, and must call `play.tick` itself."""
+        _check_disarmed()
+        play.lead_live(chosen_robot(context.scene))
+        return {"FINISHED"} if bpy.app.background else self.watch(context)
+
+
+class ROBIK_OT_play_with_timeline(Following):
+    """Space plays scene, sound and robot together, and scrubbing moves the robot, within its limits; ESC ends that"""
 
     bl_idname = "robik.play_with_timeline"
     bl_label = "Play with Timeline"
@@ -277,15 +287,17 @@ class ROBIK_OT_play_with_timeline(Watching):
         return timeline.is_armed()
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        """Disarm by ESC, too."""
+        """Disarm by ESC, too, which goes on to Blender and ends playback."""
         if event.type == "ESC" and event.value == "PRESS":
             timeline.disarm()
+            return super().modal(context, event) | {"PASS_THROUGH"}
         return super().modal(context, event)
 
     def tell(self) -> None:
-        """Report why it was disarmed, where that was not asked for."""
-        if said := timeline.message():
-            self.report({"WARNING"}, f"Play with Timeline is off: {said}")
+        """Report that it is off, and why where that was not asked for."""
+        timeline.disarm()  # of servos that were disconnected
+        said = timeline.message()
+        self.report({"WARNING" if said else "INFO"}, "Play with Timeline is off" + (f": {said}" if said else ""))
 
 
 def _check_disarmed() -> None:

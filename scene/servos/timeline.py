@@ -1,60 +1,70 @@
 """Play with Timeline: while it is armed, playback moves scene and robot together, and scrubbing moves the robot.
 
-    scrubbing ──playback begins──▶ gathering ──in place──▶ running up ──▶ together ──▶ leaving ──▶ scrubbing
+    scrubbing ──playback──▶ gathering ──in place──▶ beginning ──first frame──▶ together ──end──▶ leaving ──▶ scrubbing
 
 While scrubbing, the servos follow the sliders live. Where playback begins it is held up until the robot stands at the
-present frame, or a little before it where it must run up to the speed that it has there. Then both go, and the robot
-keeps to the time at which Blender shows its frames, which with a sound is the sound's.
+present frame. Then the scene plays, and the robot begins with the first frame that is shown; it keeps to the time at
+which Blender shows its frames, which with a sound is the sound's. Playback backwards is scrubbing.
 """
 
 from __future__ import annotations
 
 from enum import Enum
-from math import inf
-from pathlib import Path
 from time import perf_counter
 
 import bpy
+import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Object, Scene
 
 from ...robik.errors import RobikError, ServoError
 from ...robik.motions import Motion
 from ...robik.servo.player import Player
+from ...robik.servo.playhead import ShownFrames, joining
 from ...robik.servo.status import PlayState
 from ...robik.servo.trajectory import part
-from ...robik.show.show_file import Act, Part
-from ...robik.show.timeline import Stage
 from ..robot.reading import read_robot
-from . import play
+from . import play, playback
 
 FAR = 1.0  # [s] between scene and robot, from which they do not play together
-LEAD = 0.1  # [s] from when the robot is in place to its begin
-WINDOW = 1.0  # [s] of which the earliest frame counts: frames are shown late, and never early
-IT = "it"  # the robot's name and its motion's, in a show of one
+LATE = 0.05  # [s] that the user is told of
+PATIENCE = 10.0  # [s] for the scene to show a frame
+STEER = 5e-4  # [s] that the scene's clock has moved, from which the robot is told
+NEAR = 0.5  # [s] from the ends of the range, where playback goes round
+OVER = 1e-6  # [s] before the end, which counts as the end
+OWN_TIME = "Play with Timeline plays in the animation's own time; set Speed to 1"
+PLAYS = "the scene plays already; stop it first (space), then press Play with Timeline"
 
 
 class Turn(Enum):
-    """What goes on while it is armed."""
+    """What goes on while it is armed, in words."""
 
-    SCRUBBING = "armed: space plays scene and robot"
-    GATHERING = "going to the present frame"
-    RUNNING_UP = "beginning"
-    TOGETHER = "playing with the scene"
-    LEAVING = "slowing down"
+    SCRUBBING = "armed: space plays scene and robot, scrubbing moves the robot"
+    GATHERING = "robot goes to the present frame"
+    BEGINNING = "scene begins to play"
+    TOGETHER = "scene and robot play together"
+    OVER = "robot is at the end of its motion; the scene plays on"
+    LEAVING = "robot slows down"
 
 
 class _Armed:
     """The robot that plays with the timeline."""
 
-    def __init__(self, root: Object) -> None:
-        self.robot, self.turn = root.name, Turn.SCRUBBING
-        self.is_performing = False  # what was asked for after gathering
-        self.frame = 0  # at which playback began, and will again
-        self.delay = 0.0  # from the begin of the robot's way to the time of that frame [s]
-        self.begin = 0.0  # of the robot's way, by `perf_counter` [s]
-        self.shown = 0  # the last frame
-        self.window, self.earliest = 0.0, inf
+    def __init__(self, root: Object, player: Player, scene: Scene) -> None:
+        self.robot, self.player, self.scene = root.name, player, scene.name
+        self.sync_mode = scene.sync_mode
+        self.turn, self.since = Turn.SCRUBBING, perf_counter()
+        self.frame = scene.frame_current  # from which it plays; while scrubbing, the last one that was not played
+        self.is_backward: bool | None = None  # of playback while scrubbing; None where that is not known yet
+        self.shown = ShownFrames(self.frame, playback.rate(scene))  # since playback began
+        self.is_elsewhere = self.is_performing = False
+        self.wait = 0.0  # from that frame to the robot's motion [s]
+        self.told = 0.0  # when playback began, as the robot was told
+        self.late = 0.0  # from then to the first frame that was shown [s]
+
+    def go_on(self, turn: Turn) -> None:
+        """Take the next turn."""
+        self.turn, self.since = turn, perf_counter()
 
 
 _armed: _Armed | None = None
@@ -62,31 +72,34 @@ _why = ""  # it was disarmed by itself
 
 
 def is_armed() -> bool:
-    """Return whether it is."""
-    return _armed is not None
+    """Return whether it is, with the servos that are connected now."""
+    return _armed is not None and _armed.player is play.player()
 
 
 def message() -> str:
     """Return what goes on, or why it was disarmed, in words."""
-    return _armed.turn.value if _armed is not None else _why
+    if _armed is None:
+        return _why
+    behind = _armed.player.status.behind if _armed.turn is Turn.TOGETHER else 0.0
+    late = f", which is {abs(1e3 * behind):.0f} ms {'behind' if behind > 0 else 'ahead'}"
+    return _armed.turn.value + (late if abs(behind) > LATE else "")
 
 
 def arm(root: Object, scene: Scene) -> None:
     """Let the timeline move the robot from now on.
 
     Raises:
-        RobikError: the servos do not hold, the motion must not be played, or it would not keep the scene's time.
+        RobikError: the servos do not hold, the scene plays, the motion must not be played, or not at this speed.
     """
     global _armed, _why
     player = play.connected()
-    if scene.robik.playing.speed != 1.0:
-        raise ServoError("Play with Timeline plays in the animation's own time; set Speed to 1")
-    _way(root, scene, player, int(play.frames_to_play(root, read_robot(root), scene)[0]))
-    play.lead_live(root)
+    if playback.playing() is not None:
+        raise ServoError(PLAYS)
+    _checked_motion(root, scene, player)
+    _lead(root, scene)
     play.play_from(None)
-    if scene.sync_mode == "NONE":  # which shows every frame, however long that takes
-        scene.sync_mode = "AUDIO_SYNC"
-    _armed, _why = _Armed(root), ""
+    _armed, _why = _Armed(root, player, scene), ""
+    scene.sync_mode = "AUDIO_SYNC"  # frames are left out where showing them is slow, and a sound's clock counts
 
 
 def disarm(why: str = "") -> None:
@@ -94,162 +107,199 @@ def disarm(why: str = "") -> None:
     global _armed, _why
     if _armed is None:
         return
-    _armed, _why = None, why
-    if (player := play.player()) is not None and player.status.state.is_moving:
-        player.stop()
+    before, _armed, _why = _armed, None, why
+    if before.player.status.state.is_moving:
+        before.player.stop()
+    scene: Scene | None = bpy.data.scenes.get(before.scene)
+    if scene is not None and scene.sync_mode == "AUDIO_SYNC":
+        scene.sync_mode = before.sync_mode
 
 
-def _way(root: Object, scene: Scene, player: Player, frame: int) -> tuple[Motion, float]:
-    """Return the robot's way from a frame on, with the run-up, and how long that is until the frame's time [s].
+def _lead(root: Object, scene: Scene) -> None:
+    play.lead_live(root)
+    play.hold(not scene.robik.playing.dead_man)
+
+
+def _checked_motion(root: Object, scene: Scene, player: Player) -> tuple[np.ndarray, Motion]:
+    """Return the frames (T,) that the robot can play, and its motion over them.
 
     Raises:
-        RobikError: there is none, or it must not be played.
+        RobikError: there is none, it must not be played, or not at this speed.
     """
+    if scene.robik.playing.speed != 1.0:
+        raise ServoError(OWN_TIME)
     mechanism = read_robot(root)
-    frames = play.frames_to_play(root, mechanism, scene)
-    whole, _ = play.motion_to_play(root, mechanism, scene, player.chain)
-    player.preflight(whole, from_afar=True).check()
-    rate = scene.render.fps / scene.render.fps_base
-    before = max(0.0, (frames[0] - frame) / rate)
-    rest = part(whole, whole.times[0] + max(0.0, (frame - frames[0]) / rate))
-    settings = play.settings_of(scene)
-    show = Stage({IT: player.chain}, {(IT, Path(IT)): rest}, settings.approach_speed, settings.rate)
-    line = show.timeline((Act(parts={IT: Part(motion=Path(IT))}),))
-    player.preflight(line.motions[IT], from_afar=True).check()
-    return line.motions[IT], line.acts[0].start - before
+    motion, _ = play.motion_to_play(root, mechanism, scene, player.chain)
+    player.preflight(motion, from_afar=True).check()
+    return play.frames_to_play(root, mechanism, scene), motion
 
 
 def tick(scene: Scene) -> None:
     """Do one turn of Blender's main loop."""
     if _armed is None:
         return
-    player = play.player()
-    root: Object | None = bpy.data.objects.get(_armed.robot)
-    if player is None or root is None:
-        disarm("the robot or its servos are gone")
+    if not is_armed():
+        disarm("the servos were disconnected")
         return
-    state = player.status.state
+    root: Object | None = scene.objects.get(_armed.robot) if scene.name == _armed.scene else None
+    if root is None:
+        disarm("its robot is no longer in the scene")
+        return
+    state = _armed.player.status.state
     if not state.is_moving and state is not PlayState.HOLDING:
-        disarm(player.status.message)
+        disarm(_armed.player.status.message)
         return
     try:
-        TURNS[_armed.turn](_armed, player, root, scene, state)
+        TURNS[_armed.turn](_armed, root, scene, state)
     except RobikError as error:
         disarm(str(error))
 
 
-def _scrub(armed: _Armed, player: Player, root: Object, scene: Scene, state: PlayState) -> None:
+def _scrub(armed: _Armed, root: Object, scene: Scene, state: PlayState) -> None:
     if state is PlayState.HOLDING:  # somebody stopped it
-        disarm(player.status.message)
-    elif _playing() is not None:
-        _cancel(is_back=True)
-        if scene.frame_current < play.frames_to_play(root, read_robot(root), scene)[-1]:
-            armed.turn, armed.frame, armed.is_performing = Turn.GATHERING, scene.frame_current, False
-            player.stop()
+        disarm(armed.player.status.message)
+    elif playback.playing() is None:
+        armed.frame, armed.is_backward = scene.frame_current, None
+    elif armed.is_backward is None and scene.frame_current != armed.frame:
+        armed.is_backward = not playback.is_forward(scene, armed.frame)
+        if armed.is_backward:
+            return
+        if armed.frame < play.frames_to_play(root, read_robot(root), scene)[-1]:
+            playback.end(is_back=True)
+            _gather(armed, scene, scene.frame_current)
+        else:  # the robot stands where its motion ends
+            armed.shown, armed.is_elsewhere = ShownFrames(armed.frame, playback.rate(scene)), False
+            armed.go_on(Turn.OVER)
 
 
-def _gather(armed: _Armed, player: Player, root: Object, scene: Scene, state: PlayState) -> None:
-    if _playing() is not None or scene.frame_current != armed.frame:  # pressed once more, or gone elsewhere
-        _cancel(is_back=True)
-        _leave(armed, player)
+def _gather(armed: _Armed, scene: Scene, frame: int) -> None:
+    """Let the robot go to a frame, from which both will play; from the range's end on that is its first one."""
+    first, last = playback.frames(scene)
+    armed.frame = frame if first <= frame < last else first
+    if scene.frame_current != armed.frame:
+        scene.frame_set(armed.frame)
+    armed.is_performing = False
+    armed.go_on(Turn.GATHERING)
+    if armed.player.status.state.is_moving:
+        armed.player.stop()
+
+
+def _approach(armed: _Armed, root: Object, scene: Scene, state: PlayState) -> None:
+    if playback.playing() is not None or scene.frame_current != armed.frame:  # pressed once more, or gone elsewhere
+        _leave(armed, is_back=True)
     elif state is PlayState.HOLDING and not armed.is_performing:
-        way, armed.delay = _way(root, scene, player, armed.frame)
-        player.perform(way, from_afar=True)
+        frames, whole = _checked_motion(root, scene, armed.player)
+        ahead = (armed.frame - float(frames[0])) / playback.rate(scene)
+        armed.wait = max(0.0, -ahead)
+        way = part(whole, whole.times[0] + max(0.0, ahead))
+        armed.player.perform(way, True, *joining(way, armed.player.chain))
         armed.is_performing = True
     elif state is PlayState.HOLDING:
-        _leave(armed, player)
-    elif state is PlayState.PLAYING:
-        armed.begin = perf_counter() + LEAD + max(0.0, -armed.delay)
-        player.begin_show(armed.begin)
-        armed.turn = Turn.RUNNING_UP
+        _leave(armed)
+    elif state is PlayState.PLAYING:  # it stands at that frame
+        armed.shown, armed.is_elsewhere = ShownFrames(armed.frame, playback.rate(scene)), False
+        armed.go_on(Turn.BEGINNING)
+        playback.play()
 
 
-def _run_up(armed: _Armed, player: Player, root: Object, scene: Scene, state: PlayState) -> None:
-    if state is not PlayState.PLAYING:
-        _leave(armed, player)
-    elif perf_counter() >= armed.begin + armed.delay:
-        armed.turn, armed.shown = Turn.TOGETHER, armed.frame
-        armed.window, armed.earliest = perf_counter(), inf
-        _play()
+def _begin(armed: _Armed, root: Object, scene: Scene, state: PlayState) -> None:
+    if state is not PlayState.PLAYING or armed.is_elsewhere or not _goes_on(armed, scene):
+        _leave(armed)
+    elif perf_counter() - armed.since > PATIENCE:
+        playback.end(is_back=True)
+        disarm(f"the scene has shown no other frame for {PATIENCE:.0f} s")
 
 
-def _go_together(armed: _Armed, player: Player, root: Object, scene: Scene, state: PlayState) -> None:
-    if state is not PlayState.PLAYING or _playing() is None:
-        if state is PlayState.HOLDING:
-            _cancel(is_back=False)
-        _leave(armed, player)
+def _steer(armed: _Armed, begin: float) -> None:
+    armed.told = begin
+    armed.player.begin_show(begin + armed.wait)
+
+
+def _go_together(armed: _Armed, root: Object, scene: Scene, state: PlayState) -> None:
+    status = armed.player.status
+    if armed.is_elsewhere:
+        _go_round(armed, scene)
+    elif state is PlayState.HOLDING and status.time >= status.duration - OVER:
+        armed.go_on(Turn.OVER)
+    elif state is PlayState.HOLDING:  # somebody stopped it
+        playback.end(is_back=False)
+        disarm(status.message)
+    elif state is not PlayState.PLAYING or not _goes_on(armed, scene):
+        _leave(armed)
+    elif abs(status.behind) > FAR + armed.late:
+        playback.end(is_back=False)
+        disarm(f"scene and robot are {abs(status.behind):.1f} s apart")
+    elif armed.shown.begin is not None and abs(armed.shown.begin - armed.told) > STEER:
+        _steer(armed, armed.shown.begin)
+
+
+def _stand_by(armed: _Armed, root: Object, scene: Scene, state: PlayState) -> None:
+    if armed.is_elsewhere:
+        _go_round(armed, scene)
+    elif not _goes_on(armed, scene):
+        _leave(armed)
+
+
+def _goes_on(armed: _Armed, scene: Scene) -> bool:
+    """Return whether the scene plays as it did."""
+    return playback.playing() is not None and playback.rate(scene) == armed.shown.rate
+
+
+def _go_round(armed: _Armed, scene: Scene) -> None:
+    """End or repeat what plays: the scene began again, or the user has put the playhead elsewhere."""
+    first, last = playback.frames(scene)
+    near = NEAR * armed.shown.rate
+    if scene.frame_current - first > near or last - armed.shown.last > near:
+        _leave(armed)
         return
-    if scene.frame_current < armed.shown:  # the end of the timeline, or the user has put it elsewhere
-        _cancel(is_back=False)
-        _leave(armed, player)
-        return
-    if abs(player.status.behind) > FAR:
-        _cancel(is_back=False)
-        disarm("scene and robot do not keep together")
-        return
-    now = perf_counter()
-    if now - armed.window > WINDOW and armed.earliest < inf:
-        armed.begin = armed.earliest
-        player.begin_show(armed.begin)
-        armed.window, armed.earliest = now, inf
+    playback.end(is_back=False)
+    if scene.robik.playing.loop:
+        _gather(armed, scene, first)
+    else:
+        scene.frame_set(last)
+        _leave(armed)
 
 
-def _leave(armed: _Armed, player: Player) -> None:
-    armed.turn = Turn.LEAVING
-    if player.status.state.is_moving:
-        player.stop()
+def _leave(armed: _Armed, is_back: bool = False) -> None:
+    """Stop both; the robot is armed as before once it stands."""
+    playback.end(is_back)
+    armed.go_on(Turn.LEAVING)
+    if armed.player.status.state.is_moving:
+        armed.player.stop()
 
 
-def _rest(armed: _Armed, player: Player, root: Object, scene: Scene, state: PlayState) -> None:
+def _rest(armed: _Armed, root: Object, scene: Scene, state: PlayState) -> None:
     if state is PlayState.HOLDING:
-        play.lead_live(root)
-        armed.turn = Turn.SCRUBBING
+        _lead(root, scene)
+        armed.frame, armed.is_backward = scene.frame_current, None
+        armed.go_on(Turn.SCRUBBING)
 
 
 TURNS = {
     Turn.SCRUBBING: _scrub,
-    Turn.GATHERING: _gather,
-    Turn.RUNNING_UP: _run_up,
+    Turn.GATHERING: _approach,
+    Turn.BEGINNING: _begin,
     Turn.TOGETHER: _go_together,
+    Turn.OVER: _stand_by,
     Turn.LEAVING: _rest,
 }
 
 
 @persistent
 def after_frame(scene: Scene, _graph: object = None) -> None:
-    """Take note of when a frame is shown."""
+    """Take note of a frame that is shown."""
     armed = _armed
-    if armed is None or armed.turn is not Turn.TOGETHER or scene.frame_current <= armed.frame:
+    if armed is None or armed.turn not in (Turn.BEGINNING, Turn.TOGETHER, Turn.OVER) or scene.name != armed.scene:
         return
-    armed.shown = max(armed.shown, scene.frame_current)
-    seconds = (scene.frame_current - armed.frame) * scene.render.fps_base / scene.render.fps
-    armed.earliest = min(armed.earliest, perf_counter() - seconds - armed.delay)
+    if not armed.shown.note(scene.frame_current, perf_counter()):
+        armed.is_elsewhere = True
+    elif armed.turn is Turn.BEGINNING and armed.shown.begin is not None:  # at once: drawing it may take long
+        armed.late = perf_counter() - armed.shown.begin
+        _steer(armed, armed.shown.begin)
+        armed.go_on(Turn.TOGETHER)
 
 
 @persistent
 def after_undo(_scene: object = None, _graph: object = None) -> None:
     """Disarm: what was undone may be anything."""
-    disarm("undone: arm it again")
-
-
-# Blender's playback
-
-
-def _playing() -> bpy.types.Window | None:
-    """Return the window in which the scene plays."""
-    for window in bpy.context.window_manager.windows:
-        if window.screen.is_animation_playing:
-            return window
-    return None
-
-
-def _cancel(is_back: bool) -> None:
-    """End playback, at the frame that it has reached or where it began."""
-    if (window := _playing()) is not None:
-        with bpy.context.temp_override(window=window):
-            bpy.ops.screen.animation_cancel(restore_frame=is_back)
-
-
-def _play() -> None:
-    with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
-        bpy.ops.screen.animation_play(sync=True)  # frames are left out where it is slow, also without a sound
+    disarm("something was undone; press it again to go on")

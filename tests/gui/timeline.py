@@ -1,6 +1,7 @@
 """Play with Timeline in a real window, from the zip: tests/gui/run 5.2 timeline FOLDER.
 
-Space, the playhead, ESC, undo and Stop, on simulated servos; how far the robot is behind the frames that are shown.
+Space, the playhead, ESC, undo and Stop, on a simulated chain behind a pseudo-terminal; how far the robot is behind the
+frames that are shown.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ sys.path.append(str(CHECKOUT))
 
 import bpy  # noqa: E402
 
-from tests.gui.window import call, key, picture, remember, root, run, until  # noqa: E402
+from tests.gui.window import call, key, picture, remember, root, run, until, view  # noqa: E402
 from tools.installed import PACKAGE, install  # noqa: E402
 
 FPS, FIRST, LAST = 24, 1, 241
 BEGIN = 49  # the frame from which it plays
+END = LAST + 24  # of the timeline
+RECORD = Path("/tmp/goals.csv")
 shown: list[tuple[float, int]] = []
 
 
@@ -35,145 +38,186 @@ def module(name: str):
     return import_module(f"{PACKAGE}.{name}")
 
 
-def animate(actuator: str, low: float, high: float) -> None:
-    """Key all sliders, one of them along a straight line."""
-    robot, scene = root(), bpy.context.scene
-    scene.frame_start, scene.frame_end, scene.render.fps = FIRST, LAST, FPS
-    reading = module("scene.robot.reading")
-    for name in reading.read_robot(robot).actuators:
-        for frame in (FIRST, LAST):
-            if name == actuator:
-                robot[name] = low if frame == FIRST else high
-            robot.keyframe_insert(f'["{name}"]', frame=frame)
-    for curve in module("scene.animation.actions").curves_of(robot).values():
-        for point in curve.keyframe_points:
-            point.interpolation = "LINEAR"
+class Robot:
+    """The walker, one motor of which is keyed along a straight line, and its simulated chain."""
+
+    def __init__(self) -> None:
+        robot, scene = root(), bpy.context.scene
+        scene.frame_start, scene.frame_end, scene.render.fps = FIRST, END, FPS
+        self.play, self.timeline = module("scene.servos.play"), module("scene.servos.timeline")
+        mechanism = module("scene.robot.reading").read_robot(robot)
+        chain = module("scene.robot.chain").servo_chain(robot, mechanism, scene)
+        self.servo = chain.servos[3]
+        low, high = self.servo.position_limits
+        self.low, self.high = low + 0.3 * (high - low), low + 0.7 * (high - low)
+        for name in mechanism.actuators:
+            for frame in (FIRST, LAST):
+                if name == self.servo.actuator:
+                    robot[name] = self.low if frame == FIRST else self.high
+                robot.keyframe_insert(f'["{name}"]', frame=frame)
+        for curve in module("scene.animation.actions").curves_of(robot).values():
+            for point in curve.keyframe_points:
+                point.interpolation = "LINEAR"
+        self.simulator = module("robik.servo.simulator.server").SimulatorProcess.of(chain, record=RECORD)
+        scene.robik.port = self.simulator.port
+
+    @property
+    def turn(self) -> str:
+        return self.timeline._armed.turn.name if self.timeline.is_armed() else ""
+
+    @property
+    def state(self) -> str:
+        return self.play.status().state.value
+
+    def goals(self) -> list[tuple[float, float]]:
+        """When goals came [s], and the frames at which they are the motion's."""
+        self.simulator.state()  # flushes the record
+        rows = [line.split(",") for line in RECORD.read_text().splitlines()]
+        found = []
+        for when, _, goal in (row for row in rows if int(row[1]) == self.servo.id):
+            value = (int(goal) - self.servo.zero) / self.servo.counts_per_unit
+            found.append((float(when), FIRST + (value - self.low) / (self.high - self.low) * (LAST - FIRST)))
+        return found
+
+    def is_at(self, frame: int) -> bool:
+        return abs(self.goals()[-1][1] - frame) < 1.0
+
+    def until_at(self, frame: int) -> Iterator[float]:
+        bpy.context.scene.frame_set(frame)
+        yield from until(lambda: self.is_at(frame) and self.turn == "SCRUBBING", 90, f"the robot at frame {frame}")
+
+    def late(self, start: float) -> list[float]:
+        """How far goals were behind the frames that were shown since a moment, after they were caught up with [s]."""
+        frames = [(when, frame) for when, frame in shown if when > start and frame > BEGIN]
+        began = min(when - (frame - BEGIN) / FPS for when, frame in frames)
+        there = [(when, at) for when, at in self.goals() if when > frames[0][0]]
+        print(
+            f"the first frame, {frames[0][1]}, was shown {1e3 * (frames[0][0] - began):.0f} ms after it was due,"
+            f" the robot moved {1e3 * (next(when for when, at in there if at > BEGIN + 0.2) - began):.0f} ms after;"
+            f" {(len(frames) - 1) / (frames[-1][0] - frames[0][0]):.1f} frames a second",
+            flush=True,
+        )
+        assert next(when for when, at in there if at > BEGIN + 0.2) > frames[0][0] - 0.02
+        return [when - began - (at - BEGIN) / FPS for when, at in there if LAST - 96 < at < LAST - 2]
 
 
-def behind(play, servo, low: float, high: float) -> float:
-    """Return how far the servo's goal is behind the frames that are shown [s], by the straight line."""
-    goal = play.player().simulator.state()[servo.id]["goal_position"]
-    now = perf_counter()
-    value = (goal - servo.zero) / servo.counts_per_unit
-    at = (value - low) / (high - low) * (LAST - FIRST) / FPS  # [s] of the motion
-    began = min(when - (frame - FIRST) / FPS for when, frame in shown if when > now - 4.0 and frame > BEGIN)
-    return now - began - at
+def prepared() -> Iterator[float]:
+    """Up to servos that hold."""
+    install(Path("/tmp/robik.zip"))
+    bpy.data.batch_remove(list(bpy.data.objects))
+    yield 0.5
+    call(bpy.ops.robik.import_robot, filepath=str(module("robik.robots").path("walker")))
+    yield from until(lambda: root() is not None, 400, "the robot")
+    yield from key("Escape")  # the import's own report
+    robot, play = Robot(), module("scene.servos.play")
+    settings_of = play.settings_of
+    play.settings_of = lambda scene: replace(settings_of(scene), heartbeat=15.0, watchdog=2.5, silence=2.0)
+    bpy.app.handlers.frame_change_post.append(note)
+    call(bpy.ops.robik.connect_servos)
+    yield from until(lambda: robot.state == "ready", 60, "servos found")
+    call(bpy.ops.robik.torque_servos, on=True)
+    yield from until(lambda: robot.state == "holding", 60, "torque")
+    return robot
+
+
+def played(robot: Robot, mode: str) -> Iterator[float]:
+    """From space to the end of the timeline, however Blender is told to keep time."""
+    scene = bpy.context.scene
+    yield from robot.until_at(BEGIN)
+    scene.sync_mode, start = mode, perf_counter()
+    shown.clear()
+    yield from key("space")
+    yield from until(lambda: robot.turn == "TOGETHER", 90, "playing together")
+    yield from until(lambda: scene.frame_current > LAST - 60, 90, "the motion's end is near")
+    picture(f"timeline_together_{mode.lower()}")
+    yield from until(lambda: robot.turn == "SCRUBBING", 90, "armed again at the end")
+    assert (scene.frame_current, bpy.context.screen.is_animation_playing) == (END, False)
+    late = [1e3 * one for one in robot.late(start)]
+    print(f"{mode}: behind {median(late):.1f} ms in the median, {min(late):.1f} to {max(late):.1f}", flush=True)
+    assert abs(median(late)) < 20.0
 
 
 def steps() -> Iterator[float]:
     """From the installation to letting go."""
-    install(Path("/tmp/robik.zip"))
-    bpy.data.batch_remove(list(bpy.data.objects))
-    yield 0.5
-    robots = module("robik.robots")
-    call(bpy.ops.robik.import_robot, filepath=str(robots.path("walker")))
-    yield from until(lambda: root() is not None, 400, "the robot")
-    yield from key("Escape")  # the import's own report
-    play, timeline = module("scene.servos.play"), module("scene.servos.timeline")
-    settings_of = play.settings_of
-    play.settings_of = lambda scene: replace(settings_of(scene), heartbeat=15.0, watchdog=2.5, silence=2.0)
-    reading, scene = module("scene.robot.reading"), bpy.context.scene
-    chain = module("scene.robot.chain").servo_chain(root(), reading.read_robot(root()), scene)
-    servo = chain.servos[3]
-    low, high = servo.position_limits
-    low, high = low + 0.3 * (high - low), low + 0.7 * (high - low)
-    animate(servo.actuator, low, high)
-    bpy.app.handlers.frame_change_post.append(note)
-    scene.robik.port, scene.robik.playing.soften = "sim", True
-    call(bpy.ops.robik.connect_servos)
-    yield from until(lambda: play.status().state.value == "ready", 60, "servos found")
-    call(bpy.ops.robik.torque_servos, on=True)
-    yield from until(lambda: play.status().state.value == "holding", 60, "torque")
-
-    def turn() -> str:
-        return timeline._armed.turn.name if timeline.is_armed() else ""
-
-    def apart() -> float:
-        return abs(play.real_pose()[servo.actuator] - root()[servo.actuator])
-
+    robot = yield from prepared()
+    scene, play, timeline = bpy.context.scene, robot.play, robot.timeline
+    picture("timeline_holding")
     # nothing plays the robot before it is armed
     yield from key("space")
     yield 1.0
     yield from key("space")
-    assert play.status().state.value == "holding", play.status()
-    # scrubbing
+    assert (robot.state, len({at for _, at in robot.goals()})) == ("holding", 1), play.status()
     scene.frame_set(BEGIN)
     assert call(bpy.ops.robik.play_with_timeline) == {"RUNNING_MODAL"}
     assert scene.sync_mode == "AUDIO_SYNC"
-    yield from until(lambda: apart() < 0.02, 60, "the robot at the present frame")
-    scene.frame_set(LAST)
-    yield from until(lambda: apart() < 0.02, 60, "the robot where the playhead was put")
-    scene.frame_set(BEGIN)
-    yield from until(lambda: apart() < 0.02, 60, "the robot back")
+    yield from robot.until_at(BEGIN)
+    yield from robot.until_at(LAST)  # scrubbed
+    yield 0.5
     picture("timeline_armed")
-    # together
-    shown.clear()
+    view().spaces[0].shading.type = "WIREFRAME"
+    view().spaces[0].overlay.show_overlays = False
+    for mode in ("AUDIO_SYNC", "FRAME_DROP", "NONE"):
+        yield from played(robot, mode)
+    # backwards it comes after
+    yield from robot.until_at(LAST)
+    yield from key("ctrl+shift+space")
+    yield from until(lambda: scene.frame_current < LAST - 48, 60, "played backwards")
+    assert (robot.turn, robot.state) == ("SCRUBBING", "live")
     yield from key("space")
-    seen: list[object] = []
-
-    def is_together() -> bool:
-        now = (turn(), play.status().state.value, scene.frame_current, timeline.message())
-        if not seen or seen[-1] != now:
-            seen.append(now)
-            print(now, flush=True)
-        return turn() == "TOGETHER"
-
-    yield from until(is_together, 60, "playing together")
-    late = []
-    while turn() == "TOGETHER":
-        yield 0.1
-        is_together()
-        if scene.frame_current > BEGIN + FPS and turn() == "TOGETHER":
-            late.append(behind(play, servo, low, high))
-            if scene.frame_current > LAST - FPS and late:
-                picture("timeline_together")
-    late = [1e3 * one for one in late if scene]
-    print(
-        f"behind: median {median(late):.1f} ms, from {min(late):.1f} to {max(late):.1f}, {len(late)} looks", flush=True
-    )
-    print(play.status(), flush=True)
-    assert abs(median(late)) < 20.0
-    yield from until(lambda: turn() == "SCRUBBING", 60, "armed again at the end")
-    assert not bpy.context.window_manager.windows[0].screen.is_animation_playing
+    yield from until(lambda: not bpy.context.screen.is_animation_playing, 60, "the scene stands")
     # space once more stops both
-    scene.frame_set(BEGIN)
-    yield from until(lambda: apart() < 0.02, 60, "the robot back")
+    yield from robot.until_at(BEGIN)
     yield from key("space")
-    yield from until(lambda: turn() == "TOGETHER", 60, "playing together")
+    yield from until(lambda: robot.turn == "TOGETHER", 90, "playing together")
     yield 1.0
     yield from key("space")
-    yield from until(lambda: turn() == "SCRUBBING", 60, "both have stopped")
+    yield from until(lambda: robot.turn == "SCRUBBING", 60, "both have stopped")
     assert scene.frame_current < LAST - FPS
-    # undo disarms while it plays
-    remember("before")
-    remember("after")
-    yield from key("space")
-    yield from until(lambda: turn() == "TOGETHER", 60, "playing together")
-    bpy.ops.ed.undo()
-    assert not timeline.is_armed()
-    yield from until(lambda: play.status().state.value == "holding", 60, "stopped by undoing")
-    if bpy.context.window_manager.windows[0].screen.is_animation_playing:
-        yield from key("space")
-    yield 1.0
-    assert play.status().state.value == "holding"
-    # ESC and Stop
-    for stop in ("escape", "button"):
-        call(bpy.ops.robik.play_with_timeline)
-        yield from until(lambda: turn() == "SCRUBBING", 60, "armed")
-        if stop == "escape":
-            yield from key("Escape")
-        else:
-            call(bpy.ops.robik.stop_servos)
-        yield from until(lambda: play.status().state.value == "holding", 60, f"stopped by {stop}")
-        assert not timeline.is_armed()
+    yield from disarmed(robot)
     # opening a file
     call(bpy.ops.robik.play_with_timeline)
-    yield from until(lambda: turn() == "SCRUBBING", 60, "armed")
+    yield from until(lambda: robot.turn == "SCRUBBING", 60, "armed")
     player = play.player()
     module("operators.servos.play").before_load("")
     assert not timeline.is_armed()
     yield from until(lambda: not player.is_open, 60, "let go of")
+    robot.simulator.end()
     print("all done", flush=True)
+
+
+def disarmed(robot: Robot) -> Iterator[float]:
+    """By undo, ESC and Stop, while scene and robot play."""
+    scene = bpy.context.scene
+    for how in ("undo", "escape", "stop"):
+        remember("before")
+        remember("after")
+        if not robot.timeline.is_armed():
+            call(bpy.ops.robik.play_with_timeline)
+        yield from robot.until_at(BEGIN)
+        yield from key("space")
+        yield from until(
+            lambda: robot.turn == "TOGETHER" and bpy.context.scene.frame_current > BEGIN + 36, 90, "playing together"
+        )
+        if how == "undo":
+            yield from key("ctrl+z")
+        elif how == "escape":
+            yield from key("Escape")
+        else:
+            call(bpy.ops.robik.stop_servos)
+        yield from until(lambda: not robot.timeline.is_armed(), 30, f"disarmed by {how}")
+        yield from until(lambda: robot.state == "holding", 60, f"stopped by {how}")
+        picture(f"timeline_{how}")
+        assert bpy.context.scene.sync_mode == "NONE"
+        if how == "escape":
+            assert not bpy.context.screen.is_animation_playing
+        if bpy.context.screen.is_animation_playing:
+            yield from key("space")
+        at = robot.goals()[-1]
+        assert at[1] < LAST - FPS
+        scene = bpy.context.scene
+        scene.frame_set(FIRST)
+        yield 1.0
+        assert (robot.state, robot.goals()[-1]) == ("holding", at)
 
 
 bpy.context.preferences.view.show_splash = False  # before the window is first drawn
