@@ -162,9 +162,10 @@ class Timed(Journey):
         wanted = self._clock.at(time.perf_counter())
         if self._has_begun and wanted is not None:
             behind = wanted - self.at - seconds
-            self._clock.note(behind)
             share = min(max(behind / self._horizon, -self._steering), self._steering)
             super()._go(seconds, pace * (1.0 + share))
+            if self._pace == pace * (1.0 + share) > 0.0:  # else it comes to a stand, or from one, as planned
+                self._clock.note(behind)
         elif wanted is not None and wanted >= 0.0 and not self._is_stopping:
             self._has_begun, self._pace = True, self._first_pace
             self.at = min(wanted, self._pace * seconds, self._trajectory.duration)

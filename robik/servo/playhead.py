@@ -49,6 +49,18 @@ class ShownFrames:
         """Return when the first frame was due, by the clock of `note` [s]; None where no other was shown yet."""
         return min(earliest for _, earliest in self._spans) if self._spans else None
 
+    def due(self, now: float) -> float:
+        """Return the frame that is due.
+
+        Args:
+            now: The moment [s].
+
+        Returns:
+            Its number, with its fraction; the first one while no other was shown.
+        """
+        begin = self.begin
+        return self.first if begin is None else self.first + (now - begin) * self.rate
+
     def note(self, frame: int, now: float) -> bool:
         """Note a frame that is shown.
 

@@ -14,9 +14,10 @@ def playing() -> Window | None:
     return None
 
 
-def play() -> None:
+def play(scene: Scene) -> None:
     """Play the scene in its own time: frames are left out where showing them is slow, with a sound or without."""
-    with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
+    windows = bpy.context.window_manager.windows
+    with bpy.context.temp_override(window=next((one for one in windows if one.scene == scene), windows[0])):
         bpy.ops.screen.animation_play(sync=True)
 
 

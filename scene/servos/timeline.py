@@ -30,14 +30,13 @@ FAR = 1.0  # [s] between scene and robot, from which they do not play together
 LATE = 0.05  # [s] that the user is told of
 PATIENCE = 10.0  # [s] for the scene to show a frame
 STEER = 5e-4  # [s] that the scene's clock has moved, from which the robot is told
-NEAR = 0.5  # [s] from the ends of the range, where playback goes round
 OVER = 1e-6  # [s] before the end, which counts as the end
 OWN_TIME = "Play with Timeline plays in the animation's own time; set Speed to 1"
 PLAYS = "the scene plays already; stop it first (space), then press Play with Timeline"
 
 
 class Turn(Enum):
-    """What goes on while it is armed, in words."""
+    """Stages of playing while it is armed, in words."""
 
     SCRUBBING = "armed: space plays scene and robot, scrubbing moves the robot"
     GATHERING = "robot goes to the present frame"
@@ -57,7 +56,8 @@ class _Armed:
         self.frame = scene.frame_current  # from which it plays; while scrubbing, the last one that was not played
         self.is_backward: bool | None = None  # of playback while scrubbing; None where that is not known yet
         self.shown = ShownFrames(self.frame, playback.rate(scene))  # since playback began
-        self.is_elsewhere = self.is_performing = False
+        self.is_performing = False
+        self.is_elsewhere = self.has_gone_round = False  # the playhead, by the user or since the range is over
         self.wait = 0.0  # from that frame to the robot's motion [s]
         self.told = 0.0  # when playback began, as the robot was told
         self.late = 0.0  # from then to the first frame that was shown [s]
@@ -65,6 +65,11 @@ class _Armed:
     def go_on(self, turn: Turn) -> None:
         """Take the next turn."""
         self.turn, self.since = turn, perf_counter()
+
+    def watch_frames(self, scene: Scene) -> None:
+        """Begin to note when frames are shown."""
+        self.shown = ShownFrames(self.frame, playback.rate(scene))
+        self.is_elsewhere = self.has_gone_round = False
 
 
 _armed: _Armed | None = None
@@ -168,7 +173,7 @@ def _scrub(armed: _Armed, root: Object, scene: Scene, state: PlayState) -> None:
             playback.end(is_back=True)
             _gather(armed, scene, scene.frame_current)
         else:  # the robot stands where its motion ends
-            armed.shown, armed.is_elsewhere = ShownFrames(armed.frame, playback.rate(scene)), False
+            armed.watch_frames(scene)
             armed.go_on(Turn.OVER)
 
 
@@ -196,10 +201,10 @@ def _approach(armed: _Armed, root: Object, scene: Scene, state: PlayState) -> No
         armed.is_performing = True
     elif state is PlayState.HOLDING:
         _leave(armed)
-    elif state is PlayState.PLAYING:  # it stands at that frame
-        armed.shown, armed.is_elsewhere = ShownFrames(armed.frame, playback.rate(scene)), False
+    elif state is PlayState.PLAYING and armed.is_performing:  # it stands at that frame
+        armed.watch_frames(scene)
         armed.go_on(Turn.BEGINNING)
-        playback.play()
+        playback.play(scene)
 
 
 def _begin(armed: _Armed, root: Object, scene: Scene, state: PlayState) -> None:
@@ -246,13 +251,12 @@ def _goes_on(armed: _Armed, scene: Scene) -> bool:
 
 
 def _go_round(armed: _Armed, scene: Scene) -> None:
-    """End or repeat what plays: the scene began again, or the user has put the playhead elsewhere."""
-    first, last = playback.frames(scene)
-    near = NEAR * armed.shown.rate
-    if scene.frame_current - first > near or last - armed.shown.last > near:
+    """End or repeat what plays: the range is over, or the user has put the playhead elsewhere."""
+    if not armed.has_gone_round:
         _leave(armed)
         return
     playback.end(is_back=False)
+    first, last = playback.frames(scene)
     if scene.robik.playing.loop:
         _gather(armed, scene, first)
     else:
@@ -291,10 +295,12 @@ def after_frame(scene: Scene, _graph: object = None) -> None:
     armed = _armed
     if armed is None or armed.turn not in (Turn.BEGINNING, Turn.TOGETHER, Turn.OVER) or scene.name != armed.scene:
         return
-    if not armed.shown.note(scene.frame_current, perf_counter()):
+    now = perf_counter()
+    if not armed.shown.note(scene.frame_current, now):
+        armed.has_gone_round |= not armed.is_elsewhere and armed.shown.due(now) >= playback.frames(scene)[1]
         armed.is_elsewhere = True
     elif armed.turn is Turn.BEGINNING and armed.shown.begin is not None:  # at once: drawing it may take long
-        armed.late = perf_counter() - armed.shown.begin
+        armed.late = now - armed.shown.begin
         _steer(armed, armed.shown.begin)
         armed.go_on(Turn.TOGETHER)
 

@@ -40,7 +40,7 @@ class Playback:
         else:
             self.began = None
 
-    def play(self) -> None:
+    def play(self, _scene: object) -> None:
         self.plays += 1
         self.space()
 
@@ -206,7 +206,7 @@ def test_space_plays_scene_and_robot_together_and_the_playhead_moves_it(robot, p
     asked = robot.low + (playback.first - FIRST + (times - began) * FPS) * (robot.high - robot.low) / (LAST - FIRST)
     late = (asked - values)[is_playing] * (LAST - FIRST) / (robot.high - robot.low) / FPS
     assert late.min() > -0.02  # it begins with the first frame that is shown
-    assert late[0] < 0.2
+    assert late.max() < 0.6  # and comes to its speed from a stand
     assert abs(np.median(late[times[is_playing] > start + 2.0])) < 0.02
     go_until(playback, robot, lambda: turn(timeline) == "SCRUBBING")  # the scene plays on to its own end
     assert (playback.began, scene.frame_current, robot.state) == (None, END, "live")
@@ -310,6 +310,7 @@ def test_whatever_ends_it_the_robot_slows_down(robot, playback, timeline, end) -
         bpy.ops.robik.disconnect_servos()
     elif end == "load":
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        playback.scene = bpy.context.scene
     elif end == "jump":
         playback.first = FIRST
         scene.frame_set(FIRST)

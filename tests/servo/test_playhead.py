@@ -66,6 +66,8 @@ def test_frames_to_which_playing_cannot_lead() -> None:
     assert not shown.note(FIRST + 80, 10.0 + 50 / FPS)
     assert shown.note(FIRST + 60, 10.0 + 60 / FPS)  # frames were left out
     assert (shown.begin, shown.last) == (pytest.approx(10.0), FIRST + 60)
+    assert shown.due(10.0 + 70.5 / FPS) == pytest.approx(FIRST + 70.5)
+    assert ShownFrames(FIRST, FPS).due(10.0) == FIRST
 
 
 def test_who_begins_in_a_stand_begins_at_once_and_who_does_not_joins_as_the_limits_allow() -> None:
