@@ -6,6 +6,7 @@ import socket
 import struct
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 from ..errors import ServoError
 
@@ -99,7 +100,7 @@ def _text(packet: bytes, at: int) -> tuple[str, int]:
         raise OscError("a text that is not UTF-8") from None
 
 
-def _unpacked(form: str, packet: bytes, at: int) -> tuple[object, ...]:
+def _unpacked(form: str, packet: bytes, at: int) -> tuple[Any, ...]:
     try:
         return struct.unpack_from(form, packet, at)
     except struct.error:

@@ -28,7 +28,7 @@ class Ask(Enum):
 
 
 ADDRESSES = {f"/robik/{ask.value}": ask for ask in Ask if ask.value}
-BY_NAME = "/robik/act/"
+ACT = "/robik/act"
 
 
 @dataclass(frozen=True)
@@ -67,32 +67,32 @@ class Requests:
                 setattr(self, f"_{key}", count)
                 found[ask] = Request(ask)
         for message in self._listener.messages() if self._listener is not None else ():
-            request = self._problem(str(message)) if isinstance(message, OscError) else self._request(message)
-            if request is not None:
+            if isinstance(message, OscError):
+                self._refuse(str(message))
+            elif (request := self._request(message)) is not None:
                 found[request.ask] = request
         return list(found.values())
 
     def _request(self, message: Message) -> Request | None:
         value = message.arguments[0] if message.arguments else None
-        if message.address.startswith(BY_NAME):
-            return None if _is_released(value) else Request(Ask.ACT, message.address.removeprefix(BY_NAME))
-        ask = ADDRESSES.get(message.address)
-        if ask is None:
-            return self._problem(f"{message.address} is not known; there are {', '.join(ADDRESSES)}")
-        if ask is not Ask.ACT:
-            return None if _is_released(value) else Request(ask)
+        is_button = message.address != ACT
+        if is_button and isinstance(value, int | float) and value == 0:
+            return None  # it was let go: its message comes twice
+        if message.address.startswith(f"{ACT}/"):
+            return Request(Ask.ACT, message.address.removeprefix(f"{ACT}/"))
+        if message.address not in ADDRESSES:
+            self._refuse(f"{message.address} is not known; there are {', '.join(ADDRESSES)}")
+            return None
+        if is_button:
+            return Request(ADDRESSES[message.address])
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, str | int) or isinstance(value, bool):
-            return self._problem(f"{message.address} needs the name of an act, or its number")
+            self._refuse(f"{ACT} needs the name of an act, or its number")
+            return None
         return Request(Ask.ACT, str(value))
 
-    def _problem(self, what: str) -> None:
+    def _refuse(self, what: str) -> None:
         if what not in self._told and len(self._told) < MOST_TOLD:
             self._told.add(what)
             self._tell(f"warning: OSC: {what}")
-
-
-def _is_released(value: object) -> bool:
-    """Return whether a button was let go: its message comes twice."""
-    return isinstance(value, int | float) and value == 0

@@ -18,10 +18,11 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 sys.path.append(str(CHECKOUT))
 
 import bpy  # noqa: E402
+import numpy as np  # noqa: E402
 
 from tests.gui.shots import with_only  # noqa: E402
 from tests.gui.sidebar import open_tab  # noqa: E402
-from tests.gui.window import call, key, picture, remember, root, run, until, view  # noqa: E402
+from tests.gui.window import call, key, picture, remember, root, run, until  # noqa: E402
 from tools.installed import PACKAGE, install  # noqa: E402
 
 FPS, FIRST, LAST = 24, 1, 241
@@ -89,19 +90,28 @@ class Robot:
         bpy.context.scene.frame_set(frame)
         yield from until(lambda: self.is_at(frame) and self.turn == "SCRUBBING", 90, f"the robot at frame {frame}")
 
-    def late(self, start: float) -> list[float]:
-        """How far goals were behind the frames that were shown since a moment, after they were caught up with [s]."""
-        frames = [(when, frame) for when, frame in shown if when > start and frame > BEGIN]
-        began = min(when - (frame - BEGIN) / FPS for when, frame in frames)
-        there = [(when, at) for when, at in self.goals() if when > frames[0][0]]
+    def late(self) -> list[float]:
+        """How far the robot was behind the frames as they were shown, once it had caught up [s].
+
+        A frame is shown up to its own length after it is due, so a robot in time is ahead of it by half of that.
+        """
+        goals = self.goals()
+        frames = [(when, frame) for when, frame in shown if frame > BEGIN]
+        first = frames[0]
+        moved = next(when for when, at in goals if when > first[0] - 1.0 and at > BEGIN + 0.2)
         print(
-            f"the first frame, {frames[0][1]}, was shown {1e3 * (frames[0][0] - began):.0f} ms after it was due,"
-            f" the robot moved {1e3 * (next(when for when, at in there if at > BEGIN + 0.2) - began):.0f} ms after;"
-            f" {(len(frames) - 1) / (frames[-1][0] - frames[0][0]):.1f} frames a second",
+            f"the robot moved {1e3 * (moved - first[0]):.0f} ms after frame {first[1]} was shown, the first one;"
+            f" {(len(frames) - 1) / (frames[-1][0] - first[0]):.1f} frames a second",
             flush=True,
         )
-        assert next(when for when, at in there if at > BEGIN + 0.2) > frames[0][0] - 0.02
-        return [when - began - (at - BEGIN) / FPS for when, at in there if LAST - 96 < at < LAST - 2]
+        assert moved > first[0] - 0.02
+        times, places = np.array(goals).T
+        for when, frame in frames[:: max(1, len(frames) // 12)]:
+            place = np.interp(when, times, places)
+            due = when - first[0] - (frame - first[1]) / FPS
+            print(f"  {when - first[0]:6.3f} s frame {frame} ({due:+.3f} s), robot {place:.2f}", flush=True)
+        ended = [(when, frame) for when, frame in frames if LAST - 96 < frame < LAST - 2]
+        return [(frame + 0.5 - np.interp(when, times, places)) / FPS for when, frame in ended]
 
 
 def prepared() -> Iterator[float]:
@@ -130,14 +140,14 @@ def played(robot: Robot, mode: str) -> Iterator[float]:
     """From space to the end of the timeline, however Blender is told to keep time."""
     scene = bpy.context.scene
     yield from robot.until_at(BEGIN)
-    scene.sync_mode, start = mode, perf_counter()
+    scene.sync_mode = mode
     shown.clear()
     yield from key("space")
     yield from until(lambda: robot.turn == "TOGETHER", 90, "playing together")
     yield from until(lambda: robot.turn == "SCRUBBING", 90, "armed again at the end")
-    late = [1e3 * one for one in robot.late(start)]
+    late = [1e3 * one for one in robot.late()]
     print(f"{mode}: behind {median(late):.1f} ms in the median, {min(late):.1f} to {max(late):.1f}", flush=True)
-    assert abs(median(late)) < 20.0
+    assert abs(median(late)) < 30.0
     assert (scene.frame_current, bpy.context.screen.is_animation_playing) == (END, False)
 
 
@@ -158,8 +168,8 @@ def steps() -> Iterator[float]:
     yield from robot.until_at(LAST)  # scrubbed
     yield 0.5
     picture("timeline_armed")
-    view().spaces[0].shading.type = "WIREFRAME"
-    view().spaces[0].overlay.show_overlays = False
+    for editors in ("top_left_3d_editor", "3d_editors", "properties_editors", "animation_editors"):
+        setattr(bpy.context.window_manager.windows[0].screen, f"use_play_{editors}", False)  # drawing is slow here
     for mode in ("AUDIO_SYNC", "FRAME_DROP", "NONE"):
         yield from played(robot, mode)
     # backwards it comes after

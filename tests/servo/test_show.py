@@ -226,7 +226,7 @@ def test_without_the_package_one_sentence_and_all_of_the_motions(stage, monkeypa
 
 def test_a_pause_stands_and_goes_on_together(stage, playing) -> None:
     playing.press(" ")
-    until(lambda: all(robot.stands for robot in stage.robots.values()))
+    until(lambda: all(np.ptp(robot.goals()[1][-30:]) == 0.0 for robot in stage.robots.values()))
     paused = [robot.goals()[1][-1] for robot in stage.robots.values()]
     assert max(paused) < END - 0.5
     assert abs(paused[0] - paused[1]) < 0.05 * SPEED
