@@ -112,7 +112,8 @@ class Robot:
             due = when - first[0] - (frame - first[1]) / FPS
             print(f"  {when - first[0]:6.3f} s frame {frame} ({due:+.3f} s), robot {place:.2f}", flush=True)
         began = min(when - (frame - BEGIN) / FPS for when, frame in frames)
-        return [when - began - (at - BEGIN) / FPS for when, at in goals if when > first[0] and LAST - 96 < at < LAST - 2]
+        last = [(when, at) for when, at in goals if when > first[0] and LAST - 96 < at < LAST - 2]
+        return [when - began - (at - BEGIN) / FPS for when, at in last]
 
 
 def prepared() -> Iterator[float]:
