@@ -1,9 +1,11 @@
 # What there is to do in a checkout. Each target sets up what it needs, and does so only once.
 PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
+ENVIRONMENTS := $(BLENDERS:%=environment-%)
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py mapping.py command_line.py migration.py)
+NOT_BLENDERS := -k "not code_for_this_cpu"  # the same for all Blenders of one Python
 
-.PHONY: help environment demo test test-library test-servo test-long test-numba mutants reachy-daemon moving-picture test-installed test-blender smoke-installed test-gui pictures extension lint docs bench survey peers peers-retargeting clean
+.PHONY: help environment demo test test-library test-servo test-long test-numba mutants reachy-daemon moving-picture test-installed test-blender smoke-installed test-gui pictures extension lint docs bench survey peers peers-retargeting clean $(ENVIRONMENTS)
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -13,7 +15,7 @@ environment: ## .venv with Blender's module and all that is pinned in requiremen
 	@tools/environment .venv
 
 demo: environment ## The walker walks, with balance and servos: out/; or a recording of yours: make demo BVH=file
-	$(PYTHON) -m demo.run $(if $(BVH),--bvh "$(BVH)")
+	$(PYTHON) -m demo.run $(if $(BVH),--bvh "$(BVH)") $(if $(MOMENTS),--moments $(MOMENTS))
 
 test: environment ## All tests, on one Blender
 	@$(MAKE) --no-print-directory --keep-going test-library test-servo test-installed
@@ -26,6 +28,7 @@ test-servo: environment ## The tests of servos, two at a time: they wait for ser
 
 test-long: environment ## The longest tests, which no other target runs: agreement with the reference over many robots and clips
 	$(PYTHON) -m pytest -q tests -m long
+	$(PYTHON) -m pytest -q tests/blender -m long
 
 mutants: environment ## Whether tests notice small faults: 80 of them; fewer: make mutants COUNT=20 SEED=3
 	$(PYTHON) -m tools.mutants --count $(or $(COUNT),80) --seed $(or $(SEED),0)
@@ -48,22 +51,22 @@ test-installed: environment ## The tests in Blender's module, with the built zip
 test-blender: ## The tests in Blender's module on Blender 4.2, 4.5, 5.0 and 5.2 (one of them: make test-blender-4.2)
 	@$(MAKE) --no-print-directory --keep-going $(BLENDERS:%=test-blender-%)
 
-test-blender-%:
+$(ENVIRONMENTS): environment-%:
 	@tools/environment .cache/blender-$* $*
+
+test-blender-%: environment-%
 	.cache/blender-$*/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender
 
 # In two processes: in one, Blender 4.2 crashes after some ninety tests, as it frees the nodes of a dependency graph (docs/development.md).
-test-blender-4.2:
-	@tools/environment .cache/blender-4.2 4.2
+test-blender-4.2: environment-4.2
 	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender/test_[a-c]*.py
 	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender/test_[d-z]*.py
 
 smoke-installed: environment ## Some of the tests in Blender's module, one or two of each thing that versions of Blender do differently
-	$(PYTHON) -m pytest -q $(SMOKE)
+	$(PYTHON) -m pytest -q $(SMOKE) $(NOT_BLENDERS)
 
-smoke-blender-%: ## The same on Blender 4.2, 4.5, 5.0 or 5.2
-	@tools/environment .cache/blender-$* $*
-	.cache/blender-$*/bin/python -m pytest -q $(SMOKE)
+smoke-blender-%: environment-% ## The same on Blender 4.2, 4.5, 5.0 or 5.2
+	.cache/blender-$*/bin/python -m pytest -q $(SMOKE) $(NOT_BLENDERS)
 
 test-gui: ## A walk through real Blender windows, 4.3 and 5.2, in Debians of their own below .cache/ (as root, on Debian)
 	@$(MAKE) --no-print-directory --keep-going test-gui-4.3 test-gui-5.2

@@ -25,6 +25,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--bvh", type=Path, help="a recording to follow instead of our own character's walk")
     parser.add_argument("--out", type=Path, default=OUT, help="where the files go (default: out/)")
+    wide = {"type": int, "choices": range(1, 13), "default": 6, "metavar": "N"}
+    parser.add_argument("--moments", **wide, help="in the picture (default: 6)")
     arguments = parser.parse_args()
     if arguments.bvh is not None and not arguments.bvh.is_file():
         print(f"{arguments.bvh}: there is no such recording; give the path of a BVH file", file=sys.stderr)
@@ -37,7 +39,7 @@ def main() -> int:
 
         try:
             arguments.out.mkdir(parents=True, exist_ok=True)
-            report, table = show(arguments.bvh, arguments.out)
+            report, table = show(arguments.bvh, arguments.out, arguments.moments)
         except RobikError as error:
             print(error, file=sys.stderr)
             return 2

@@ -21,14 +21,13 @@ from demo.playing import play
 from demo.stage import empty_scene
 from demo.table import table
 
-COLUMNS = 6
 BEGAN = time.perf_counter()
 
 
-def show(recording: Path | None, out: Path) -> tuple[dict, str]:
+def show(recording: Path | None, out: Path, moments: int) -> tuple[dict, str]:
     """Follow our own character, or a recording, and leave the files but the report in `out`.
 
-    The report, and it as a table.
+    The picture shows so many moments. Returns the report, and it as a table.
     """
     said("the scene")
     empty_scene()
@@ -38,7 +37,7 @@ def show(recording: Path | None, out: Path) -> tuple[dict, str]:
     said("baking with balance")
     balanced = performance.bake(root, balanced=True)
     contacts = performance.contacts_of(balanced.clip)
-    samples = picture.moments(contacts, COLUMNS)
+    samples = picture.moments(contacts, moments)
     lower = robot_row(root, rig, mechanism, balanced.motion, contacts, samples, "balanced")
     bpy.ops.robik.export_motion(filepath=str(out / "walker.csv"))
     bpy.ops.wm.save_as_mainfile(filepath=str(out / "walker.blend"), compress=True)

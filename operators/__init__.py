@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..scene.servos import leader
+from ..scene.servos import leader, timeline
 from ..scene.servos.play import LEAVING, disconnect
 from . import command_line
 from .bake import baking, motion_import, physics, polish, retiming
@@ -29,14 +29,21 @@ def register() -> None:
     bpy.types.TOPBAR_MT_file_export.append(build.menu_entry)
     bpy.types.VIEW3D_MT_armature_add.append(performers.menu_entry)
     bpy.app.handlers.load_pre.append(play.before_load)
+    bpy.app.handlers.undo_post.append(timeline.after_undo)
+    bpy.app.handlers.redo_post.append(timeline.after_undo)
+    bpy.app.handlers.frame_change_post.append(timeline.after_frame)
     _commands.append(bpy.utils.register_cli_command(command_line.COMMAND, command_line.run))
 
 
 def unregister() -> None:
     """In reverse; servos that still move are stopped."""
+    timeline.disarm()
     leader.disconnect()
     disconnect(LEAVING)
     bpy.app.handlers.load_pre.remove(play.before_load)
+    bpy.app.handlers.undo_post.remove(timeline.after_undo)
+    bpy.app.handlers.redo_post.remove(timeline.after_undo)
+    bpy.app.handlers.frame_change_post.remove(timeline.after_frame)
     bpy.utils.unregister_cli_command(_commands.pop())
     contacts.unregister_keys()
     bpy.types.VIEW3D_MT_armature_add.remove(performers.menu_entry)

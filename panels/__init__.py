@@ -21,12 +21,14 @@ def register() -> None:
     switches.register()
     bpy.types.VIEW3D_MT_add.append(overview.in_add_menu)
     bpy.types.VIEW3D_MT_editor_menus.append(menu.in_header)
+    bpy.types.DOPESHEET_HT_header.append(play.in_timeline)
     manual.register()
 
 
 def unregister() -> None:
     """In reverse."""
     manual.unregister()
+    bpy.types.DOPESHEET_HT_header.remove(play.in_timeline)
     bpy.types.VIEW3D_MT_editor_menus.remove(menu.in_header)
     bpy.types.VIEW3D_MT_add.remove(overview.in_add_menu)
     switches.unregister()

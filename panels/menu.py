@@ -10,6 +10,7 @@ ENTRIES = (
         "robik.preflight",
         "robik.play_servos",
         "robik.live_servos",
+        "robik.play_with_timeline",
     ),
     (
         "robik.bake",

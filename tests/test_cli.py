@@ -1,10 +1,8 @@
-"""The command `robik` as a process of its own: what it writes, and what it says of bad input."""
+"""The command `robik`: what it writes, and what it says of bad input."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,12 +15,7 @@ from robik.bench.clips import boxer_clip
 from robik.clips.clip import TargetClip, Track, save_clip
 from robik.formats import load_robot
 from robik.motions import Motion, load_motion, save_motion
-
-
-def robik(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "robik.cli", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
+from tests.shell import robik, robik_apart
 
 
 @pytest.fixture
@@ -282,3 +275,8 @@ def test_bad_input_is_one_line_and_leaves_nothing(folder: Path, case: str) -> No
     assert len(done.stderr.strip().splitlines()) == 1
     assert all(word in done.stderr for word in words), done.stderr
     assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("words", [("inspect", "boxer"), ("solve", "boxer", "none.npz", "-o", "m.csv"), ()])
+def test_a_process_of_its_own_says_the_same(folder: Path, words: tuple[str, ...]) -> None:
+    assert robik_apart(folder, *words) == robik(folder, *words)

@@ -10,6 +10,8 @@ import ast
 import importlib.util
 import os
 import sys
+from collections import defaultdict
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -28,29 +30,43 @@ def stale(library: Path, changed: str) -> list[str]:
         library: its folder.
         changed: the module, from the checkout.
     """
-    trees = _trees(library)
+    modules = _modules(library)
     found, new = {changed}, [changed]
     while new:
         module = new.pop()
-        kernels = _kernels(trees[module])
-        for name in trees.keys() - found:
-            if _taken(name, trees[name], module) - kernels:
-                found.add(name)
-                new.append(name)
+        name = module.removesuffix(".py").removesuffix("/__init__")
+        for file in modules.keys() - found:
+            if modules[file].taken.get(name, set()) - modules[module].kernels:
+                found.add(file)
+                new.append(file)
     return sorted(found)
 
 
+@dataclass(frozen=True)
+class _Module:
+    """Names that a module gives to others and takes of them.
+
+    Attributes:
+        kernels: the functions that others call by name: kernels, and all that is not compiled.
+        taken: the names that it imports, by the module's path from the checkout without its suffix.
+    """
+
+    kernels: set[str]
+    taken: dict[str, set[str]]
+
+
 @cache
-def _trees(library: Path) -> dict[str, ast.Module]:
-    """Return all modules, parsed, by their path from the checkout."""
-    return {
-        file.relative_to(library.parent).as_posix(): ast.parse(file.read_text(encoding="utf-8"))
-        for file in sorted(library.rglob("*.py"))
-    }
+def _modules(library: Path) -> dict[str, _Module]:
+    """Return all modules by their path from the checkout."""
+    found = {}
+    for file in sorted(library.rglob("*.py")):
+        tree, name = ast.parse(file.read_text(encoding="utf-8")), file.relative_to(library.parent)
+        found[name.as_posix()] = _Module(_kernels(tree), _taken(name.parent, tree))
+    return found
 
 
 def _kernels(tree: ast.Module) -> set[str]:
-    """Return the functions of a module that others call by name: kernels, and all that is not compiled."""
+    """Return the functions of a module that others call by name."""
     return {
         node.name
         for node in tree.body
@@ -59,31 +75,21 @@ def _kernels(tree: ast.Module) -> set[str]:
     }
 
 
-def _taken(file: str, tree: ast.Module, module: str) -> set[str]:
-    """Return the names that a file imports from a module; `*` stands for the module itself."""
-    package, wanted = Path(file).parent, module.removesuffix(".py").removesuffix("/__init__")
-    taken = set()
+def _taken(package: Path, tree: ast.Module) -> dict[str, set[str]]:
+    """Return the names that a module in a package imports, by where from; of whole modules what it uses of them."""
+    imports, used = [], defaultdict(set)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
-            base = package
-            for _ in range(node.level - 1):
-                base = base.parent
-            source = base.joinpath(*(node.module or "").split(".")).as_posix()
-            for alias in node.names:
-                if source == wanted:
-                    taken.add(alias.name)
-                elif f"{source}/{alias.name}" == wanted:
-                    taken |= _attributes(tree, alias.asname or alias.name)
+            imports.append(node)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            used[node.value.id].add(node.attr)
+    taken = defaultdict(set)
+    for node in imports:
+        source = (package, *package.parents)[node.level - 1].joinpath(*(node.module or "").split(".")).as_posix()
+        for alias in node.names:
+            taken[source].add(alias.name)
+            taken[f"{source}/{alias.name}"] |= used[alias.asname or alias.name]
     return taken
-
-
-def _attributes(tree: ast.Module, module: str) -> set[str]:
-    """Return what a file uses of a module that it imports as a whole."""
-    return {
-        node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == module
-    }
 
 
 def pristine(library: Path) -> str:

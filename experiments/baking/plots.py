@@ -23,7 +23,7 @@ from robik.bench.cases import BALANCED, BOXER, FPS, NAIVE
 from robik.bench.walking import walk_clip
 from robik.clips.support import margins
 from robik.ik.solver import Solver
-from robik.kinematics.rotations import quaternion_matrices
+from robik.mechanism.orientations import quaternion_matrices
 from robik.motions import Motion
 from robik.retarget.retarget import retarget
 from robik.robots import load

@@ -20,8 +20,8 @@ from experiments.peers.cases import Case
 from robik.kinematics.assembly import assembled_poses, prepared
 from robik.kinematics.kernels import Placement, forward_kinematics, new_placement
 from robik.kinematics.mobility import inspect
-from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.joints import SLIDES
+from robik.mechanism.orientations import quaternion_matrices
 from robik.mechanism.parts import WORLD, Joint
 from robik.mechanism.pose import matrix_quaternion
 from robik.mechanism.topology import Flat, Topology, build_topology

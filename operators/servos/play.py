@@ -10,17 +10,19 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty
 from bpy.types import Context, Event, Scene
 
+from ...robik.errors import ServoError
 from ...robik.motions import Motion
 from ...robik.servo.chain import ServoChain
 from ...robik.servo.status import PlayState
 from ...scene.robot.chain import servo_chain, told_of_chain
 from ...scene.robot.parts import chosen_robot
 from ...scene.robot.reading import read_robot
-from ...scene.servos import leader, play
+from ...scene.servos import leader, play, timeline
 from ..reporting import Reporting
 
 LOOK = 0.05  # between a window's looks at the player [s]
-REDRAW = 5  # beats between drawings of the panel
+REDRAW = 5  # beats between drawings of what shows the player's status
+REDRAWN = {"VIEW_3D": "UI", "DOPESHEET_EDITOR": "HEADER"}  # where that is: regions of areas
 TIMEOUT = 30.0  # for scripts: of connecting and switching [s]
 HELD = 0.7  # [s] after which a key that no longer repeats is not held
 _beats = 0
@@ -39,11 +41,12 @@ def _beat() -> float | None:
         return None
     _beats += 1
     play.tick(bpy.context.scene)
+    timeline.tick(bpy.context.scene)
     if _beats % REDRAW == 0:
         for window in bpy.context.window_manager.windows:
             for area in window.screen.areas:
-                for region in area.regions if area.type == "VIEW_3D" else ():
-                    if region.type == "UI":
+                for region in area.regions:
+                    if region.type == REDRAWN.get(area.type):
                         region.tag_redraw()
     return play.BEAT
 
@@ -57,6 +60,7 @@ class ROBIK_OT_disconnect_servos(Reporting):
     def run(self, context: Context) -> set[str]:
         """Let go of the port."""
         play.connected()
+        timeline.disarm()
         play.disconnect(play.LEAVING if bpy.app.background else 0.0)
         return {"FINISHED"}
 
@@ -202,6 +206,7 @@ class ROBIK_OT_play_servos(Watching):
     def run(self, context: Context) -> set[str]:
         """Play; a script waits for the end."""
         player, playing = play.connected(), context.scene.robik.playing
+        _check_disarmed()
         motion = _checked_motion(self, context.scene, player.chain)
         root = chosen_robot(context.scene)
         play.play_from(float(play.frames_to_play(root, read_robot(root), context.scene)[0]))
@@ -231,20 +236,16 @@ class ROBIK_OT_pause_servos(Reporting):
         return {"FINISHED"}
 
 
-class ROBIK_OT_live_servos(Watching):
-    """The servos follow the sliders, whether these are dragged or animated, never faster than is safe; ESC stops"""
+class Following(Watching):
+    """An operator that lets the servos follow the sliders, while the dead man's key is held where that is asked for."""
 
-    bl_idname = "robik.live_servos"
-    bl_label = "Live"
+    bl_idname = "robik.following"  # never registered
 
-    def run(self, context: Context) -> set[str]:
-        """Follow; a script goes on, and must call `play.tick` itself."""
-        play.lead_live(chosen_robot(context.scene))
-        if bpy.app.background:
-            return {"FINISHED"}
+    def watch(self, context: Context) -> set[str]:
+        """Begin to."""
         self._pressed = -HELD
         play.hold(not context.scene.robik.playing.dead_man)
-        return self.watch(context)
+        return super().watch(context)
 
     def see(self, context: Context, event: Event) -> None:
         """Watch the dead man's key: while it is held, it repeats."""
@@ -252,6 +253,61 @@ class ROBIK_OT_live_servos(Watching):
         if event.type == "D":
             self._pressed = now if event.value == "PRESS" else -HELD
         play.hold(not context.scene.robik.playing.dead_man or now - self._pressed < HELD)
+
+
+class ROBIK_OT_live_servos(Following):
+    """The servos follow the sliders, whether these are dragged or animated, never faster than is safe; ESC stops"""
+
+    bl_idname = "robik.live_servos"
+    bl_label = "Live"
+
+    def run(self, context: Context) -> set[str]:
+        """Follow; a script goes on, and must call `play.tick` itself."""
+        _check_disarmed()
+        play.lead_live(chosen_robot(context.scene))
+        return {"FINISHED"} if bpy.app.background else self.watch(context)
+
+
+class ROBIK_OT_play_with_timeline(Following):
+    """Space plays scene, sound and robot together, and scrubbing moves the robot, within its limits; ESC ends that"""
+
+    bl_idname = "robik.play_with_timeline"
+    bl_label = "Play with Timeline"
+
+    def run(self, context: Context) -> set[str]:
+        """Arm it, or disarm it; a script goes on, and must call `timeline.tick` itself."""
+        if timeline.is_armed():
+            timeline.disarm()
+            return {"FINISHED"}
+        timeline.arm(chosen_robot(context.scene), context.scene)
+        return {"FINISHED"} if bpy.app.background else self.watch(context)
+
+    def goes_on(self, state: PlayState) -> bool:
+        """As long as it is armed."""
+        return timeline.is_armed()
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """Disarm by ESC, too, which goes on to Blender and ends playback."""
+        if event.type == "ESC" and event.value == "PRESS":
+            timeline.disarm()
+            return super().modal(context, event) | {"PASS_THROUGH"}
+        return super().modal(context, event)
+
+    def tell(self) -> None:
+        """Report that it is off, and why where that was not asked for."""
+        timeline.disarm()  # of servos that were disconnected
+        said = timeline.message()
+        self.report({"WARNING" if said else "INFO"}, "Play with Timeline is off" + (f": {said}" if said else ""))
+
+
+def _check_disarmed() -> None:
+    """Refuse to move servos that the timeline moves.
+
+    Raises:
+        ServoError: It is armed.
+    """
+    if timeline.is_armed():
+        raise ServoError("Play with Timeline is armed; press it again first")
 
 
 class ROBIK_OT_reboot_servos(Reporting):
@@ -293,6 +349,7 @@ class ROBIK_OT_stop_servos(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Stop."""
+        timeline.disarm()
         if self.emergency:
             play.torque_off()
         else:
@@ -303,6 +360,7 @@ class ROBIK_OT_stop_servos(Reporting):
 @persistent
 def before_load(_file: str) -> None:
     """Stop what plays and close the ports before another file opens; the file need not wait for that."""
+    timeline.disarm()
     play.disconnect()
     leader.disconnect()
 
@@ -315,6 +373,7 @@ CLASSES = (
     ROBIK_OT_play_servos,
     ROBIK_OT_pause_servos,
     ROBIK_OT_live_servos,
+    ROBIK_OT_play_with_timeline,
     ROBIK_OT_reboot_servos,
     ROBIK_OT_report_telemetry,
     ROBIK_OT_stop_servos,

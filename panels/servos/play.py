@@ -3,11 +3,11 @@
 from math import isfinite
 
 import bpy
-from bpy.types import Context, PropertyGroup, UILayout
+from bpy.types import Context, Header, PropertyGroup, UILayout
 
 from ...robik.servo.status import PlayState, ServoReading, Status, torque_words
 from ...scene.robot.sliders import shown
-from ...scene.servos import play
+from ...scene.servos import play, timeline
 from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 INDENT = 0.1  # share of the width, of what stands below a name
@@ -51,26 +51,9 @@ class ROBIK_PT_servos(TabPanel):
 
 
 def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, baked: bool) -> None:
-    """Torque, play, live, stop."""
-    row = layout.row(align=True)
-    row.scale_y = 1.4
-    if status.state in (PlayState.PLAYING, PlayState.PAUSED):
-        paused = status.state is PlayState.PAUSED
-        row.progress(factor=status.progress, text=f"{status.at:.1f} of {status.duration:.1f} s")
-        row.operator(
-            "robik.pause_servos", text="Go On" if paused else "Pause", icon="PLAY" if paused else "PAUSE"
-        ).on = not paused
-    elif not status.state.is_moving:
-        holds = status.state is PlayState.HOLDING  # after a fault, torque on is the way on
-        _button(row, not holds).operator(
-            "robik.torque_servos", text="Torque On"
-        ).on = True  # each button keeps its place:
-        _button(row, holds and baked).operator("robik.play_servos", icon="PLAY")  # a double click presses no other one
-        _button(row, holds).operator("robik.live_servos", icon="REC")
-        if "hardware error" in status.message:
-            layout.operator("robik.reboot_servos", icon="FILE_REFRESH")
-        if holds and not baked:
-            line(layout, "Bake before playing; Live follows the sliders", "INFO")
+    """Torque, play, live, the timeline, stop."""
+    _draw_transport(layout, status, baked)
+    _draw_timeline(layout)
     _draw_stop(layout)
     line(layout, f"{torque_words(status.servos).capitalize()} (read back)", "LOCKED" if status.torque else "UNLOCKED")
     if status.strain:
@@ -82,6 +65,46 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
     row = layout.row(align=True)
     row.prop(settings, "ghost", toggle=True)
     row.prop(settings, "mirror", toggle=True)
+
+
+def _draw_transport(layout: UILayout, status: Status, baked: bool) -> None:
+    """Draw what can be done now: each button keeps its place, so that a double click presses no other one."""
+    row = layout.row(align=True)
+    row.scale_y = 1.4
+    if timeline.is_armed():
+        row.operator("robik.play_with_timeline", icon="PLAY_SOUND", depress=True)
+    elif status.state in (PlayState.PLAYING, PlayState.PAUSED):
+        paused = status.state is PlayState.PAUSED
+        row.progress(factor=status.progress, text=f"{status.at:.1f} of {status.duration:.1f} s")
+        row.operator(
+            "robik.pause_servos", text="Go On" if paused else "Pause", icon="PLAY" if paused else "PAUSE"
+        ).on = not paused
+    elif not status.state.is_moving:
+        holds = status.state is PlayState.HOLDING  # after a fault, torque on is the way on
+        _button(row, not holds).operator("robik.torque_servos", text="Torque On").on = True
+        _button(row, holds and baked).operator("robik.play_servos", icon="PLAY")
+        _button(row, holds).operator("robik.live_servos", icon="REC")
+        _button(layout, holds and baked).operator("robik.play_with_timeline", icon="PLAY_SOUND")
+        if "hardware error" in status.message:
+            layout.operator("robik.reboot_servos", icon="FILE_REFRESH")
+        if holds and not baked:
+            line(layout, "Bake before playing; Live follows the sliders", "INFO")
+
+
+def _draw_timeline(layout: UILayout) -> None:
+    """Say what *Play with Timeline* does, or why it is off."""
+    said = timeline.message()
+    if timeline.is_armed():
+        line(layout, said[:1].upper() + said[1:], "TIME")
+    elif said:
+        line(layout, f"Play with Timeline is off: {said}", "INFO")
+
+
+def in_timeline(self: Header, context: Context) -> None:
+    """In the timeline's header, while servos are connected: whether space moves them."""
+    armed = timeline.is_armed()
+    if armed or play.status().state is PlayState.HOLDING:
+        self.layout.operator("robik.play_with_timeline", text="Robot", icon="PLAY_SOUND", depress=armed)
 
 
 def _button(row: UILayout, enabled: bool) -> UILayout:

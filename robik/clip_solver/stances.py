@@ -19,7 +19,7 @@ from ..ik.solver import Solver
 from ..ik.work import Work, new_work
 from ..kinematics.assembly import prepared
 from ..kinematics.frames import anchor
-from ..kinematics.rotations import quaternion_matrices
+from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.topology import Flat
 from .model import Neighbours, new_neighbours
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kinematics.rotations import quaternion_matrices
+from ..mechanism.orientations import quaternion_matrices
 
 
 class Nearest:

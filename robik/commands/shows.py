@@ -13,12 +13,14 @@ def add_show(commands: argparse._SubParsersAction) -> None:
     Args:
         commands: Where the command is added.
     """
-    text = "play several robots and a sound by one clock; ESC stops all, T turns torque off"
+    text = "play several robots and a sound by one clock; space pauses, N begins the next act, ESC stops all"
     parser = command(commands, "show", _show, text)
     parser.add_argument("show", metavar="SHOW.json")
     parser.add_argument("--check", action="store_true", help="say what would play and what is wrong; opens no port")
     parser.add_argument("--sim", action="store_true", help="all robots on simulated servos")
     parser.add_argument("--silent", action="store_true", help="without the sound")
+    osc = "take OSC messages such as /robik/act NAME at this UDP port; HOST:PORT lets other computers send them, too"
+    parser.add_argument("--osc", metavar="PORT", default="", help=osc)
     soften = "round off what the motors cannot do, and go slowly to a start far away, instead of refusing"
     parser.add_argument("--soften", action="store_true", help=soften)
     parser.add_argument("--rate", type=float, default=100.0, help="goals per second (default 100)")
@@ -34,7 +36,7 @@ def _show(options: argparse.Namespace) -> int:
     from ..servo.status import PlaySettings
     from ..show.command import Asked, show
 
-    asked = Asked(options.check, options.sim, options.silent, options.soften)
+    asked = Asked(options.check, options.sim, options.silent, options.soften, options.osc)
     torque = options.torque == "on"
     return show(
         options.show,

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..kinematics.actuation import actuator_values
 from ..kinematics.frames import own_frames
-from ..kinematics.rotations import quaternion_matrices
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternion_matrices
 from ..objectives.objective import Objective
 from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior
 from ..objectives.registry import over_time

@@ -14,10 +14,10 @@ from ..kinematics.actuation import actuator_values
 from ..kinematics.assembly import prepared
 from ..kinematics.frames import anchor
 from ..kinematics.passive import passive_values
-from ..kinematics.rotations import quaternion_matrices
 from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import speed_limit
+from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.topology import limited_topology
 from ..objectives.objective import Objective
 from ..objectives.registry import ObjectiveTables, fill, hold, new_tables, over_time

@@ -18,7 +18,7 @@ from ..contacts.crossing import Crossing
 from ..contacts.footing import Footing, build_footing
 from ..kinematics.frames import Anchor, anchor
 from ..kinematics.kernels import close, difference, forward_kinematics, integrate
-from ..kinematics.rotations import quaternion_matrices
+from ..mechanism.orientations import quaternion_matrices
 from ..objectives.registry import over_time
 from .memory import Output, copied, restore
 from .solver import ClipTargets, Solver, Targets

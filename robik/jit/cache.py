@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from unittest.mock import patch
 
 from numba import config
 
+from .replacing import replaced
 from .sources import COMPILED, sources
 
 VARIABLE = "ROBIK_CACHE_DIR"
@@ -98,5 +98,5 @@ def kept_in(place: Path) -> Iterator[None]:
     Args:
         place: Folder of the compiled code.
     """
-    with patch.object(config, "CACHE_DIR", str(place)):
+    with replaced(config, "CACHE_DIR", str(place)):
         yield

@@ -12,7 +12,6 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
-from unittest.mock import patch
 
 from numba.core import codegen, typed_passes, untyped_passes
 from numba.core.base import BaseContext
@@ -20,6 +19,8 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager
 from numba.core.types.functions import BaseFunction
+
+from .replacing import replaced
 
 LEFT_OUT = {
     untyped_passes.WithLifting,
@@ -64,7 +65,7 @@ def quickly() -> Iterator[None]:
         stack.callback(_inside.clear)
         _inside.append(True)
         for owner, name, instead in INSTEAD:
-            stack.enter_context(patch.object(owner, name, instead))
+            stack.enter_context(replaced(owner, name, instead))
         gc.disable()  # a tenth of the time
         if collects:
             stack.callback(gc.enable)

@@ -10,11 +10,11 @@ from scipy.spatial.transform import Rotation
 from ..mechanism.constraints import joint_matrices
 from ..mechanism.joints import SLIDES, TURNS
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.parts import Joint
 from ..mechanism.topology import Topology
 from .ball_coordinates import follow
 from .blocks import blocks
-from .rotations import quaternion_matrices
 
 
 def actuator_values(

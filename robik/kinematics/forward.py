@@ -14,6 +14,7 @@ from ..errors import MechanismError
 from ..jit import by_reference
 from ..mechanism.constraints import BALL, turn_matrix
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.parts import Joint
 from ..mechanism.pose import Pose, matrix_quaternion
 from ..mechanism.topology import Topology, build_topology
@@ -30,7 +31,6 @@ from .kernels import (
     read_state,
     state_of,
 )
-from .rotations import quaternion_matrices
 from .straightening import straightened
 
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from ..jit import kernel
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.topology import Topology
 from .kernels import forward_kinematics, read_state
-from .rotations import cross, multiplied, quaternion_matrices
+from .rotations import cross, multiplied
 
 
 def own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..mechanism.constraints import joint_matrices
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.parts import WORLD, Joint
 from .actuation import values_between
-from .rotations import quaternion_matrices
 
 
 @dataclass(frozen=True)

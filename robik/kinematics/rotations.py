@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import atan2, cos, sin, sqrt
 
-import numpy as np
-
 from ..jit import inlined, kernel
 
 
@@ -159,22 +157,3 @@ def multiply(A, B, C):
         a, b, c = A[i, 0], A[i, 1], A[i, 2]
         for j in range(3):
             C[i, j] = a * B[0, j] + b * B[1, j] + c * B[2, j]
-
-
-def quaternion_matrices(q: np.ndarray) -> np.ndarray:
-    """Return the rotation matrices of unit quaternions.
-
-    Args:
-        q: Quaternions (..., 4) wxyz.
-
-    Returns:
-        Matrices (..., 3, 3).
-    """
-    w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
-    found = np.empty((*w.shape, 3, 3))
-    found[..., 0, 0], found[..., 1, 1] = 1 - 2 * (y * y + z * z), 1 - 2 * (x * x + z * z)
-    found[..., 2, 2] = 1 - 2 * (x * x + y * y)
-    found[..., 0, 1], found[..., 1, 0] = 2 * (x * y - w * z), 2 * (x * y + w * z)
-    found[..., 0, 2], found[..., 2, 0] = 2 * (x * z + w * y), 2 * (x * z - w * y)
-    found[..., 1, 2], found[..., 2, 1] = 2 * (y * z - w * x), 2 * (y * z + w * x)
-    return found

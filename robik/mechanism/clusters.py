@@ -6,8 +6,6 @@ Loops and couplings tie them, and so does a joint of several motions.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 
 def path_to_root(tip: int, before: np.ndarray) -> list[int]:
@@ -69,9 +67,7 @@ def find_clusters(
         for g in leaders
     ]
     tied = [(k[0], i) for k in [*own, *(m.tolist() for m in members), *between] for i in k[1:]]
-    rows, columns = zip(*tied, strict=True) if tied else ((), ())
-    graph = coo_array((np.ones(len(tied)), (rows, columns)), shape=(d, d))
-    label = connected_components(graph, directed=False)[1] if d else np.zeros(0, int)
+    label = _connected(tied, d)
     of = np.full(n, -1)
     for b in range(1, n):
         of[b] = label[own[b][0]] if own[b] else of[parent[b]]
@@ -98,3 +94,13 @@ def _listed(name: str, lists: list) -> dict[str, np.ndarray]:
     """Return one array of all entries, and where each list starts."""
     entries = np.concatenate([np.zeros(0, np.int64), *lists]).astype(np.int64)
     return {name: entries, f"{name}_at": np.cumsum([0, *map(len, lists)]).astype(np.int64)}
+
+
+def _connected(pairs: list[tuple[int, int]], count: int) -> np.ndarray:
+    """Return for each of so many vertices of a graph which connected part it belongs to, from the edges."""
+    from scipy.sparse import coo_array  # takes long to import
+    from scipy.sparse.csgraph import connected_components
+
+    rows, columns = zip(*pairs, strict=True) if pairs else ((), ())
+    graph = coo_array((np.ones(len(pairs)), (rows, columns)), shape=(count, count))
+    return connected_components(graph, directed=False)[1] if count else np.zeros(0, int)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
 
 
 def rotation(quaternion: Iterable[float]) -> Rotation:
@@ -17,6 +20,8 @@ def rotation(quaternion: Iterable[float]) -> Rotation:
     Returns:
         The rotation, or N of them.
     """
+    from scipy.spatial.transform import Rotation  # takes long to import
+
     rows = quaternion if isinstance(quaternion, np.ndarray) else np.asarray(tuple(quaternion))
     return Rotation.from_quat(rows[..., [1, 2, 3, 0]])
 
@@ -31,3 +36,22 @@ def quaternions(orientations: Rotation) -> np.ndarray:
         Quaternions (..., 4).
     """
     return orientations.as_quat()[..., [3, 0, 1, 2]]
+
+
+def quaternion_matrices(q: np.ndarray) -> np.ndarray:
+    """Return the rotation matrices of unit quaternions.
+
+    Args:
+        q: Quaternions (..., 4) wxyz.
+
+    Returns:
+        Matrices (..., 3, 3).
+    """
+    w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
+    found = np.empty((*w.shape, 3, 3))
+    found[..., 0, 0], found[..., 1, 1] = 1 - 2 * (y * y + z * z), 1 - 2 * (x * x + z * z)
+    found[..., 2, 2] = 1 - 2 * (x * x + y * y)
+    found[..., 0, 1], found[..., 1, 0] = 2 * (x * y - w * z), 2 * (x * y + w * z)
+    found[..., 0, 2], found[..., 2, 0] = 2 * (x * z + w * y), 2 * (x * z - w * y)
+    found[..., 1, 2], found[..., 2, 1] = 2 * (y * z - w * x), 2 * (y * z + w * x)
+    return found

@@ -8,12 +8,15 @@ forth at its largest speed does not exceed it. Orientations are splines of rotat
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline, CubicSpline
-from scipy.spatial.transform import RotationSpline
 
 from ..mechanism.orientations import quaternions, rotation
 from .motion import BaseTrack, Motion, Rates
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicHermiteSpline
 
 STEEPEST = 3.0  # times the mean slope of a piece: with ends no steeper it stays between its two samples
 FASTER = 1.01  # times the larger mean slope beside a sample: smooth motions are that much faster between samples
@@ -27,6 +30,8 @@ class Curves:
     """
 
     def __init__(self, motion: Motion) -> None:
+        from scipy.spatial.transform import RotationSpline  # takes long to import
+
         self.motion = motion
         self._values = through(motion.times, motion.values)
         passive = motion.passive or {}
@@ -103,6 +108,8 @@ def through(times: np.ndarray, values: np.ndarray) -> CubicHermiteSpline:
     Returns:
         The curve: called with times (K,), and 1 for its derivative, it returns (K, n).
     """
+    from scipy.interpolate import CubicHermiteSpline, CubicSpline  # takes long to import
+
     if len(times) < 2:
         times, values = np.array([times[0], times[0] + 1.0]), np.repeat(values, 2, axis=0)
     slopes = CubicSpline(times, values, axis=0)(times, 1)

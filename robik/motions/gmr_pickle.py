@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ClipError
-from ..kinematics.rotations import quaternion_matrices
+from ..mechanism.orientations import quaternion_matrices
 from .format import Companions, MotionFormat
 from .layout import motion_from, numbers_of
 from .motion import Motion

@@ -15,11 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import ClipError
-from ..kinematics.actuation import values_between
-from ..kinematics.forward import ForwardKinematics
-from ..kinematics.rotations import quaternion_matrices
 from ..mechanism import WORLD, Joint, Mechanism
 from ..mechanism.constraints import joint_matrices
+from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.topology import build_topology
 from .curves import rates_of
 from .motion import BaseTrack, Motion, values_for
@@ -185,6 +183,8 @@ class _Tree:
     """Joints and bodies of a robot in the order of a layout, by forward kinematics."""
 
     def __init__(self, mechanism: Mechanism, layout: Layout) -> None:
+        from ..kinematics.forward import ForwardKinematics  # takes long to import
+
         self._mechanism, self._layout = mechanism, layout
         self._fk = ForwardKinematics(mechanism)
         self._own = [mechanism.body_index[name] for name in layout.bodies]
@@ -315,6 +315,8 @@ def joint_coordinates(mechanism: Mechanism, joint: Joint, position: np.ndarray, 
     Returns:
         Coordinates (T, motions) [rad or m].
     """
+    from ..kinematics.actuation import values_between  # takes long to import
+
     parent_R, parent_p, child_R = joint_matrices(joint)
 
     def side(body: str, local_R: np.ndarray, anchor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

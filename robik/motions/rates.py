@@ -8,11 +8,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError
-from ..kinematics.rotations import quaternion_matrices
-from ..mechanism.orientations import quaternions, rotation
+from ..mechanism.orientations import quaternion_matrices, quaternions, rotation
 from .motion import Rates
 
 UNEVEN = 1e-4  # of a time step: samples that are off by more are not at equal distances
@@ -30,6 +28,8 @@ def moved(base: tuple[np.ndarray, np.ndarray], rates: Rates, step: float) -> tup
     Returns:
         Positions and quaternions.
     """
+    from scipy.spatial.transform import Rotation  # takes long to import
+
     position, quaternion = base
     if rates.linear is None or rates.angular is None:
         return base

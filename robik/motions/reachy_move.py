@@ -16,12 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError
-from ..kinematics.forward import body_poses
-from ..kinematics.rotations import quaternion_matrices
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternion_matrices
 from .format import Companions, FramePoses, MotionFormat
 from .motion import Motion, values_for
 
@@ -82,6 +80,8 @@ def head_poses(robot: Mechanism, values: np.ndarray) -> np.ndarray:
     Returns:
         Homogeneous matrices (T, 4, 4) [m].
     """
+    from ..kinematics.forward import body_poses  # takes long to import
+
     position, quaternion, _ = body_poses(robot, values)
     frame = next((frame for frame in robot.frames if frame.name == HEAD), None)
     body = next(k for k, body in enumerate(robot.bodies) if body.name == (HEAD if frame is None else frame.body))
@@ -110,6 +110,8 @@ def read(content: bytes, companions: Companions) -> Motion:
     Raises:
         ClipError: The robot is no Reachy Mini, or says which sample is wrong.
     """
+    from scipy.spatial.transform import Rotation  # takes long to import
+
     robot, follow = companions.robot, companions.follow
     assert robot is not None and follow is not None  # as `needs_to_read` says
     check_robot(robot)

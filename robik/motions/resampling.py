@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
-from scipy.spatial.transform import Slerp
 
 from ..errors import ClipError
 from ..mechanism.orientations import quaternions, rotation
@@ -95,6 +94,8 @@ def _orientations(times: np.ndarray, quaternion: np.ndarray, wanted: np.ndarray)
     """Return unit quaternions wxyz at the wanted times."""
     if len(times) == 1:
         return np.repeat(quaternion, len(wanted), axis=0)
+    from scipy.spatial.transform import Slerp  # takes long to import
+
     found = quaternions(Slerp(times, rotation(quaternion))(wanted))
     against = (found[1:] * found[:-1]).sum(axis=1) < 0
     signs = np.concatenate([[1.0 if found[0] @ quaternion[0] >= 0 else -1.0], np.where(against, -1.0, 1.0)])

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import ClipError
-from ..kinematics.rotations import quaternion_matrices
+from ..mechanism.orientations import quaternion_matrices
 from .format import Companions, MotionFormat
 from .layout import Numbers, layout_of, motion_by_names, motion_from, numbers_of
 from .motion import Motion

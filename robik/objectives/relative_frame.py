@@ -22,8 +22,9 @@ from ..errors import ClipError, RobikError
 from ..jit import by_reference, inlined, kernel
 from ..kinematics.frames import frame_poses
 from ..kinematics.kernels import rotate
-from ..kinematics.rotations import cross, multiply, product, quaternion_matrices
+from ..kinematics.rotations import cross, multiply, product
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
 from .distances import angle_between, length_along

@@ -8,8 +8,8 @@ from scipy.ndimage import uniform_filter1d
 from ..clips.support import standing_points
 from ..dynamics import InverseDynamics
 from ..errors import MechanismError
-from ..kinematics.rotations import quaternion_matrices
 from ..mechanism import Mechanism
+from ..mechanism.orientations import quaternion_matrices
 from ..motions import Motion
 from ..tilt_feedback import TiltPlan
 from .motion_forces import MotionForces, motion_forces

@@ -9,8 +9,8 @@ import numpy as np
 from ..clips.clip import TargetClip
 from ..kinematics.blocks import blocks
 from ..kinematics.frames import frame_poses
-from ..kinematics.rotations import quaternion_matrices
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternion_matrices
 from ..objectives.distances import angle_between, length_along
 from ..objectives.objective import States, TargetError
 from ..objectives.settings import Settings

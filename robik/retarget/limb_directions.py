@@ -6,8 +6,8 @@ import numpy as np
 
 from ..clips.clip import TargetClip
 from ..kinematics.frames import frame_poses
-from ..kinematics.rotations import quaternion_matrices
 from ..mechanism.model import Mechanism
+from ..mechanism.orientations import quaternion_matrices
 from ..skeleton.anatomy import PARTS_OF
 from ..skeleton.robot import robot_anatomy
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..kinematics.rotations import quaternion_matrices
 from ..mechanism.model import Mechanism
-from ..mechanism.orientations import quaternions
+from ..mechanism.orientations import quaternion_matrices, quaternions
 from ..mechanism.pose import Pose
 from ..mechanism.topology import build_topology
 from ..motions import BaseTrack, Motion, values_for

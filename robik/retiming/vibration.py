@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from math import exp, inf, pi, sqrt
 
 import numpy as np
-from scipy.signal import lombscargle
 
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
@@ -130,6 +129,8 @@ def measured_vibration(recording: Recording) -> tuple[float, str, float]:
 
 def _strongest(times: np.ndarray, error: np.ndarray) -> tuple[float, float]:
     """Return the share of an error's power that its strongest vibration has, and the frequency of that [Hz]."""
+    from scipy.signal import lombscargle  # takes long to import
+
     seconds = float(times[-1] - times[0])
     frequencies = np.arange(SLOWEST, 0.45 * (len(times) - 1) / seconds, 0.25 / seconds)
     away = error - np.polyval(np.polyfit(times - times.mean(), error, 2), times - times.mean())

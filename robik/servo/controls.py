@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-ESCAPE, PAUSE, TORQUE_OFF = "\x1b", " ", "t"
+ESCAPE, PAUSE, TORQUE_OFF, NEXT = "\x1b", " ", "t", "n"
 SEQUENCE = re.compile("\x1b[\\[O][0-9;?]*[ -/]*[@-~]|[\0\xe0].", re.DOTALL)  # of an arrow or a function key; Windows'
 RELEASED = (
     2.0  # [s] without a press, after which the next is another: a key that is held repeats sooner on every system
@@ -34,11 +34,12 @@ class Controls:
     Attributes:
         stops: presses of ESC and signals that ask for the end.
         pauses: presses of space.
+        nexts: presses of N.
         is_torque_off: whether torque-off was asked for: by its key, or by a second stop.
     """
 
     def __init__(self, keys: Callable[[], str] = lambda: "", now: Callable[[], float] = time.perf_counter) -> None:
-        self.stops = self.pauses = 0
+        self.stops = self.pauses = self.nexts = 0
         self.is_torque_off = False
         self._keys, self._now = keys, now
         self._last = -RELEASED
@@ -58,6 +59,7 @@ class Controls:
                 self.stops += 1
             self._last = now
         self.pauses += PAUSE in pressed
+        self.nexts += NEXT in pressed.lower()
         self.is_torque_off |= TORQUE_OFF in pressed.lower() or self.stops > 1
 
 

@@ -14,6 +14,7 @@ from .trajectory import Trajectory
 
 ROUNDING = 1e-9  # [s]
 HORIZON, STEERING = 1.0, 0.02  # [s] in which a show's clock is caught up with, with this share of the pace at most
+SOON = 0.4  # [s] likewise, where more of the pace than that may be used
 CAUGHT_UP = (
     0.1  # [s] of the approach's way: an actuator nearer than this to its wish follows it at full speed from then on
 )
@@ -139,22 +140,35 @@ class Timed(Journey):
         trajectory: the way.
         stop_time: from pace 1 to a stand [s].
         clock: of the show.
+        pace: with which it begins: 1 as planned, 0 to join the show from a stand.
+        steering: instead of STEERING; a larger one catches up SOON.
     """
 
-    def __init__(self, trajectory: Trajectory, stop_time: float, clock: ShowClock) -> None:
+    def __init__(
+        self,
+        trajectory: Trajectory,
+        stop_time: float,
+        clock: ShowClock,
+        pace: float = 1.0,
+        steering: float = STEERING,
+    ) -> None:
         super().__init__(trajectory, stop_time)
         self._clock, self._pace, self._has_begun = clock, 0.0, False
+        self._first_pace, self._steering = pace, steering
+        self._horizon = SOON if steering > STEERING else HORIZON
 
     def _go(self, seconds: float, pace: float) -> None:
         """Go on by the clock, once the show has begun."""
         wanted = self._clock.at(time.perf_counter())
         if self._has_begun and wanted is not None:
             behind = wanted - self.at - seconds
-            self._clock.note(behind)
-            super()._go(seconds, pace * (1.0 + min(max(behind / HORIZON, -STEERING), STEERING)))
+            share = min(max(behind / self._horizon, -self._steering), self._steering)
+            super()._go(seconds, pace * (1.0 + share))
+            if self._pace == pace * (1.0 + share) > 0.0:  # else it comes to a stand, or from one, as planned
+                self._clock.note(behind)
         elif wanted is not None and wanted >= 0.0 and not self._is_stopping:
-            self._has_begun, self._pace = True, 1.0
-            self.at = min(wanted, seconds, self._trajectory.duration)
+            self._has_begun, self._pace = True, self._first_pace
+            self.at = min(wanted, self._pace * seconds, self._trajectory.duration)
 
 
 class Wish:

@@ -240,12 +240,13 @@ class Player:
         self._thread.ask("play", along, loop, frame, begin, *righted, **going, time=begin, duration=along.duration)
         self._played = motion
 
-    def perform(self, motion: Motion, from_afar: bool = False) -> None:
+    def perform(self, motion: Motion, from_afar: bool = False, *timing: float) -> None:
         """Go slowly to the first frame and stand there, until `begin_show` says when to begin; then play by that clock.
 
         Args:
             motion: What.
             from_afar: As in `play`.
+            *timing: Pace with which it begins, and steering, as in `Timed`.
 
         Raises:
             ServoError: What speaks against it, or that the servos do not hold.
@@ -254,7 +255,7 @@ class Player:
         self._check_holding()
         going = {"state": PlayState.APPROACHING, "message": "going to the first frame"}
         self._wishes.clear()
-        self._thread.ask("perform", along, **going, time=0.0, duration=along.duration)
+        self._thread.ask("perform", along, *timing, **going, time=0.0, duration=along.duration)
         self._played = None
 
     def begin_show(self, begin: float) -> None:

@@ -253,15 +253,16 @@ class Session:
         with righted(self._bus, tilt, round) as self._righting:
             self._move(lambda stream: self._travel(stream, way, begin))
 
-    def perform(self, along: Along) -> None:
+    def perform(self, along: Along, *timing: float) -> None:
         """Go slowly to the first frame, stand there until a show begins, then along a motion by the show's clock.
 
         Args:
             along: The way.
+            *timing: Pace with which it begins, and steering, as in `Timed`.
         """
         self._righting = None
         self._board.publish(state=PlayState.APPROACHING, message="going to the first frame", round=0.0)
-        timed = Timed(along, self._settings.stop_time, self._wishes.show)
+        timed = Timed(along, self._settings.stop_time, self._wishes.show, *timing)
         self._move(lambda stream: self._travel(stream, along, 0.0, timed))
 
     def live(self) -> None:

@@ -84,23 +84,23 @@ def _between_stands(motion: Motion) -> Motion:
     return Motion(times=times, actuators=motion.actuators, values=values)
 
 
-def fitting_speed(motion: Motion, chain: ServoChain) -> float:
-    """Return the highest speed, at most 1, at which a motion keeps the chain's limits of speed and acceleration.
+def fitting_speed(motion: Motion, chain: ServoChain, fastest: float = 1.0) -> float:
+    """Return the highest speed at which a motion keeps the chain's limits of speed and acceleration.
 
     Args:
         motion: The motion, judged at its samples.
         chain: The chain of servos.
+        fastest: The highest speed that is of use.
 
     Returns:
-        Factor on the motion's own speed.
+        Factor on the motion's own speed, at most `fastest`.
     """
-    fastest = 1.0
     for servo in chain.servos:
         values = motion.values[:, motion.actuators.index(servo.actuator)]
         speed = np.abs(np.diff(values) / np.diff(motion.times)).max(initial=0.0)
         acceleration = np.abs(accelerations(motion.times, values)).max(initial=0.0)
-        if speed > MARGIN * servo.velocity_limit:
-            fastest = min(fastest, MARGIN * servo.velocity_limit / speed)
-        if acceleration > MARGIN * servo.acceleration_limit:
-            fastest = min(fastest, float(np.sqrt(MARGIN * servo.acceleration_limit / acceleration)))
+        if fastest * speed > MARGIN * servo.velocity_limit:
+            fastest = MARGIN * servo.velocity_limit / speed
+        if fastest**2 * acceleration > MARGIN * servo.acceleration_limit:
+            fastest = float(np.sqrt(MARGIN * servo.acceleration_limit / acceleration))
     return float(fastest)

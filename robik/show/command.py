@@ -18,13 +18,15 @@ from ..servo.port_thread import SIMULATED
 from ..servo.status import PlaySettings, PlayState, Status, torque_words
 from ..servo.terminal import STOPPED, TIMEOUT, UNMOVED, Stopped, say, take_in
 from .conducting import Conductor
+from .osc import Listener
 from .program import Program, check, read_program
+from .requests import Ask, Request, Requests
 from .show_file import load_show
 from .sound import WITHOUT_SOUND, NoDevice, Sound
 
 GLANCE = 0.02  # [s] between turns
 TOLD = 0.2  # [s] between lines in the terminal
-HINT = "[ESC stops all, T torque off]"
+HINT = "[space pauses, N next act, ESC stops all, T torque off]"
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,14 @@ class Asked:
         is_simulated: all robots on simulated servos.
         is_silent: without the sound.
         softens: round off what the motors cannot do, and go slowly to a start far away.
+        osc: the port, or HOST:PORT, at which OSC messages are taken; empty for none.
     """
 
     is_check: bool = False
     is_simulated: bool = False
     is_silent: bool = False
     softens: bool = False
+    osc: str = ""
 
 
 def show(path: str | Path, asked: Asked, settings: PlaySettings) -> int:
@@ -81,7 +85,11 @@ def _play(program: Program, asked: Asked, settings: PlaySettings) -> int:
     with ExitStack() as opened:
         pressed, notice = opened.enter_context(controls()), opened.enter_context(Notice(ports))
         opened.callback(_close, players.values())
-        return _Show(program, players, pressed, notice).run(asked)
+        listener = opened.enter_context(Listener(asked.osc)) if asked.osc else None
+        if listener is not None:
+            say(f"OSC messages are taken at {listener.address} (UDP)")
+        requests = Requests(pressed, listener, lambda text: say(text, sys.stderr))
+        return _Show(program, players, pressed, notice, requests).run(asked)
 
 
 def _ports(player: Player) -> list[str]:
@@ -97,9 +105,17 @@ def _close(players: Collection[Player]) -> None:
 class _Show:
     """A show and its user's controls, from connecting to the end."""
 
-    def __init__(self, program: Program, players: Mapping[str, Player], pressed: Controls, notice: Notice) -> None:
+    def __init__(
+        self,
+        program: Program,
+        players: Mapping[str, Player],
+        pressed: Controls,
+        notice: Notice,
+        requests: Requests,
+    ) -> None:
         self._program, self._players, self._pressed, self._notice = program, players, pressed, notice
-        self._stops, self._is_off, self._told = 0, False, 0.0
+        self._requests, self._is_off, self._told = requests, False, 0.0
+        self._act = 0  # the one that began last, or will begin
         self._sound: Sound | None = None
 
     def run(self, asked: Asked) -> int:
@@ -120,7 +136,7 @@ class _Show:
             for player in self._players.values():
                 player.torque(True)
             self._wait(PlayState.HOLDING)
-            conductor = self._conductor()
+            conductor = self._conductor(self._motions, self._sound)
             conductor.perform(asked.softens)
             has_moved = True
             return self._watch(conductor)
@@ -139,14 +155,10 @@ class _Show:
         assert self._program.timeline is not None  # as checked
         return self._program.timeline.motions
 
-    def _conductor(self) -> Conductor:
-        return Conductor(
-            self._players,
-            self._motions,
-            self._sound,
-            self._program.show.goes_on,
-            lambda text: say(text, sys.stderr),
-        )
+    def _conductor(self, motions: Mapping[str, Motion], sound: Sound | None, start: float = 0.0) -> Conductor:
+        players = {name: self._players[name] for name in motions}
+        goes_on = self._program.show.goes_on
+        return Conductor(players, motions, sound, goes_on, lambda text: say(text, sys.stderr), start)
 
     def _connect(self) -> None:
         for player in self._players.values():
@@ -203,13 +215,15 @@ class _Show:
     # playing
 
     def _watch(self, conductor: Conductor) -> int:
-        while conductor.step():
-            self._look()
-            if self._pressed.stops > self._stops or (self._is_off and not conductor.is_stopped):
-                self._stops = self._pressed.stops
-                conductor.stop()
-            self._tell(conductor)
-            time.sleep(GLANCE)
+        while True:
+            while conductor.step():
+                self._look()
+                self._obey(conductor)
+                self._tell(conductor)
+                time.sleep(GLANCE)
+            if not conductor.is_left or conductor.has_ended:
+                break
+            conductor = self._from_act(conductor)
         self._tell(conductor, is_last=True)
         for name, player in self._players.items():
             say(f"{name}: {_account(player)}")
@@ -218,6 +232,47 @@ class _Show:
         if conductor.failures:
             raise ServoError("; ".join(f"{name}: {why}" for name, why in conductor.failures.items()))
         return STOPPED if conductor.is_stopped else 0
+
+    def _obey(self, conductor: Conductor) -> None:
+        """Do what is asked for."""
+        if self._is_off and not conductor.is_stopped:
+            conductor.stop()
+        if not conductor.is_left:
+            self._act = max(self._act, self._program.act_at(conductor.time))
+        for request in self._requests.take():
+            if request.ask is Ask.STOP:
+                conductor.stop()
+            elif request.ask is Ask.PAUSE or (request.ask is Ask.TOGGLE and not conductor.is_paused):
+                conductor.pause()
+            elif request.ask in (Ask.RESUME, Ask.TOGGLE):
+                conductor.resume()
+            else:
+                self._leave(conductor, request)
+
+    def _leave(self, conductor: Conductor, request: Request) -> None:
+        """Let the robots come to a stand for another act; where there is none, say so and go on."""
+        try:
+            number = self._act + 2 if request.ask is Ask.NEXT else 0
+            act = self._program.act_called(str(number) if number else request.act)
+        except ServoError as error:
+            say(f"warning: {error}", sys.stderr)
+            return
+        self._act = act
+        if not conductor.has_ended:
+            conductor.leave()
+
+    def _from_act(self, before: Conductor) -> Conductor:
+        """Go slowly to the begin of an act, where all stand, and play the show from there on."""
+        timeline, start = self._program.from_act(self._act)
+        motions = {name: motion for name, motion in timeline.motions.items() if name not in before.failures}
+        if not motions:
+            raise ServoError("; ".join(f"{name}: {why}" for name, why in before.failures.items()))
+        for name, motion in motions.items():
+            _check(name, self._players[name], motion, from_afar=True)
+        conductor = self._conductor(motions, before.sound, start)
+        conductor.failures.update(before.failures)
+        conductor.perform(from_afar=True)
+        return conductor
 
     def _tell(self, conductor: Conductor, is_last: bool = False) -> None:
         now = time.perf_counter()

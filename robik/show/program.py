@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import MissingExtraError, RobikError, ServoError
@@ -28,6 +28,7 @@ class Program:
         show: as its file says it.
         chains: by the robots' names, as far as they can be read.
         timeline: None where it cannot be made.
+        stage: what it is made with; None as well.
         sound_seconds: of the sound that is played [s]; 0 without one.
         problems: which forbid playing.
         warnings: what the user should know.
@@ -39,12 +40,68 @@ class Program:
     sound_seconds: float
     problems: tuple[str, ...]
     warnings: tuple[str, ...]
+    stage: Stage | None = None
 
     @property
     def duration(self) -> float:
         """Return how long the show takes [s]."""
         assert self.timeline is not None
         return self.timeline.duration
+
+    def act_at(self, seconds: float) -> int:
+        """Return which act began last.
+
+        Args:
+            seconds: Time of the show [s].
+
+        Returns:
+            Its number, from 0 on.
+        """
+        assert self.timeline is not None
+        begun = [k for k, act in enumerate(self.timeline.acts) if act.start <= seconds]
+        return max(begun, default=0)
+
+    def act_called(self, name: str) -> int:
+        """Return an act.
+
+        Args:
+            name: Its name, or its number, from 1 on.
+
+        Returns:
+            Its number, from 0 on.
+
+        Raises:
+            ServoError: There is none; lists those that there are.
+        """
+        names = [act.name for act in self.show.acts]
+        if name in names and name:
+            return names.index(name)
+        if name.isdecimal() and 1 <= int(name) <= len(names):
+            return int(name) - 1
+        listed = ", ".join(one or str(k) for k, one in enumerate(names, 1))
+        raise ServoError(f"there is no act {name!r}; there are {listed}")
+
+    def from_act(self, number: int) -> tuple[Timeline, float]:
+        """Return the rest of the show, from an act on, the acts as far apart as before.
+
+        Args:
+            number: Of the act, from 0 on.
+
+        Returns:
+            Its timeline, with the robots that still have a motion; and the time of the show at which it begins [s].
+
+        Raises:
+            RobikError: It cannot be played from there; says why.
+        """
+        assert self.stage is not None
+        assert self.timeline is not None
+        begun = self.timeline.acts[number:]
+        playing = {name for one in begun for name in one.act.parts}
+        stage = replace(self.stage, chains={name: self.chains[name] for name in self.chains if name in playing})
+        first = stage.timeline((replace(begun[0].act, start=None),)).acts[0].start
+        shift = begun[0].start - first
+        acts = tuple(replace(one.act, start=one.start - shift) for one in begun)
+        return stage.timeline(acts, self.timeline.duration - shift), shift
 
     def lines(self) -> list[str]:
         """Return what would play, a line each."""
@@ -55,7 +112,8 @@ class Program:
         for k, begun in enumerate(self.timeline.acts, 1):
             files = ", ".join(f"{name} {part.motion.name}" + (f" × {part.repeat}" if part.repeat > 1 else "")
                               for name, part in begun.act.parts.items())  # fmt: skip
-            said.append(f"{begun.start:8.2f} to {begun.end:8.2f} s  act {k}: {files}")
+            called = f" ({begun.act.name})" if begun.act.name else ""
+            said.append(f"{begun.start:8.2f} to {begun.end:8.2f} s  act {k}{called}: {files}")
         if self.show.sound is not None and self.sound_seconds:
             start, end = self.show.sound_start, self.show.sound_start + self.sound_seconds
             said.append(f"{start:8.2f} to {end:8.2f} s  sound: {self.show.sound.name}")
@@ -113,7 +171,7 @@ def read_program(show: Show, settings: PlaySettings, softens: bool = False, is_s
         checked = preflight(timeline.motions[name], chain, settings)
         problems += [f"{name}: {problem}" for problem in checked.problems]
         warnings += [f"{name}: {warning}" for warning in (*_left_out(name, chain, motions), *checked.warnings)]
-    return Program(show, chains, timeline, seconds, tuple(problems), tuple(warnings))
+    return Program(show, chains, timeline, seconds, tuple(problems), tuple(warnings), stage)
 
 
 def _motion(path: Path, robot: str) -> Motion:

@@ -15,7 +15,7 @@ FORMAT, VERSION = "robik-show", 1
 STOP, GO_ON = "stop", "go on"
 ENTRIES = ("format", "version", "robots", "acts", "sound", "sound_start", "others")
 OF_ROBOT = ("servos", "port", "robot")
-OF_ACT = ("start", "motions")
+OF_ACT = ("name", "start", "motions")
 OF_PART = ("motion", "range", "speed", "repeat")
 MOST = 10_000  # times that a motion is repeated
 
@@ -59,10 +59,12 @@ class Act:
     Attributes:
         parts: by the robots' names.
         start: when in the show [s]; None for as soon as the act before is over and all its robots are in place.
+        name: by which it is begun from outside; empty for none.
     """
 
     parts: Mapping[str, Part]
     start: float | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +124,9 @@ def _show(data: Any, path: Path) -> Show:
     sound = _text(data, "sound", "the show") if "sound" in data else ""
     made = {name: _performer(name, entry, path.parent) for name, entry in robots.items()}
     listed = tuple(_act(f"act {k}", entry, path.parent, made) for k, entry in enumerate(acts, 1))
+    names = [act.name for act in listed if act.name]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise FormatError(f"two acts are called {twice[0]!r}; give each a name of its own")
     if idle := [name for name in made if not any(name in act.parts for act in listed)]:
         raise FormatError(f"no act has a motion for {idle[0]}; give it one, or leave it out of the robots")
     return Show(
@@ -156,7 +161,11 @@ def _act(who: str, entry: Any, folder: Path, robots: Mapping[str, Performer]) ->
     if unknown := [name for name in motions if name not in robots]:
         raise FormatError(f"{who}: there is no robot {unknown[0]!r}; there are {', '.join(robots)}")
     start = None if entry.get("start") is None else _number(entry, "start", 0.0, who, 0.0)
-    return Act(parts={name: _part(f"{who}, {name}", one, folder) for name, one in motions.items()}, start=start)
+    return Act(
+        parts={name: _part(f"{who}, {name}", one, folder) for name, one in motions.items()},
+        start=start,
+        name=_text(entry, "name", who).strip() if "name" in entry else "",
+    )
 
 
 def _part(who: str, entry: Any, folder: Path) -> Part:

@@ -134,6 +134,8 @@ class Sound:
         self._given, self._zero = 0, 0.0  # frames; when frame 0 was asked for, by the device's clock now [s]
         self._window, self._earliest, self._is_known = -inf, inf, False
         self._first: float | None = None  # the frame at which the show begins
+        self._silent_until = -inf  # the frame before which nothing is heard
+        self._is_paused = False
         self._is_ended = False
         self._heard = time.perf_counter()
         self._source: Generator[Any, int, None] | None = None
@@ -153,14 +155,21 @@ class Sound:
         """Return whether the device still asks for frames."""
         return not self._is_ended and time.perf_counter() - self._heard < SILENT
 
-    def begin(self, moment: float) -> None:
-        """Let the show begin at a moment.
+    def begin(self, moment: float, at: float = 0.0) -> None:
+        """Let the show begin at a moment, or go on.
 
         Args:
             moment: By `time.perf_counter` [s], later than the sound that the device keeps already.
+            at: Time of the show then [s].
         """
         with self._lock:
-            self._first = (moment - self._zero - _latency()) * RATE
+            self._silent_until = (moment - self._zero - _latency()) * RATE
+            self._first, self._is_paused = self._silent_until - at * RATE, False
+
+    def pause(self) -> None:
+        """Be silent, once what the device keeps is over, until `begin`."""
+        with self._lock:
+            self._is_paused = True
 
     @property
     def began(self) -> float | None:
@@ -201,7 +210,7 @@ class Sound:
         elif abs(away := self._earliest - self._zero) > GAP:
             self._zero = self._earliest
             if self._first is not None:
-                self._first -= away * RATE
+                self._first, self._silent_until = self._first - away * RATE, self._silent_until - away * RATE
                 self.skipped += away
         else:
             self._zero += GAIN * away
@@ -210,10 +219,10 @@ class Sound:
     def _content(self, wanted: int) -> bytes:
         """Return the next frames: the sound's where it plays, silence elsewhere."""
         silence = bytes(wanted * CHANNELS * WIDTH)
-        if self._first is None:
+        if self._first is None or self._is_paused:
             return silence
         at = self._given - round(self._first + self._start * RATE)
-        before = max(0, -at, round(self._first) - self._given)  # nothing is heard before the show begins
+        before = max(0, -at, round(self._silent_until) - self._given)
         if before >= wanted or at >= self.duration * RATE:
             return silence
         content = silence[: before * CHANNELS * WIDTH] + self._read(at + before, wanted - before)

@@ -94,7 +94,7 @@ def primitive_points(shape: str, size: Sequence[float]) -> np.ndarray:
         return np.column_stack([np.tile(size[0] * rim, (2, 1)), heights])
     length = size[1] if shape == "capsule" else 0.0
     angles = np.pi * np.arange(AROUND) / (AROUND - 1)  # an even number: none on the equator
-    rings = [np.column_stack([size[0] * np.sin(a) * rim, np.full(AROUND, size[0] * np.cos(a))]) for a in angles]
-    return np.vstack(
-        [ring + np.array([0, 0, np.copysign(length / 2, np.cos(a))]) for ring, a in zip(rings, angles, strict=True)]
-    )
+    rings = np.empty((AROUND, AROUND, 3))
+    rings[..., :2] = (size[0] * np.sin(angles))[:, None, None] * rim
+    rings[..., 2] = (size[0] * np.cos(angles) + np.copysign(length / 2, np.cos(angles)))[:, None]
+    return rings.reshape(-1, 3)

@@ -24,7 +24,7 @@ from ...robik.formats.surface import Paint, Picture, Surface
 from ...robik.formats.usd.mesh import MeshReader
 from ...robik.formats.usd.paints import picture_content
 from ..long_work.steps import in_thread
-from .visuals import painted_material
+from .visuals import mesh_of, painted_material
 
 IMPORTERS = {
     ".stl": lambda path: bpy.ops.wm.stl_import(filepath=path, forward_axis="Y", up_axis="Z"),
@@ -161,16 +161,8 @@ def discard(meshes: list[Mesh]) -> None:
 
 
 def _of_triangles(name: str, vertices: np.ndarray, faces: np.ndarray) -> Mesh:
-    """Return a mesh of vertices (v, 3) and triangles (f, 3), made in bulk."""
-    mesh = bpy.data.meshes.new(name)
-    mesh.vertices.add(len(vertices))
-    mesh.vertices.foreach_set("co", vertices.ravel())
-    mesh.loops.add(faces.size)
-    mesh.loops.foreach_set("vertex_index", faces.ravel())
-    mesh.polygons.add(len(faces))
-    mesh.polygons.foreach_set("loop_start", np.arange(0, faces.size, 3, dtype=np.int32))
-    mesh.update(calc_edges=True)
-    return mesh
+    """Return a mesh of vertices (v, 3) and triangles (f, 3)."""
+    return mesh_of(name, vertices, faces.ravel(), np.arange(0, faces.size, 3))
 
 
 def _by_blender(path: Path) -> Mesh:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
 import bmesh
 import bpy
+import numpy as np
 from bpy.types import Material, Mesh
 from mathutils import Matrix
 
@@ -15,28 +20,70 @@ PLACEHOLDER = 0.02  # edge of the cube that stands for a missing mesh [m]
 
 def primitive(visual: Visual) -> Mesh:
     """Return a box, cylinder, capsule or sphere in its true size."""
-    mesh = bpy.data.meshes.new(visual.shape)
-    shape = bmesh.new()
-    try:
+    if visual.shape in ("sphere", "capsule"):
+        points, corners, begins = _ball()
+        apart = visual.size[1] if visual.shape == "capsule" else 0.0
+        halves = np.outer(np.where(points[:, 2] > 0, 0.5, -0.5), (0.0, 0.0, apart))
+        mesh = mesh_of(visual.shape, visual.size[0] * points + halves, corners, begins)
+        mesh.polygons.foreach_set("use_smooth", np.ones(len(begins), dtype=bool))
+        return mesh
+    with _shape() as shape:
         if visual.shape == "box":
             bmesh.ops.create_cube(shape, size=1.0, matrix=Matrix.Diagonal((*visual.size, 1.0)))
-        elif visual.shape == "cylinder":
+        else:
             radius, length = visual.size
             bmesh.ops.create_cone(
                 shape, cap_ends=True, cap_tris=False, segments=SEGMENTS, radius1=radius, radius2=radius, depth=length
             )
-        else:
-            # An odd number of rings leaves a band across the equator: pulled apart, it is the capsule's cylinder.
-            bmesh.ops.create_uvsphere(shape, u_segments=SEGMENTS, v_segments=SEGMENTS - 1, radius=visual.size[0])
-            if visual.shape == "capsule":
-                for vertex in shape.verts:
-                    vertex.co.z += visual.size[1] / 2 if vertex.co.z > 0 else -visual.size[1] / 2
         for face in shape.faces:
-            face.smooth = visual.shape in ("sphere", "capsule") or (len(face.verts) == 4 and visual.shape == "cylinder")
+            face.smooth = len(face.verts) == 4 and visual.shape == "cylinder"
+        mesh = bpy.data.meshes.new(visual.shape)
         shape.to_mesh(mesh)
+    return mesh
+
+
+def mesh_of(name: str, points: np.ndarray, corners: np.ndarray, begins: np.ndarray) -> Mesh:
+    """Return a mesh made in bulk.
+
+    Args:
+        name: Its name.
+        points: Its vertices (v, 3) [m].
+        corners: The vertices of its faces, one face after the other (c,).
+        begins: Where each face begins among them (f,).
+    """
+    mesh = bpy.data.meshes.new(name)
+    mesh.vertices.add(len(points))
+    mesh.vertices.foreach_set("co", np.asarray(points, dtype=np.float32).ravel())
+    mesh.loops.add(len(corners))
+    mesh.loops.foreach_set("vertex_index", np.asarray(corners, dtype=np.int32))
+    mesh.polygons.add(len(begins))
+    mesh.polygons.foreach_set("loop_start", np.asarray(begins, dtype=np.int32))
+    mesh.update(calc_edges=True)
+    return mesh
+
+
+@cache
+def _ball() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a ball of radius 1, for `mesh_of`; Blender takes long to make one.
+
+    An odd number of rings leaves a band across the equator: pulled apart, it is the capsule's cylinder.
+    """
+    with _shape() as shape:
+        bmesh.ops.create_uvsphere(shape, u_segments=SEGMENTS, v_segments=SEGMENTS - 1, radius=1.0)
+        shape.verts.index_update()
+        faces = [[vertex.index for vertex in face.verts] for face in shape.faces]
+        points = np.array([vertex.co for vertex in shape.verts])
+    begins = np.cumsum([0, *map(len, faces[:-1])])
+    return points, np.concatenate(faces), begins
+
+
+@contextmanager
+def _shape() -> Iterator[bmesh.types.BMesh]:
+    shape = bmesh.new()
+    try:
+        yield shape
     finally:
         shape.free()
-    return mesh
 
 
 def placeholder(name: str) -> Mesh:

@@ -40,7 +40,7 @@ BEAT = 0.03  # [s] between turns of Blender's main loop that the player hears of
 
 _player: Player | None = None
 _leaving: Player | None = None  # which may still slow down
-_first = 0.0  # the frame that is played first
+_first: float | None = None  # the frame that is played first; None where the playhead goes by itself
 _rests_until = 0.0  # when the playhead may move again: showing a frame may take a share of the time, not all of it
 _led = ""  # the name of the robot whose sliders the servos follow live; undoing makes new objects
 _goals: LiveGoals | None = None  # of the sliders that the servos follow live
@@ -252,8 +252,8 @@ def tick(scene: Scene) -> None:
     if _player.status.state is PlayState.LIVE:
         is_led = leader.player() is None or leader.leads()  # else they stand, and come back slowly
         _player.aim(_slider_wishes(_player, bpy.data.objects.get(_led)) if _is_held and is_led else None)
-    if _player.status.state is PlayState.PLAYING:
-        _move_playhead(scene, _player.status.at)
+    if _player.status.state is PlayState.PLAYING and _first is not None:
+        _move_playhead(scene, _first, _player.status.at)
     with suppress(RobikError):  # without a robot, or before the servos said where they are, there is nothing to show
         if scene.robik.playing.mirror and leader.player() is None and not _player.status.state.is_moving:
             show_real_pose(scene)
@@ -272,13 +272,13 @@ def _show_ghost(scene: Scene) -> None:
         ghost.hide()
 
 
-def play_from(first: float) -> None:
-    """Let the playhead go along with what is played, from this frame on."""
+def play_from(first: float | None) -> None:
+    """Let the playhead go along with what is played, from this frame on; None lets it go by itself."""
     global _first, _rests_until
     _first, _rests_until = first, 0.0
 
 
-def _move_playhead(scene: Scene, seconds: float) -> None:
+def _move_playhead(scene: Scene, first: float, seconds: float) -> None:
     """Show the frame that is played so many seconds after the first.
 
     Where showing one is slow, only so often that most time is left.
@@ -288,7 +288,7 @@ def _move_playhead(scene: Scene, seconds: float) -> None:
     if began < _rests_until:
         return
     rate = scene.robik.playing.speed * scene.render.fps / scene.render.fps_base
-    frame = round(_first + seconds * rate)
+    frame = round(first + seconds * rate)
     if frame != scene.frame_current:
         scene.frame_set(frame)
         now = monotonic()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 from bl_ext.user_default.robik.robik import program
 
 from tests.blender import installed, scenes
-from tools.extension import ADD_ON, CACHE, CHECKOUT, TOOLS, Target, build
+from tools.extension import CHECKOUT, Target, build
 
 RESOURCES = Path(os.environ["BLENDER_USER_RESOURCES"])
 PACKAGES = RESOURCES / f"extensions/.local/lib/python{Target.here().python}/site-packages"
@@ -165,23 +164,13 @@ def test_the_manual_is_a_page_of_the_extension(name: str, page: str) -> None:
 
 def test_a_newer_zip_replaces_the_library(tmp_path: Path) -> None:
     """Also one of the same version, and in the running session, not only after Blender's next start."""
-    newer = tmp_path / "checkout"
-    for name in (*ADD_ON, *TOOLS, "tools/__init__.py", "docs", "blender_manifest.toml", "requirements"):
-        source = CHECKOUT / name
-        place = newer / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, place, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, place)
-    with open(newer / "robik" / "__init__.py", "a", encoding="utf-8") as file:
-        file.write("MARK = 'newer'\n")
-    for name in ("wheels", "compiled"):
-        shutil.copytree(CACHE / name, newer / ".cache" / name, copy_function=os.symlink)
-    subprocess.run([sys.executable, "-m", "tools.extension", "--python", Target.here().python], cwd=newer, check=True)
-    [archive] = (newer / "dist").glob("*.zip")
+    older, newer = build(Target.here()), tmp_path / "newer.zip"
+    with ZipFile(older) as before, ZipFile(newer, "w") as after:
+        for entry in before.infolist():
+            marked = b"MARK = 'newer'\n" if entry.filename == "robik/__init__.py" else b""
+            after.writestr(entry.filename, before.read(entry) + marked)
 
-    session = subprocess.run([sys.executable, "-c", UPGRADE, archive], cwd=CHECKOUT, capture_output=True, text=True)
+    session = subprocess.run([sys.executable, "-c", UPGRADE, newer], cwd=CHECKOUT, capture_output=True, text=True)
 
     assert session.returncode == 0, session.stderr
     assert "in this session: newer" in session.stdout

@@ -183,6 +183,10 @@ def test_primitives_have_their_size(shape: str, size: tuple, extent: tuple) -> N
     corners = np.array([v.co for v in mesh.vertices])
     assert np.ptp(corners, axis=0) == pytest.approx(extent, rel=0.01)
     assert np.abs(corners.max(axis=0) + corners.min(axis=0)).max() < 1e-6
+    assert not mesh.validate(), "nothing had to be mended"
+    assert len(mesh.vertices) - len(mesh.edges) + len(mesh.polygons) == 2, "a closed surface"
+    assert all(face.normal.dot(face.center) > 0 for face in mesh.polygons), "seen from outside"
+    assert [face.use_smooth for face in mesh.polygons].count(False) == {"box": 6, "cylinder": 2}.get(shape, 0)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from robik.clips.clip import TargetClip, Track
 from robik.clips.support import margins
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
-from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism import Mechanism
+from robik.mechanism.orientations import quaternion_matrices
 from robik.motions import Motion, Report
 from robik.objectives.settings import Settings
 from robik.retarget.retarget import retarget

@@ -14,7 +14,7 @@ from robik import robots
 from robik.clips.clip import TargetClip, Track
 from robik.ik.solver import Solver
 from robik.ik.sqp import STALLED
-from robik.kinematics.rotations import quaternion_matrices
+from robik.mechanism.orientations import quaternion_matrices
 from robik.objectives.settings import Settings
 from robik.retarget.retarget import retarget
 from tests.ik.hostile import Reachable, hostile_clip

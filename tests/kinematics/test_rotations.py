@@ -7,7 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robik.jit import kernel
-from robik.kinematics.rotations import between, half_turn, matrix_to_quaternion, product, quaternion_matrices, turned
+from robik.kinematics.rotations import between, half_turn, matrix_to_quaternion, product, turned
+from robik.mechanism.orientations import quaternion_matrices
 
 ANGLES = [0.0, 1e-13, 1e-7, 1e-4, 0.3, 1.5, 3.0, np.pi - 1e-6]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections import deque
 from pathlib import Path
 
@@ -10,12 +9,13 @@ import mujoco
 import numpy as np
 import pytest
 
-from robik import program, robots
+from robik import robots
 from robik.errors import ClipError, FormatError
 from robik.formats import import_robot
 from robik.mechanism import Mechanism
 from robik.motions import BaseTrack, Companions, Motion, load_motion, save_motion
 from robik.motions.resampling import resampled
+from tests import shell
 from tests.contacts.test_legs import biped
 from tests.motions.test_exchange import swinging
 
@@ -165,11 +165,8 @@ def test_folders_that_hold_something_else_are_left_alone(tmp_path: Path) -> None
 
 
 def test_the_command_writes_and_reads_folders(tmp_path: Path) -> None:
-    def run(*words: str) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            program.command("cli", *words), cwd=tmp_path, env=program.environment(), capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
+    def run(*words: str) -> shell.Done:
+        return shell.robik(tmp_path, *words)
 
     walker = robots.load("walker")
     times, rest = np.arange(20) / 60, np.array([0.0] * len(walker.actuators))

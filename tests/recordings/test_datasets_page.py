@@ -13,6 +13,7 @@ import pytest
 
 from robik import program
 from tests.recordings.bvh_text import bvh_text
+from tests.shell import robik
 from tests.skeleton.conventions import skeleton
 from tests.skeleton.test_fit import walking
 
@@ -39,9 +40,7 @@ def test_the_ten_lines_make_training_files(fresh: Path) -> None:
     own = [shlex.split(line)[1:] for line in lines if line.startswith("robik ")]
     assert len(own) == 3
     for words in own:
-        done = subprocess.run(
-            program.command("cli", *words), cwd=fresh, env=program.environment(), capture_output=True, text=True
-        )
+        done = robik(fresh, *words)
         assert done.returncode == 0, done.stderr
     assert (fresh / "mjlab/table.html").is_file()
     for folder in ("mjlab", "holosoma"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 
 import robik
-from robik import program
 from robik.clips.support import thin_feet
 from robik.errors import ClipError
 from robik.formats import save_robot
@@ -21,6 +19,8 @@ from robik.recordings.retargeting import retarget_recording
 from robik.retarget.baking import BakeSettings, Balance
 from robik.skeleton.mapping_file import load_rows, save_rows
 from tests.recordings.bvh_text import bvh_text
+from tests.shell import Done, robik_apart
+from tests.shell import robik as robik_here
 from tests.skeleton.conventions import skeleton
 from tests.skeleton.test_fit import walking
 
@@ -37,9 +37,8 @@ def walker() -> Mechanism:
     return robik.load("walker")
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    command, own = program.command("cli", "retarget", *arguments), program.environment()
-    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
+def run(folder: Path, *arguments: str) -> Done:
+    return robik_here(folder, "retarget", *arguments)
 
 
 def test_a_walk_is_followed(folder: Path, walker: Mechanism) -> None:
@@ -77,13 +76,15 @@ def test_soles_that_cannot_stand_alone_are_said(
     retarget_recording(walker, folder / "lafan1.bvh", end=0.1)
     assert not caplog.records
     save_robot(blades, folder / "blades.robik.json")
-    done = run(folder, "blades.robik.json", "lafan1.bvh", "-o", "blades.csv", "--end", "0.1")
+    done = robik_apart(folder, "retarget", "blades.robik.json", "lafan1.bvh", "-o", "blades.csv", "--end", "0.1")
     assert done.returncode == 0
     assert done.stderr.count("cannot stand on one of them alone") == 1
 
 
 def test_the_command_gives_the_same_to_the_last_bit(folder: Path, walker: Mechanism) -> None:
-    done = run(folder, "walker", "lafan1.bvh", "-o", "walk.csv", "--report", "r.json", "--save-mapping", "m.json")
+    """In a process of its own."""
+    words = "walker", "lafan1.bvh", "-o", "walk.csv", "--report", "r.json", "--save-mapping", "m.json"
+    done = robik_apart(folder, "retarget", *words)
     assert (done.returncode, done.stderr) == (0, "")
     assert "foot_l follows LeftFoot" in done.stdout
     found = retarget_recording(walker, folder / "lafan1.bvh")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from robik import program, robots
+from robik import robots
 from robik.errors import ClipError
 from robik.formats import import_robot, save_robot
 from robik.kinematics.forward import ForwardKinematics
@@ -20,6 +19,7 @@ from robik.motions import BaseTrack, Motion, load_motion, save_motion
 from robik.motions.curves import rates_of
 from robik.retarget.posing import posed
 from robik.retarget.transfer import transfer
+from tests import shell
 
 LINKAGE = ("toe_", "crank", "closedloop")  # names of rods and cranks begin so
 
@@ -262,9 +262,8 @@ def test_the_command(tmp_path: Path, looped: Mechanism, serial: Mechanism) -> No
         save_robot(bare, tmp_path / f"{name}.robik.json")
     save_motion(swinging(looped, 5), tmp_path / "m.csv")
 
-    def run(*arguments: str) -> subprocess.CompletedProcess:
-        command, own = program.command("cli", "transfer", *arguments), program.environment()
-        return subprocess.run(command, cwd=tmp_path, env=own, capture_output=True, text=True, check=False)
+    def run(*arguments: str) -> shell.Done:
+        return shell.robik(tmp_path, "transfer", *arguments)
 
     done = run("looped.robik.json", "serial.robik.json", "m.csv", "-o", "s.csv")
     assert (done.returncode, done.stderr) == (0, "")

@@ -93,6 +93,16 @@ for brand in ("", "feetech", "dynamixel"):
     assert done.stdout.splitlines() == ["[]", "['serial']", "['dynamixel_sdk', 'serial']"]
 
 
+def test_what_takes_long_to_import_is_not_waited_for_before_servos_play() -> None:
+    code = """
+import sys
+import robik.motions, robik.servo.command, robik.servo.player
+print(sorted({"numba", "scipy"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=CHECKOUT)
+    assert done.stdout == "[]\n"
+
+
 def test_nobody_but_the_brand_names_its_registers() -> None:
     played = [MODELS[name] for name in DYNAMIXEL.playable]
     registers = {re.sub(r"_\d+$", "", item.name) for model in played for item in model.items}

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import sys
 import time
 import wave
@@ -221,6 +222,74 @@ def test_without_the_package_one_sentence_and_all_of_the_motions(stage, monkeypa
 
 
 # stops
+
+
+def test_a_pause_stands_and_goes_on_together(stage, playing) -> None:
+    playing.press(" ")
+    until(lambda: all(np.ptp(robot.goals()[1][-30:]) == 0.0 for robot in stage.robots.values()))
+    paused = [robot.goals()[1][-1] for robot in stage.robots.values()]
+    assert max(paused) < END - 0.5
+    assert abs(paused[0] - paused[1]) < 0.05 * SPEED
+    time.sleep(3.0)
+    assert [robot.goals()[1][-1] for robot in stage.robots.values()] == paused
+    playing.press(" ")
+    until(lambda: all(robot.goals()[1][-1] > at + 0.2 for robot, at in zip(stage.robots.values(), paused, strict=True)))
+    code, printed = playing.end()
+    assert code == 0, printed
+    worst = [float(found) for found in re.findall(r"([\d.]+) ms off the show's clock at worst", printed)]
+    assert len(worst) == 2
+    assert max(worst) < 200.0, "what the pause took does not count"
+    starts = []
+    for robot, at in zip(stage.robots.values(), paused, strict=True):
+        times, values = robot.goals()
+        assert values[-1] == pytest.approx(END, abs=0.01)
+        assert np.abs(np.diff(values)).max() < 0.1 * SPEED
+        starts.append(times[np.argmax(values > at + 0.2)])
+    assert abs(starts[0] - starts[1]) < 0.05
+
+
+BOTH = {"ann": "ramp.csv", "bob": "ramp.csv"}
+BOW = {"ann": "bow.csv", "bob": "bow.csv"}
+
+
+@pytest.mark.parametrize("by", ["key", "message"])
+def test_another_act_is_begun_from_a_stand_and_the_show_goes_on_from_there(stage, by) -> None:
+    acts = [{"motions": BOTH}, {"name": "bow", "motions": BOW}, {"name": "last", "motions": {"ann": "bow.csv"}}]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as desk:
+        desk.bind(("127.0.0.1", 0))
+        port = desk.getsockname()[1]  # free for a moment
+    with running("show", stage.write(acts=acts), *FAST, "--osc", port) as terminal:
+        stage.until_playing()
+        if by == "key":
+            terminal.press("n")
+        else:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as desk:
+                for packet in (
+                    b"\0\1",
+                    b"/robik/act\0\0,s\0\0who\0",
+                    b"/robik/no\0\0\0",
+                    b"/robik/next\0,f\0\0\0\0\0\0",
+                ):
+                    desk.sendto(packet, ("127.0.0.1", port))
+                time.sleep(0.5)
+                assert all(robot.is_playing for robot in stage.robots.values())
+                desk.sendto(b"/robik/act\0\0,s\0\0bow\0", ("127.0.0.1", port))
+        code, printed = terminal.end()
+    assert code == 0, printed
+    bows = {}
+    for name, robot in stage.robots.items():
+        values = robot.goals()[1]
+        assert values.max() < END - 0.3
+        assert np.abs(np.diff(values)).max() < 3.0 * 0.05
+        below = values < START + 0.2
+        bows[name] = int((np.diff(below.astype(int)) == 1).sum()) - 2  # it came to the start, back there, and from bows
+        assert values[-1] == pytest.approx(START, abs=0.01)
+        assert robot.torque == {1.0}
+    assert bows == {"ann": 2, "bob": 1}
+    if by == "message":
+        assert "warning: there is no act 'who'; there are 1, bow, last" in printed
+        assert "warning: OSC: /robik/no is not known; there are /robik/stop, /robik/pause" in printed
+        assert printed.count("warning: OSC") == 2
 
 
 @pytest.mark.parametrize(("press", "torque"), [("escape", {1.0}), ("signal", {1.0}), ("torque off", {0.0})])

@@ -146,3 +146,23 @@ def test_ways_between_acts_are_within_the_limits_at_the_servos(stage) -> None:
     assert np.abs(changes).max() / seconds**2 <= ACCELERATION + 2.0 / COUNTS_PER_RAD / seconds**2
     assert np.abs(changes).max() / seconds**2 > 0.4 * ACCELERATION  # it is no crawl either
     assert since[-1] == pytest.approx(motion.times[-1], abs=2 * PERIOD)
+
+
+@pytest.mark.parametrize("late", [0.0, 0.04])
+def test_who_joins_from_a_stand_is_soon_in_time_and_never_faster_than_asked(stage, late) -> None:
+    """The motion begins at 1 rad/s; the clock says so `late`, as frames do."""
+    times = np.arange(0.0, 5.0 + 1e-9, 1 / 60)
+    motion = Motion(times=times, actuators=NAMES, values=np.column_stack([times - 2.0, 0.5 * times - 1.0]))
+    begin = stage.time.now + 8.0
+    stage.time.at(begin + late, lambda: stage.wishes.show.set(begin))
+    stage.session.perform(Along(motion, CHAIN), 0.0, 0.25)
+    since, values = played(stage, begin)
+    found = behind(since, values, motion)
+    assert 0.15 < found[(since > 0.1) & (since < 1.0)].max() < 0.3 + late
+    assert np.abs(found[(since > 3.0) & (since < 4.0)]).max() < 5e-3
+    speeds = np.diff(values[:, 0]) / PERIOD
+    assert speeds.max() <= 1.25 + 1.0 / COUNTS_PER_RAD / PERIOD
+    wide = 5  # goals: over them, a count is little
+    changes = values[2 * wide :] - 2 * values[wide:-wide] + values[: -2 * wide]
+    is_before_the_end = since[: len(changes)] < 4.0
+    assert np.abs(changes[is_before_the_end]).max() / (wide * PERIOD) ** 2 < 1.0 / 0.4 + 1.0  # as a soft stop

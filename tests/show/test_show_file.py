@@ -19,7 +19,7 @@ GOOD = {
     "others": "go on",
     "acts": [
         {"motions": {"ann": "wave.csv", "bob": {"motion": "bow.csv", "range": [1, 2.5], "speed": 2, "repeat": 3}}},
-        {"start": 12, "motions": {"ann": "bow.csv"}},
+        {"name": " bow ", "start": 12, "motions": {"ann": "bow.csv"}},
     ],
 }
 
@@ -35,7 +35,7 @@ def test_a_show_and_what_is_left_out_of_it(tmp_path) -> None:
     assert list(show.robots) == ["ann", "bob"]
     assert (show.robots["ann"].servos, show.robots["ann"].port) == (tmp_path / "a.servos.json", "/dev/a")
     assert (show.sound, show.sound_start, show.goes_on) == (tmp_path / "song.wav", -1.5, True)
-    assert [act.start for act in show.acts] == [None, 12.0]
+    assert [(act.start, act.name) for act in show.acts] == [(None, ""), (12.0, "bow")]
     bow = show.acts[0].parts["bob"]
     assert (bow.motion, bow.range, bow.speed, bow.repeat) == (tmp_path / "bow.csv", (1.0, 2.5), 2.0, 3)
     wave = show.acts[0].parts["ann"]
@@ -70,9 +70,11 @@ WRONG = [
     (changed("robots", "cat", to={"servos": "c.json", "port": "c"}), "no act has a motion for cat"),
     (changed("robots", " ", to={"servos": "c.json", "port": "c"}), "' ' is no name for a robot"),
     (changed("acts", to=[]), '"acts" must be a list with an act or more'),
-    (changed("acts", 0, to="wave.csv"), "act 1 must be an object with start, motions, not 'wave.csv'"),
+    (changed("acts", 0, to="wave.csv"), "act 1 must be an object with name, start, motions, not 'wave.csv'"),
     (changed("acts", 1, "motions", to={}), 'act 2: "motions" must be an object'),
     (changed("acts", 1, "motions", to={"eve": "wave.csv"}), "act 2: there is no robot 'eve'; there are ann, bob"),
+    (changed("acts", 1, "name", to=""), 'act 2: "name" must be a text'),
+    (changed("acts", to=[GOOD["acts"][0], *GOOD["acts"][1:] * 2]), "two acts are called 'bow'; give each a name"),
     (changed("acts", 1, "start", to=-1), 'act 2: "start" must be a number of at least 0, not -1'),
     (changed("acts", 1, "start", to=True), 'act 2: "start" must be a number'),
     (changed("acts", 1, "start", to=float("nan")), 'act 2: "start" must be a number'),

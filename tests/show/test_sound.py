@@ -178,3 +178,23 @@ def test_files_that_are_no_sound(tmp_path, name, content, sentence) -> None:
 
 def test_seconds_of_a_file(song) -> None:
     assert seconds_of(song) == pytest.approx(SECONDS)
+
+
+def test_after_a_pause_it_goes_on_where_the_show_does(monkeypatch, song) -> None:
+    it, device = opened(monkeypatch, song)
+    device.go(2.0)
+    it.begin(device.now + 0.5)
+    device.go(1.5)
+    it.pause()
+    paused = len(device.values)
+    device.go(5.0)
+    assert not device.values[paused:].any()
+    it.begin(moment := device.now + 0.6, 0.8)
+    assert it.began == pytest.approx(moment - 0.8)
+    device.go(SECONDS + 1.0)
+    values = device.values[paused:]
+    first = int(np.argmax(values != 0))
+    left = HEARD[round(0.8 * RATE) :]
+    assert (values[first : first + len(left)] == left).all()
+    assert not values[first + len(left) :].any()
+    assert 100.0 + (paused + first) / RATE == pytest.approx(moment, abs=1e-3)
