@@ -18,8 +18,8 @@ from robik.bench.cases import BALANCED, BOXER, DANCER, Case
 from robik.bench.clips import dance_clip
 from robik.bench.walking import walk_clip
 from robik.clips.clip import TargetClip
+from robik.mechanism.motor_limits import DEFAULT_SPEED
 from robik.motions import Motion
-from robik.objectives.settings import DEFAULT_SPEED
 from robik.recordings.recording import load_recording
 from robik.recordings.retargeting import retarget_recording
 from robik.retarget.retarget import retarget

@@ -8,6 +8,7 @@ from bpy.types import Context, Object, PropertyGroup, Scene, UILayout, UIList
 from ...robik.retarget.shortfall import millimetres
 from ...scene.bake import follow
 from ...scene.bake.bakes import in_use
+from ...scene.bake.request import why_frame_by_frame
 from ...scene.character.sampling import ends
 from ...scene.long_work.steps import compiling_problem
 from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
@@ -33,12 +34,7 @@ class ROBIK_PT_bake(TabPanel):
         layout.prop(bake, "speed", slider=True)
         layout.prop(bake, "enforce_velocity")
         layout.prop(bake, "soften")
-        layout.prop(bake, "look_ahead")
-        if bake.look_ahead:
-            column = layout.column(align=True)
-            column.prop(bake, "acceleration")
-            column.prop(bake, "jerk")
-            layout.prop(bake, "cyclic")
+        _draw_look_ahead(layout, root, bake)
         if result.frames and (bake.enforce_velocity or bake.soften):
             _draw_cost(layout, result)
         layout.prop(bake, "example")
@@ -59,6 +55,21 @@ class ROBIK_PT_bake(TabPanel):
             line(layout, problem, "INFO")
         elif robot.follow.on and (beyond := _beyond_live(root)):
             line(layout, beyond, "INFO")
+
+
+def _draw_look_ahead(layout: UILayout, root: Object, bake: PropertyGroup) -> None:
+    """Draw whether all frames are solved at once, within which limits, and why that cannot be."""
+    layout.prop(bake, "look_ahead")
+    if not bake.look_ahead:
+        return
+    column = layout.column(align=True)
+    column.prop(bake, "acceleration")
+    column.prop(bake, "jerk")
+    if why := why_frame_by_frame(root):
+        line(layout, f"Frame by frame: {why}", "INFO")
+    elif not (bake.acceleration and bake.jerk):
+        line(layout, "0: as the motors'", "INFO")
+    layout.prop(bake, "cyclic")
 
 
 def _beyond_live(root: Object) -> str:

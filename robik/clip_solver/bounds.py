@@ -14,7 +14,7 @@ import numpy as np
 from ..ik.solver import Solver
 from ..kinematics.blocks import blocks
 from ..mechanism.constraints import HINGE
-from ..objectives.settings import motor_limits
+from ..mechanism.motor_limits import motor_limits
 
 ORDERS = ("speed", "acceleration", "jerk")
 STILL = 2  # frames at rest that a jerk sees beyond an end

@@ -33,6 +33,8 @@ PRICED = 2.0  # times the largest multiplier is what a violation is priced by
 BENT = 1e-6  # of limits: a step that is further beyond bounds than to first order is corrected
 SLIGHT = 1.0  # likewise: what is beyond bounds by less is bent, not far away
 DEAR = 10.0  # price of a violation, by the objective, where bounds cannot be kept
+SETTLINGS = 4  # rounds in which what no bound is on settles, frame by frame
+SHORTEST = 6  # halvings of its steps
 RETURNS = 2  # tries to come back into bounds by the shortest steps
 
 
@@ -116,6 +118,7 @@ class Improver:
             if not moved:
                 break
         self._come_back()
+        self._settle()
 
     def _spans(self, model: Model, quadratic: Quadratic, values: np.ndarray, multipliers: Multipliers) -> Spans:
         """Return the runs of frames that have something to gain, or are beyond bounds."""
@@ -236,6 +239,44 @@ class Improver:
         back = ~self._mine(spans, found)
         frames.q[back] = before[back]
         return found, q
+
+    def _settle(self) -> None:
+        """Move what no bound is on, such as a floating base, to where each frame has it best beside its neighbours.
+
+        A step to first order does not see coming that a sole meets the ground: steps that are not judged by the
+        objective, and those with little to gain in sum, left bases up and down from frame to frame by 12 mm. Bounds
+        over time are not touched. Every other frame moves at once.
+        """
+        for _ in range(SETTLINGS):
+            moved = [self._settle_every_other(first) for first in (0, 1)]
+            if not any(moved):
+                return
+
+    def _settle_every_other(self, first: int) -> bool:
+        """Settle every other frame from the first on; returns whether any has moved by more than next to nothing."""
+        model, previous = self.model(), self._frames.previous
+        local = unbounded(model)
+        moves = self._may & local.any(axis=1)
+        moves[1 - first :: 2] = False
+        spans = Spans(moves, previous, self._orders, True)
+        if not spans.count:
+            return False
+        dz = np.zeros(local.shape)
+        quadratic = Quadratic.of(model, previous, local)
+        quadratic.complete(dz, np.flatnonzero(moves))
+        most = (np.abs(dz) / self._radius()[np.asarray(model.independent)]).max(axis=1)
+        dz /= np.maximum(most, 1.0)[:, None]
+        merit = spans.tied_sums(np.asarray(model.value)) + self._price * self._excess(
+            spans, self._frames.q[:, self._bounds.at]
+        )
+        open_, moved = spans.sums(quadratic.decrease(dz)) > self._nothing / len(moves), False
+        scale = np.ones(spans.count)
+        for _ in range(SHORTEST):
+            if not open_.any():
+                break
+            found, _ = self._try(model, dz, scale, spans, open_, merit * (1.0 - 1e-12))
+            moved, open_, scale = moved or bool(found.any()), open_ & ~found, 0.5 * scale
+        return moved
 
     def _come_back(self) -> None:
         """Move the frames into their bounds by the shortest steps, where dependent motors are beyond them by little."""

@@ -83,13 +83,7 @@ def add_following(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="keep the robot's bodies out of each other (the default; needs the extra 'physics')",
     )
-    parser.add_argument(
-        "--look-ahead", action="store_true", help="solve all frames at once: the motors slow down before they must"
-    )
-    parser.add_argument(
-        "--acceleration", type=float, metavar="RAD/S²", default=0.0, help="of every motor, looking ahead"
-    )
-    parser.add_argument("--jerk", type=float, metavar="RAD/S³", default=0.0, help="of every motor, looking ahead")
+    _add_look_ahead(parser)
     parser.add_argument(
         "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
     )
@@ -99,6 +93,22 @@ def add_following(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; the recording's if left out")
     parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints in OUT")
     add_header(parser)
+
+
+def _add_look_ahead(parser: argparse.ArgumentParser) -> None:
+    """Declare whether all frames are solved at once, and the limits that are kept then."""
+    parser.add_argument(
+        "--look-ahead",
+        action=argparse.BooleanOptionalAction,
+        help="solve all frames at once: the motors slow down before they must (the default where speeds are kept)",
+    )
+    for name, unit, usual in (
+        ("acceleration", "RAD/S²", "speed in 0.05 s"),
+        ("jerk", "RAD/S³", "acceleration in 0.02 s"),
+    ):
+        parser.add_argument(
+            f"--{name}", type=float, metavar=unit, default=0.0, help=f"each motor's largest; by itself, its {usual}"
+        )
 
 
 def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
@@ -116,8 +126,13 @@ def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
     limits = {"acceleration": options.acceleration, "jerk": options.jerk}
     for name, limit in limits.items():
         if not 0.0 <= limit < inf:
-            raise ClipError(f"--{name} is a positive number, or 0 for any, not {limit:g}")
-    look_ahead = options.look_ahead or any(limits.values())
+            raise ClipError(f"--{name} is a positive number, or 0 for as the motors', not {limit:g}")
+    if options.look_ahead is False and any(limits.values()):
+        raise ClipError("--acceleration and --jerk are kept by looking ahead; leave --no-look-ahead out")
+    slow_down = getattr(options, "slow_down", False)
+    if slow_down and (options.look_ahead or any(limits.values())):
+        raise ClipError("--slow-down keeps limits by more time, --look-ahead by another way; give one of them")
+    look_ahead = not slow_down if options.look_ahead is None else options.look_ahead
     return {"keep_apart": options.keep_apart, "look_ahead": look_ahead, **limits}
 
 

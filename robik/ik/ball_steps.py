@@ -17,8 +17,9 @@ from ..kinematics.kernels import close, forward_kinematics
 from ..mechanism.ball_limits import tip_distance
 from ..mechanism.constraints import joint_matrices
 from ..mechanism.model import Mechanism
+from ..mechanism.motor_limits import speed_limit
 from ..mechanism.topology import Topology
-from ..objectives.settings import Settings, speed_limit
+from ..objectives.settings import Settings
 
 KEPT = 1.0 - 1e-6  # of the speed: the loops are closed to rounding, no further
 

@@ -16,11 +16,12 @@ from ..kinematics.frames import anchor
 from ..kinematics.passive import passive_values
 from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
+from ..mechanism.motor_limits import speed_limit
 from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.topology import limited_topology
 from ..objectives.objective import Objective
 from ..objectives.registry import ObjectiveTables, fill, hold, new_tables, over_time
-from ..objectives.settings import Settings, speed_limit
+from ..objectives.settings import Settings
 from .ball_steps import held_balls, new_ball_steps
 from .memory import Output, States, forget, new_memory, new_output
 from .sequence import solve_frames

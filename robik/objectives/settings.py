@@ -13,16 +13,9 @@ import numpy as np
 from ..errors import ClipError, FormatError, RobikError
 from ..files import is_number, read_json
 from ..mechanism.model import Mechanism
-from ..mechanism.parts import Joint
 from ..mechanism.pose import Vector
 from .objective import Objective
 from .weights import Weights, checked_weights
-
-DEFAULT_SPEED = (
-    20.0  # of a motor whose speed no file names [rad/s], or the robot's extents in a second: 0.17 rad in 1/120 s
-)
-FASTEST = 23.0  # of a motor between two limits, whatever its file names [rad/s], likewise: 0.19 rad in 1/120 s
-
 
 CONTACTS = ("hold", "ignore")  # what a frame in contact can do
 
@@ -231,45 +224,6 @@ class Settings:
             ClipError: A weight that is none of its kind's.
         """
         return item.weight_from(self.objectives[item.key], item.key) if item.key in self.objectives else item.WEIGHT
-
-
-def speed_limit(joint: Joint, coordinate: str, extent: float) -> float:
-    """Return the speed limit of a motor: `DEFAULT_SPEED` where the robot's file names none.
-
-    Files name placeholders, such as 100 rad/s for a knee. Between two limits no motor turns faster than `FASTEST`.
-
-    Args:
-        joint: With a motor.
-        coordinate: The name of one of its motions.
-        extent: Of the robot [m].
-
-    Returns:
-        Speed [rad/s or m/s].
-    """
-    motion = joint.coordinate_names.index(coordinate)
-    size = extent if joint.coordinate_units[motion] == "m" else 1.0
-    if not isfinite(joint.velocity_limit):
-        return DEFAULT_SPEED * size
-    lower, upper = joint.limits[motion]
-    return min(joint.velocity_limit, FASTEST * size) if isfinite(upper - lower) else joint.velocity_limit
-
-
-def motor_limits(mechanism: Mechanism, limit: float | Mapping[str, float] | None) -> dict[str, float]:
-    """Return the limit of each actuator that has one [rad or m, per s² or s³].
-
-    Args:
-        mechanism: The robot.
-        limit: As `Settings.acceleration_limit` and `Settings.jerk_limit` have it.
-
-    Returns:
-        Limit by actuator [rad or m, per s² or s³].
-    """
-    if limit is None:
-        return {}
-    if isinstance(limit, Mapping):
-        return dict(limit)
-    units = zip(mechanism.actuators, mechanism.actuator_units, strict=True)
-    return {name: limit * (mechanism.extent if unit == "m" else 1.0) for name, unit in units}
 
 
 def load_settings(path: str | Path) -> Settings:

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
+
+from ..clip_solver.bounds import differences
+from ..clip_solver.program import solved_program
+
+WIDER = 1.0, 1.0005, 1.01, 1.1, 1.5, 3.0, 10.0, 100.0, 1e4  # times as far limits go, where they leave no way
+ROUNDING = 1e-6  # of a limit: less beyond it is none
+NEAR = 1e-10  # [rad² or m²]: accuracy of the distance
 
 Base = tuple[np.ndarray, np.ndarray]
 
@@ -65,6 +73,49 @@ def within_speeds(values: np.ndarray, times: np.ndarray, speeds: np.ndarray, hel
     highest, lowest = (sign * _lowest(np.where(held[:, None], sign * values, np.inf), steps) for sign in (1.0, -1.0))
     near = np.clip(values, lowest, highest)
     return 0.5 * (_lowest(near, steps) - _lowest(-near, steps))
+
+
+def within_limits(values: np.ndarray, times: np.ndarray, limits: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Return the rows nearest to these that keep limits of speed, acceleration and jerk, from rest to rest.
+
+    A coordinate that no limits allow between the rows that stay is held to limits that are wider by the least.
+
+    Args:
+        values: (T, A) of the actuators.
+        times: (T,) [s], increasing.
+        limits: (3, A) of speed, acceleration and jerk; infinite where there is none.
+        held: (T,) rows that stay as they are.
+
+    Returns:
+        Rows (T, A).
+    """
+    found, free = values.copy(), np.flatnonzero(~held)
+    if not len(free):
+        return found
+    orders = []
+    for order in differences(times, rests=True):
+        rows = np.repeat(np.arange(len(order.frames)), order.frames.shape[1])
+        shape = (len(order.frames), len(times))
+        orders.append(sparse.coo_matrix((order.weights.ravel(), (rows, order.frames.ravel())), shape).tocsr())
+    for k in range(values.shape[1]):
+        shares = sparse.vstack([order / limit for order, limit in zip(orders, limits[:, k], strict=True)], "csr")
+        found[free, k] += _shortest(shares[:, free].tocsc(), shares @ values[:, k])
+    return found
+
+
+def _shortest(rows: sparse.csc_matrix, now: np.ndarray) -> np.ndarray:
+    """Return the shortest step x with |now + rows x| at most one, or as little above as there is one."""
+    moving = np.diff(rows.tocsr().indptr) > 0
+    rows, now = rows.tocsr()[moving].tocsc(), now[moving]
+    count, far = rows.shape[1], np.full(rows.shape[1], np.inf)
+    if (np.abs(now) <= 1.0 + ROUNDING).all():
+        return np.zeros(count)
+    for wide in WIDER:
+        parts = sparse.identity(count, format="csc"), np.zeros(count), rows, -wide - now, wide - now
+        step, _, solved = solved_program(*parts, -far, far, NEAR)
+        if solved:
+            return step
+    return np.zeros(count)
 
 
 def _lowest(values: np.ndarray, steps: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Retiming: the same path, later where motors cannot keep up, and without what makes a robot vibrate."""
 
-from .limits import Limits, limits_of
+from ..mechanism.motor_limits import Limits, limits_of
 from .slow_down import Slowed, slow_down, slowing_down
 from .vibration import Shaper, measured_vibration, shaped, shaper
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from ..clip_solver.program import solved_program
-from .limits import Limits
+from ..mechanism.motor_limits import Limits
 
 STEPS = 12
 SETTLED = 1e-3  # of the time: a step that gains less is the last

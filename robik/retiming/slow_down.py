@@ -14,12 +14,12 @@ from ..dynamics.contact_points import ContactPoints, sole_contacts
 from ..dynamics.derivatives import derivatives
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
+from ..mechanism.motor_limits import Limits
 from ..motions import BaseTrack, Motion
 from ..physics.motion_forces import standing_phases
 from ..retarget.posing import posed
 from ..steps import finish
 from .exact import KEPT, ExactTimes
-from .limits import Limits
 from .pace import Nodes, Torques, fastest_pace
 
 FINEST = 1.0 / 60.0  # [s] between two nodes of the path at the most

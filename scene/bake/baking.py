@@ -17,8 +17,11 @@ from ...robik.clips.clip import TargetClip
 from ...robik.clips.contacts import above_ground
 from ...robik.collision.apart import Walls, solved_apart
 from ...robik.kinematics.forward import ForwardKinematics
+from ...robik.mechanism import Mechanism
+from ...robik.mechanism.motor_limits import limits_of
 from ...robik.motions import Motion
-from ...robik.retarget.blend import blended, blended_base, within_speeds
+from ...robik.objectives.settings import Settings
+from ...robik.retarget.blend import blended, blended_base, within_limits, within_speeds
 from ...robik.retarget.passes import Passes
 from ...robik.retarget.posing import posed
 from ...robik.retarget.retarget import Retargeting
@@ -145,14 +148,29 @@ def _blended(solving: Retargeting, motion: Motion, present: PresentMotion) -> Mo
     """Return the motion, coming out of the present one and going back into it where that goes on."""
     mechanism, settings = solving.mechanism, solving.settings
     values = blended(present.values, motion.values, present.share)
-    if settings.enforce_velocity and motion.report is not None:
-        limits = settings.velocity_share * motion.report.velocity_limit
-        values = within_speeds(values, motion.times, limits, present.share == 0)
+    if settings.enforce_velocity:
+        values = _kept(values, motion.times, mechanism, settings, present)
     if present.base is None:
         return solving.remade(motion, values, None)
     index = mechanism.body_index[ForwardKinematics(mechanism).root]
     solved = motion.position[:, index], motion.quaternion[:, index]
     return solving.remade(motion, values, blended_base(present.base, solved, present.share))
+
+
+def _kept(
+    values: np.ndarray, times: np.ndarray, mechanism: Mechanism, settings: Settings, present: PresentMotion
+) -> np.ndarray:
+    """Return blended values (T, A) within the motors' limits, from what comes before to what comes after."""
+    limits = limits_of(mechanism, settings.acceleration_limit, settings.jerk_limit, settings.velocity_share)
+    if not settings.look_ahead or len(times) < 2:
+        return within_speeds(values, times, limits.speed, present.share == 0)
+    first, step = len(present.before), times[1] - times[0]
+    past, future = times[0] - step * np.arange(first, 0, -1), times[-1] + step * np.arange(1, len(present.after) + 1)
+    around = np.concatenate([present.before, values, present.after])
+    held = np.ones(len(around), bool)
+    held[first : first + len(values)] = present.share == 0
+    kept = within_limits(around, np.concatenate([past, times, future]), limits.over_time, held)
+    return kept[first : first + len(values)]
 
 
 def _write(root: Object, request: BakeRequest, clip: TargetClip, motion: Motion, before: KeptClip | None) -> None:

@@ -41,7 +41,7 @@ from ..robot.parts import local_pose, pose_of, robots
 from ..robot.reading import Moving, read_moving
 from ..robot.sliders import set_sliders, slider_values
 from .example import example_prior
-from .request import solver_settings
+from .request import of_panel, solver_settings
 
 BEAT = 1 / 60  # s between steps
 REST = 0.2  # s between looks while none can follow: the tracker that is being compiled needs the time
@@ -95,7 +95,7 @@ def read_follow_request(root: Object) -> FollowRequest:
     robot, settings = read_moving(root), root.robik.robot
     mapping, tracker = read_mapping(root, robot.mechanism), settings.follow.tracker
     balance = read_balance(root, robot.mechanism, mapping)
-    bake = solver_settings(robot.mechanism, mapping, balance, settings.bake)
+    bake = solver_settings(robot.mechanism, mapping, balance, of_panel(settings.bake)).frame_by_frame()
     solver = _live_settings(bake) if TRACKERS[tracker] is StateBasedTracker else None
     return FollowRequest(
         robot=robot,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
+from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
 from ...robik.objectives.pose_prior import PosePrior
 from ...robik.objectives.settings import Settings
@@ -16,10 +17,13 @@ from ..balance.centre_of_mass import Balance, read_balance, with_give
 from ..character.asked import weights_of
 from ..character.mapping import CharacterMapping, read_mapping
 from ..character.sampling import frame_range, planned_range
-from ..robot.reading import read_robot
+from ..robot.chain import servo_accelerations
+from ..robot.reading import read_moving_parts, read_robot
 from .curves import baked_frames, base_curve, has_keys, read_motion_at
 from .example import example_prior
 from .surroundings import Surroundings, read_surroundings
+
+AROUND = 3  # frames around a range that its ends go on from: a jerk is over four
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,11 +34,14 @@ class PresentMotion:
         values: (T, A) of the motors [rad or m].
         base: positions (T, 3) [m] and unit quaternions (T, 4) of a floating base; None for a robot on the ground.
         share: (T,) of the bake: 0 where the present motion stays, 1 where it is replaced.
+        before, after: (3, A) of the motors in the frames around, where it goes on; else (0, A).
     """
 
     values: np.ndarray
     base: tuple[np.ndarray, np.ndarray] | None
     share: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,7 +92,7 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
         balance=balance,
         frames=frames,
         planned=planned_range(scene, bake) if balance.needs_contacts else frames,
-        settings=solver_settings(mechanism, mapping, balance, bake),
+        settings=solver_settings(mechanism, mapping, balance, read_bake_settings(root, scene)),
         prior=prior,
         prior_weight=float(bake.example_weight),
         present=_present_motion(root, mechanism, frames, bake.blend) if keeps_other_keys and bake.blend else None,
@@ -97,10 +104,15 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
 def _present_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, blend: int) -> PresentMotion:
     """Return what the robot's curves hold, to come out of it and go back into it where it goes on."""
     first, last = baked_frames(root, mechanism)[[0, -1]]
+    at_start, at_end = first < frames[0], last > frames[-1]
+    step = frames[1] - frames[0] if len(frames) > 1 else 1.0
+    around = step * np.arange(1, AROUND + 1)
     return PresentMotion(
         values=read_motion_at(root, mechanism, frames),
         base=base_curve(root, mechanism, frames),
-        share=shares(frames, blend, first < frames[0], last > frames[-1]),
+        share=shares(frames, blend, at_start, at_end),
+        before=read_motion_at(root, mechanism, frames[0] - around[::-1][: AROUND * at_start]),
+        after=read_motion_at(root, mechanism, frames[-1] + around[: AROUND * at_end]),
     )
 
 
@@ -108,7 +120,7 @@ def solver_settings(
     mechanism: Mechanism,
     mapping: CharacterMapping,
     balance: Balance,
-    bake: PropertyGroup,
+    bake: baking.BakeSettings,
 ) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for."""
     weights = {target.frame: target.weights for target in mapping.targets}
@@ -116,7 +128,7 @@ def solver_settings(
         mechanism,
         weights,
         balance,
-        _bake_settings(bake),
+        bake,
         weights_of(mechanism, mapping.asked),
         holds=_holds_on(mechanism, mapping),
     )
@@ -127,6 +139,24 @@ def _holds_on(mechanism: Mechanism, mapping: CharacterMapping) -> set[str]:
     return {t.frame for t in mapping.targets if t.phases and not mechanism.frame(t.frame).is_foot}
 
 
-def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:
+def read_bake_settings(root: Object, scene: Scene) -> baking.BakeSettings:
+    """Return the settings of a bake's panel, with what the robot's servos can do.
+
+    Raises:
+        ServoError, FormatError: the servos' file is not what it should be.
+    """
+    return replace(of_panel(root.robik.robot.bake), servo_acceleration=servo_accelerations(root, scene))
+
+
+def why_frame_by_frame(root: Object) -> str:
+    """Return why a robot will be solved frame by frame though it is to look ahead; empty where it will not."""
+    try:
+        return of_panel(root.robik.robot.bake).why_frame_by_frame(read_moving_parts(root))
+    except RobikError:
+        return ""  # what is wrong with the robot is said elsewhere
+
+
+def of_panel(bake: PropertyGroup) -> baking.BakeSettings:
     """Return the settings of a bake's panel, whose properties have the names of the fields."""
-    return baking.BakeSettings(**{field.name: getattr(bake, field.name) for field in fields(baking.BakeSettings)})
+    names = {field.name for field in fields(baking.BakeSettings)} - {"servo_acceleration"}
+    return baking.BakeSettings(**{name: getattr(bake, name) for name in names})

@@ -10,12 +10,13 @@ from bpy.types import Object, Scene
 from ...robik.motions import Motion
 from ...robik.motions.resampling import resampled
 from ...robik.retarget.posing import posed
-from ...robik.retiming import Limits, Slowed, limits_of, shaped, shaper, slowing_down
+from ...robik.retiming import Limits, Slowed, shaped, shaper, slowing_down
 from ...robik.retiming.vibration import Shaper
 from ...robik.steps import relay
 from ..long_work.steps import Progress, starting
 from ..robot.reading import read_robot
 from .curves import SAME, baked_frames, read_motion, write_own_bake
+from .request import read_bake_settings
 
 
 def slowing(root: Object, scene: Scene) -> Generator[Progress, None, Slowed]:
@@ -30,7 +31,7 @@ def slowing(root: Object, scene: Scene) -> Generator[Progress, None, Slowed]:
     yield starting("Slowing down")
     mechanism = read_robot(root)
     bake = root.robik.robot.bake
-    limits: Limits = limits_of(mechanism, bake.acceleration or None, bake.jerk or None, bake.speed / 100)
+    limits: Limits = read_bake_settings(root, scene).limits(mechanism)
     work = slowing_down(mechanism, _even(root, scene), limits, bake.catch_up / 100)
     return (yield from relay(work, lambda share: Progress(share, "Slowing down")))
 

@@ -106,12 +106,16 @@ class RobikBake(PropertyGroup):
         name="Look Ahead",
         description=(
             "Solve all frames at once: a motor leaves earlier and slows down before it must, so that the robot comes"
-            " nearer to its targets at the same speeds"
+            " nearer to its targets at the same speeds, and never jerks"
         ),
+        default=True,
     )
     acceleration: FloatProperty(
         name="Acceleration per s²",
-        description="Largest of each motor; where it slides, 57.3° stand for the robot's size; 0 for any",
+        description=(
+            "Largest of each motor; where it slides, 57.3° stand for the robot's size; 0 for as the motors': what their"
+            " servos keep, else as much as brings them to their speed in 0.05 s"
+        ),
         unit="ROTATION",
         min=0.0,
         soft_max=500.0,
@@ -119,7 +123,10 @@ class RobikBake(PropertyGroup):
     )
     jerk: FloatProperty(
         name="Jerk per s³",
-        description="Largest of each motor; where it slides, 57.3° stand for the robot's size; 0 for any",
+        description=(
+            "Largest of each motor; where it slides, 57.3° stand for the robot's size; 0 for as the motors': as much as"
+            " brings them to their acceleration in 0.02 s"
+        ),
         unit="ROTATION",
         min=0.0,
         soft_max=20000.0,

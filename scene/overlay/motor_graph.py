@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from bpy.types import Area, Object, Region, Scene
 
 from ...robik.mechanism import Mechanism
 from ...robik.retarget.judging import rates
-from ...robik.retiming.limits import limits_of
 from ..animation.actions import curves_of, read_curves
 from ..bake.curves import baked_frames
 from ..bake.kept_clip import kept_clip
+from ..bake.request import read_bake_settings
 from ..character.sampling import times_of
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import data_path
@@ -90,13 +90,13 @@ def motor_curves(root: Object, scene: Scene, what: str) -> MotorCurves | None:
 
 def _rates(root: Object, scene: Scene, order: int) -> MotorCurves | None:
     """Return speeds, accelerations or jerks, by their order from 0 on."""
-    mechanism, bake = read_moving_parts(root), root.robik.robot.bake
+    mechanism = read_moving_parts(root)
     if not _is_keyed(root, mechanism):
         return None
-    given = [value if bake.look_ahead and value > 0 else None for value in (bake.acceleration, bake.jerk)]
-    limits = limits_of(mechanism, *given).over_time[order]
-    is_given = order > 0 and given[order - 1] is not None
-    known = np.flatnonzero(is_given | np.isfinite(mechanism.actuator_velocity_limits))
+    settings = replace(read_bake_settings(root, scene), speed=100.0)
+    limits = settings.limits(mechanism).over_time[order]
+    is_kept = order > 0 and settings.look_ahead
+    known = np.flatnonzero(is_kept | np.isfinite(mechanism.actuator_velocity_limits))
     kept = kept_clip(root)
     frames = kept.frames if kept is not None else baked_frames(root, mechanism)
     if not len(known) or len(frames) < order + 2:

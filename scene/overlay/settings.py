@@ -105,7 +105,7 @@ class RobikOverlays(PropertyGroup):
             (
                 "ACCELERATION",
                 "Acceleration",
-                "Against the bake's limit; without one against reaching the motor's speed in 0.05 s",
+                "Against the bake's limit; without one against the servos', or reaching the motor's speed in 0.05 s",
             ),
             ("JERK", "Jerk", "Against the bake's limit; without one against reaching that acceleration in 0.02 s"),
             ("TORQUE", "Torque", "That the motion needs, against what the motor has"),

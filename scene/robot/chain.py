@@ -62,6 +62,16 @@ def known_chain(root: Object, scene: Scene) -> ServoChain | None:
     return servo_chain(root, read_robot(root), scene)
 
 
+def servo_accelerations(root: Object, scene: Scene) -> dict[str, float]:
+    """Return the accelerations that a robot's servos keep, by actuator [rad/s² or m/s²]; empty where none is known.
+
+    Raises:
+        ServoError, FormatError: the file is not what it should be.
+    """
+    chain = known_chain(root, scene)
+    return {} if chain is None else {servo.actuator: servo.acceleration_limit for servo in chain.servos}
+
+
 def one_per_motor(mechanism: Mechanism, model: str = Servo.model, brand: str = Servo.brand) -> ServoChain:
     """Return a servo for each motor, with ids 1, 2, … and the motors' limits."""
     limits = dict(zip(mechanism.actuators, map(tuple, mechanism.actuator_limits.tolist()), strict=True))

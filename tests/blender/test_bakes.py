@@ -199,7 +199,7 @@ def test_softening_slows_every_motor() -> None:
 def test_blends_keep_motor_speeds(enforce_velocity: bool) -> None:
     root, _ = scenes.punches()
     bake = root.robik.robot.bake
-    bake.enforce_velocity = enforce_velocity
+    bake.enforce_velocity, bake.look_ahead = enforce_velocity, False
     bpy.ops.robik.bake()
     mechanism, at, fps = scenes.read(root), np.arange(1.0, 25.0), bpy.context.scene.render.fps
     before = slider_curves(root, at)
@@ -212,6 +212,29 @@ def test_blends_keep_motor_speeds(enforce_velocity: bool) -> None:
     assert after[~inside] == pytest.approx(before[~inside], abs=1e-6)
     assert np.abs(after - before)[inside].max() > 0.05
     assert most <= 1 + 1e-5 if enforce_velocity else most > 1.05
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_looking_ahead_an_own_range_goes_on_from_what_is_there(goes_on: bool) -> None:
+    """Position, speed, acceleration and jerk: within the motors' limits through both seams."""
+    root, _ = scenes.punches()
+    bake = root.robik.robot.bake
+    bake.acceleration, bake.jerk = 60.0, 3000.0
+    bpy.ops.robik.bake()
+    mechanism, at, fps = scenes.read(root), np.arange(1.0, 25.0), bpy.context.scene.render.fps
+    before = slider_curves(root, at)
+    root.robik.robot.character.targets[0].offset_location[2] -= 0.1
+    bake.use_range, bake.start, bake.end, bake.blend = True, 8, 18 if goes_on else 24, 2
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    after = slider_curves(root, at)
+    speeds = [joint.velocity_limit for joint in mechanism.actuated]
+    inside = (at > 8) & (at < (18 if goes_on else 25))
+    assert after[~inside] == pytest.approx(before[~inside], abs=1e-6)
+    assert np.abs(after - before)[inside].max() > 0.03
+    for order, limit in enumerate((speeds, 60.0, 3000.0), 1):
+        changes = fps**order * np.abs(np.diff(after, order, axis=0)) / limit
+        own = np.array([inside[k : k + order + 1].any() for k in range(len(at) - order)])
+        assert changes[own].max() <= 1.001, order
 
 
 def test_own_range_is_balanced_as_a_part_of_the_whole() -> None:

@@ -38,6 +38,7 @@ def test_no_joint_jumps_in_a_dance(shared_data: Path, name: str) -> None:
     found = retarget_recording(load_robot(file), dance, robot_file=file)
     assert found.following.left_out == 1
     assert largest_step(found) <= LARGEST_STEP
+    assert found.motion.report.quality.floor_penetration_mm < 1.0
     whole = load_recording(dance)
     for start in (300, 900):
         part = SkeletonMotion(whole.skeleton, whole.times[start:], whole.positions[start:], whole.quaternions[start:])

@@ -1,16 +1,19 @@
 """Balance as far as a robot can keep it: by default on, and left out in silence where no foot follows."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from robik import TargetClip, Track, robots
+from robik.errors import ClipError
 from robik.mechanism import Mechanism
 from robik.objectives.weights import Weights
 from robik.retarget.baking import BALANCES, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from robik.retarget.balance import with_balance
 from robik.retarget.retarget import retarget
+from tests.ik.balls import arm
 
 TIMES = np.arange(30) / 30
 
@@ -70,3 +73,45 @@ def test_balance_is_planned_frame_by_frame_for_limits_of_the_whole_clip() -> Non
     motion = retarget(walker, balanced(clip, walker, Balance(), settings), settings, look_ahead=True)
     assert np.abs(np.diff(motion.values, 2, axis=0)).max() * 900 <= 8.0 * 1.0005
     assert np.abs(np.diff(motion.values, 3, axis=0)).max() * 27000 <= 400.0 * 1.0005
+
+
+def test_by_default_bakes_look_ahead_within_what_motors_can() -> None:
+    """A motor reaches its speed in 0.05 s and that acceleration in 0.02 s, unless its servo or the user says."""
+    ur10 = robots.load("ur10")
+    speeds = ur10.actuator_velocity_limits
+    first, second = ur10.actuators[:2]
+    bakes = (
+        (BakeSettings(), speeds / 0.05, speeds / 0.05 / 0.02),
+        (BakeSettings(acceleration=10.0, jerk=300.0), np.full(6, 10.0), np.full(6, 300.0)),
+        (
+            BakeSettings(servo_acceleration={first: 7.0, "gripper": 1.0}),
+            np.where(np.arange(6) == 0, 7.0, speeds / 0.05),
+            np.where(np.arange(6) == 0, 350.0, speeds / 0.05 / 0.02),
+        ),
+        (BakeSettings(acceleration=10.0, servo_acceleration={second: 7.0}), np.full(6, 10.0), np.full(6, 500.0)),
+    )
+    for bake, acceleration, jerk in bakes:
+        settings = solver_settings(ur10, {}, Balance(), bake)
+        assert settings.look_ahead
+        assert list(settings.acceleration_limit.values()) == pytest.approx(acceleration)
+        assert list(settings.jerk_limit.values()) == pytest.approx(jerk)
+    unkept = solver_settings(ur10, {}, Balance(), BakeSettings(enforce_velocity=False))
+    assert unkept.look_ahead and unkept.acceleration_limit is None
+    assert not solver_settings(ur10, {}, Balance(), BakeSettings(look_ahead=False)).look_ahead
+
+
+def test_what_cannot_look_ahead_is_solved_frame_by_frame_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    balls = arm(cone=0.6)
+    bake = BakeSettings()
+    assert "a motor that turns every way, as 'shoulder'" in bake.why_frame_by_frame(balls)
+    settings = solver_settings(balls, {}, Balance(), bake)
+    settings.check(balls)
+    assert not settings.look_ahead
+    assert not BakeSettings(enforce_velocity=False).why_frame_by_frame(balls)
+    with pytest.raises(ClipError, match="turns every way"):  # what is asked for is not left out in silence
+        solver_settings(balls, {}, Balance(), BakeSettings(acceleration=5.0)).check(balls)
+    boxer = robots.load("boxer")
+    assert not bake.why_frame_by_frame(boxer)
+    monkeypatch.setitem(sys.modules, "piqp", None)
+    assert "pip install 'robik[look-ahead]'" in bake.why_frame_by_frame(boxer)
+    assert not solver_settings(boxer, {}, Balance(), bake).look_ahead

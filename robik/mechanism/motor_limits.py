@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
 from ..errors import ClipError
-from ..mechanism.model import Mechanism
-from ..objectives.settings import motor_limits, speed_limit
+from .model import Mechanism
+from .parts import Joint
 
+DEFAULT_SPEED = 20.0  # of a motor whose speed no file names [rad/s, or the robot's extents]: 0.17 rad in 1/120 s
+FASTEST = 23.0  # of a motor between two limits, whatever its file names, likewise: 0.19 rad in 1/120 s
 RISE = 0.05  # [s] in which a motor of unknown acceleration reaches its speed: 105 rad/s² at 5.24 rad/s
 ONSET = 0.02  # [s] in which it reaches its acceleration
 
@@ -68,6 +71,45 @@ def limits_of(
     accelerations = _given(mechanism, acceleration, speeds / RISE, "acceleration")
     jerks = _given(mechanism, jerk, accelerations / ONSET, "jerk")
     return Limits(share * speeds, accelerations, jerks, np.array(effort))
+
+
+def speed_limit(joint: Joint, coordinate: str, extent: float) -> float:
+    """Return the speed limit of a motor: `DEFAULT_SPEED` where the robot's file names none.
+
+    Files name placeholders, such as 100 rad/s for a knee. Between two limits no motor turns faster than `FASTEST`.
+
+    Args:
+        joint: With a motor.
+        coordinate: The name of one of its motions.
+        extent: Of the robot [m].
+
+    Returns:
+        Speed [rad/s or m/s].
+    """
+    motion = joint.coordinate_names.index(coordinate)
+    size = extent if joint.coordinate_units[motion] == "m" else 1.0
+    if not isfinite(joint.velocity_limit):
+        return DEFAULT_SPEED * size
+    lower, upper = joint.limits[motion]
+    return min(joint.velocity_limit, FASTEST * size) if isfinite(upper - lower) else joint.velocity_limit
+
+
+def motor_limits(mechanism: Mechanism, limit: float | Mapping[str, float] | None) -> dict[str, float]:
+    """Return the limit of each actuator that has one [rad or m, per s² or s³].
+
+    Args:
+        mechanism: The robot.
+        limit: As `Settings.acceleration_limit` and `Settings.jerk_limit` have it.
+
+    Returns:
+        Limit by actuator [rad or m, per s² or s³].
+    """
+    if limit is None:
+        return {}
+    if isinstance(limit, Mapping):
+        return dict(limit)
+    units = zip(mechanism.actuators, mechanism.actuator_units, strict=True)
+    return {name: limit * (mechanism.extent if unit == "m" else 1.0) for name, unit in units}
 
 
 def _given(mechanism: Mechanism, limit: float | Mapping[str, float] | None, usual: np.ndarray, what: str) -> np.ndarray:
