@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from bl_ext.user_default.robik.robik.collision.apart import solved_apart
 from bl_ext.user_default.robik.robik.errors import RobikError
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion, report_summary
-from bl_ext.user_default.robik.robik.objectives.settings import Settings
+from bl_ext.user_default.robik.robik.retarget.passes import Passes
 from bl_ext.user_default.robik.robik.retarget.retarget import Retargeting
 from bl_ext.user_default.robik.robik.steps import finish
 from bl_ext.user_default.robik.scene.bake.apart import read_walls
@@ -107,19 +106,13 @@ def bake(root: Object, balanced: bool) -> Bake:
     mechanism = add_on("scene.robot.reading").read_robot(root)
     request, clip = sampled(root)
     walls, asked = read_walls(root, mechanism)(), above_ground(mechanism, clip)
-    _, motion = finish(solved_apart(asked, lambda walled: _solved(mechanism, walled, request.settings), walls))
+    passes = Passes(lambda walled: Retargeting(mechanism, walled, request.settings))
+    _, motion = finish(solved_apart(asked, passes.solve, walls, passes.finish))
     pelvis.position_weight = weight
     keyed = add_on("scene.bake.curves").read_motion(root, mechanism, request.frames, scene)
     if (off := np.abs(keyed.values - motion.values).max()) > SAME:
         raise RobikError(f"the baked curves differ by {off:g} rad from what the solver says; bake again")
     return Bake(clip, motion)
-
-
-def _solved(mechanism: Mechanism, clip: TargetClip, settings: Settings) -> Generator[int, None, Motion]:
-    """Solve a clip, step by step."""
-    solving = Retargeting(mechanism, clip, settings)
-    yield from solving.steps()
-    return solving.motion()
 
 
 def sampled(root: Object) -> tuple[Any, TargetClip]:

@@ -52,7 +52,7 @@ class Plan:
     balance: str = "auto"
     pin_feet: bool = True
     keep_apart: bool = True
-    look_ahead: bool = True
+    look_ahead: bool = False
     acceleration: float = 0.0
     jerk: float = 0.0
     mapping: str | None = None

@@ -98,9 +98,7 @@ def add_following(parser: argparse.ArgumentParser) -> None:
 def _add_look_ahead(parser: argparse.ArgumentParser) -> None:
     """Declare whether all frames are solved at once, and the limits that are kept then."""
     parser.add_argument(
-        "--look-ahead",
-        action=argparse.BooleanOptionalAction,
-        help="solve all frames at once: the motors slow down before they must (the default where speeds are kept)",
+        "--look-ahead", action="store_true", help="solve all frames at once: the motors slow down before they must"
     )
     for name, unit, usual in (
         ("acceleration", "RAD/S²", "speed in 0.05 s"),
@@ -127,12 +125,9 @@ def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
     for name, limit in limits.items():
         if not 0.0 <= limit < inf:
             raise ClipError(f"--{name} is a positive number, or 0 for as the motors', not {limit:g}")
-    if options.look_ahead is False and any(limits.values()):
-        raise ClipError("--acceleration and --jerk are kept by looking ahead; leave --no-look-ahead out")
-    slow_down = getattr(options, "slow_down", False)
-    if slow_down and (options.look_ahead or any(limits.values())):
+    look_ahead = options.look_ahead or any(limits.values())
+    if look_ahead and getattr(options, "slow_down", False):
         raise ClipError("--slow-down keeps limits by more time, --look-ahead by another way; give one of them")
-    look_ahead = not slow_down if options.look_ahead is None else options.look_ahead
     return {"keep_apart": options.keep_apart, "look_ahead": look_ahead, **limits}
 
 

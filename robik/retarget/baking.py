@@ -123,7 +123,7 @@ class BakeSettings:
     posture: float = field(default=single(Settings().posture))
     joint_limits: bool = True
     keep_apart: bool = True
-    look_ahead: bool = True
+    look_ahead: bool = False
     acceleration: float = 0.0
     jerk: float = 0.0
     servo_acceleration: Mapping[str, float] = field(default_factory=dict)

@@ -199,7 +199,7 @@ def test_softening_slows_every_motor() -> None:
 def test_blends_keep_motor_speeds(enforce_velocity: bool) -> None:
     root, _ = scenes.punches()
     bake = root.robik.robot.bake
-    bake.enforce_velocity, bake.look_ahead = enforce_velocity, False
+    bake.enforce_velocity = enforce_velocity
     bpy.ops.robik.bake()
     mechanism, at, fps = scenes.read(root), np.arange(1.0, 25.0), bpy.context.scene.render.fps
     before = slider_curves(root, at)
@@ -219,7 +219,7 @@ def test_looking_ahead_an_own_range_goes_on_from_what_is_there(goes_on: bool) ->
     """Position, speed, acceleration and jerk: within the motors' limits through both seams."""
     root, _ = scenes.punches()
     bake = root.robik.robot.bake
-    bake.acceleration, bake.jerk = 60.0, 3000.0
+    bake.look_ahead, bake.acceleration, bake.jerk = True, 60.0, 3000.0
     bpy.ops.robik.bake()
     mechanism, at, fps = scenes.read(root), np.arange(1.0, 25.0), bpy.context.scene.render.fps
     before = slider_curves(root, at)

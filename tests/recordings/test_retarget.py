@@ -109,10 +109,6 @@ WRONG = {
         ("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "-3"),
         "--jerk is a positive number, or 0 for as the motors', not",
     ),
-    "off": (
-        ("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--no-look-ahead"),
-        "are kept by looking ahead; leave --no-look-ahead out",
-    ),
     "two": (("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--slow-down"), "by another way; give one of them"),
 }
 
@@ -147,12 +143,9 @@ def test_limits_of_acceleration_are_kept_by_looking_ahead(folder: Path, walker: 
     motion = load_motion(folder / "ahead.csv")
     steps = np.diff(motion.times)
     acceleration = np.abs(np.diff(np.diff(motion.values, axis=0) / steps[:, None], axis=0)) / steps[1:, None]
-    free = BakeSettings(keep_apart=False, look_ahead=False)
+    free = BakeSettings(keep_apart=False)
     report = retarget_recording(walker, folder / "lafan1.bvh", settings=free).motion.report
     assert acceleration.max() <= 1.0005 * 6 < 0.5 * np.abs(report.acceleration).max()
-    done = run(folder, "walker", "lafan1.bvh", "-o", "off.csv", "--no-keep-apart", "--no-look-ahead")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "all frames at once" not in done.stdout
 
 
 def test_mappings_by_hand(tmp_path: Path, folder: Path, walker: Mechanism) -> None:

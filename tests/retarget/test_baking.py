@@ -75,41 +75,45 @@ def test_balance_is_planned_frame_by_frame_for_limits_of_the_whole_clip() -> Non
     assert np.abs(np.diff(motion.values, 3, axis=0)).max() * 27000 <= 400.0 * 1.0005
 
 
-def test_by_default_bakes_look_ahead_within_what_motors_can() -> None:
+def test_bakes_look_ahead_within_what_motors_can() -> None:
     """A motor reaches its speed in 0.05 s and that acceleration in 0.02 s, unless its servo or the user says."""
     ur10 = robots.load("ur10")
     speeds = ur10.actuator_velocity_limits
     first, second = ur10.actuators[:2]
     bakes = (
-        (BakeSettings(), speeds / 0.05, speeds / 0.05 / 0.02),
-        (BakeSettings(acceleration=10.0, jerk=300.0), np.full(6, 10.0), np.full(6, 300.0)),
+        (BakeSettings(look_ahead=True), speeds / 0.05, speeds / 0.05 / 0.02),
+        (BakeSettings(look_ahead=True, acceleration=10.0, jerk=300.0), np.full(6, 10.0), np.full(6, 300.0)),
         (
-            BakeSettings(servo_acceleration={first: 7.0, "gripper": 1.0}),
+            BakeSettings(look_ahead=True, servo_acceleration={first: 7.0, "gripper": 1.0}),
             np.where(np.arange(6) == 0, 7.0, speeds / 0.05),
             np.where(np.arange(6) == 0, 350.0, speeds / 0.05 / 0.02),
         ),
-        (BakeSettings(acceleration=10.0, servo_acceleration={second: 7.0}), np.full(6, 10.0), np.full(6, 500.0)),
+        (
+            BakeSettings(look_ahead=True, acceleration=10.0, servo_acceleration={second: 7.0}),
+            np.full(6, 10.0),
+            np.full(6, 500.0),
+        ),
     )
     for bake, acceleration, jerk in bakes:
         settings = solver_settings(ur10, {}, Balance(), bake)
         assert settings.look_ahead
         assert list(settings.acceleration_limit.values()) == pytest.approx(acceleration)
         assert list(settings.jerk_limit.values()) == pytest.approx(jerk)
-    unkept = solver_settings(ur10, {}, Balance(), BakeSettings(enforce_velocity=False))
+    unkept = solver_settings(ur10, {}, Balance(), BakeSettings(look_ahead=True, enforce_velocity=False))
     assert unkept.look_ahead and unkept.acceleration_limit is None
-    assert not solver_settings(ur10, {}, Balance(), BakeSettings(look_ahead=False)).look_ahead
+    assert not solver_settings(ur10, {}, Balance(), BakeSettings()).look_ahead
 
 
 def test_what_cannot_look_ahead_is_solved_frame_by_frame_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     balls = arm(cone=0.6)
-    bake = BakeSettings()
+    bake = BakeSettings(look_ahead=True)
     assert "a motor that turns every way, as 'shoulder'" in bake.why_frame_by_frame(balls)
     settings = solver_settings(balls, {}, Balance(), bake)
     settings.check(balls)
     assert not settings.look_ahead
-    assert not BakeSettings(enforce_velocity=False).why_frame_by_frame(balls)
+    assert not BakeSettings(look_ahead=True, enforce_velocity=False).why_frame_by_frame(balls)
     with pytest.raises(ClipError, match="turns every way"):  # what is asked for is not left out in silence
-        solver_settings(balls, {}, Balance(), BakeSettings(acceleration=5.0)).check(balls)
+        solver_settings(balls, {}, Balance(), BakeSettings(look_ahead=True, acceleration=5.0)).check(balls)
     boxer = robots.load("boxer")
     assert not bake.why_frame_by_frame(boxer)
     monkeypatch.setitem(sys.modules, "piqp", None)
