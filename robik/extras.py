@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 
 from .errors import MissingExtraError
 
@@ -37,18 +36,6 @@ def extra(name: str) -> Iterator[None]:
         if (error.name or "").partition(".")[0] not in EXTRAS[name][1]:
             raise
         raise missing(name) from None
-
-
-def is_installed(name: str) -> bool:
-    """Return whether all that an extra brings can be imported.
-
-    Args:
-        name: of the extra, a key of `EXTRAS`.
-
-    Returns:
-        Whether it can.
-    """
-    return all(find_spec(module) for module in EXTRAS[name][1])
 
 
 def missing(name: str) -> MissingExtraError:

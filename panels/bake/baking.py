@@ -8,7 +8,6 @@ from bpy.types import Context, Object, PropertyGroup, Scene, UILayout, UIList
 from ...robik.retarget.shortfall import millimetres
 from ...scene.bake import follow
 from ...scene.bake.bakes import in_use
-from ...scene.bake.request import why_frame_by_frame
 from ...scene.character.sampling import ends
 from ...scene.long_work.steps import compiling_problem
 from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
@@ -34,7 +33,7 @@ class ROBIK_PT_bake(TabPanel):
         layout.prop(bake, "speed", slider=True)
         layout.prop(bake, "enforce_velocity")
         layout.prop(bake, "soften")
-        _draw_look_ahead(layout, root, bake)
+        _draw_look_ahead(layout, bake)
         if result.frames and (bake.enforce_velocity or bake.soften):
             _draw_cost(layout, result)
         layout.prop(bake, "example")
@@ -57,17 +56,15 @@ class ROBIK_PT_bake(TabPanel):
             line(layout, beyond, "INFO")
 
 
-def _draw_look_ahead(layout: UILayout, root: Object, bake: PropertyGroup) -> None:
-    """Draw whether all frames are solved at once, within which limits, and why that cannot be."""
+def _draw_look_ahead(layout: UILayout, bake: PropertyGroup) -> None:
+    """Draw whether all frames are solved at once, and within which limits."""
     layout.prop(bake, "look_ahead")
     if not bake.look_ahead:
         return
     column = layout.column(align=True)
     column.prop(bake, "acceleration")
     column.prop(bake, "jerk")
-    if why := why_frame_by_frame(root):
-        line(layout, f"Frame by frame: {why}", "INFO")
-    elif not (bake.acceleration and bake.jerk):
+    if not (bake.acceleration and bake.jerk):
         line(layout, "0: as the motors'", "INFO")
     layout.prop(bake, "cyclic")
 

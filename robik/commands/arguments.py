@@ -126,8 +126,6 @@ def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
         if not 0.0 <= limit < inf:
             raise ClipError(f"--{name} is a positive number, or 0 for as the motors', not {limit:g}")
     look_ahead = options.look_ahead or any(limits.values())
-    if look_ahead and getattr(options, "slow_down", False):
-        raise ClipError("--slow-down keeps limits by more time, --look-ahead by another way; give one of them")
     return {"keep_apart": options.keep_apart, "look_ahead": look_ahead, **limits}
 
 

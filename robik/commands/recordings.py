@@ -8,6 +8,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ClipError
 from .arguments import add_following, add_robot, asked_of_bakes, command, load, robot_file
 from .judging import judged
 from .retiming import add_slow_down, slowed_down
@@ -53,6 +54,8 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..warm_up import help_compiling
 
     chosen, asked = format_to_write(options.output, options.format), asked_of_bakes(options)
+    if options.slow_down and asked["look_ahead"]:
+        raise ClipError("--slow-down keeps limits by more time, --look-ahead by another way; give one of them")
     balance = balance_by_name(options.balance, options.pin_feet)
     chosen.check_writable(options.output)
     check_writable(options.report, options.save_mapping)

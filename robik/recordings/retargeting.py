@@ -154,8 +154,6 @@ def follow(
         LOG.warning("robot %r: %s", mechanism.name, thin)
     following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism, mapped))
     moving = without_first(motion, following.left_out)
-    if why := settings.why_frame_by_frame(mechanism):
-        LOG.warning("robot %r is solved frame by frame: %s", mechanism.name, why)
     solver = solver_settings(mechanism, following.weights, balance, settings)
     clip = character_clip(moving, following.followers, following.placement)
     clip = replace(clip, obstacles=tuple(obstacles))

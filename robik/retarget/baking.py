@@ -11,7 +11,6 @@ import numpy as np
 
 from ..clips.clip import TargetClip
 from ..errors import ClipError
-from ..extras import is_installed, missing
 from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import Limits, limits_of
 from ..objectives.settings import Settings
@@ -107,7 +106,7 @@ class BakeSettings:
         posture: pull of the motors to their rest pose.
         joint_limits: whether joints keep their limits.
         keep_apart: whether the robot's bodies are kept out of each other.
-        look_ahead: whether all frames are solved at once, where that is possible (`why_frame_by_frame`).
+        look_ahead: whether all frames are solved at once.
         acceleration: that motors keep then [rad/s²]; 0 for their servos', and where none is known as in `limits_of`.
         jerk: likewise [rad/s³].
         servo_acceleration: of motors whose servos are known, by actuator [rad/s² or m/s²].
@@ -145,24 +144,6 @@ class BakeSettings:
             name: limit for name, limit in self.servo_acceleration.items() if name in mechanism.actuators
         }
         return limits_of(mechanism, acceleration, self.jerk or None, self.speed / 100.0)
-
-    def why_frame_by_frame(self, mechanism: Mechanism) -> str:
-        """Return why a robot is solved frame by frame though all frames at once are asked for; empty where it is not.
-
-        Where a limit or a cycle is asked for, it is not left out in silence: the solver says what it lacks.
-
-        Args:
-            mechanism: The robot.
-
-        Returns:
-            A sentence without its end, or nothing.
-        """
-        if not self.look_ahead or self.acceleration or self.jerk or self.cyclic:
-            return ""
-        if not is_installed("look-ahead"):
-            return str(missing("look-ahead"))
-        balls = [joint.name for joint in mechanism.actuated if joint.turns_freely] if self.enforce_velocity else []
-        return f"look-ahead does not keep the speed of a motor that turns every way, as {balls[0]!r}" if balls else ""
 
 
 def balance_by_name(name: str, pin_feet: bool = True) -> Balance:
@@ -229,7 +210,7 @@ def solver_settings(
 
 def _ahead(mechanism: Mechanism, bake: BakeSettings) -> dict[str, Any]:
     """Return what is asked of all frames at once, as settings: limits only where they or speeds are to be kept."""
-    if not bake.look_ahead or bake.why_frame_by_frame(mechanism):
+    if not bake.look_ahead:
         return {}
     asked: dict[str, Any] = {"look_ahead": True, "cyclic": bake.cyclic}
     if bake.enforce_velocity or bake.acceleration or bake.jerk:

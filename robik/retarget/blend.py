@@ -75,7 +75,9 @@ def within_speeds(values: np.ndarray, times: np.ndarray, speeds: np.ndarray, hel
     return 0.5 * (_lowest(near, steps) - _lowest(-near, steps))
 
 
-def within_limits(values: np.ndarray, times: np.ndarray, limits: np.ndarray, held: np.ndarray) -> np.ndarray:
+def within_limits(
+    values: np.ndarray, times: np.ndarray, limits: np.ndarray, reach: np.ndarray, held: np.ndarray
+) -> np.ndarray:
     """Return the rows nearest to these that keep limits of speed, acceleration and jerk, from rest to rest.
 
     A coordinate that no limits allow between the rows that stay is held to limits that are wider by the least.
@@ -84,6 +86,7 @@ def within_limits(values: np.ndarray, times: np.ndarray, limits: np.ndarray, hel
         values: (T, A) of the actuators.
         times: (T,) [s], increasing.
         limits: (3, A) of speed, acceleration and jerk; infinite where there is none.
+        reach: (A, 2) lowest and highest values; a value that is beyond them goes no further.
         held: (T,) rows that stay as they are.
 
     Returns:
@@ -99,23 +102,26 @@ def within_limits(values: np.ndarray, times: np.ndarray, limits: np.ndarray, hel
         orders.append(sparse.coo_matrix((order.weights.ravel(), (rows, order.frames.ravel())), shape).tocsr())
     for k in range(values.shape[1]):
         shares = sparse.vstack([order / limit for order, limit in zip(orders, limits[:, k], strict=True)], "csr")
-        found[free, k] += _shortest(shares[:, free].tocsc(), shares @ values[:, k])
+        lowest, highest = reach[k, :, None] - values[free, k]
+        found[free, k] += _shortest(
+            shares[:, free], shares @ values[:, k], np.minimum(lowest, 0.0), np.maximum(highest, 0.0)
+        )
     return found
 
 
-def _shortest(rows: sparse.csc_matrix, now: np.ndarray) -> np.ndarray:
-    """Return the shortest step x with |now + rows x| at most one, or as little above as there is one."""
-    moving = np.diff(rows.tocsr().indptr) > 0
-    rows, now = rows.tocsr()[moving].tocsc(), now[moving]
-    count, far = rows.shape[1], np.full(rows.shape[1], np.inf)
+def _shortest(rows: sparse.csr_matrix, now: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
+    """Return the shortest step x in a box with |now + rows x| at most one, or as little above as there is one."""
+    none = np.zeros(rows.shape[1])
     if (np.abs(now) <= 1.0 + ROUNDING).all():
-        return np.zeros(count)
+        return none
+    moving = np.diff(rows.indptr) > 0
+    rows, now = rows[moving].tocsc(), now[moving]
     for wide in WIDER:
-        parts = sparse.identity(count, format="csc"), np.zeros(count), rows, -wide - now, wide - now
-        step, _, solved = solved_program(*parts, -far, far, NEAR)
+        parts = sparse.identity(len(none), format="csc"), none, rows, -wide - now, wide - now
+        step, _, solved = solved_program(*parts, lowest, highest, NEAR)
         if solved:
-            return step
-    return np.zeros(count)
+            return np.clip(step, lowest, highest)
+    return none  # the ends are further apart than any motor goes: as blended
 
 
 def _lowest(values: np.ndarray, steps: np.ndarray) -> np.ndarray:

@@ -169,7 +169,8 @@ def _kept(
     around = np.concatenate([present.before, values, present.after])
     held = np.ones(len(around), bool)
     held[first : first + len(values)] = present.share == 0
-    kept = within_limits(around, np.concatenate([past, times, future]), limits.over_time, held)
+    times = np.concatenate([past, times, future])
+    kept = within_limits(around, times, limits.over_time, mechanism.actuator_limits, held)
     return kept[first : first + len(values)]
 
 

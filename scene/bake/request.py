@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
-from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
 from ...robik.objectives.pose_prior import PosePrior
 from ...robik.objectives.settings import Settings
@@ -18,7 +17,7 @@ from ..character.asked import weights_of
 from ..character.mapping import CharacterMapping, read_mapping
 from ..character.sampling import frame_range, planned_range
 from ..robot.chain import servo_accelerations
-from ..robot.reading import read_moving_parts, read_robot
+from ..robot.reading import read_robot
 from .curves import baked_frames, base_curve, has_keys, read_motion_at
 from .example import example_prior
 from .surroundings import Surroundings, read_surroundings
@@ -146,14 +145,6 @@ def read_bake_settings(root: Object, scene: Scene) -> baking.BakeSettings:
         ServoError, FormatError: the servos' file is not what it should be.
     """
     return replace(of_panel(root.robik.robot.bake), servo_acceleration=servo_accelerations(root, scene))
-
-
-def why_frame_by_frame(root: Object) -> str:
-    """Return why a robot will be solved frame by frame though it is to look ahead; empty where it will not."""
-    try:
-        return of_panel(root.robik.robot.bake).why_frame_by_frame(read_moving_parts(root))
-    except RobikError:
-        return ""  # what is wrong with the robot is said elsewhere
 
 
 def of_panel(bake: PropertyGroup) -> baking.BakeSettings:

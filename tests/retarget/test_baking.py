@@ -1,19 +1,16 @@
 """Balance as far as a robot can keep it: by default on, and left out in silence where no foot follows."""
 
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from robik import TargetClip, Track, robots
-from robik.errors import ClipError
 from robik.mechanism import Mechanism
 from robik.objectives.weights import Weights
 from robik.retarget.baking import BALANCES, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from robik.retarget.balance import with_balance
 from robik.retarget.retarget import retarget
-from tests.ik.balls import arm
 
 TIMES = np.arange(30) / 30
 
@@ -102,20 +99,3 @@ def test_bakes_look_ahead_within_what_motors_can() -> None:
     unkept = solver_settings(ur10, {}, Balance(), BakeSettings(look_ahead=True, enforce_velocity=False))
     assert unkept.look_ahead and unkept.acceleration_limit is None
     assert not solver_settings(ur10, {}, Balance(), BakeSettings()).look_ahead
-
-
-def test_what_cannot_look_ahead_is_solved_frame_by_frame_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    balls = arm(cone=0.6)
-    bake = BakeSettings(look_ahead=True)
-    assert "a motor that turns every way, as 'shoulder'" in bake.why_frame_by_frame(balls)
-    settings = solver_settings(balls, {}, Balance(), bake)
-    settings.check(balls)
-    assert not settings.look_ahead
-    assert not BakeSettings(look_ahead=True, enforce_velocity=False).why_frame_by_frame(balls)
-    with pytest.raises(ClipError, match="turns every way"):  # what is asked for is not left out in silence
-        solver_settings(balls, {}, Balance(), BakeSettings(look_ahead=True, acceleration=5.0)).check(balls)
-    boxer = robots.load("boxer")
-    assert not bake.why_frame_by_frame(boxer)
-    monkeypatch.setitem(sys.modules, "piqp", None)
-    assert "pip install 'robik[look-ahead]'" in bake.why_frame_by_frame(boxer)
-    assert not solver_settings(boxer, {}, Balance(), bake).look_ahead
