@@ -1,8 +1,8 @@
 """Text of files that are nearly XML, made XML where the readers of robot formats forgive it.
 
-Forgiven are text before the first tag or the declaration, `--` in comments, and prefixes of names that nothing declares
-(`drake:`, `gz:`). Nothing else changes, so that what a strict parser refuses for safety, a DOCTYPE above all, is still
-there for it to refuse.
+Forgiven are text before the first tag or the declaration, zeros behind the last tag, `--` in comments, and prefixes of
+names that nothing declares (`drake:`, `gz:`). Nothing else changes, so that what a strict parser refuses for safety, a
+DOCTYPE above all, is still there for it to refuse.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 MOST_PREFIXES = 100
+TRAILING = b"\0 \t\r\n"  # a text that was written with the zero at its end
 KNOWN = {b"xml", b"xmlns"}
 SPACES = {b"xacro": b"http://www.ros.org/wiki/xacro"}
 SECTIONS = {b"<!--": b"-->", b"<![CDATA[": b"]]>"}  # start → end
@@ -27,7 +28,7 @@ def lenient(content: bytes) -> bytes:
     Returns:
         The bytes, mended.
     """
-    return _with_prefixes(_from_declaration(_without_comments(content)))
+    return _with_prefixes(_from_declaration(_without_comments(content.rstrip(TRAILING))))
 
 
 def _without_comments(content: bytes) -> bytes:

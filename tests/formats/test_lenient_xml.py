@@ -29,6 +29,7 @@ NEARLY = {
     "a comment first": ("r.urdf", '<!-- by hand -->\n<?xml version="1.0" encoding="utf-8"?>\n' + URDF.format(JOINT)),
     "text first": ("r.urdf", "This is my robot:\n" + URDF.format(JOINT)),
     "text before the declaration": ("r.sdf", "i<?xml version='1.0' ?>\n" + SDF.format(SDF_JOINT)),
+    "a zero at the end": ("r.urdf", URDF.format(JOINT) + "\r\n\0\n"),
     "all of it": ("r.sdf",
                   'i<!-- -- --><?xml version="1.0"?>\n<!-- -- -->' + SDF.format("<gz:a/><drake:b/>" + SDF_JOINT)),
     "what looks like a comment in CDATA": (
