@@ -206,7 +206,15 @@ class Host:
 
 
 class _State(NamedTuple):
-    """Content of a message to the owner."""
+    """Content of a message to the owner.
+
+    Attributes:
+        number: of its last message that this knows of.
+        presses, is_cutting: of the emergency stop, as `PortThread` has them.
+        ids, limits: of the servos that are there; lowest and highest counts.
+        status: of the player.
+        is_over: whether the port is closed, and nothing more comes.
+    """
 
     number: int
     presses: int
