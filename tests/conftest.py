@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -36,6 +37,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         stalls = config.stash[STALLS] = Stalls()
         for item in in_real_time:
             item.add_marker(pytest.mark.flaky(reruns=RERUNS, condition=stalls.saw_one))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays until the end: the garbage collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
