@@ -48,7 +48,10 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     if stalls := item.config.stash.get(STALLS, None):
-        stalls.forget()
+        if item.get_closest_marker("real_time"):
+            stalls.forget()
+        else:
+            stalls.rest()
     return (yield)
 
 
