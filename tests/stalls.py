@@ -15,9 +15,10 @@ FEW = 100  # looks that say nothing of a share yet
 
 
 class Stalls:
-    """Sleeps on each processor and notes how late it wakes up."""
+    """Sleeps on each processor and notes how late it wakes up; at rest, which costs nothing, until `forget`."""
 
     def __init__(self) -> None:
+        self._watched = threading.Event()
         self.forget()
         for processor in os.sched_getaffinity(0) if hasattr(os, "sched_setaffinity") else (None,):
             threading.Thread(target=self._look, args=(processor,), daemon=True).start()
@@ -27,6 +28,9 @@ class Stalls:
             os.sched_setaffinity(0, {processor})  # of this thread alone
         before = time.monotonic()
         while True:
+            if not self._watched.is_set():
+                self._watched.wait()
+                before = time.monotonic()
             time.sleep(LOOK)
             now = time.monotonic()
             self.worst = max(self.worst, now - before - LOOK)
@@ -35,9 +39,14 @@ class Stalls:
             before = now
 
     def forget(self) -> None:
-        """From here on."""
+        """Look from here on."""
         self.worst = 0.0  # [s]
         self.looks = self.late = 0
+        self._watched.set()
+
+    def rest(self) -> None:
+        """Look no more."""
+        self._watched.clear()
 
     def saw_one(self) -> bool:
         """Whether there was one since `forget`, or many short ones."""

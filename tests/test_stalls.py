@@ -68,6 +68,24 @@ def test_a_processor_that_is_taken_away_is_noticed() -> None:
     assert stalls.saw_one()
 
 
+def worst_after_rest(stalls: Stalls) -> float:
+    """Return the longest stall [s] that is noticed after half a second at rest, in which nothing may look."""
+    stalls.rest()
+    time.sleep(0.1)  # a look that was under way ends
+    looks = stalls.looks
+    time.sleep(0.5)
+    assert stalls.looks == looks
+    stalls.forget()
+    while not stalls.looks:
+        time.sleep(0.01)
+    return stalls.worst
+
+
+def test_time_at_rest_is_no_stall() -> None:
+    stalls = Stalls()
+    assert min(worst_after_rest(stalls) for _ in range(3)) < 0.4, "the machine itself may stall now and then"
+
+
 def test_many_short_waits_are_noticed_and_few_are_not() -> None:
     stalls = object.__new__(Stalls)  # without the threads that look
     stalls.worst, stalls.looks, stalls.late = 2 * BEHIND, FEW, int(BUSY * FEW)

@@ -88,7 +88,7 @@ def status_data(status: Status) -> dict[str, Any]:
     Returns:
         Entries.
     """
-    return asdict(status)
+    return vars(status) | {"servos": [vars(servo) for servo in status.servos]}  # `asdict` copies all of it, slowly
 
 
 def status_from(data: Mapping[str, Any]) -> Status:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from math import inf
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Host:
         self._board, self._wishes = Board(), Wishes(inf)
         self._thread: PortThread | None = None
         self._chain: ServoChain | None = None
-        self._limits = np.zeros((0, 2))
+        self._limits: list[list[int]] = []
         self._beat, self._patience = time.perf_counter(), inf
         self._known = 0  # number of the last message that the status knows of
         self._why = ""  # it was stopped, if the owner did not ask for it
@@ -92,7 +92,7 @@ class Host:
         self._thread = thread  # from here on, this process ends with it
 
     def _on_connected(self, chain: ServoChain, limits: np.ndarray) -> None:
-        self._chain, self._limits = chain, limits
+        self._chain, self._limits = chain, limits.tolist()
 
     def _do_ask(self, number: int, command: str, arguments: list[Any], published: dict[str, Any]) -> None:
         assert self._thread is not None
@@ -182,36 +182,51 @@ class Host:
     def _tell(self) -> None:
         """Send the status whenever it is another; an owner that does not read holds nothing else up."""
         take_precedence()
-        told, last = -inf, b""
+        told, last = -inf, None  # a line is made of what is new alone: this thread looks a hundred times a second
         while True:
-            is_over = self._is_over.is_set()
-            line = self._line(is_over)
-            now = time.perf_counter()
-            if line != last or now - told > TELL_EVERY:
+            now, state = time.perf_counter(), self._state()
+            if state != last or now - told > TELL_EVERY:
                 try:
-                    self._answers.write(line)
+                    self._answers.write(_line(state))
                     self._answers.flush()
                 except (OSError, ValueError):  # it is gone
                     return
-                told, last = now, line
-            if is_over:
+                told, last = now, state
+            if state.is_over:
                 return
             time.sleep(GLANCE)
 
-    def _line(self, is_over: bool) -> bytes:
+    def _state(self) -> _State:
         assert self._thread is not None
         assert self._chain is not None
+        is_over = self._is_over.is_set()  # first: what is published before that is told, too
         known, presses, is_cutting = self._known, self._thread.emergency.presses, self._thread.is_cutting
-        return pack(
-            "status",
-            number=known,
-            presses=presses,
-            is_cutting=is_cutting,
-            ids=self._chain.ids,
-            limits=self._limits.tolist(),
-            status=status_data(self._worded(self._board.status)),
-            is_over=is_over,
-        )
+        status = self._board.status
+        return _State(known, presses, is_cutting, self._chain.ids, self._limits, self._worded(status), is_over)
+
+
+class _State(NamedTuple):
+    """Content of a message to the owner.
+
+    Attributes:
+        number: of its last message that this knows of.
+        presses, is_cutting: of the emergency stop, as `PortThread` has them.
+        ids, limits: of the servos that are there; lowest and highest counts.
+        status: of the player.
+        is_over: whether the port is closed, and nothing more comes.
+    """
+
+    number: int
+    presses: int
+    is_cutting: bool
+    ids: tuple[int, ...]
+    limits: list[list[int]]
+    status: Status
+    is_over: bool
+
+
+def _line(state: _State) -> bytes:
+    return pack("status", **state._asdict() | {"status": status_data(state.status)})
 
 
 def main() -> int:

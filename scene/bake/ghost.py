@@ -73,13 +73,11 @@ def remove_ghost(root: Object, kind: str = PHYSICS) -> None:
     collection: Collection | None = bpy.data.collections.get(_name(root, kind))
     if collection is None:
         return
-    for ghost in list(collection.objects):
-        data, action = ghost.data, actions.assigned(ghost)[0]
-        bpy.data.objects.remove(ghost)
-        if isinstance(data, Mesh) and not data.users:
-            bpy.data.meshes.remove(data)
-        if action is not None and not action.users:
-            bpy.data.actions.remove(action)
+    ghosts = list(collection.objects)
+    left = [ghost.data for ghost in ghosts if isinstance(ghost.data, Mesh)]
+    left += [action for ghost in ghosts if (action := actions.assigned(ghost)[0]) is not None]
+    bpy.data.batch_remove(ghosts)  # one by one, Blender looks through all its data for each: seconds
+    bpy.data.batch_remove([block for block in dict.fromkeys(left) if not block.users])
     bpy.data.collections.remove(collection)
 
 

@@ -102,15 +102,15 @@ def test_the_first_bake_of_a_new_user_compiles_nothing() -> None:
 
 def test_code_for_this_cpu_is_kept_for_the_next_start() -> None:
     """As the process in the background makes it, in the folder for the user's files."""
-    code = "from robik.robots import load; from robik.kinematics.forward import ForwardKinematics; "
-    code += "boxer = load('boxer'); ForwardKinematics(boxer).solve([0.1] * len(boxer.actuators))"
+    code = "import numpy as np; from robik.kinematics.ball_coordinates import follow; "  # a small one
+    code += "follow(np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0, 1.0]]), np.zeros(3))"
     environment = program.environment() | {"PYTHONPATH": os.pathsep.join([str(EXTENSION), *sys.path])}
     kept = Path(bpy.utils.extension_path_user(installed.PACKAGE, path="compiled"))
     assert kept.is_relative_to(RESOURCES)
     assert not kept.is_relative_to(EXTENSION)
     assert Path(environment["ROBIK_CACHE_DIR"]) == kept
     subprocess.run([sys.executable, "-P", "-c", code], env=environment | {"ROBIK_FOR_THIS_CPU": "1"}, check=True)
-    assert list(kept.rglob("kinematics.kernels.*.nbc"))
+    assert list(kept.rglob("kinematics.ball_coordinates.*.nbc"))
 
 
 def test_processes_that_it_starts_run_its_own_library(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ class Watcher:
 
     def look(self) -> None:
         """Now."""
-        states = [one.state() for one in self._chains]
+        states = [one.motion() for one in self._chains]
         horns = {id: one["horn"] for state in states for id, one in state.items()}
         now = max(one["time"] for state in states for one in state.values())
         is_moving = horns != self._horns

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -51,10 +52,16 @@ def sources() -> dict[str, Path]:
     return {str(file.relative_to(CHECKOUT)): file for file in files}
 
 
+@cache
+def nodes(file: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a module; four tests look at them."""
+    return tuple(ast.walk(ast.parse(file.read_text("utf-8"))))
+
+
 def imported(file: Path) -> set[str]:
     """Names of the modules that a file imports, as it writes them."""
     found = set()
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in nodes(file):
         found |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
         found |= {alias.name for alias in node.names} if isinstance(node, ast.Import | ast.ImportFrom) else set()
     return found
@@ -112,7 +119,7 @@ def test_nobody_but_the_brand_names_its_registers() -> None:
     assert len(sources()) > 250
     found = set()
     for name, file in sources().items():
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        for node in nodes(file):
             words = [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
             words += [node.attr] if isinstance(node, ast.Attribute) else [node.id] if isinstance(node, ast.Name) else []
             found |= {(name, word) for word in words if word in registers}

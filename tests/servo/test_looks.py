@@ -149,7 +149,7 @@ def test_a_servo_whose_answers_are_late_does_not_hold_the_others_up(tmp_path):
         servos.faults(3, late=FTDI)
         status = play(servos, chain, record=str(tmp_path / "take.csv"))
     assert status.message == "played to the end, holding"
-    assert status.dropped <= 3
+    assert status.dropped < 0.15 * (status.sent + status.dropped), "0.4 where looks wait for it; 0.01 on a busy machine"
     assert (np.isfinite(load_recording(tmp_path / "take.csv").position).sum(axis=0) / TIMES[-1]).min() >= 20
 
 

@@ -51,16 +51,33 @@ def open_replicates(root: Element, placed: Callable[[Element], Pose]) -> list[st
         if made > MOST:
             raise FormatError(f"its <replicate>s make more than {MOST} elements")
 
+    make(_growth(root))  # at once, and not after having made as many
+    made = 0
     for element in reversed([e for e in root.iter("replicate") if e in parents]):
-        count = number(element, "count", "a <replicate>")
-        if not (count.is_integer() and 0 <= count <= MOST):
-            raise FormatError(f"a <replicate>: its count must be a whole number up to {MOST}, not {count:g}")
+        count = _count(element)
         if any(inner.tag == "attach" for inner in element.iter()):
             raise FormatError("an <attach> in a <replicate> is not read; write the copies out")
-        make(int(count) * sum(1 for _ in element.iter()))
-        _open(element, parents[element], int(count), placed(element))
-        left_out += _follow(root, element, _endings(element, int(count)), make)
+        make(count * sum(1 for _ in element.iter()))
+        _open(element, parents[element], count, placed(element))
+        left_out += _follow(root, element, _endings(element, count), make)
     return left_out
+
+
+def _count(element: Element) -> int:
+    count = number(element, "count", "a <replicate>")
+    if not (count.is_integer() and 0 <= count <= MOST):
+        raise FormatError(f"a <replicate>: its count must be a whole number up to {MOST}, not {count:g}")
+    return int(count)
+
+
+def _growth(root: Element) -> int:
+    """Return how many elements come of copying at least: without what refers to names in copies."""
+    sizes: dict[Element, int] = {}
+    elements = list(root.iter())
+    for element in reversed(elements):  # the inner ones first
+        inside = sum(sizes.pop(child) for child in element)
+        sizes[element] = (_count(element) if element.tag == "replicate" else 1) * (1 + inside)
+    return sizes[root] - len(elements)
 
 
 def _endings(element: Element, count: int) -> list[str]:

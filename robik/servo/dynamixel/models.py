@@ -98,6 +98,12 @@ class Model:
         """The item that holds each address."""
         return {address: item for item in self.items for address in range(item.address, item.address + item.size)}
 
+    @cached_property
+    def indirect_at(self) -> dict[int, Item]:
+        """The entry that says what each address of indirect data stands for."""
+        data = {item.address: item.name for item in self.items if item.name.startswith("indirect_data_")}
+        return {address: self.table[name.replace("data", "address")] for address, name in data.items()}
+
     def with_firmware(self, version: int) -> Model:
         """Return the model as servos with this firmware have it.
 

@@ -145,6 +145,10 @@ class IndependentChain:
         """Return what each servo is like, by id: time, horn, velocity, goal, fastest, torque, deaf, entries."""
         return {int(id): state for id, state in self._ask("state", ids=None).items()}
 
+    def motion(self) -> dict[int, dict[str, Any]]:
+        """Return the same without entries, for who looks often."""
+        return {int(id): state for id, state in self._ask("motion").items()}
+
     def registers(self, id: int) -> dict[str, int]:
         """Return the entries of a servo, as it would answer."""
         return self.state()[id]["entries"]
@@ -152,7 +156,7 @@ class IndependentChain:
     @property
     def powered(self) -> set[int]:
         """Ids of the servos whose torque is on."""
-        return {id for id, state in self.state().items() if state["torque"]}
+        return {id for id, state in self.motion().items() if state["torque"]}
 
     def mark(self) -> None:
         """Begin to look for the fastest horns from here."""
@@ -160,7 +164,7 @@ class IndependentChain:
 
     def fastest(self) -> dict[int, float]:
         """Return the greatest speed of each horn since the mark [counts/s]."""
-        return {id: state["fastest"] for id, state in self.state().items()}
+        return {id: state["fastest"] for id, state in self.motion().items()}
 
     # faults
 

@@ -168,7 +168,10 @@ class Server:
         return {"entries": self._log[since : since + PIECE], "size": len(self._log)}
 
     def _do_state(self, ids: list[int] | None) -> dict[int, Any]:
-        return {servo.get("id"): _state(servo) for servo in self._those(ids)}
+        return {servo.get("id"): _motion(servo) | {"entries": servo.values()} for servo in self._those(ids)}
+
+    def _do_motion(self) -> dict[int, Any]:
+        return {servo.get("id"): _motion(servo) for servo in self._servos.values()}
 
     def _do_mark(self) -> None:
         for servo in self._servos.values():
@@ -228,12 +231,12 @@ class Server:
         self._note("event", time.monotonic(), 0, "plugged")
 
 
-def _state(servo: Servo) -> dict[str, Any]:
+def _motion(servo: Servo) -> dict[str, Any]:
     horn = servo.horn
     servo.read(0, 1)  # what it says of itself is as of now
     return {
         "time": servo.now, "horn": horn.position, "velocity": horn.velocity, "goal": horn.goal,
-        "fastest": horn.fastest, "torque": servo.is_on, "deaf": servo.is_deaf(), "entries": servo.values(),
+        "fastest": horn.fastest, "torque": servo.is_on, "deaf": servo.is_deaf(),
     }  # fmt: skip
 
 

@@ -80,12 +80,8 @@ class CheckedServo(TableServo):
 
     def _real(self, address: int) -> int:
         """Return the address itself, or what an indirect data entry stands for."""
-        item = self.model.item_at.get(address)
-        if item is None:
-            raise TableError(PacketError.ACCESS)
-        if not item.name.startswith("indirect_data_"):
-            return address
-        target = self.get("indirect_address_" + item.name.removeprefix("indirect_data_"))
+        via = self.model.indirect_at.get(address)
+        target = address if via is None else via.decode(self._memory[via.address : via.address + via.size])
         if target not in self.model.item_at:
             raise TableError(PacketError.ACCESS)
         return target

@@ -302,10 +302,11 @@ class SimulatedServo(CheckedServo):
         motor = self.motor
         position = round(motor.position) + self.get("homing_offset")
         self.set("present_position", position)
-        self.set("present_velocity", round(motor.velocity / self._velocity_unit))
-        self.set("velocity_trajectory", round(motor.velocity / self._velocity_unit))
+        velocity = motor.velocity / self._velocity_unit
+        self.set("present_velocity", round(velocity))
+        self.set("velocity_trajectory", round(velocity))
         self.set("position_trajectory", position)
-        self.set("moving", int(abs(motor.velocity / self._velocity_unit) > self.get("moving_threshold")))
+        self.set("moving", int(abs(velocity) > self.get("moving_threshold")))
         self.set("moving_status", int(motor.position == motor.goal) | (0 if motor.is_at_rest else 2))
         self.set("realtime_tick", int((self._now - self._started) * 1000) % 32768)
         self.set("registered_instruction", int(self.registered is not None))
