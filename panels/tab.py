@@ -11,7 +11,9 @@ from ..scene.robot.parts import chosen_robot, robots
 
 WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"  # characters of Chinese and Japanese
 ENDS = "、。，：；！？）」』】〉》・ー〜…％゛゜々ぁぃぅぇぉっゃゅょァィゥェォッャュョ"  # of these, none begins a line
-PIECES = re.compile(rf"[{WIDE}][{ENDS}]*\s*|[^\s{WIDE}]+[{ENDS}]*\s*|\s+")
+PIECES = re.compile(
+    rf"[ァ-ヺー]+[{ENDS}]*\s*|[{WIDE}][{ENDS}]*\s*|[^\s{WIDE}]+[{ENDS}]*\s*|\s+"
+)  # words, also of Katakana
 
 
 class TabPanel(Panel):

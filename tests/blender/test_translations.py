@@ -159,3 +159,12 @@ def test_the_reader_takes_gettexts_files_and_says_what_is_wrong(tmp_path) -> Non
         file.write_text(text, encoding="utf-8")
         with pytest.raises(ValueError, match=f"^{re.escape(told)}$"):
             read(file)
+
+
+def test_words_of_katakana_are_not_broken() -> None:
+    wrapped = installed.module("panels.tab")._wrapped
+    assert wrapped("3 個中 3 個のターゲットが追従、スケール 0.318", 36) == [
+        "3 個中 3 個のターゲットが追従、",
+        "スケール 0.318",
+    ]
+    assert wrapped("one two three", 7) == ["one two", "three"]
