@@ -262,6 +262,7 @@ def test_it_loops_where_that_is_asked_for_and_else_rests_at_the_end(robot, playb
     go_until(playback, robot, lambda: turn(timeline) == "SCRUBBING")
 
 
+@pytest.mark.long
 def test_backwards_it_comes_after_as_in_scrubbing(robot, playback, timeline) -> None:
     scene = bpy.context.scene
     arm_at(playback, robot, 100)
@@ -372,6 +373,7 @@ def test_without_its_robot_it_is_disarmed(robot, playback, timeline, gone) -> No
     go_until(playback, robot, lambda: robot.state == "holding")
 
 
+@pytest.mark.long
 def test_disabling_the_add_on_disarms_it(robot, playback, timeline) -> None:
     play_together(playback, robot)
     player = robot.play.player()
@@ -384,6 +386,7 @@ def test_disabling_the_add_on_disarms_it(robot, playback, timeline) -> None:
         assert bpy.ops.preferences.addon_enable(module=installed.PACKAGE) == {"FINISHED"}
 
 
+@pytest.mark.long
 def test_what_speaks_against_arming(robot, playback, timeline) -> None:
     scene = bpy.context.scene
     scene.robik.playing.speed = 2.0
