@@ -31,7 +31,7 @@ def register() -> None:
     bpy.app.handlers.load_pre.append(play.before_load)
     bpy.app.handlers.undo_post.append(timeline.after_undo)
     bpy.app.handlers.redo_post.append(timeline.after_undo)
-    bpy.app.handlers.frame_change_post.append(timeline.after_frame)
+    bpy.app.handlers.frame_change_pre.append(timeline.before_frame)
     _commands.append(bpy.utils.register_cli_command(command_line.COMMAND, command_line.run))
 
 
@@ -43,7 +43,7 @@ def unregister() -> None:
     bpy.app.handlers.load_pre.remove(play.before_load)
     bpy.app.handlers.undo_post.remove(timeline.after_undo)
     bpy.app.handlers.redo_post.remove(timeline.after_undo)
-    bpy.app.handlers.frame_change_post.remove(timeline.after_frame)
+    bpy.app.handlers.frame_change_pre.remove(timeline.before_frame)
     bpy.utils.unregister_cli_command(_commands.pop())
     contacts.unregister_keys()
     bpy.types.VIEW3D_MT_armature_add.remove(performers.menu_entry)

@@ -1,9 +1,19 @@
 """Bases of the panels in the tab, and what they draw alike."""
 
+import re
+from unicodedata import east_asian_width
+
+from bpy.app.translations import pgettext_iface
 from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
 from ..robik.errors import RobikError
 from ..scene.robot.parts import chosen_robot, robots
+
+WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"  # characters of Chinese and Japanese
+ENDS = "、。，：；！？）」』】〉》・ー〜…％゛゜々ぁぃぅぇぉっゃゅょァィゥェォッャュョ"  # of these, none begins a line
+PIECES = re.compile(
+    rf"[ァ-ヺー]+[{ENDS}]*\s*|[{WIDE}][{ENDS}]*\s*|[^\s{WIDE}]+[{ENDS}]*\s*|\s+"
+)  # words, also of Katakana
 
 
 class TabPanel(Panel):
@@ -41,22 +51,27 @@ def axes(layout: UILayout, data: PropertyGroup, name: str, text: str) -> None:
     """Three numbers of a property, each with its axis."""
     column = layout.column(align=True)
     for k, axis in enumerate("XYZ"):
-        column.prop(data, name, index=k, text=f"{text} {axis}" if k == 0 else axis)
+        column.prop(data, name, index=k, text=f"{pgettext_iface(text)} {axis}" if k == 0 else axis)
 
 
 def line(layout: UILayout, text: str, icon: str = "NONE", share: float = 1.0) -> None:
-    """One line of status, broken where the sidebar's end would cut it, or that of its share of the sidebar."""
+    """One line of status, translated, broken where the sidebar's end, or that of its share of it, would cut it."""
     column = layout.column(align=True)
     column.scale_y = 0.85
-    for k, part in enumerate(_wrapped(text, round(share * (42 if icon == "NONE" else 36)))):
+    for k, part in enumerate(_wrapped(pgettext_iface(text), round(share * (42 if icon == "NONE" else 36)))):
         column.label(text=part, icon=icon if k == 0 else "BLANK1" if icon != "NONE" else "NONE")
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    lines: list[str] = []
-    for word in text.split():
-        if lines and len(lines[-1]) + 1 + len(word) <= width:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines or [""]
+    """Return the lines of a text, each at most so wide, broken between words and characters of Chinese or Japanese."""
+    lines = [""]
+    for piece in PIECES.findall(text):
+        if lines[-1] and _width(lines[-1] + piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return [one.strip() for one in lines]
+
+
+def _width(text: str) -> int:
+    """Return the width in Latin letters; a Chinese or Japanese character is as wide as two."""
+    return sum(1 + (east_asian_width(character) in "WF") for character in text)

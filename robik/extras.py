@@ -10,6 +10,7 @@ from .errors import MissingExtraError
 EXTRAS = {  # as in pyproject.toml: what needs them, and the modules that they bring
     "servo": ("playing on servos", ("serial", "dynamixel_sdk", "websockets")),
     "sound": ("the sound of a show", ("miniaudio",)),
+    "osc": ("taking OSC messages", ("pythonosc",)),
     "report": ("a report page", ("plotly",)),
     "formats": ("this kind of file", ("yaml", "xacro", "collada")),
     "usd": ("reading USD, which Blender from blender.org does by itself and elsewhere the package usd-core,", ("pxr",)),

@@ -39,7 +39,7 @@ CACHE = CHECKOUT / ".cache"
 DIST = CHECKOUT / "dist"
 MANIFEST = CHECKOUT / "blender_manifest.toml"
 LOCK = CHECKOUT / "requirements" / "pylock.library.toml"
-ADD_ON = ("__init__.py", "robik", "scene", "operators", "panels", "LICENSE")
+ADD_ON = ("__init__.py", "robik", "scene", "operators", "panels", "translations", "LICENSE")
 TOOLS = ("tools/extension.py", "tools/compiled.py", "tools/manual.py", "tools/process.py")
 COMPILED = "robik/jit/compiled"  # where in the zip
 

@@ -29,6 +29,7 @@ from ...scene.migration import bring_up_to_date
 from ...scene.robot.chain import servo_chain
 from ...scene.robot.parts import changeable_robot, chosen_robot
 from ...scene.robot.reading import read_robot
+from ...translations import OWN
 from ..reporting import Reporting
 from ..stepping import Stepping
 
@@ -225,7 +226,10 @@ class ROBIK_OT_go_to_frame(Reporting):
     bl_options = {"UNDO_GROUPED"}  # as Blender's own jumps: else the next Ctrl-Z would take the playhead back with it
     frame: IntProperty(name="Frame", description="Where to go")
     motor: StringProperty(
-        name="Motor", description="Which motor the speed graph shall bring out", options={"HIDDEN", "SKIP_SAVE"}
+        name="Motor",
+        translation_context=OWN,
+        description="Which motor the speed graph shall bring out",
+        options={"HIDDEN", "SKIP_SAVE"},
     )
     why: StringProperty(name="Why", description="What there is to see", options={"HIDDEN", "SKIP_SAVE"})
 

@@ -72,12 +72,10 @@ class ROBIK_OT_export_scene(Reporting, ExportHelper):
 
 
 class ROBIK_OT_make_it_stand(Stepping):
-    """Try in physics what makes the bake stand, and use the least change that does.
+    """Try in physics what makes the bake stand, and use the least change that does; each attempt is a bake"""
 
-    Set-points that carry the weight, stiffer servos, more margin, a balance that knows momentum, a slower pace, shorter
-    swings, softer landings; enough is to stand in nine of ten trials. Each attempt is a bake of its own
-    """
-
+    # set-points that carry the weight, stiffer servos, more margin, a balance that knows momentum, a slower pace,
+    # shorter swings, softer landings; enough is to stand in nine of ten trials
     bl_idname = "robik.make_it_stand"
     bl_label = "Make It Stand"
     bl_options = {"REGISTER", "UNDO"}

@@ -10,6 +10,7 @@ from ...scene.character.rows import remove_target
 from ...scene.robot.library import add_row
 from ...scene.robot.parts import changeable_robot
 from ...scene.robot.reading import read_robot
+from ...translations import OWN
 from ..reporting import Reporting
 
 
@@ -20,7 +21,9 @@ class ROBIK_OT_add_target(Reporting):
     bl_label = "Add Target"
     bl_options = {"REGISTER", "UNDO"}
 
-    frame: StringProperty(name="Frame", description="The robot's frame or body that shall follow")
+    frame: StringProperty(
+        name="Frame", translation_context=OWN, description="The robot's frame or body that shall follow"
+    )
     source: StringProperty(name="Source", description="The armature or object to follow; empty for the active one")
     bone: StringProperty(
         name="Bone", description="The pose bone to follow; empty for the active one, or the object itself"

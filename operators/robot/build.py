@@ -22,6 +22,7 @@ from ...scene.robot.inventory import inventory
 from ...scene.robot.library import check_own_parts
 from ...scene.robot.parts import changeable_robot, chosen_robot, motions_of, robot_of, robots
 from ...scene.robot.reading import read_robot
+from ...translations import OWN
 from ..reporting import Reporting
 
 LAST = ("fixed", "free")  # in the menu of joint types
@@ -66,7 +67,7 @@ class ROBIK_OT_add_joint(Reporting):
         items=[(row.name, row.name.capitalize(), row.about) for row in TYPES],
     )
     anchor: EnumProperty(name="Anchor", description="Where the joint is, and which way its axis points", items=SOURCES)
-    actuated: BoolProperty(name="Motor", description="Whether a motor drives the joint")
+    actuated: BoolProperty(name="Motor", translation_context=OWN, description="Whether a motor drives the joint")
     name: StringProperty(name="Name", description="Of the joint; without one, the bodies' names")
 
     def invoke(self, context: Context, event: bpy.types.Event) -> set[str]:
@@ -153,7 +154,7 @@ class ROBIK_OT_set_motor(Reporting):
     bl_idname = "robik.set_motor"
     bl_label = "Set Motor"
     bl_options = {"REGISTER", "UNDO"}
-    on: BoolProperty(name="Motor", description="Whether motors drive them", default=True)
+    on: BoolProperty(name="Motor", translation_context=OWN, description="Whether motors drive them", default=True)
     speed: FloatProperty(
         name="Speed",
         description=(
@@ -208,7 +209,9 @@ class ROBIK_OT_set_mass(Reporting):
     bl_idname = "robik.set_mass"
     bl_label = "Mass from Volume"
     bl_options = {"REGISTER", "UNDO"}
-    material: EnumProperty(name="Material", description="What the bodies are made of", items=DENSITIES)
+    material: EnumProperty(
+        name="Material", translation_context=OWN, description="What the bodies are made of", items=DENSITIES
+    )
     density: FloatProperty(
         name="Density", description="Of another material [kg/m³]", min=0.001, soft_max=20000.0, default=1000.0
     )

@@ -17,6 +17,7 @@ from ...scene.robot.parts import changeable_robot, chosen_robot
 from ...scene.robot.reading import read_robot
 from ...scene.servos import fields as servo_fields
 from ...scene.servos import setup as servo_setup
+from ...translations import OWN
 from ..reporting import Reporting
 from .play import Watching
 
@@ -126,7 +127,7 @@ class ROBIK_OT_assign_servo(Waiting):
     bl_idname = "robik.assign_servo"
     bl_label = "Assign by Hand"
     bl_options = {"REGISTER", "UNDO"}
-    actuator: StringProperty(name="Motor")
+    actuator: StringProperty(name="Motor", translation_context=OWN)
 
     def run(self, context: Context) -> set[str]:
         """Wait for a move."""
@@ -157,7 +158,7 @@ class ROBIK_OT_nudge_servo(Watching):
 
     bl_idname = "robik.nudge_servo"
     bl_label = "Nudge"
-    actuator: StringProperty(name="Motor")
+    actuator: StringProperty(name="Motor", translation_context=OWN)
 
     def run(self, context: Context) -> set[str]:
         """Move."""
@@ -198,7 +199,7 @@ class ROBIK_OT_add_servo(Reporting):
     bl_idname = "robik.add_servo"
     bl_label = "Add Servo"
     bl_options = {"REGISTER", "UNDO"}
-    actuator: StringProperty(name="Motor")
+    actuator: StringProperty(name="Motor", translation_context=OWN)
 
     def run(self, context: Context) -> set[str]:
         """Add it, and unfold it."""

@@ -3,6 +3,7 @@
 from math import degrees
 from typing import cast
 
+from bpy.app.translations import pgettext_iface
 from bpy.types import Context, Object, PropertyGroup, Scene, UILayout, UIList
 
 from ...robik.retarget.shortfall import millimetres
@@ -10,6 +11,7 @@ from ...scene.bake import follow
 from ...scene.bake.bakes import in_use
 from ...scene.character.sampling import ends
 from ...scene.long_work.steps import compiling_problem
+from ...translations import sentence
 from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 
@@ -97,11 +99,16 @@ def _draw_state(layout: UILayout, context: Context, root: Object) -> None:
     elif result.frames:
         line(
             layout,
-            f"Last bake: {result.frames} samples in {result.seconds:.1f} s; next {_estimate(context, root)}",
+            sentence(
+                "Last bake: {count} samples in {seconds:.1f} s; next {estimate}",
+                count=result.frames,
+                seconds=result.seconds,
+                estimate=_estimate(context, root),
+            ),
             "INFO",
         )
     else:
-        line(layout, f"Ready to bake {_samples(context, root)} samples", "INFO")
+        line(layout, sentence("Ready to bake {count} samples", count=_samples(context, root)), "INFO")
     if problem := compiling_problem():
         line(layout, problem, "ERROR")
 
@@ -194,9 +201,10 @@ def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
         else:
             line(layout, "No motor's speed is known, so none is kept: set it with Add Motor", "INFO")
         return
-    line(layout, f"Costs up to {millimetres(result.speed_cost)}, {degrees(result.speed_turn):.1f}°", "INFO")
+    cost, turn = millimetres(result.speed_cost), degrees(result.speed_turn)
+    line(layout, sentence("Costs up to {distance}, {angle:.1f}°", distance=cost, angle=turn), "INFO")
     row = layout.row(align=True)
-    row.label(text=f"{result.held_back} samples lag")
+    row.label(text=sentence("{count} samples lag", count=result.held_back))
     row.operator("robik.go_to_frame", text=str(result.speed_frame), icon="PLAY").frame = result.speed_frame
 
 
@@ -211,7 +219,7 @@ def _estimate(context: Context, root: Object) -> str:
     """Return how long the next bake will take, by the last one; its solver is ready by then."""
     result = root.robik.robot.result
     seconds = (result.seconds - result.preparing) / result.frames * _samples(context, root)
-    return f"about {seconds:.0f} s" if seconds >= 1 else "less than 1 s"
+    return sentence("about {seconds:.0f} s", seconds=seconds) if seconds >= 1 else pgettext_iface("less than 1 s")
 
 
 CLASSES = (ROBIK_UL_bakes, ROBIK_PT_bake, ROBIK_PT_bakes, ROBIK_PT_bake_advanced)

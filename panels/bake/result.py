@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from math import degrees
 
+from bpy.app.translations import pgettext_iface
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
 from ...robik.motions.penetration import DEEP
@@ -12,6 +13,7 @@ from ...scene.bake.freshness import is_out_of_date
 from ...scene.bake.result import status
 from ...scene.balance.settings import OVER_FEET
 from ...scene.robot.parts import parts
+from ...translations import sentence
 from ..tab import TabPanel, line, robot_or_hint
 
 MOST = 6  # rows of frames that fall short
@@ -38,7 +40,7 @@ class ROBIK_PT_result(TabPanel):
         if is_out_of_date(root, context.scene):
             line(layout, "Edited since it was judged: what stands below is out of date", "ERROR")
             layout.operator("robik.judge_again", icon="FILE_REFRESH")
-            line(layout, f"Before: {text}")
+            line(layout, sentence("Before: {verdict}", verdict=text))
         else:
             icon = "INFO" if not result.frames else "ERROR" if _falls_short(result) else "CHECKMARK"
             line(layout, text[0].upper() + text[1:], icon)
@@ -47,8 +49,11 @@ class ROBIK_PT_result(TabPanel):
         if torn := _torn(root):
             line(
                 layout,
-                f"Balance pulls {torn} elsewhere: tick Hips Give Way there, or set its weights for Position X and Y"
-                " to 0",
+                sentence(
+                    "Balance pulls {target} elsewhere: tick Hips Give Way there, or set its weights for Position X and"
+                    " Y to 0",
+                    target=torn,
+                ),
                 "INFO",
             )
         if result.beyond_robot:
@@ -61,11 +66,16 @@ class ROBIK_PT_result(TabPanel):
         _draw_short(layout, result)
         _draw_targets(layout, result)
         _draw_all_motors(layout, result)
-        closed = (
-            "closed" if result.residual <= CLOSED * result.met else f"open by {1e3 * result.residual:.3f} mm at worst"
-        )
-        line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
+        _draw_loops(layout, result)
         _draw_buttons(layout, context)
+
+
+def _draw_loops(layout: UILayout, result: PropertyGroup) -> None:
+    if result.residual <= CLOSED * result.met:
+        line(layout, sentence("Loops closed; {time:.2f} ms per sample", time=result.milliseconds))
+        return
+    told = "Loops open by {gap:.3f} mm at worst; {time:.2f} ms per sample"
+    line(layout, sentence(told, gap=1e3 * result.residual, time=result.milliseconds))
 
 
 def _falls_short(result: PropertyGroup) -> bool:
@@ -132,14 +142,14 @@ def _draw_attempts(layout: UILayout, physics: PropertyGroup) -> None:
 def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
     """Draw the changes that come from solving all frames at once."""
     if result.beyond:
-        line(layout, f"Cannot be kept: {result.beyond}", "ERROR")
+        line(layout, sentence("Cannot be kept: {what}", what=result.beyond), "ERROR")
     column = layout.column(align=True)
     column.label(text="Frame by frame → looking ahead:")
-    column.label(text=f"mean distance {millimetres(result.mean_before)} → {millimetres(result.mean_distance)}")
-    column.label(
-        text=f"acceleration {degrees(result.acceleration_before):.0f} → {degrees(result.acceleration):.0f} °/s²; "
-        f"jerk {degrees(result.jerk):.0f} °/s³"
-    )
+    before, after = millimetres(result.mean_before), millimetres(result.mean_distance)
+    column.label(text=sentence("mean distance {before} → {after}", before=before, after=after))
+    told = "acceleration {before:.0f} → {after:.0f} °/s²; jerk {jerk:.0f} °/s³"
+    peaks = {"before": result.acceleration_before, "after": result.acceleration, "jerk": result.jerk}
+    column.label(text=sentence(told, **{name: degrees(peak) for name, peak in peaks.items()}))
 
 
 def _draw_short(layout: UILayout, result: PropertyGroup) -> None:
@@ -153,7 +163,7 @@ def _draw_short(layout: UILayout, result: PropertyGroup) -> None:
         text.label(text=f"{where}: {row.name.partition(';')[0]}")
         _jump(split, row.frame, why=row.name)
     if len(result.short) > MOST:
-        column.label(text=f"and {len(result.short) - MOST} more, marked in the timeline")
+        column.label(text=sentence("and {count} more, marked in the timeline", count=len(result.short) - MOST))
 
 
 def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
@@ -170,23 +180,23 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
             continue
         _draw_target(column, row.name, row.position_mean, row.position_error, angle, row.frame, result.met)
     if result.has_com:
-        _draw_target(column, "mass centre", result.com_mean, result.com_error, "", result.com_frame, result.met)
+        _draw_target(column, "Mass centre", result.com_mean, result.com_error, "", result.com_frame, result.met)
     if result.has_margin:
         _draw_margin(column, result)
     if result.has_contacts:
         _draw_contacts(column, result)
     if result.moved:
-        text = f"{result.moved} moved, {millimetres(result.moved_most)}"
-        _draw_row(column, "footholds", text, True, result.moved_frame, result.moved_why)
+        text = sentence("{count} moved, {distance}", count=result.moved, distance=millimetres(result.moved_most))
+        _draw_row(column, "Footholds", text, True, result.moved_frame, result.moved_why)
     if result.limbs:
-        line(column, f"limbs off in direction: {result.limbs}")
+        line(column, sentence("limbs off in direction: {limbs}", limbs=result.limbs))
     for row in result.penetration:
         _draw_penetration(column, row)
     if result.sunk > result.met:
         _draw_row(
             column,
-            "ground",
-            f"{millimetres(result.sunk)} into it",
+            "Ground",
+            sentence("{depth} into it", depth=millimetres(result.sunk)),
             True,
             result.sunk_frame,
             "A foot lands late and goes through the floor",
@@ -195,13 +205,15 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
 
 def _draw_target(column: UILayout, name: str, mean: float, worst: float, more: str, frame: int, met: float) -> None:
     text = f"{_digits(1e3 * mean)}, {_digits(1e3 * worst)}{more}"
-    _draw_row(column, name, text, worst > met, frame, f"{name} is {millimetres(worst)}{more} off")
+    why = sentence("{name} is {distance} off", name=pgettext_iface(name), distance=f"{millimetres(worst)}{more}")
+    _draw_row(column, name, text, worst > met, frame, why)
 
 
 def _draw_angle(column: UILayout, row: PropertyGroup) -> None:
     mean, worst = degrees(row.orientation_mean), degrees(row.orientation_error)
     is_bad = row.orientation_error > ORIENTATION_MET
-    _draw_row(column, row.name, f"{mean:.1f}°, {worst:.1f}°", is_bad, row.frame, f"{row.name} is {worst:.1f}° off")
+    why = sentence("{name} is {distance} off", name=row.name, distance=f"{worst:.1f}°")
+    _draw_row(column, row.name, f"{mean:.1f}°, {worst:.1f}°", is_bad, row.frame, why)
 
 
 def _digits(value: float) -> str:
@@ -211,29 +223,39 @@ def _digits(value: float) -> str:
 
 def _draw_margin(column: UILayout, result: PropertyGroup) -> None:
     asked, kept = 1e3 * result.margin_asked, 1e3 * result.margin
-    inside = f"{kept:.0f} mm inside" + (f" of {asked:.0f}" if kept < asked - TELLING else "")
-    text = inside if kept >= 0 else f"tips, {-kept:.0f} mm, {100 * result.tipping:.0f} %"
-    why = "The ground's force is nearest to the edge of the feet, or furthest beyond it"
-    if kept < asked - TELLING:
-        why += f"; {asked:.0f} mm were asked for: the foot is too short for the shift, or stands for too little time"
-    _draw_row(column, "balance", text, kept < 0, result.margin_frame, why)
+    is_less = kept < asked - TELLING
+    if kept < 0:
+        text = sentence("tips, {beyond:.0f} mm, {share:.0f} %", beyond=-kept, share=100 * result.tipping)
+    elif is_less:
+        text = sentence("{kept:.0f} mm inside of {asked:.0f}", kept=kept, asked=asked)
+    else:
+        text = sentence("{kept:.0f} mm inside", kept=kept)
+    why: str = pgettext_iface("The ground's force is nearest to the edge of the feet, or furthest beyond it")
+    if is_less:
+        told = "{asked:.0f} mm were asked for: the foot is too short for the shift, or stands for too little time"
+        why += f"; {sentence(told, asked=asked)}"
+    _draw_row(column, "Balance", text, kept < 0, result.margin_frame, why)
     if result.flight:
         aloft = "No foot stands: nothing can hold the robot up until it lands"
-        _draw_row(column, "in the air", f"{result.flight} samples", True, result.flight_frame, aloft)
+        _draw_row(
+            column, "In the air", sentence("{count} samples", count=result.flight), True, result.flight_frame, aloft
+        )
 
 
 def _draw_contacts(column: UILayout, result: PropertyGroup) -> None:
     text = f"{_digits(result.slide)} mm/s, {_digits(1e3 * result.contact_off)}"
     is_late = result.contact_off > CONTACT_MET / POSITION_MET * result.met
-    why = f"A contact is {millimetres(result.contact_off)} from where it is held; all slide by {result.slide:.2g} mm/s"
-    _draw_row(column, "contacts", text, is_late, result.contact_frame, why)
+    told = "A contact is {distance} from where it is held; all slide by {speed:.2g} mm/s"
+    why = sentence(told, distance=millimetres(result.contact_off), speed=result.slide)
+    _draw_row(column, "Contacts", text, is_late, result.contact_frame, why)
 
 
 def _draw_penetration(column: UILayout, row: PropertyGroup) -> None:
     if not row.where:
-        column.label(text=f"{row.name}: nowhere")
+        column.label(text=sentence("{name}: nowhere", name=row.name))
         return
-    why = f"{row.where} by {millimetres(row.depth)}; more than a millimetre in {100 * row.share:.2g} % of the samples"
+    told = "{place} by {depth}; more than a millimetre in {share:.2g} % of the samples"
+    why = sentence(told, place=row.where, depth=millimetres(row.depth), share=100 * row.share)
     text = f"{millimetres(row.depth)}, {100 * row.share:.2g} %"
     _draw_row(column, row.name, text, row.depth > DEEP, row.frame, why[0].upper() + why[1:])
 
@@ -255,7 +277,7 @@ def _speed(row: PropertyGroup) -> tuple[float, str, int] | None:
         peak, limit = f"{1e3 * row.peak_velocity:.0f}", f"{1e3 * row.velocity_limit:.0f} mm/s"
     if row.velocity_limit <= 0:
         return 0.0, peak if row.unit == "rad" else f"{peak} mm/s", row.frame
-    return row.peak_velocity / row.velocity_limit, f"{peak} of {limit}", row.frame
+    return row.peak_velocity / row.velocity_limit, sentence("{peak} of {limit}", peak=peak, limit=limit), row.frame
 
 
 def _torque(row: PropertyGroup) -> tuple[float, str, int] | None:
@@ -263,9 +285,10 @@ def _torque(row: PropertyGroup) -> tuple[float, str, int] | None:
     unit = "" if row.unit == "rad" else " N"
     if row.effort <= 0:
         return 0.0, f"{row.torque:.2f}{unit}", row.torque_frame
-    beyond = f", {row.beyond} beyond" if row.beyond else ""
-    text = f"{row.torque:.2f} of {row.effort:.1f}{unit}, heat {100 * row.heat:.0f} %{beyond}"
-    return row.torque / row.effort, text, row.torque_frame
+    told = "{torque:.2f} of {effort:.1f}{unit}, heat {heat:.0f} %"
+    text = sentence(told, torque=row.torque, effort=row.effort, unit=unit, heat=100 * row.heat)
+    beyond = f", {sentence('{count} beyond', count=row.beyond)}" if row.beyond else ""
+    return row.torque / row.effort, text + beyond, row.torque_frame
 
 
 def _reach(row: PropertyGroup) -> tuple[float, str, int] | None:
@@ -296,7 +319,7 @@ def _draw_motors(
     header.label(text=title)
     over = sum(share > 1.0 + 1e-6 for (share, _, _), _ in rows)
     if over:
-        header.label(text=f"{over} beyond", icon="ERROR")
+        header.label(text=sentence("{count} beyond", count=over), icon="ERROR")
     if body is None:
         return
     column = body.column(align=True)
@@ -312,7 +335,7 @@ def _draw_motors(
 def _jump(row: UILayout, frame: int, motor: str = "", why: str = "", tight: bool = False) -> None:
     """Draw a button that goes to a frame."""
     button = row.operator("robik.go_to_frame", text=str(frame), icon="ERROR" if tight else "PLAY")
-    button.frame, button.motor, button.why = frame, motor, why
+    button.frame, button.motor, button.why = frame, motor, pgettext_iface(why)
 
 
 def _torn(root: Object) -> str:

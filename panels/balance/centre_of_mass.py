@@ -7,6 +7,7 @@ from ...robik.errors import RobikError
 from ...scene.balance.settings import OVER_FEET
 from ...scene.robot.parts import parts
 from ...scene.robot.reading import read_moving_parts
+from ...translations import sentence
 from ..tab import FoldedPanel, TabPanel, axes, line, robot_or_hint
 
 
@@ -76,16 +77,20 @@ def _status(root: Object) -> tuple[str, str]:
                 "No part of this robot is a foot: to balance it, select its feet, then Robot > Build > Make Foot",
                 icon,
             )
-        return f"To balance it, let a foot follow the character: {', '.join(feet)}", icon
+        return sentence("To balance it, let a foot follow the character: {feet}", feet=", ".join(feet)), icon
     if robot.result.frames and robot.result.has_margin:
-        good = robot.result.margin >= 0
-        where = f"{1e3 * abs(robot.result.margin):.0f} mm, worst at frame {robot.result.margin_frame}"
-        return (f"Margin {where}", "CHECKMARK") if good else (f"Tips over its feet, by {where}", "ERROR")
+        margin, frame = 1e3 * robot.result.margin, robot.result.margin_frame
+        if margin < 0:
+            told = "Tips over its feet, by {margin:.0f} mm, worst at frame {frame}"
+            return sentence(told, margin=-margin, frame=frame), "ERROR"
+        return sentence("Margin {margin:.0f} mm, worst at frame {frame}", margin=margin, frame=frame), "CHECKMARK"
     if mode == "OFF":
         return "The centre of mass goes where the motion takes it", "INFO"
     if mode == "OBJECT":
         followed = robot.balance.target
-        return (f"Follows {followed.name}", "INFO") if followed else ("Choose the object to follow", "ERROR")
+        if not followed:
+            return "Choose the object to follow", "ERROR"
+        return sentence("Follows {name}", name=followed.name), "INFO"
     return "A bake keeps it over the feet; Follow Live leans there once they have moved", "INFO"
 
 

@@ -4,6 +4,7 @@ from bpy.types import Context, PropertyGroup, UILayout, UIList
 
 from ...scene.balance.contacts import strip
 from ...scene.robot.parts import parts
+from ...translations import sentence
 from ..tab import FoldedPanel, line, robot_or_hint
 
 WIDTH = 26  # blocks of a strip
@@ -55,7 +56,9 @@ class ROBIK_PT_contacts(FoldedPanel):
                 _draw_foot(layout, target, context)
         chosen = next((t for t in character.targets[character.active :][:1] if t in led), None)
         if chosen is not None and chosen.frame not in feet and chosen.contact != "HAND":
-            layout.operator("robik.add_phase", text=f"Hold {chosen.frame} Here").foot = chosen.frame
+            layout.operator(
+                "robik.add_phase", text=sentence("Hold {frame} Here", frame=chosen.frame)
+            ).foot = chosen.frame
 
 
 def _draw_foot(layout: UILayout, target: PropertyGroup, context: Context) -> None:

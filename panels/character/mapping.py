@@ -2,6 +2,7 @@
 
 from collections.abc import Container
 
+from bpy.app.translations import pgettext_iface
 from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
 
 from ...operators.character.mapping import ROBIK_MT_mapping_presets
@@ -9,6 +10,7 @@ from ...robik.errors import RobikError
 from ...robik.objectives.registry import row_kind
 from ...scene.character.mapping import check_source, describe, lacking
 from ...scene.robot.parts import parts
+from ...translations import sentence
 from ..tab import FoldedPanel, TabPanel, axes, line, robot_or_hint
 
 
@@ -38,7 +40,7 @@ class ROBIK_UL_targets(UIList):
         right = names.row(align=True)
         frame = right.row()
         frame.alert = item.enabled and item.frame not in self.frames and (item.leads or bool(item.frame))
-        frame.label(text=item.frame or ("frame…" if item.leads else "all"))
+        frame.label(text=item.frame or pgettext_iface("frame…" if item.leads else "all"))
         weight = right.row()
         weight.scale_x = 0.9
         weight.prop(item, "weight", text="", emboss=False)
@@ -145,21 +147,24 @@ def _status(root: Object, frames: frozenset[str], context: Context) -> tuple[str
         return problems[0], "ERROR"
     if lost := next((t for t in targets if t.leads and t.frame not in frames), None):
         return (
-            (
-                f"The robot has no frame {lost.frame!r} to follow {describe(lost)}: choose another, or switch that"
-                " target off"
+            sentence(
+                "The robot has no frame {frame!r} to follow {source}: choose another, or switch that target off",
+                frame=lost.frame,
+                source=describe(lost),
             ),
             "ERROR",
         )
-    return f"{len(targets)} of {len(character.targets)} targets follow, scale {character.scale:.3g}", "CHECKMARK"
+    told = "{count} of {all} targets follow, scale {scale:.3g}"
+    counts = {"count": len(targets), "all": len(character.targets)}
+    return sentence(told, **counts, scale=character.scale), "CHECKMARK"
 
 
 def _followed(target: PropertyGroup) -> str:
     """Return what a row of the list says that a target follows."""
     source = target.bone or (target.source.name if target.source else target.other)
     if target.leads:
-        return source or "choose…"
-    label = row_kind(target.follows).label
+        return source or pgettext_iface("choose…")
+    label = pgettext_iface(row_kind(target.follows).label)
     return f"{label}: {source}" if source else label
 
 

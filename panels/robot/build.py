@@ -3,6 +3,7 @@
 from bpy.types import Context
 
 from ...scene.robot.parts import robots
+from ...translations import OWN
 from ..tab import TabPanel, line
 
 
@@ -12,6 +13,7 @@ class ROBIK_PT_build(TabPanel):
     bl_idname = "ROBIK_PT_build"
     bl_parent_id = "ROBIK_PT_robot"
     bl_label = "Build"
+    bl_translation_context = OWN
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:

@@ -1,5 +1,6 @@
 """The robot: which one, its motors as sliders, and the joint that is selected."""
 
+from bpy.app.translations import pgettext_iface
 from bpy.types import Context, Menu
 
 from ...robik import robots as bundled
@@ -12,6 +13,7 @@ from ...scene.robot.inventory import inventory
 from ...scene.robot.parts import coordinate_names, motions_of, parts, robot_of, robots, shown_robot
 from ...scene.robot.saved_format import too_new
 from ...scene.robot.sliders import data_path
+from ...translations import OWN, sentence
 from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 UNIT_ROUNDING = 1e-6  # of single precision
@@ -42,7 +44,7 @@ class ROBIK_PT_robot(TabPanel):
         if not found:
             line(layout, shown_robot(context.scene) or "No robot yet: import one, or drop its file on the view", "INFO")
         elif len(found) > 1 and context.scene.robik.robot not in found:
-            line(layout, f"{len(found)} robots: choose the one to work on", "INFO")
+            line(layout, sentence("{count} robots: choose the one to work on", count=len(found)), "INFO")
         else:
             root = robot_or_hint(context, layout)
         if root is not None:
@@ -109,16 +111,17 @@ class ROBIK_PT_diagnosis(FoldedPanel):
         told = root.robik.robot
         layout.operator("robik.diagnose", icon="VIEWZOOM")
         layout.prop(told, "tolerance")
-        for sentence in told.diagnosis.splitlines():
-            line(layout, sentence, "CHECKMARK" if sentence.startswith("nothing") else "DOT")
+        for said in told.diagnosis.splitlines():
+            line(layout, said, "CHECKMARK" if said.startswith("nothing") else "DOT")
         for joint in parts(root)["JOINT"]:
             finding = joint.robik.joint.finding
             if finding in ("NEEDLESS", "STUCK", "ASKEW"):
-                line(layout, f"{joint.robik.label}: {finding.lower()}", "ERROR")
-        for sentence in told.report.splitlines():
-            line(layout, sentence, "INFO")
-        for sentence in told.warnings.splitlines():
-            line(layout, sentence, "ERROR")
+                shown = joint.robik.joint.bl_rna.properties["finding"].enum_items[finding].name
+                line(layout, f"{joint.robik.label}: {pgettext_iface(shown, OWN)}", "ERROR")
+        for said in told.report.splitlines():
+            line(layout, said, "INFO")
+        for said in told.warnings.splitlines():
+            line(layout, said, "ERROR")
 
 
 class ROBIK_PT_joint(TabPanel):
@@ -150,12 +153,12 @@ class ROBIK_PT_joint(TabPanel):
                 if abs(getattr(group, name)[k]) < LARGEST:
                     column.prop(group, name, index=k, text=text)
                 else:
-                    column.label(text=f"{text}: no limit")
+                    column.label(text=_unlimited(text))
         for name, text in (("cone", "Cone"), ("turn_limit", "Largest Turn")) if motions == TURNS else ():
             if getattr(group, name) < LARGEST:
                 layout.prop(group, name)
             else:
-                layout.label(text=f"{text}: no limit")
+                layout.label(text=_unlimited(text))
         if group.actuated:
             if group.velocity_limit < LARGEST and motions and motions[0] in SLIDES:
                 layout.prop(group, "velocity_limit", text="Speed [m/s]")
@@ -168,6 +171,10 @@ class ROBIK_PT_joint(TabPanel):
             spring = ("relaxed",) if group.stiffness else ()
             for name in ("friction", "damping", "armature", *(() if motions == TURNS else ("stiffness", *spring))):
                 column.prop(group, name)
+
+
+def _unlimited(name: str) -> str:
+    return sentence("{name}: no limit", name=pgettext_iface(name))
 
 
 def in_add_menu(self: Menu, _context: Context) -> None:

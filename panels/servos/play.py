@@ -8,6 +8,7 @@ from bpy.types import Context, Header, PropertyGroup, UILayout
 from ...robik.servo.status import PlayState, ServoReading, Status, torque_words
 from ...scene.robot.sliders import shown
 from ...scene.servos import play, timeline
+from ...translations import sentence
 from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 INDENT = 0.1  # share of the width, of what stands below a name
@@ -55,11 +56,15 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
     _draw_transport(layout, status, baked)
     _draw_timeline(layout)
     _draw_stop(layout)
-    line(layout, f"{torque_words(status.servos).capitalize()} (read back)", "LOCKED" if status.torque else "UNLOCKED")
+    line(
+        layout,
+        sentence("{state} (read back)", state=torque_words(status.servos).capitalize()),
+        "LOCKED" if status.torque else "UNLOCKED",
+    )
     if status.strain:
-        line(layout, f"Slower: {status.strain}", "TEMP")
+        line(layout, sentence("Slower: {why}", why=status.strain), "TEMP")
     if status.righting:
-        line(layout, f"Tilt feedback: {status.righting}", "ORIENTATION_GIMBAL")
+        line(layout, sentence("Tilt feedback: {state}", state=status.righting), "ORIENTATION_GIMBAL")
     if status.recording:
         line(layout, status.recording[:1].upper() + status.recording[1:], "ERROR")
     row = layout.row(align=True)
@@ -75,7 +80,8 @@ def _draw_transport(layout: UILayout, status: Status, baked: bool) -> None:
         row.operator("robik.play_with_timeline", icon="PLAY_SOUND", depress=True)
     elif status.state in (PlayState.PLAYING, PlayState.PAUSED):
         paused = status.state is PlayState.PAUSED
-        row.progress(factor=status.progress, text=f"{status.at:.1f} of {status.duration:.1f} s")
+        text = sentence("{at:.1f} of {duration:.1f} s", at=status.at, duration=status.duration)
+        row.progress(factor=status.progress, text=text)
         row.operator(
             "robik.pause_servos", text="Go On" if paused else "Pause", icon="PLAY" if paused else "PAUSE"
         ).on = not paused
@@ -97,7 +103,7 @@ def _draw_timeline(layout: UILayout) -> None:
     if timeline.is_armed():
         line(layout, said[:1].upper() + said[1:], "TIME")
     elif said:
-        line(layout, f"Play with Timeline is off: {said}", "INFO")
+        line(layout, sentence("Play with Timeline is off: {why}", why=said), "INFO")
 
 
 def in_timeline(self: Header, context: Context) -> None:

@@ -12,6 +12,7 @@ from ...scene.robot.sliders import slides
 from ...scene.servos import fields as servo_fields
 from ...scene.servos import play
 from ...scene.servos import setup as servo_setup
+from ...translations import sentence
 from ..tab import FoldedPanel, line, robot_or_hint
 
 
@@ -39,7 +40,7 @@ class ROBIK_PT_servos_chain(FoldedPanel):
         for actuator in mechanism.actuators:
             if actuator not in chain.actuators:
                 row = layout.row(align=True)
-                row.label(text=f"{actuator}: none", icon="ERROR")
+                row.label(text=sentence("{motor}: none", motor=actuator), icon="ERROR")
                 row.operator("robik.add_servo", text="", icon="ADD").actuator = actuator
                 row.operator("robik.assign_servo", text="", icon="VIEW_PAN").actuator = actuator
         row = layout.row(align=True)
@@ -58,7 +59,9 @@ def _draw_scan(layout: UILayout) -> None:
         line(layout, task.error or task.said, "ERROR" if task.error else "INFO")
     for one in servo_setup.seen():
         row = layout.row(align=True)
-        row.label(text=f"{one.id}: {one.model or f'unknown, {one.number}'}, {one.motor or f'{one.baud_rate} baud'}")
+        model = one.model or sentence("unknown, {number}", number=one.number)
+        place = one.motor or sentence("{rate} baud", rate=one.baud_rate)
+        row.label(text=f"{one.id}: {model}, {place}")
         row.operator("robik.set_servo", text="", icon="GREASEPENCIL").servo = one.id
 
 
@@ -93,10 +96,10 @@ def _draw_fields(column: UILayout, servo: Servo, root: Object, fields: PropertyG
     column.prop(fields, "port")
     column.prop(fields, "gear_ratio", text=gear)
     row = column.row(align=True)
-    row.prop(fields, "lowest", text=f"From {unit}")
-    row.prop(fields, "highest", text=f"To {unit}")
-    column.prop(fields, "speed", text=f"Speed {unit}/s")
-    column.prop(fields, "acceleration", text=f"Acceleration {unit}/s²")
+    row.prop(fields, "lowest", text=sentence("From {unit}", unit=unit))
+    row.prop(fields, "highest", text=sentence("To {unit}", unit=unit))
+    column.prop(fields, "speed", text=sentence("Speed {unit}/s", unit=unit))
+    column.prop(fields, "acceleration", text=sentence("Acceleration {unit}/s²", unit=unit))
     if servo.datasheet.current_unit is not None:
         column.prop(fields, "current", text="Current A" if servo.current_limit else "Current A (its own)")
     if servo_fields.refused():

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import socket
-import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
 
 from ..errors import ServoError
+from ..extras import extra
 
 BUNDLE = b"#bundle\0"
 HEADER = len(BUNDLE) + 8  # of a bundle: its time follows, which is not waited for
-NUMBERS = {"i": ">i", "f": ">f", "h": ">q", "d": ">d"}  # types of arguments, as `struct` has them
-WITHOUT_BYTES = {"T": True, "F": False, "N": None, "I": None}
+SIZE = 4  # bytes of the size before each part of a bundle
+TYPES = set(
+    "ihfdsbrmtTFN[]"
+)  # of arguments that python-osc reads; others it would leave out, with a line in the terminal
 DEEPEST = 8  # bundles in bundles
-LARGEST = 65_536  # bytes of a packet
+LARGEST = 8192  # bytes of a packet; python-osc takes the square of the size in time
 MOST = 32  # packets that are read at a time
 LOCAL = "127.0.0.1"
 
@@ -30,19 +32,18 @@ class Message:
 
     Attributes:
         address: such as `/robik/act`.
-        arguments: numbers and texts.
+        arguments: numbers, texts and what else OSC knows.
     """
 
     address: str
     arguments: tuple[object, ...] = ()
 
 
-def read_packet(packet: bytes, depth: int = 0) -> list[Message]:
+def read_packet(packet: bytes) -> list[Message]:
     """Return the messages of a packet, in their order.
 
     Args:
         packet: Bytes of a message or a bundle.
-        depth: Of the bundles around it.
 
     Returns:
         Messages.
@@ -50,61 +51,46 @@ def read_packet(packet: bytes, depth: int = 0) -> list[Message]:
     Raises:
         OscError: It is neither.
     """
+    if len(packet) > LARGEST:
+        raise OscError(f"a packet of more than {LARGEST} bytes")
+    return [_message(one) for one in _unbundled(packet)]
+
+
+def _unbundled(packet: bytes, depth: int = 0) -> Iterator[bytes]:
+    """Yield the bytes of each message. Not python-osc's work: a negative size keeps it (1.10.2) busy for ever."""
     if not packet.startswith(BUNDLE):
-        return [_message(packet)]
+        yield packet
+        return
     if depth >= DEEPEST or len(packet) < HEADER:
         raise OscError("a bundle that is cut off, or too deep")
-    found, at = [], HEADER
+    at = HEADER
     while at < len(packet):
-        (size,) = _unpacked(">i", packet, at)
-        at += 4
-        if size <= 0 or size % 4 or at + size > len(packet):
+        size = int.from_bytes(packet[at : at + SIZE], signed=True)
+        at += SIZE
+        if size <= 0 or at + size > len(packet):
             raise OscError("a bundle that is cut off")
-        found += read_packet(packet[at : at + size], depth + 1)
+        yield from _unbundled(packet[at : at + size], depth + 1)
         at += size
-    return found
 
 
 def _message(packet: bytes) -> Message:
-    address, at = _text(packet, 0)
-    if not address.startswith("/"):
+    from pythonosc import osc_message
+    from pythonosc.parsing import osc_types
+
+    if not packet.startswith(b"/"):
         raise OscError("an address must begin with /")
-    if at == len(packet):  # of old senders
-        return Message(address)
-    types, at = _text(packet, at)
-    if not types.startswith(","):
-        raise OscError("the types of the arguments are missing")
-    arguments: list[object] = []
-    for one in types[1:]:
-        if one in NUMBERS:
-            arguments += _unpacked(NUMBERS[one], packet, at)
-            at += struct.calcsize(NUMBERS[one])
-        elif one == "s":
-            text, at = _text(packet, at)
-            arguments.append(text)
-        elif one in WITHOUT_BYTES:
-            arguments.append(WITHOUT_BYTES[one])
-        else:
-            raise OscError(f"arguments of type {one!r} are not known")
-    return Message(address, tuple(arguments))
-
-
-def _text(packet: bytes, at: int) -> tuple[str, int]:
-    """Return a text that ends with a zero, and where it is over: at a multiple of four."""
-    end = packet.find(b"\0", at)
-    if end < 0:
-        raise OscError("a text that does not end")
     try:
-        return packet[at:end].decode(), min(len(packet), end + 4 - end % 4)
+        _, at = osc_types.get_string(packet, 0)
+        types = osc_types.get_string(packet, at)[0] if at < len(packet) else ""
+        plain = types.replace("I", "N")  # an impulse has no bytes either, and python-osc does not know it
+        if unknown := sorted(set(plain[1:]) - TYPES):
+            raise OscError(f"arguments of type {unknown[0]!r} are not known")
+        read = osc_message.OscMessage(packet[:at] + plain.encode() + packet[at + len(types.encode()) :])
+    except (osc_types.ParseError, osc_message.ParseError):
+        raise OscError("a message that is cut off") from None
     except UnicodeDecodeError:
         raise OscError("a text that is not UTF-8") from None
-
-
-def _unpacked(form: str, packet: bytes, at: int) -> tuple[Any, ...]:
-    try:
-        return struct.unpack_from(form, packet, at)
-    except struct.error:
-        raise OscError("a message that is cut off") from None
+    return Message(read.address, tuple(read.params))
 
 
 class Listener:
@@ -118,12 +104,15 @@ class Listener:
 
     Raises:
         ServoError: it cannot listen there; says why.
+        MissingExtraError: the package that reads OSC is not installed.
     """
 
     def __init__(self, port: str) -> None:
         host, _, number = port.rpartition(":")
         if not number.isdecimal() or not 0 <= int(number) <= 65_535:
             raise ServoError(f"OSC needs a port such as 9000, or HOST:PORT for other computers, not {port!r}")
+        with extra("osc"):
+            import pythonosc.osc_message  # noqa: F401  before anything moves
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
         try:
@@ -150,7 +139,7 @@ class Listener:
         found: list[Message | OscError] = []
         for _ in range(MOST):
             try:
-                packet = self._socket.recv(LARGEST)
+                packet = self._socket.recv(LARGEST + 1)
             except OSError:  # nothing there; or, on Windows, an answer of ours was refused
                 break
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf, isfinite
 
 import numpy as np
@@ -14,6 +15,7 @@ from ...robik.motions import Motion, Report, SpeedCost
 from ...robik.motions.report import Quality
 from ...robik.retarget.kept_balance import kept_balance
 from ...robik.retarget.shortfall import beyond_the_robot, millimetres, position_met
+from ...translations import sentence
 
 
 def store_result(
@@ -206,23 +208,44 @@ def status(result: PropertyGroup) -> str:
     """Return one line about a robot's last bake."""
     if not result.frames:
         kept = result.id_data.robik.robot.bakes
-        return "no bake moves the robot now; choose one under Bake > Bakes" if kept else "no bake yet"
-    more = f"; {result.too_fast} are too fast for a motor" if result.too_fast else ""
-    if result.jumps:
-        more += f"; a motor jumps in {result.jumps} samples"
-    if result.beyond:
-        more += f"; cannot be kept: {result.beyond}"
-    if result.sunk > result.met:
-        more += f"; a foot goes {millimetres(result.sunk)} into the ground at frame {result.sunk_frame}"
-    if result.contact_off > result.met:
-        more += f"; a contact is {millimetres(result.contact_off)} off at frame {result.contact_frame}"
+        none = "no bake moves the robot now; choose one under Bake > Bakes" if kept else "no bake yet"
+        return sentence(none)
+    beside = list(_beside(result))
+    return "; ".join([_met(result, is_good=not beside), *beside])
+
+
+def _met(result: PropertyGroup, is_good: bool) -> str:
+    """Return how many samples meet their targets, and by how much the others miss them."""
+    count, met = result.frames, result.frames - result.missed
     if not result.missed:
-        good = "" if more else "good: "
-        return f"{good}all {result.frames} samples meet their targets{more}"
-    met, worst = result.frames - result.missed, f"; at worst {result.worst}" if result.worst else ""
-    mean = f"{millimetres(result.mean_distance)} off on average"
-    if result.nearly == result.missed:  # nothing that an animator would call missed
-        exactly = f", {met} of them exactly" if met else ""
-        return f"all {result.frames} samples nearly meet their targets{exactly}; {mean}{worst}{more}"
-    nearly = f", {result.nearly} more nearly" if result.nearly else ""
-    return f"{met} of {result.frames} samples meet their targets{nearly}; {mean}{worst}{more}"
+        return sentence(
+            "good: all {count} samples meet their targets" if is_good else "all {count} samples meet their targets",
+            count=count,
+        )
+    if result.nearly == result.missed and met:  # nothing that an animator would call missed
+        told = sentence("all {count} samples nearly meet their targets, {met} of them exactly", count=count, met=met)
+    elif result.nearly == result.missed:
+        told = sentence("all {count} samples nearly meet their targets", count=count)
+    elif result.nearly:
+        pattern = "{met} of {count} samples meet their targets, {nearly} more nearly"
+        told = sentence(pattern, met=met, count=count, nearly=result.nearly)
+    else:
+        told = sentence("{met} of {count} samples meet their targets", met=met, count=count)
+    told += "; " + sentence("{distance} off on average", distance=millimetres(result.mean_distance))
+    return told + ("; " + sentence("at worst {miss}", miss=result.worst) if result.worst else "")
+
+
+def _beside(result: PropertyGroup) -> Iterator[str]:
+    """Yield what is wrong beside targets that are missed."""
+    if result.too_fast:
+        yield sentence("{count} are too fast for a motor", count=result.too_fast)
+    if result.jumps:
+        yield sentence("a motor jumps in {count} samples", count=result.jumps)
+    if result.beyond:
+        yield sentence("cannot be kept: {what}", what=result.beyond)
+    if result.sunk > result.met:
+        told = "a foot goes {depth} into the ground at frame {frame}"
+        yield sentence(told, depth=millimetres(result.sunk), frame=result.sunk_frame)
+    if result.contact_off > result.met:
+        told = "a contact is {distance} off at frame {frame}"
+        yield sentence(told, distance=millimetres(result.contact_off), frame=result.contact_frame)

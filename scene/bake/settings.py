@@ -8,6 +8,7 @@ from bpy.types import Action, Collection, Context, PropertyGroup
 
 from ...robik.objectives.pose_prior import WEIGHT
 from ...robik.objectives.settings import Settings
+from ...translations import OWN
 from .example import can_be_example
 from .follow import wake
 
@@ -104,6 +105,7 @@ class RobikBake(PropertyGroup):
     )
     look_ahead: BoolProperty(
         name="Look Ahead",
+        translation_context=OWN,
         description=(
             "Solve all frames at once: a motor leaves earlier and slows down before it must, so that the robot comes"
             " nearer to its targets at the same speeds, and never jerks"
@@ -142,10 +144,12 @@ class RobikBake(PropertyGroup):
     )
     cyclic: BoolProperty(
         name="Cyclic",
+        translation_context=OWN,
         description="The last frame is the first: the motion plays in a loop without a seam",
     )
     soften: BoolProperty(
         name="Soften",
+        translation_context=OWN,
         description=(
             "Hold back what turns faster than that share of the slowest motor's speed: smoother, but no promise"
         ),

@@ -3,6 +3,8 @@
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, PointerProperty
 from bpy.types import Object, PropertyGroup
 
+from ...translations import OWN
+
 OVER_FEET = ("AUTO", "STILL", "MOVING")  # modes that keep the robot over its feet
 
 
@@ -15,6 +17,7 @@ class RobikBalance(PropertyGroup):
 
     mode: EnumProperty(
         name="Balance",
+        translation_context=OWN,
         description="How the robot keeps its balance on the feet that stand on the ground",
         items=(
             ("AUTO", "Auto", "Still where the motion is slow enough for that, else Moving; Off where no foot follows"),
@@ -32,6 +35,7 @@ class RobikBalance(PropertyGroup):
     target: PointerProperty(name="Target", description="The object that the centre of mass follows", type=Object)
     margin: FloatProperty(
         name="Margin",
+        translation_context=OWN,
         description="How far inside the outline of what stands the centre of mass, or the zero-moment point, stays, "
         "beside what the motors give way by",
         unit="LENGTH",
@@ -47,6 +51,7 @@ class RobikBalance(PropertyGroup):
     )
     lead: FloatProperty(
         name="Lead",
+        translation_context=OWN,
         description="How long before a foot lifts the weight is off it; longer makes the shift of weight begin earlier",
         subtype="TIME_ABSOLUTE",
         unit="TIME_ABSOLUTE",

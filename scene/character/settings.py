@@ -19,6 +19,7 @@ from bpy.types import Context, Object, PropertyGroup
 
 from ...robik.objectives.frame_pose import ROW
 from ...robik.objectives.registry import ROWS
+from ...translations import OWN
 from .renaming import follow_renamed
 
 POSE = ROW.key  # of the targets that ask for the pose of a frame
@@ -72,7 +73,9 @@ class RobikTarget(PropertyGroup):
         name="Source", description="The armature or object that is followed", type=Object, update=_source_changed
     )
     bone: StringProperty(name="Bone", description="The pose bone that is followed; empty for the object itself")
-    frame: StringProperty(name="Frame", description="The robot's frame or body that follows", search=_frame_names)
+    frame: StringProperty(
+        name="Frame", translation_context=OWN, description="The robot's frame or body that follows", search=_frame_names
+    )
     weight: FloatProperty(
         name="Weight", description="How much this target counts against the others", min=0.0, soft_max=1.0, default=1.0
     )
@@ -86,6 +89,7 @@ class RobikTarget(PropertyGroup):
     )
     orientation_weight: FloatVectorProperty(
         name="Orientation",
+        translation_context=OWN,
         description=(
             "How much the direction of the robot frame's own X, Y and Z axis counts. Weight on Z alone holds where Z"
             " points, and the frame may spin about it; in mink and pink a weight acts on turns about the axis instead"

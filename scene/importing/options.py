@@ -3,6 +3,8 @@
 from bpy.props import EnumProperty, StringProperty
 from bpy.types import PropertyGroup
 
+from ...translations import OWN
+
 BASES = (
     (
         "auto",
@@ -16,7 +18,13 @@ BASES = (
         "The robot can go anywhere, as a walking one must; a URDF cannot say so; Make Foot sees to it too",
     ),
 )
-BASE = {"name": "Base", "description": "What holds the robot", "items": BASES, "default": "auto"}
+BASE = {
+    "name": "Base",
+    "translation_context": OWN,
+    "description": "What holds the robot",
+    "items": BASES,
+    "default": "auto",
+}
 PACKAGES = {
     "name": "Packages",
     "description": (

@@ -3,6 +3,7 @@
 from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, PropertyGroup
 
+from ...translations import OWN
 from .views import refresh
 
 
@@ -23,6 +24,7 @@ class RobikOverlays(PropertyGroup):
     )
     support: BoolProperty(
         name="Support",
+        translation_context=OWN,
         description="Show what each robot stands on: with its centre of mass over this area it does not tip over",
         update=_switched,
     )

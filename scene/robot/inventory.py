@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bpy.types import Object
 
-from ...robik.words import counted
+from ...translations import sentence
 from .parts import coordinate_names, parts
 
 WIDE, MANY = 110, 12  # of a popup: letters in a line, and warnings, before the rest is only counted
@@ -16,12 +16,15 @@ def inventory(root: Object) -> str:
     motors = sum(len(coordinate_names(j)) for j in kinds["JOINT"] if j.robik.joint.actuated)
     is_tied = any(j.robik.joint.parent is None for j in kinds["JOINT"])
     loops = len(kinds["JOINT"]) - len(kinds["BODY"]) + (0 if is_tied else 1)
+    bodies, joints = len(kinds["BODY"]), len(kinds["JOINT"])
     counts = [
-        counted(len(kinds["BODY"]), "body", "bodies"),
-        counted(len(kinds["JOINT"]), "joint"),
-        counted(motors, "motor"),
+        sentence("{count} body" if bodies == 1 else "{count} bodies", count=bodies),
+        sentence("{count} joint" if joints == 1 else "{count} joints", count=joints),
+        sentence("{count} motor" if motors == 1 else "{count} motors", count=motors),
     ]
-    return ", ".join([*counts, *([counted(loops, "loop")] if loops > 0 else [])])
+    if loops > 0:
+        counts.append(sentence("{count} loop" if loops == 1 else "{count} loops", count=loops))
+    return ", ".join(counts)
 
 
 def import_lines(root: Object) -> list[tuple[str, str]]:

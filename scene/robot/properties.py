@@ -14,6 +14,7 @@ from bpy.types import Context, Object, PropertyGroup
 from ...robik.mechanism import JOINT_TYPES
 from ...robik.mechanism.joints import MOTIONS
 from ...robik.mechanism.visual import SHAPES
+from ...translations import OWN
 from .exact import LARGEST
 from .hand_build import joint_edited
 
@@ -101,8 +102,15 @@ class RobikJoint(PropertyGroup):
     child: PointerProperty(
         name="Child", description="The body that the joint moves", type=Object, poll=_is_body, override=OVERRIDABLE
     )
-    finding: EnumProperty(name="Finding", description="What the last diagnosis found about this joint", items=FINDINGS)
-    actuated: BoolProperty(name="Motor", description="Whether a motor drives this joint", update=_joint_changed)
+    finding: EnumProperty(
+        name="Finding",
+        translation_context=OWN,
+        description="What the last diagnosis found about this joint",
+        items=FINDINGS,
+    )
+    actuated: BoolProperty(
+        name="Motor", translation_context=OWN, description="Whether a motor drives this joint", update=_joint_changed
+    )
     has_axis2: BoolProperty(name="Second Axis", description="Whether the direction of the empty's Y axis matters")
     motions: BoolVectorProperty(
         name="Motions",
@@ -137,11 +145,17 @@ class RobikJoint(PropertyGroup):
     )
     armature: FloatProperty(
         name="Armature",
+        translation_context=OWN,
         description="Inertia of what turns with the joint beyond its bodies, as a rotor behind a gear [kg m² or kg]",
         min=0.0,
         precision=5,
     )
-    stiffness: FloatProperty(name="Spring", description="Stiffness of a spring in the joint [N m/rad or N/m]", min=0.0)
+    stiffness: FloatProperty(
+        name="Spring",
+        translation_context=OWN,
+        description="Stiffness of a spring in the joint [N m/rad or N/m]",
+        min=0.0,
+    )
     relaxed: FloatProperty(name="Relaxed At", description="Where the spring pulls nowhere [rad or m]")
     cone: FloatProperty(
         name="Cone",

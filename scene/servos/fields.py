@@ -14,6 +14,7 @@ from bpy.types import PropertyGroup, Scene
 from ...robik.errors import RobikError
 from ...robik.servo.brands import BRANDS
 from ...robik.servo.servo import Servo
+from ...translations import OWN
 from ..robot.chain import servo_chain
 from ..robot.parts import chosen_robot
 from ..robot.reading import read_moving_parts
@@ -153,6 +154,7 @@ class RobikServo(PropertyGroup):
     )
     current: FloatProperty(
         name="Current",
+        translation_context=OWN,
         description="What the servo may draw for longer [A], below its own limit; 0 for its own",
         precision=2,
         get=lambda group: _servo(group.id_data).current_limit or 0.0,

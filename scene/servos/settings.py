@@ -5,6 +5,7 @@ import math
 from bpy.props import BoolProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import PropertyGroup
 
+from ...translations import OWN
 from .fields import RobikServo
 from .ports import suggested
 
@@ -29,6 +30,7 @@ class RobikPlaying(PropertyGroup):
     )
     rate: IntProperty(
         name="Rate",
+        translation_context=OWN,
         description="Goals per second; more of them follow fast motions more smoothly and need a faster bus",
         default=100,
         min=50,
@@ -36,6 +38,7 @@ class RobikPlaying(PropertyGroup):
     )
     soften: BoolProperty(
         name="Soften",
+        translation_context=OWN,
         description=(
             "Round the motion off where it asks for more than the motors' limits of position, speed and acceleration"
             " allow, and go slowly to its start from wherever the robot stands; without this such a motion, or a start"

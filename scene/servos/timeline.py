@@ -290,8 +290,8 @@ TURNS = {
 
 
 @persistent
-def after_frame(scene: Scene, _graph: object = None) -> None:
-    """Take note of a frame that is shown."""
+def before_frame(scene: Scene, _graph: object = None) -> None:
+    """Take note of a frame that will be shown, before it is evaluated: a slow scene does not delay the robot."""
     armed = _armed
     if armed is None or armed.turn not in (Turn.BEGINNING, Turn.TOGETHER, Turn.OVER) or scene.name != armed.scene:
         return
@@ -299,7 +299,7 @@ def after_frame(scene: Scene, _graph: object = None) -> None:
     if not armed.shown.note(scene.frame_current, now):
         armed.has_gone_round |= not armed.is_elsewhere and armed.shown.due(now) >= playback.frames(scene)[1]
         armed.is_elsewhere = True
-    elif armed.turn is Turn.BEGINNING and armed.shown.begin is not None:  # at once: drawing it may take long
+    elif armed.turn is Turn.BEGINNING and armed.shown.begin is not None:  # at once: showing it may take long
         armed.late = now - armed.shown.begin
         _steer(armed, armed.shown.begin)
         armed.go_on(Turn.TOGETHER)

@@ -17,7 +17,7 @@ from bl_ext.user_default.robik.robik.servo.simulator.server import SimulatorProc
 
 from tests.blender import installed, scenes
 
-pytestmark = [pytest.mark.real_time, pytest.mark.long, pytest.mark.usefixtures("empty_scene")]
+pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("empty_scene")]
 
 FPS, FIRST, LAST, BEGIN = 24, 1, 121, 25
 END = LAST + 24  # of the timeline: the robot's motion is over before it
@@ -33,6 +33,7 @@ class Playback:
         self.began: float | None = None
         self.first = self.plays = 0
         self.direction = 1
+        self.moments: list[tuple[float, int]] = []  # [s] at which frames were set, and which
 
     def space(self, direction: int = 1) -> None:
         if self.began is None:
@@ -57,7 +58,12 @@ class Playback:
             frame = self.first + self.direction * int((perf_counter() - self.began) * FPS)
             frame = FIRST + (frame - FIRST) % (self.scene.frame_end - FIRST + 1)
             if frame != self.scene.frame_current:
+                self.moments.append((perf_counter(), frame))
                 self.scene.frame_set(frame)
+
+    def due(self) -> float:
+        """When its first frame was due [s], by the frame that came least late: a busy machine sets all of them late."""
+        return min(moment - (frame - self.first) / FPS for moment, frame in self.moments if moment > self.began)
 
 
 class Robot:
@@ -196,25 +202,25 @@ def test_space_plays_scene_and_robot_together_and_the_playhead_moves_it(robot, p
     go_until(playback, robot, lambda: turn(timeline) == "GATHERING")
     assert scene.frame_current == BEGIN  # held up until the robot stands there
     go_until(playback, robot, lambda: turn(timeline) == "TOGETHER")
-    began, start = playback.began, perf_counter()
+    started = perf_counter()
     assert playback.plays == 1
     go_until(playback, robot, lambda: turn(timeline) == "OVER")
     go_until(playback, robot, lambda: scene.frame_current >= LAST)  # frames are shown late, never early
     times, values = robot.goals()
-    times, values = times[values < robot.high - 1e-3], values[values < robot.high - 1e-3]  # until it stands at the end
-    is_playing = times > start
-    asked = robot.low + (playback.first - FIRST + (times - began) * FPS) * (robot.high - robot.low) / (LAST - FIRST)
-    late = (asked - values)[is_playing] * (LAST - FIRST) / (robot.high - robot.low) / FPS
+    begin = playback.due()
+    frames = FIRST + (values - robot.low) / (robot.high - robot.low) * (LAST - FIRST)
+    is_playing = (times > started) & (frames < LAST - 0.5)  # until it stands at the end
+    late = (times - begin - (frames - playback.first) / FPS)[is_playing]
     assert late.min() > -0.02  # it begins with the first frame that is shown
-    assert late.max() < 0.6  # and comes to its speed from a stand
-    assert abs(np.median(late[times[is_playing] > start + 2.0])) < 0.02
+    assert late.max() < 0.6 + max(0.0, started - begin)  # and comes to its speed from a stand
+    assert abs(np.median(late[len(late) // 2 :])) < 0.02
     go_until(playback, robot, lambda: turn(timeline) == "SCRUBBING")  # the scene plays on to its own end
     assert (playback.began, scene.frame_current, robot.state) == (None, END, "live")
     timeline.disarm()
     assert scene.sync_mode == "NONE"
 
 
-@pytest.mark.parametrize("fraction", [0.0, 0.98])
+@pytest.mark.parametrize("fraction", [0.0, pytest.param(0.98, marks=pytest.mark.long)])
 def test_scrubbing_fast_is_held_to_the_servos_speed_and_acceleration(robot, playback, timeline, fraction) -> None:
     """From end to end at each look, and once to the other end."""
     scene = bpy.context.scene
@@ -235,6 +241,7 @@ def test_scrubbing_fast_is_held_to_the_servos_speed_and_acceleration(robot, play
     assert turn(timeline) == "SCRUBBING"
 
 
+@pytest.mark.long
 def test_it_loops_where_that_is_asked_for_and_else_rests_at_the_end(robot, playback, timeline) -> None:
     scene = bpy.context.scene
     scene.frame_end = 60  # amid the robot's motion
@@ -255,6 +262,7 @@ def test_it_loops_where_that_is_asked_for_and_else_rests_at_the_end(robot, playb
     go_until(playback, robot, lambda: turn(timeline) == "SCRUBBING")
 
 
+@pytest.mark.long
 def test_backwards_it_comes_after_as_in_scrubbing(robot, playback, timeline) -> None:
     scene = bpy.context.scene
     arm_at(playback, robot, 100)
@@ -267,6 +275,7 @@ def test_backwards_it_comes_after_as_in_scrubbing(robot, playback, timeline) -> 
     go_until(playback, robot, lambda: turn(timeline) == "TOGETHER")
 
 
+@pytest.mark.long
 def test_before_the_robots_motion_it_waits_and_behind_it_the_scene_plays_alone(robot, playback, timeline) -> None:
     scene = bpy.context.scene
     scene.frame_set(LAST + 2)
@@ -292,6 +301,7 @@ def test_before_the_robots_motion_it_waits_and_behind_it_the_scene_plays_alone(r
 ARMED = {"space", "jump", "rate", "range", "again"}  # what stops both and leaves it armed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", [*sorted(ARMED), "button", "undo", "redo", "stop", "off", "disconnect", "load"])
 def test_whatever_ends_it_the_robot_slows_down(robot, playback, timeline, end) -> None:
     scene = bpy.context.scene
@@ -339,6 +349,7 @@ def test_whatever_ends_it_the_robot_slows_down(robot, playback, timeline, end) -
     assert np.abs(speeds).max() < 1.1 * robot.servo.velocity_limit
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gone", ["deleted", "unlinked", "scene", "unplugged", "failed"])
 def test_without_its_robot_it_is_disarmed(robot, playback, timeline, gone) -> None:
     play_together(playback, robot)
@@ -362,6 +373,7 @@ def test_without_its_robot_it_is_disarmed(robot, playback, timeline, gone) -> No
     go_until(playback, robot, lambda: robot.state == "holding")
 
 
+@pytest.mark.long
 def test_disabling_the_add_on_disarms_it(robot, playback, timeline) -> None:
     play_together(playback, robot)
     player = robot.play.player()
@@ -369,11 +381,12 @@ def test_disabling_the_add_on_disarms_it(robot, playback, timeline) -> None:
         assert bpy.ops.preferences.addon_disable(module=installed.PACKAGE) == {"FINISHED"}
         assert (timeline.is_armed(), player.status.state.value, player.status.torque) == (False, "closed", True)
         assert all(servo["velocity"] == 0 for servo in robot.simulator.state().values())
-        assert timeline.after_frame not in bpy.app.handlers.frame_change_post
+        assert timeline.before_frame not in bpy.app.handlers.frame_change_pre
     finally:
         assert bpy.ops.preferences.addon_enable(module=installed.PACKAGE) == {"FINISHED"}
 
 
+@pytest.mark.long
 def test_what_speaks_against_arming(robot, playback, timeline) -> None:
     scene = bpy.context.scene
     scene.robik.playing.speed = 2.0

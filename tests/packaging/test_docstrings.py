@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
-FOLDERS = ("robik", "scene", "operators", "panels", "experiments", "tools", "demo", "examples")
+FOLDERS = ("robik", "scene", "operators", "panels", "translations", "experiments", "tools", "demo", "examples")
 QUESTIONS = re.compile(r"(What|How|Where|Whether|Which|When|Who|Whom|Whose|Why)\b")
 LONGEST = 40  # lines of a function without its docstring
 # Functions that read better long: one loop with its exits, which share a dozen values.

@@ -86,7 +86,7 @@ def test_the_zip_holds_the_add_on_with_the_library_and_nothing_else(archive: zip
     wheels = {wheel.removeprefix("./") for wheel in manifest_of(archive)["wheels"]}
     code = {name for name in archive.namelist() if name.startswith(f"{COMPILED}/")}
     assert set(archive.namelist()) == add_on | manual | wheels | code | {MANIFEST.name}
-    parts = {f"{part}/__init__.py" for part in ("robik", "scene", "operators", "panels")}
+    parts = {f"{part}/__init__.py" for part in ("robik", "scene", "operators", "panels", "translations")}
     assert parts | {"__init__.py", "LICENSE", "robik/data/robots/walker.robik.json"} <= add_on
     assert {"docs/panels.html", "docs/servos.html", "docs/import.html"} <= manual
 

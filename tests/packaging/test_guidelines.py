@@ -13,7 +13,7 @@ import pytest
 from tools.extension import ADD_ON, CHECKOUT, MANIFEST, files
 
 SOURCES = [file for name in ADD_ON for file in files(CHECKOUT / name) if file.suffix == ".py"]
-OURS = {"robik", "scene", "operators", "panels"}
+OURS = {"robik", "scene", "operators", "panels", "translations"}
 CHILD = CHECKOUT / "robik" / "program.py"
 # Names by which a Python could install or fetch something, or change where modules come from.
 FORBIDDEN_IMPORTS = {"pip", "ensurepip", "site", "urllib.request", "http.client", "requests", "socketserver", "ftplib"}

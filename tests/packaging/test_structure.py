@@ -15,6 +15,7 @@ LONGEST = 400  # lines of a file
 FEATURES = ("robot", "character", "balance", "bake", "overlay", "servos")
 # Rooms of each part; each may import those before it, and all rooms of the parts before its own.
 ROOMS = {
+    "translations": ("po",),
     "scene": ("long_work", "animation", *FEATURES, "importing", "migration", "properties"),
     "operators": ("reporting", "stepping", *FEATURES, "command_line"),
     "panels": ("manual", "tab", *FEATURES, "menu"),

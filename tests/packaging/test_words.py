@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
-FOLDERS = ("robik", "scene", "operators", "panels", "experiments", "tools", "demo", "examples")
+FOLDERS = ("robik", "scene", "operators", "panels", "translations", "experiments", "tools", "demo", "examples")
 ARCHAIC = r"anew|lest|be it|thrice|whilst|amongst|whence|thence|thither|hitherto|wherein|therein|notwithstanding|puppet"
 REPLACED = r"pull_back|guarantee[sd]?|list_leaders|Wanted|gear_leader|gear_follower|new_goals"
 BANNED = re.compile(rf"\b({ARCHAIC}|{REPLACED})\b")

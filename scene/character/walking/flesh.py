@@ -104,7 +104,7 @@ def material(colour: Colour, roughness: float = 0.55) -> bpy.types.Material:
     made = bpy.data.materials.new("Flesh")
     made.diffuse_color = colour
     made.use_nodes = True
-    surface = made.node_tree.nodes["Principled BSDF"]
+    surface = next(one for one in made.node_tree.nodes if one.type == "BSDF_PRINCIPLED")  # its name is translated
     surface.inputs["Base Color"].default_value = colour
     surface.inputs["Roughness"].default_value = roughness
     return made
