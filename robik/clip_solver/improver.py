@@ -14,7 +14,6 @@ import numpy as np
 
 from ..ik.solver import Solver
 from ..kinematics.assembly import ROUNDING
-from ..mechanism.constraints import SLIDE
 from .bounds import Bounds, Differences, beyond, excess
 from .independent_motors import make_independent
 from .model import Frames, Model, miss_frames, model_frames, new_model, step_frames, value_frames
@@ -22,11 +21,12 @@ from .program import Program, Step
 from .quadratic import Quadratic, unbounded
 from .spans import Multipliers, Spans, gains, promising, widened
 from .stances import Stance, Stances
+from .trust import FAIR, Trust
 
-RADIUS = 0.5  # rad, or of the robot's size: trust region of a step
 WIDEST = 16.0  # times as wide it may grow where no step within it keeps the bounds
 SETTLED = 4  # iterations after which what holds a frame is no longer adapted to what it misses
 HALVINGS = 12
+TINY = 1e-300  # instead of no promise at all
 SUFFICIENT = 1e-4  # of the promised decrease
 SHARE = 0.3  # of what is next to nothing: frames that gain less together stay
 PRICED = 2.0  # times the largest multiplier is what a violation is priced by
@@ -84,6 +84,7 @@ class Improver:
         self._most, self._enough, self._nothing = most, enough, nothing
         self._most_independent, self._price = 1, 0.0
         self._stuck, self._short = np.zeros(len(frames.q), bool), False  # frames that stay; whether steps of any failed
+        self._trust = Trust(solver.flat, len(frames.q), nothing / len(frames.q))
         self.iterations, self.converged, self.infeasible = 0, False, False
 
     def steps(self) -> Iterator[int]:
@@ -96,12 +97,13 @@ class Improver:
         self.converged, self.infeasible, self._price = False, False, 0.0
         multipliers = Multipliers(len(frames.q), len(self._bounds.dof), self._orders)
         self._stuck, self._short = np.zeros(len(frames.q), bool), False
+        self._trust = Trust(self._flat, len(frames.q), self._nothing / len(frames.q))
         make_independent(self._stances, frames.q, self._bounds.motors)
         while done < self._most and not self.converged:
             if self.iterations < SETTLED:
                 miss_frames(self._flat, self._tables, self._beside, frames)
             model, values = self.model(), frames.q[:, self._bounds.at]
-            quadratic = Quadratic.of(model, frames.previous, unbounded(model))
+            quadratic = Quadratic.of(model, frames.previous, unbounded(model), self._trust.concave)
             spans = self._spans(model, quadratic, values, multipliers)
             if not spans.count:
                 self.converged = not self._short
@@ -155,17 +157,20 @@ class Improver:
         """
         value, whole = float(model.value.sum()), Spans(self._may, self._frames.previous, self._orders, False)
         program = self._program(model, values, spans, quadratic)
-        step = program.solve(self._radius())
+        step = program.solve(self._trust.radius())
         if not step.solved and (spans.labels >= 0).sum() < (whole.labels >= 0).sum():
             program, spans = self._program(model, values, whole, quadratic), whole
-            step = program.solve(self._radius())
+            step = program.solve(self._trust.radius())
+        if not step.solved and self._trust.is_narrow:
+            self._trust.widen()
+            step = program.solve(self._trust.radius())
         wider = 4.0
         while not step.solved and wider <= WIDEST:
-            step = program.solve(self._radius(wider))
+            step = program.solve(self._trust.radius(wider))
             wider *= 4.0
         if not step.solved and not any(held.any() for held in self._stances.held.values()):
             self._price = max(self._price, DEAR * value)
-            step = program.solve(self._radius(), self._price)
+            step = program.solve(self._trust.radius(), self._price)
             step = replace(step, solved=True)
         return program, step, spans
 
@@ -194,21 +199,26 @@ class Improver:
         """
         over = self._excess(spans, self._frames.q[:, self._bounds.at])
         scale, noise, left = np.ones(spans.count), 1e-12 * np.abs(merit), spans.sums(program.left_at(step))
-        open_, moved = promised > 0.0, False
+        open_, moved, rise, fell = promised > 0.0, False, np.zeros(len(step.decreases)), np.zeros(spans.count)
         self._stuck |= ~self._mine(spans, open_) & (spans.labels >= 0) & (not self._cyclic)
         for halving in range(HALVINGS):
             if not open_.any():
                 break
             least = merit - SUFFICIENT * scale * promised + noise
-            found, q = self._try(model, step.dz, scale, spans, open_, least)
+            found, q, value = self._try(model, step.dz, scale, spans, open_, least)
+            if not halving:
+                fell = merit - spans.tied_sums(value) - self._price * self._excess(spans, q[:, self._bounds.at])
+                rise = value - np.asarray(model.value)
             moved, open_ = moved or bool(found.any()), open_ & ~found
             further = self._excess(spans, q[:, self._bounds.at])
             if not halving and (open_ & (over < SLIGHT) & (further > left + BENT)).any():
-                bent = program.corrected(step, self._radius(), q[:, self._bounds.at])
+                bent = program.corrected(step, self._trust.radius(), q[:, self._bounds.at])
                 if bent.solved:
-                    found, _ = self._try(model, bent.dz, np.ones(spans.count), spans, open_, least)
+                    found, _, _ = self._try(model, bent.dz, np.ones(spans.count), spans, open_, least)
                     moved, open_ = moved or bool(found.any()), open_ & ~found
             scale = 0.5 * scale
+        poor = self._mine(spans, fell < FAIR * promised)
+        self._trust.learn(step, rise, poor, float(fell.sum() / max(promised.sum(), TINY)))
         self._stuck |= self._mine(spans, open_)
         self._short |= bool(open_.any())
         return moved
@@ -220,11 +230,11 @@ class Improver:
 
     def _try(
         self, model: Model, dz: np.ndarray, scale: np.ndarray, spans: Spans, chosen: np.ndarray, least: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Go shares (S,) of a step (T, m) in the chosen spans (S,); those whose merit is not as low come back.
 
         Returns:
-            Which spans stay where they went (S,), and the coordinates that were tried (T, nq).
+            Which spans stay where they went (S,), and the coordinates (T, nq) and objectives (T,) that were tried.
         """
         frames, before = self._frames, self._frames.q.copy()
         q, residual, value = np.zeros_like(before), np.zeros(len(before)), np.zeros(len(before))
@@ -238,7 +248,7 @@ class Improver:
         found = chosen & ~opened & (merit <= least)
         back = ~self._mine(spans, found)
         frames.q[back] = before[back]
-        return found, q
+        return found, q, value
 
     def _settle(self) -> None:
         """Move what no bound is on, such as a floating base, to where each frame has it best beside its neighbours.
@@ -264,8 +274,7 @@ class Improver:
         dz = np.zeros(local.shape)
         quadratic = Quadratic.of(model, previous, local)
         quadratic.complete(dz, np.flatnonzero(moves))
-        most = (np.abs(dz) / self._radius()[np.asarray(model.independent)]).max(axis=1)
-        dz /= np.maximum(most, 1.0)[:, None]
+        dz = self._trust.within(model, dz)
         merit = spans.tied_sums(np.asarray(model.value)) + self._price * self._excess(
             spans, self._frames.q[:, self._bounds.at]
         )
@@ -274,7 +283,7 @@ class Improver:
         for _ in range(SHORTEST):
             if not open_.any():
                 break
-            found, _ = self._try(model, dz, scale, spans, open_, merit * (1.0 - 1e-12))
+            found, _, _ = self._try(model, dz, scale, spans, open_, merit * (1.0 - 1e-12))
             moved, open_, scale = moved or bool(found.any()), open_ & ~found, 0.5 * scale
         return moved
 
@@ -286,7 +295,7 @@ class Improver:
                 return
             model, values = self.model(), before[:, self._bounds.at]
             spans = Spans(self._may, self._frames.previous, self._orders, False)
-            step = self._program(model, values, spans).nearest(self._radius())
+            step = self._program(model, values, spans).nearest(self._trust.radius())
             if step.solved:
                 self._try(model, step.dz, np.ones(1), spans, np.ones(1, bool), np.full(1, np.inf))
             if self.violation(self._frames.q) >= over:
@@ -341,10 +350,3 @@ class Improver:
         """
         far = np.abs(q).max(initial=0.0)
         return residual <= max(self._flat.accepted[0], ROUNDING * far)
-
-    def _radius(self, share: float = 1.0) -> np.ndarray:
-        """Return a share of the trust region (d,) [rad or m]."""
-        flat = self._flat
-        found = np.full(len(flat.before), share * RADIUS)
-        found[np.asarray(flat.at_v)[np.asarray(flat.kind) == SLIDE]] *= flat.size
-        return found

@@ -3,9 +3,9 @@
     F(y) = Σₖ f(yₖ) + Rₖ(yₖ, yₖ₋₁)
 
 f is what a frame asks for by itself: targets and posture. R ties it to the frame before: the change of state and the
-velocity regularizer, as in the solver of one frame, but both frames move. The model of f has the absolute eigenvalues
-of its Hessian over the independent coordinates; that of the change of state is Gauss-Newton's, with the blocks between
-the two frames.
+velocity regularizer, as in the solver of one frame, but both frames move. The model of f has the exact Hessian over
+the independent coordinates, made convex; that of the change of state is Gauss-Newton's, with the blocks between the two
+frames.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class Program:
 
         Args:
             step: That `solve` has returned.
-            radius: (d,) of each degree of freedom [rad or m].
+            radius: (T, d) of each degree of freedom in each frame [rad or m].
             moved: Bounded coordinates (T, R) after it.
 
         Returns:
@@ -120,7 +120,7 @@ class Program:
         """Return the shortest step that keeps all bounds, to first order.
 
         Args:
-            radius: (d,) of each degree of freedom [rad or m].
+            radius: (T, d) of each degree of freedom in each frame [rad or m].
 
         Returns:
             The step, whatever it costs.
@@ -135,13 +135,13 @@ class Program:
         """Return the step within a trust region.
 
         Args:
-            radius: (d,) of each degree of freedom [rad or m].
+            radius: (T, d) of each degree of freedom in each frame [rad or m].
             price: Of each frame's largest violation, where rows may be violated; None where they must hold.
 
         Returns:
             The step, and whether all bounds are kept.
         """
-        within = radius[self._independent]
+        within = np.take_along_axis(radius, self._independent, axis=1)
         reach = self._flat(within)
         low, high = np.maximum(self._low, -reach), np.minimum(self._high, reach)
         if price is None:

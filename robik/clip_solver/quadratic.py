@@ -38,13 +38,14 @@ class Quadratic:
     local: np.ndarray
 
     @classmethod
-    def of(cls, model: Model, previous: np.ndarray, local: np.ndarray) -> Quadratic:
+    def of(cls, model: Model, previous: np.ndarray, local: np.ndarray, concave: float = 1.0) -> Quadratic:
         """Return the convex model of frames.
 
         Args:
             model: Of the frames.
             previous: (T,) the frame before each; -1 for none.
             local: (T, m) coordinates that are to be eliminated.
+            concave: Share by which curvature downwards counts as curvature upwards.
 
         Returns:
             The model, positive definite frame by frame.
@@ -54,7 +55,7 @@ class Quadratic:
             tie = tie.copy()
             for mask, frames in _alike(local):
                 tie[frames] *= 2.0 * (~mask[:, None] & ~mask) + 4.0 * (mask[:, None] & mask)
-        own = _positive(model) + tie
+        own = _positive(model, concave) + tie
         tied = np.flatnonzero(previous >= 0)
         last = previous[tied]
         alike = (model.independent[tied] == model.independent[last]).all(axis=1)
@@ -132,15 +133,16 @@ def _alike(local: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(mask, np.flatnonzero(which.ravel() == k)) for k, mask in enumerate(masks) if mask.any()]
 
 
-def _positive(model: Model) -> np.ndarray:
+def _positive(model: Model, concave: float) -> np.ndarray:
     """Return the frames' Hessians (T, m, m), made positive definite and damped.
 
-    Those that are not definite get the absolute values of their eigenvalues.
+    A negative eigenvalue counts as a positive one of a share of its size.
     """
     found = model.hessian.copy()
     doubtful = ~np.asarray(model.definite)
     if doubtful.any():
         eigenvalues, vectors = np.linalg.eigh(found[doubtful])
-        found[doubtful] = (vectors * np.abs(eigenvalues)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+        eigenvalues = np.where(eigenvalues < 0.0, -concave * eigenvalues, eigenvalues)
+        found[doubtful] = (vectors * eigenvalues[:, None, :]) @ np.swapaxes(vectors, 1, 2)
     found += DAMPING * np.eye(found.shape[1])
     return found

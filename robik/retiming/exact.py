@@ -96,7 +96,7 @@ class ExactTimes:
         program = Program(
             self._model(), values, self._bounds, self._orders, np.full(count, -1), np.arange(1, count - 1), 1e-4
         )
-        radius = np.array([reach * self._step])
+        radius = np.full((count, 1), reach * self._step)
         step = program.solve(radius)
         if step.solved:
             self._price = max(least, 2.0 * step.price)
