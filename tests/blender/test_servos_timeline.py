@@ -151,13 +151,15 @@ def robot(timeline, monkeypatch, tmp_path) -> Iterator[Robot]:
 
 
 def go_until(playback: Playback, robot: Robot, condition: Callable[[], object]) -> None:
-    """Blender's main loop, which the module has not."""
+    """Blender's main loop, which the module has not; it turns at least once between two keys."""
     ends = monotonic() + DEADLINE
-    while not condition():
-        assert monotonic() < ends, (robot.play.status(), playback.timeline.message())
+    while True:
         playback.show()
         robot.play.tick(bpy.context.scene)
         playback.timeline.tick(bpy.context.scene)
+        if condition():
+            return
+        assert monotonic() < ends, (robot.play.status(), playback.timeline.message())
         sleep(0.01)
 
 
