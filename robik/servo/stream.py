@@ -196,6 +196,7 @@ class Stream:
                 max(0, last) + ceil(guide.left / self.schedule.period - 1e-6) if guide.left < inf else inf
             )
             periods = number - last if last >= 0 else 0
+            awake = time.perf_counter()  # from here on, sleep is seen in the next turn, even before goals are out
             if last >= 0 and self._is_stalled():
                 return Outcome.STALLED
             if last >= 0 and self._still() > STALL:
@@ -208,7 +209,7 @@ class Stream:
             self.at, self.is_resting = guide.at, guide.is_resting
             self._send(max(1, periods), values)
             self.schedule.done()
-            self._sent, last = time.perf_counter(), number
+            self._sent, last = awake, number
             if ending is not Outcome.FAILED:  # who stops for a reason is not to forget it for a later one
                 self._look()
                 ending = self._stop(guide, Outcome.FAILED) if self.trouble else ending

@@ -164,6 +164,27 @@ def test_a_computer_that_stood_still_for_too_long_sends_nothing_more(stage, time
     assert stage.status.torque
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_computer_that_stood_still_while_it_sent_goals_says_so(stage, time, monkeypatch, first):
+    """Before they were out or after it."""
+    send, sent = Stream._send, []
+
+    def sleepy(*arguments: object) -> None:
+        sent.append(time.now)
+        asleep = len(sent) == 200
+        if asleep and first:
+            time.now += CALM.watchdog + 0.5
+        send(*arguments)
+        if asleep and not first:
+            time.now += CALM.watchdog + 0.5
+
+    stage.session.torque_on()
+    monkeypatch.setattr(Stream, "_send", sleepy)
+    with pytest.raises(ServoError, match=r"this computer stood still for 3\.\d s: 4 of 4 servos were stopped"):
+        stage.session.play(Along(wave(20.0), CHAIN), False, 1 / 60)
+    assert len(sent) == 200, "no goal after those"
+
+
 @pytest.mark.parametrize("offset", np.linspace(0.0, 1.0 / RATE, 12, endpoint=False))
 def test_who_was_asleep_has_missed_the_heartbeat_as_well(time, monkeypatch, offset):
     """Whatever the process was about: it says that the computer stood still, and not that its owner is gone."""
