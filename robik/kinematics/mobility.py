@@ -91,7 +91,7 @@ class Inspection:
         if moved.surplus:
             lines.append(f"overactuated: {moved.surplus} of the driven degrees must agree with the others")
         lines += [f"its loops lock actuator {name}" for name in moved.stuck]
-        lines += [f"no actuator moves: {', '.join(joints)}" for joints in moved.idle]
+        lines += [f"no actuator moves: {joints}" for joints in dict.fromkeys(map(", ".join, moved.idle))]
         lines.append(f"closure residual of the rest pose: {self.closure_residual:.2g} m")
         if self.rounding > 0.0:
             lines.append(

@@ -11,6 +11,7 @@ import pytest
 
 from robik.formats import import_robot, load_robot
 from robik.formats.urdf.reader import GREY
+from robik.kinematics.mobility import inspect
 from robik.mechanism import WORLD
 from tests.formats.urdf_text import joint, rest_values, write
 
@@ -279,3 +280,17 @@ def test_a_colour_that_is_none_is_left_out_with_a_warning(rgba: str, tmp_path: P
         f"material 'none', material 'red', material 'own': its rgba must have 4 finite numbers, not {rgba!r}, so it was"
         " left out" in warning
     )
+
+
+def test_balls_as_bullet_writes_them_have_motors_as_other_joints(tmp_path: Path) -> None:
+    rod = '<link name="c"/>'
+    hip = joint("hip", "spherical", "a", "b", '<origin xyz="0 0 1"/><dynamics damping="2"/>')
+    robot = load_robot(write(tmp_path, hip + joint("knee", "continuous", "b", "c"), rod))
+    assert robot.actuators == ("hip.rx", "hip.ry", "hip.rz", "knee")
+    ball = next(one for one in robot.joints if one.name == "hip")
+    assert (ball.type, ball.resistance.damping) == ("spherical", 2.0)
+    one = '<transmission name="t"><joint name="knee"/></transmission>'
+    limp = load_robot(write(tmp_path, hip + joint("knee", "continuous", "b", "c") + one, rod))
+    assert limp.actuators == ("knee",), "where the file names motors, these are all"
+    told = [line for line in inspect(limp).lines() if line.startswith("no actuator moves")]
+    assert told == ["no actuator moves: hip"], "once, though it could turn three ways"

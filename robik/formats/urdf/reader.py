@@ -30,9 +30,14 @@ EXTENSION = ".urdf"
 MOST_LINKS = 2000
 BEYOND = 1e9  # a limit that is none, for readers that want a number
 TYPES = {
-    "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free",
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+    "floating": "free",
     "planar": "planar",
-}  # fmt: skip
+    "spherical": "spherical",
+}  # fmt: skip; spherical is Bullet's
 FOREIGN_LOOPS = ("loop", "loop_joint", "ball_constraint")  # elements of dialects: URDF+, early URDF, Drake
 GREY = (0.8, 0.8, 0.8, 1.0)
 
@@ -268,6 +273,8 @@ class _Reader:
             return OpenJoint(name, replaced[0], parent, child, near=near @ frame, far=frame, resistance=own)
         if TYPES[kind] in ("fixed", "free"):
             return OpenJoint(name, TYPES[kind], parent, child, near=near)
+        if TYPES[kind] == "spherical":
+            return OpenJoint(name, "spherical", parent, child, near=near, resistance=self.resistance(element, name))
         axis = element.find("axis")
         x = numbers(axis.get("xyz", "1 0 0") if axis is not None else "1 0 0", 3, f"{where}: its axis")
         frame = Pose.of(frame_matrix(x, None, where), (0, 0, 0))
