@@ -54,7 +54,8 @@ def _of_classes() -> Iterator[tuple[str, str, str]]:
             rna = getattr(bpy.ops.robik, cls.bl_idname.partition(".")[2]).get_rna_type()
             yield OPERATOR, rna.name, place
         elif not issubclass(cls, bpy.types.PropertyGroup):
-            yield rna.translation_context, getattr(cls, "bl_label", ""), place
+            is_preset = hasattr(cls, "preset_subdir")  # whose label becomes the name of the preset that was used last
+            yield rna.translation_context, "Presets" if is_preset else getattr(cls, "bl_label", ""), place
         if not issubclass(cls, bpy.types.PropertyGroup):
             yield ANY, rna.description, place
         inherited = {property.identifier for property in rna.base.properties} if rna.base else set()
