@@ -20,8 +20,8 @@ PASSIVE = ("passive", "suspension")  # in the name of a joint that is not meant 
 def chosen_motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
     """Return the joints that get motors: those that can be moved independently of each other.
 
-    Joints with one motion, universal joints, and balls that are in no loop. Slides in loops come first, which are
-    mostly linear drives, then joints with one motion and those near the root.
+    Joints with one motion, universal joints, and balls in no loop that their format drives. Slides in loops come
+    first, which are mostly linear drives, then joints with one motion and those near the root.
 
     Args:
         robot: The robot, its loops perhaps open.
@@ -50,7 +50,7 @@ def chosen_motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
             break
         start = robot.at[joint.name]
         rows = [row_of[k] for k in range(start, start + len(joint.motions)) if k in row_of]
-        may = len(joint.motions) == 1 or joint.type == "universal" or (joint.type == "spherical" and not rows)
+        may = len(joint.motions) == 1 or joint.type == "universal" or (joint.is_passive is False and not rows)
         if may and not joint.is_passive and followers.isdisjoint(joint.coordinate_names):
             held = _held(bases, rows)
             if held is not None:

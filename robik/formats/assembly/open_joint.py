@@ -27,7 +27,7 @@ class OpenJoint:
         limits: bounds per motion [rad or m]; empty for none.
         free: the motions of a joint of type "general", in the order of `MOTIONS`; empty for the other types, which have
             their own.
-        is_passive: it gets no motor where the file names none at all.
+        is_passive: it gets no motor where the file names none at all; None where its type decides that.
         cone, turn_limit: of a ball [rad].
         lever: distance of the points that its axis was read off [m]; its turns are as rounded as these points over it.
     """
@@ -45,7 +45,7 @@ class OpenJoint:
     effort_limit: float = np.inf
     stored: tuple[float, ...] = ()
     free: tuple[str, ...] = ()
-    is_passive: bool = False
+    is_passive: bool | None = None
     lever: float = np.inf
     cone: float = np.inf
     turn_limit: float = np.inf

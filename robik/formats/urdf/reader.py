@@ -243,8 +243,7 @@ class _Reader:
 
     def own_color(self, material: Element) -> tuple[float, float, float, float] | None:
         """Return the colour that a material says itself; None too where that is none."""
-        color = material.find("color")
-        if color is None:
+        if (color := material.find("color")) is None:
             return None
         rgba = color.get("rgba", "")
         opaque = f"{rgba} 1" if len(rgba.split()) == 3 else rgba
@@ -265,16 +264,16 @@ class _Reader:
             raise FormatError(f"{where}: unknown type {kind!r}; the types are {', '.join(TYPES)}")
         parent, child = (_link(element, end, where, links) for end in ("parent", "child"))
         near = _origin(element, where)
-        replaced = beside.joints.get(name)
-        if replaced is not None:
+        if (replaced := beside.joints.get(name)) is not None:
             frame = Pose.of(frame_matrix(*replaced[1:], where), (0, 0, 0))
             self.report.add(f"its type is {replaced[0]}, as {Path(beside.source).name} says", name)
             own = self.resistance(element, name)
             return OpenJoint(name, replaced[0], parent, child, near=near @ frame, far=frame, resistance=own)
         if TYPES[kind] in ("fixed", "free"):
             return OpenJoint(name, TYPES[kind], parent, child, near=near)
-        if TYPES[kind] == "spherical":
-            return OpenJoint(name, "spherical", parent, child, near=near, resistance=self.resistance(element, name))
+        if TYPES[kind] == "spherical":  # in Bullet a motor turns it, as the other joints
+            own = self.resistance(element, name)
+            return OpenJoint(name, "spherical", parent, child, near=near, is_passive=False, resistance=own)
         axis = element.find("axis")
         x = numbers(axis.get("xyz", "1 0 0") if axis is not None else "1 0 0", 3, f"{where}: its axis")
         frame = Pose.of(frame_matrix(x, None, where), (0, 0, 0))
@@ -316,15 +315,12 @@ class _Reader:
         bounds: tuple[tuple[float, float], ...] = ()
         is_said = limit is not None and not (limit.get("lower") is None and limit.get("upper") is None)
         if kind == "continuous" and is_said:
-            self.notes.add(
-                "it is continuous, so its lower and upper limit do not count; a joint with limits is called revolute",
-                name,
-            )
+            told = "it is continuous, so its lower and upper limit do not count; a joint with limits is called revolute"
+            self.notes.add(told, name)
         if kind in ("revolute", "prismatic"):
             if not is_said:
-                self.notes.add(
-                    "no lower and upper limit, which by the letter would lock it; it was taken for unlimited", name
-                )
+                told = "no lower and upper limit, which by the letter would lock it; it was taken for unlimited"
+                self.notes.add(told, name)
             elif all(
                 number(limit, key, where, 0.0, infinite=True) == 0.0 for key in ("lower", "upper", "velocity", "effort")
             ):
@@ -335,7 +331,7 @@ class _Reader:
                 low, high = (number(limit, key, where, 0.0, infinite=True) for key in ("lower", "upper"))
                 if low > high:
                     self.notes.add(SWAPPED, name)
-                    low, high = high, low
+                low, high = min(low, high), max(low, high)
                 if low == high:
                     self.notes.add("its lower limit is its upper limit, which locks it", name)
                 bounds = ((low if low > -BEYOND else -inf, high if high < BEYOND else inf),)
