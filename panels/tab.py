@@ -59,7 +59,8 @@ def line(layout: UILayout, text: str, icon: str = "NONE", share: float = 1.0) ->
     column = layout.column(align=True)
     column.scale_y = 0.85
     for k, part in enumerate(_wrapped(pgettext_iface(text), round(share * (42 if icon == "NONE" else 36)))):
-        column.label(text=part, icon=icon if k == 0 else "BLANK1" if icon != "NONE" else "NONE")
+        own = icon if k == 0 else "BLANK1" if icon != "NONE" else "NONE"
+        column.label(text=part, icon=own, translate=False)  # Blender would translate a word that stands alone
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -232,7 +232,9 @@ def test_meshes_are_found(name: str) -> None:
     path = shared(name)
     imported = import_robot(path)
     meshes = [v for b in imported.mechanism.bodies for v in b.visuals if v.shape == "mesh"]
-    named = [g for v in ElementTree.parse(path).getroot().findall("link/visual") for g in v.iter("mesh")]
+    root = ElementTree.parse(path).getroot()
+    seen = root.findall("link/visual") or root.findall("link/collision")
+    named = [g for v in seen for g in v.iter("mesh")]
     assert len(meshes) == len(named)
     missing = {v.file for v in meshes if not (path.parent / v.file).is_file()}
     assert not missing

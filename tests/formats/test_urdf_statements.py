@@ -294,3 +294,19 @@ def test_balls_as_bullet_writes_them_have_motors_as_other_joints(tmp_path: Path)
     assert limp.actuators == ("knee",), "where the file names motors, these are all"
     told = [line for line in inspect(limp).lines() if line.startswith("no actuator moves")]
     assert told == ["no actuator moves: hip"], "once, though it could turn three ways"
+
+
+def test_a_robot_without_visuals_shows_its_collision_shapes(tmp_path: Path) -> None:
+    """As Bullet's humanoid, of which nothing was seen, and whose soles were not found."""
+    box = '<{0}><origin xyz="0 0 1"/><geometry><box size="1 2 3"/></geometry></{0}>'
+    seen, hit = box.format("visual"), box.format("collision")
+    joints = joint("base", "fixed", "a", "b") + joint("up", "fixed", "b", "c") + joint("hip", "continuous", "c", "d")
+    path = write(tmp_path, joints, f'<link name="c"/><link name="d">{hit}</link>')
+    bare = import_robot(path)
+    [shape] = bare.mechanism.bodies[bare.mechanism.body_index["d"]].visuals
+    assert (shape.shape, shape.size) == ("box", (1.0, 2.0, 3.0))
+    assert any("its collision shapes are shown" in line for line in bare.report)
+    path = write(tmp_path, joints, f'<link name="c">{seen}</link><link name="d">{hit}</link>')
+    dressed = import_robot(path)
+    assert dressed.mechanism.bodies[dressed.mechanism.body_index["d"]].visuals == ()
+    assert not any("collision shapes" in line for line in dressed.report)

@@ -94,6 +94,9 @@ class _Reader:
             raise FormatError("it is written in xacro; call it *.xacro, so that it is expanded")
         self.meshes = MeshFiles(path, packages)
         self.notes, self.report = notes, Notes()
+        self.seen = "visual" if root.find("link/visual") is not None else "collision"
+        if self.seen == "collision" and root.find("link/collision") is not None:
+            self.report.add("no link of it has a visual, so its collision shapes are shown")
         self.colors = {name_of(m): c for m in self.root.findall("material") if (c := self.own_color(m)) is not None}
 
     def links(self) -> dict[str, Element]:
@@ -187,8 +190,7 @@ class _Reader:
         name = name_of(element)
         where = f"link {name!r}"
         mass, com, inertia = 0.0, (0.0, 0.0, 0.0), np.zeros((3, 3))
-        inertial = element.find("inertial")
-        if inertial is not None:
+        if (inertial := element.find("inertial")) is not None:
             pose = _origin(inertial, where)
             com = pose.position
             mass = number(inertial.find("mass"), "value", f"{where}: its mass", 0.0)
@@ -197,15 +199,14 @@ class _Reader:
                 number(tensor, key, where, 0.0) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
             )
             inertia = turned(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), pose)
-        visuals = tuple(v for each in element.findall("visual") if (v := self.visual(each, where)) is not None)
+        visuals = tuple(v for each in element.findall(self.seen) if (v := self.visual(each, where)) is not None)
         return Body.of(name, mass, com, inertia, visuals)
 
     def visual(self, element: Element, where: str) -> Visual | None:
-        where = f"{where}: its visual"
+        where = f"{where}: its {element.tag}"
         pose = _origin(element, where)
         color = self.color(element)
-        geometry = element.find("geometry")
-        for shape in geometry if geometry is not None else ():
+        for shape in element.findall("geometry/*"):
             size: tuple[float, ...] | None = None
             if shape.tag == "box":
                 size = numbers(shape.get("size"), 3, f"{where}: its box's size")
@@ -220,7 +221,9 @@ class _Reader:
                 return None
             if shape.tag == "mesh":
                 return self.mesh(shape, pose, color, where)
-        self.notes.add("a visual without a box, cylinder, sphere, capsule or mesh was left out", where.split(":")[0])
+        self.notes.add(
+            f"a {element.tag} without a box, cylinder, sphere, capsule or mesh was left out", where.split(":")[0]
+        )
         return None
 
     def mesh(self, shape: Element, pose: Pose, color: tuple[float, float, float, float], where: str) -> Visual:
@@ -232,8 +235,7 @@ class _Reader:
 
     def color(self, visual: Element) -> tuple[float, float, float, float]:
         """Return a visual's own colour, or that of the material it names."""
-        material = visual.find("material")
-        if material is None:
+        if (material := visual.find("material")) is None:
             return GREY
         own = self.own_color(material)
         if own is not None:
@@ -247,11 +249,10 @@ class _Reader:
             return None
         rgba = color.get("rgba", "")
         opaque = f"{rgba} 1" if len(rgba.split()) == 3 else rgba
-        where = f"material {material.get('name', '')!r}"
         try:
             r, g, b, a = (min(max(v, 0.0), 1.0) for v in numbers(opaque, 4, "its rgba"))
         except FormatError as error:
-            self.notes.add(f"{error}, so it was left out", where)
+            self.notes.add(f"{error}, so it was left out", f"material {material.get('name', '')!r}")
             return None
         return (r, g, b, a)
 
@@ -338,8 +339,7 @@ class _Reader:
         return bounds, rates[0], rates[1]
 
     def mimic(self, element: Element, joints: list[OpenJoint]) -> Coupling | None:
-        mimic = element.find("mimic")
-        if mimic is None:
+        if (mimic := element.find("mimic")) is None:
             return None
         name, leader = name_of(element), mimic.get("joint", "")
         if element.get("type") == "fixed":

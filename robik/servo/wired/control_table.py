@@ -64,7 +64,7 @@ class Item(NamedTuple):
             The value.
         """
         if self.sign_bit is None:
-            return int.from_bytes(data, "little", signed=self.low < 0)
+            return int.from_bytes(data, "little", signed=self.is_signed)
         bits = int.from_bytes(data, "little")
         magnitude = bits & ((1 << self.sign_bit) - 1)
         return -magnitude if bits & (1 << self.sign_bit) else magnitude
