@@ -151,7 +151,7 @@ def with_soles(mechanism: Mechanism, feet: Iterable[str], shapes: Shapes) -> Mec
     """Return a robot with a foot's frame on each of these bodies.
 
     A robot that a fixed joint held by another body is let go. One that has feet, or where a body has nothing flat
-    below, is returned itself.
+    below, or that lies in its rest pose, is returned itself.
 
     Args:
         mechanism: the robot, in its rest pose.
@@ -161,7 +161,8 @@ def with_soles(mechanism: Mechanism, feet: Iterable[str], shapes: Shapes) -> Mec
     Returns:
         The robot.
     """
-    if any(frame.is_foot for frame in mechanism.frames):
+    feet = list(feet)
+    if any(frame.is_foot for frame in mechanism.frames) or _lies(mechanism, feet):
         return mechanism
     bodies = {body.name: body.pose for body in mechanism.bodies}
     soles: dict[str, np.ndarray] = {}
@@ -179,6 +180,17 @@ def with_soles(mechanism: Mechanism, feet: Iterable[str], shapes: Shapes) -> Mec
         taken.add(name)
         made.append(Frame(name, body, Pose(), tuple(map(tuple, sole.tolist()))))
     return let_go(_with_feet(mechanism, tuple(made)), tuple(soles))
+
+
+def _lies(mechanism: Mechanism, feet: Iterable[str]) -> bool:
+    """Return whether a robot lies in its rest pose: its feet are beside its middle rather than below it."""
+    poses = {body.name: body.pose.position for body in mechanism.bodies}
+    masses = np.array([body.mass for body in mechanism.bodies])
+    if not (stands_on := [poses[foot] for foot in feet]) or not masses.any():
+        return False
+    middle = masses @ np.array([body.rest_com for body in mechanism.bodies]) / masses.sum()
+    away = np.mean(stands_on, axis=0) - middle
+    return bool(-away[2] < np.hypot(*away[:2]))
 
 
 @kept_with_robot
@@ -214,12 +226,18 @@ def missing_feet(mechanism: Mechanism, rows: Iterable[Row]) -> str:
     Returns:
         A sentence without its end, or an empty text where it has such feet.
     """
+    rows = list(rows)
     if not any(row.part in FEET and row.bone for row in rows):
         return (
             f"no bone of the recording is mapped to a foot of robot {mechanism.name!r}, so it cannot be balanced and "
             "no foot pinned: map the feet (--mapping), or leave balance and pinned feet out"
         )
     if not any(frame.is_foot for frame in mechanism.frames):
+        if _lies(mechanism, [mechanism.frame(row.frame).body for row in rows if row.part in FEET and row.bone]):
+            return (
+                f"robot {mechanism.name!r} lies in its rest pose, its feet beside its middle and not below it, so it"
+                " was fitted lying: turn it upright in its file (z points up)"
+            )
         return (
             f"neither the file of robot {mechanism.name!r} nor the meshes of its feet tell what it stands on: give the "
             "frames that it stands on a sole (in a .robik.json, or in Blender: Make Foot)"

@@ -1,4 +1,4 @@
-"""Feet whose meshes may not be read: the cubes that stand for them are no soles."""
+"""What is no sole: the cubes that stand for meshes which may not be read, and what is below a robot that lies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from robik.formats import load_robot
-from robik.skeleton.feet import on_its_feet
+from robik.skeleton.feet import missing_feet, on_its_feet
+from robik.skeleton.mapping import Row
 from robik.skeleton.shapes import shapes_of
 
 FOOT = {
@@ -16,8 +17,12 @@ FOOT = {
 }
 
 
-def urdf(foot: str) -> str:
-    links, joints = ['<link name="pelvis"/>'], []
+def urdf(foot: str, mass: str = "", turned: str = "0 0 0") -> str:
+    links, joints = ['<link name="root"/>', f'<link name="pelvis">{mass}</link>'], []
+    joints.append(
+        '<joint name="up" type="fixed"><parent link="root"/><child link="pelvis"/>'
+        f'<origin xyz="0 0 0" rpy="{turned}"/></joint>'
+    )
     for side, y in (("left", 0.1), ("right", -0.1)):
         for name, parent, z in (
             ("thigh", "pelvis", -0.02),
@@ -42,3 +47,20 @@ def test_only_shapes_of_its_own_give_a_robot_soles(tmp_path: Path, kind: str) ->
     robot = load_robot(file)
     found = on_its_feet(robot, shapes_of(robot, file))
     assert [frame.name for frame in found.frames if frame.is_foot] == (["foot_l", "foot_r"] if kind == "box" else [])
+
+
+@pytest.mark.parametrize(
+    ("turned", "lies"), [("0 0 0", False), ("0.3 0.3 0", False), ("1.5708 0 0", True), ("0 -1.5708 0", True)]
+)
+def test_a_robot_that_lies_in_its_rest_pose_has_no_soles_and_is_told_so(
+    tmp_path: Path, turned: str, lies: bool
+) -> None:
+    """As Bullet's humanoid, whose file has y upwards: the backs of its feet were taken for soles."""
+    mass = '<inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    file = tmp_path / "biped.urdf"
+    file.write_text(urdf(FOOT["box"], mass, turned))
+    robot = load_robot(file)
+    found = on_its_feet(robot, shapes_of(robot, file))
+    assert any(frame.is_foot for frame in found.frames) == (not lies)
+    rows = [Row(frame=f"{side}_foot", bone="Foot", part="foot") for side in ("left", "right")]
+    assert ("lies in its rest pose" in missing_feet(found, rows)) == lies
