@@ -16,9 +16,11 @@ import bpy  # noqa: E402
 
 from tests.gui.editors import open_dope_sheet, open_graph_editor  # noqa: E402
 from tests.gui.shots import (  # noqa: E402
+    PANELS,
     THEMES,
     character,
     panels,
+    servos,
     start,
     taken,
     themed,
@@ -33,17 +35,6 @@ from tools.installed import PACKAGE, install  # noqa: E402
 
 ARCHIVE = Path("/tmp/robik.zip")
 
-# Pictures of panels: what of the tab stands in each.
-PANELS = {
-    "panel-robot": ("robot", "motors", "diagnosis"),
-    "panel-build": ("robot", "build", "joint"),
-    "panel-character": ("character", "target_advanced"),
-    "panel-balance": ("balance", "contacts"),
-    "panel-bake": ("bake", "bakes", "bake_advanced"),
-    "panel-result": ("result",),
-    "panel-overlays": ("overlays",),
-}
-SERVO_PANELS = {"panel-servos": ("servos", "servos_playing", "servos_state"), "panel-chain": ("servos", "servos_chain")}
 # Pictures of overlays: what is switched on, and what the motors show.
 OVERLAYS = {
     "overlay-balance": (("com", "com_target", "support"), "NONE"),
@@ -151,22 +142,6 @@ def editors() -> Iterator[float]:
         setattr(show, switch, False)
     area.type = "VIEW_3D"
     yield 1.0
-
-
-def servos() -> Iterator[float]:
-    """The servos' panels while a simulated chain holds."""
-    play = import_module(f"{PACKAGE}.scene.servos.play")
-    call(bpy.ops.robik.choose_servo, servo=3)
-    call(bpy.ops.robik.connect_servos)
-    yield from until(lambda: play.status().state.value == "ready", 60, "servos found")
-    call(bpy.ops.robik.torque_servos, on=True)
-    yield from until(lambda: play.status().state.value == "holding", 60, "torque")
-    yield 1.0
-    yield from panels(SERVO_PANELS)
-    call(bpy.ops.robik.stop_servos, emergency=True)
-    yield from until(lambda: not play.status().torque, 60, "torque off")
-    call(bpy.ops.robik.disconnect_servos)
-    yield 0.5
 
 
 def press_return() -> None:

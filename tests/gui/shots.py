@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 
 from tests.gui.sidebar import open_tab
-from tests.gui.window import PICTURES, here, key, region, root, screen_height, until, view
+from tests.gui.window import PICTURES, call, here, key, region, root, screen_height, until, view
 from tools.installed import PACKAGE
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -19,6 +19,17 @@ THEMES = ("Blender_Dark", "Blender_Light")
 AWAY = (0.0, 0.0, 400.0)  # where the view shows nothing, so that a panel can be cut out
 QUALITY = "82"
 OPENED = "_opened"
+# Pictures of panels: what of the tab stands in each.
+PANELS = {
+    "panel-robot": ("robot", "motors", "diagnosis"),
+    "panel-build": ("robot", "build", "joint"),
+    "panel-character": ("character", "target_advanced"),
+    "panel-balance": ("balance", "contacts"),
+    "panel-bake": ("bake", "bakes", "bake_advanced"),
+    "panel-result": ("result",),
+    "panel-overlays": ("overlays",),
+}
+SERVO_PANELS = {"panel-servos": ("servos", "servos_playing", "servos_state"), "panel-chain": ("servos", "servos_chain")}
 
 
 def start() -> Iterator[float]:
@@ -95,6 +106,22 @@ def with_only(shown: tuple[str, ...]) -> None:
             ):  # under another name, as Blender remembers that it was folded
                 cls.bl_options, cls.bl_idname = set(), cls.bl_idname + OPENED
             bpy.utils.register_class(cls)
+
+
+def servos(which: dict[str, tuple[str, ...]] = SERVO_PANELS) -> Iterator[float]:
+    """The servos' panels while a simulated chain holds."""
+    play = import_module(f"{PACKAGE}.scene.servos.play")
+    call(bpy.ops.robik.choose_servo, servo=3)
+    call(bpy.ops.robik.connect_servos)
+    yield from until(lambda: play.status().state.value == "ready", 60, "servos found")
+    call(bpy.ops.robik.torque_servos, on=True)
+    yield from until(lambda: play.status().state.value == "holding", 60, "torque")
+    yield 1.0
+    yield from panels(which)
+    call(bpy.ops.robik.stop_servos, emergency=True)
+    yield from until(lambda: not play.status().torque, 60, "torque off")
+    call(bpy.ops.robik.disconnect_servos)
+    yield 0.5
 
 
 def window(name: str) -> Iterator[float]:
