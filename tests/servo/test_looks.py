@@ -96,9 +96,9 @@ def test_every_servo_is_recorded_at_least_twenty_times_a_second(case, tmp_path):
     assert status.message == "played to the end, holding"
     assert status.recording == ""
     seconds = status.sent / settings["rate"]  # of goals: those that the machine dropped left no time for looks
-    assert seconds <= TIMES[-1] + 2 / settings["rate"]
     assert len(packets) >= status.sent and all(len(packet.goals) == 12 or is_of_speeds(packet) for packet in packets)
     recording = load_recording(tmp_path / "take.csv")
+    assert seconds <= recording.times[-1] + 0.1, "longer where the machine stalled, never faster"
     looks = np.isfinite(recording.position).sum(axis=0) / seconds
     expected_looks = 20 if settings["rate"] <= 250 else 10 * share_in_time(packets, settings["rate"])
     assert looks.min() >= expected_looks, (looks, expected_looks)
