@@ -19,6 +19,7 @@ from ..objectives.calm import FIRST
 from .bounds import FITS, Peak, bounds_of, differences, peaks
 from .improver import Improver
 from .model import Frames, Neighbours, state_frames, value_frames
+from .spans import Multipliers
 from .stances import MET, NEAR, Stances
 
 MOST = 24  # iterations; the last ones are of few frames
@@ -40,6 +41,8 @@ class ClipSolver:
         cyclic: whether the last frame is the first.
         held: (T,) frames that stay as they are; None for none. Without them, and where it is not cyclic, the clip
             begins and ends at rest as far as accelerations and jerks are limited.
+        earlier: that brought the frames where they begin, with other objectives of a frame; None where each frame is
+            at its own optimum.
         most: iterations.
         enough: share of the merit below which a step is the last.
     """
@@ -52,11 +55,12 @@ class ClipSolver:
         q: np.ndarray,
         cyclic: bool = False,
         held: np.ndarray | None = None,
+        earlier: ClipSolver | None = None,
         most: int = MOST,
         enough: float = ENOUGH,
     ):
         self._solver, self._flat, self._tables = solver, solver.flat, solver.tables
-        self._cyclic = cyclic
+        self._cyclic, self._is_solved = cyclic, earlier is None
         count = len(times) - cyclic
         self._targets = clip_targets
         self.stances = Stances(solver, solver.contacts if isinstance(solver, StandingSolver) else {}, count)
@@ -67,6 +71,8 @@ class ClipSolver:
         moving = np.ones(count, bool) if held is None else ~held[:count]
         order = _folded(count)[moving[_folded(count)]] if cyclic else np.flatnonzero(moving)
         self._begun = q[:count].copy()
+        fresh = Multipliers(count, len(self.bounds.dof), self.orders)
+        self._multipliers: Multipliers = earlier._multipliers if earlier else fresh
         self._improver = Improver(
             solver=solver,
             frames=self._frames,
@@ -79,6 +85,7 @@ class ClipSolver:
             most=most,
             enough=enough,
             nothing=min(NOTHING, enough * enough) * count,
+            multipliers=self._multipliers,
             tie=lambda stance: self._tie(stance.beside),
         )
 
@@ -103,12 +110,12 @@ class ClipSolver:
     def steps(self) -> Iterator[int]:
         """Improve the clip step by step.
 
-        Where no motor has reached a limit frame by frame, and no cycle is to be closed, there is nothing to improve.
+        Where no motor has reached a limit in solved frames, and no cycle is to be closed, there is nothing to improve.
 
         Yields:
             Number of steps that are done.
         """
-        if not self._cyclic and max(peak.share for peak in self.peaks()) < FREE:
+        if self._is_solved and not self._cyclic and max(peak.share for peak in self.peaks()) < FREE:
             self._improver.converged = True
             return
         with self._ties_apart():

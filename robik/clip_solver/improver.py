@@ -24,6 +24,7 @@ from .stances import Stance, Stances
 from .trust import FAIR, Trust
 
 WIDEST = 16.0  # times as wide it may grow where no step within it keeps the bounds
+SLOW = 2  # steps in a row that each bring next to nothing, whatever they promise: the next one is the last
 SETTLED = 4  # iterations after which what holds a frame is no longer adapted to what it misses
 HALVINGS = 12
 TINY = 1e-300  # instead of no promise at all
@@ -53,6 +54,7 @@ class Improver:
         most: iterations.
         enough: share of the merit below which a step is the last.
         nothing: of the merit, likewise.
+        multipliers: of the bounds, to begin with.
         tie: gives a stance's neighbours the weights of what ties frames together.
 
     Attributes:
@@ -74,6 +76,7 @@ class Improver:
         most: int,
         enough: float,
         nothing: float,
+        multipliers: Multipliers,
         tie: Callable[[Stance], None],
     ):
         self._flat, self._tables, self._beside = solver.flat, solver.tables, stances.air.beside
@@ -81,9 +84,10 @@ class Improver:
         self._order, self._times, self._cyclic, self._tie = order, times, cyclic, tie
         self._may = np.zeros(len(frames.q), bool)
         self._may[order] = True
-        self._most, self._enough, self._nothing = most, enough, nothing
+        self._most, self._enough, self._nothing, self._multipliers = most, enough, nothing, multipliers
         self._most_independent, self._price = 1, 0.0
         self._stuck, self._short = np.zeros(len(frames.q), bool), False  # frames that stay; whether steps of any failed
+        self._before, self._slow = (np.inf, 0.0), 0  # objective and violation a step ago; steps that brought little
         self._trust = Trust(solver.flat, len(frames.q), nothing / len(frames.q))
         self.iterations, self.converged, self.infeasible = 0, False, False
 
@@ -95,8 +99,8 @@ class Improver:
         """
         frames, done = self._frames, 0
         self.converged, self.infeasible, self._price = False, False, 0.0
-        multipliers = Multipliers(len(frames.q), len(self._bounds.dof), self._orders)
         self._stuck, self._short = np.zeros(len(frames.q), bool), False
+        self._before, self._slow = (np.inf, 0.0), 0
         self._trust = Trust(self._flat, len(frames.q), self._nothing / len(frames.q))
         make_independent(self._stances, frames.q, self._bounds.motors)
         while done < self._most and not self.converged:
@@ -104,7 +108,7 @@ class Improver:
                 miss_frames(self._flat, self._tables, self._beside, frames)
             model, values = self.model(), frames.q[:, self._bounds.at]
             quadratic = Quadratic.of(model, frames.previous, unbounded(model), self._trust.concave)
-            spans = self._spans(model, quadratic, values, multipliers)
+            spans = self._spans(model, quadratic, values)
             if not spans.count:
                 self.converged = not self._short
                 break
@@ -112,7 +116,7 @@ class Improver:
             if not step.solved:
                 self.infeasible = True
                 return
-            price = multipliers.take(program.rows_of, step.multipliers, spans.labels >= 0)
+            price = self._multipliers.take(program.rows_of, step.multipliers, spans.labels >= 0)
             self._price = max(self._price, PRICED * price)
             moved = self._take(model, program, step, spans, values)
             self.iterations, done = self.iterations + 1, done + 1
@@ -122,13 +126,13 @@ class Improver:
         self._come_back()
         self._settle()
 
-    def _spans(self, model: Model, quadratic: Quadratic, values: np.ndarray, multipliers: Multipliers) -> Spans:
+    def _spans(self, model: Model, quadratic: Quadratic, values: np.ndarray) -> Spans:
         """Return the runs of frames that have something to gain, or are beyond bounds."""
         previous = self._frames.previous
         may = self._may & ~self._stuck
         if self._cyclic:
             return Spans(may, previous, self._orders, False)
-        gain = gains(model, quadratic, self._bounds, values, multipliers.pull(self._bounds))
+        gain = gains(model, quadratic, self._bounds, values, self._multipliers.pull(self._bounds))
         least = self._enough * float(model.value.sum()) + self._nothing
         wanting = promising(gain, SHARE * least) | self._beyond(values)
         moves = widened(wanting & may, self._times) & may
@@ -186,8 +190,11 @@ class Improver:
         over = self._excess(spans, values)
         promised = spans.sums(step.decreases) + self._price * (over - spans.sums(program.left_at(step)))
         merit = spans.tied_sums(np.asarray(model.value)) + self._price * over
-        whole = float(model.value.sum()) + self._price * self.violation(self._frames.q)
-        self.converged = bool(promised.sum() <= self._enough * whole + self._nothing)
+        value, violation = float(model.value.sum()), self.violation(self._frames.q)
+        least = self._enough * (value + self._price * violation) + self._nothing
+        brought = self._before[0] - value + self._price * (self._before[1] - violation)
+        self._before, self._slow = (value, violation), self._slow + 1 if brought <= least else 0
+        self.converged = bool(promised.sum() <= least) or self._slow >= SLOW
         return self._search(model, program, step, spans, merit, promised)
 
     def _search(

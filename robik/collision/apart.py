@@ -78,8 +78,8 @@ class Walls:
         Args:
             clip: The targets, with obstacles.
             solve: Solves a clip; its motion has body poses.
-            finish: Moves a motion that `solve` made once more. Where that brings bodies into each other, walls are
-                built again from there.
+            finish: Moves a motion that it or `solve` made once more, as a clip with walls asks for it. Where that
+                brings bodies into each other, walls are built from there, and it goes on with these.
 
         Yields:
             What `solve` and `finish` do. The generator returns the clip with the walls and the motion with the least
@@ -95,15 +95,11 @@ class Walls:
         if finish is None:
             return passes.found
         walled, before = passes.found
-        moved = yield from finish(before)
+        moved = yield from finish(before, walled)
         passes.take(walled, moved)
         if not np.array_equal(moved.values, before.values):
-            yield from passes.improve(lambda each: _finished(each, solve, finish), AGAIN)
+            yield from passes.improve(lambda each: finish(passes.last, each), AGAIN)
         return passes.found
-
-
-def _finished(clip: TargetClip, solve: Solve[Step], finish: Finish[Step]) -> Generator[Step, None, Motion]:
-    return (yield from finish((yield from solve(clip))))
 
 
 class Between:
@@ -217,7 +213,7 @@ def solved_apart(
         clip: The targets.
         solve: Solves a clip; its motion has body poses.
         walls: Of the robot.
-        finish: Moves a motion that `solve` made once more, if given.
+        finish: Moves a motion that it or `solve` made once more, as a clip asks for it, if given.
 
     Yields:
         What these do. The generator returns the clip that was followed and the motion.
@@ -225,7 +221,7 @@ def solved_apart(
     if walls is not None:
         return (yield from walls.solve(clip, solve, finish))
     motion = yield from solve(clip)
-    return clip, motion if finish is None else (yield from finish(motion))
+    return clip, motion if finish is None else (yield from finish(motion, clip))
 
 
 def walls_of(mechanism: Mechanism, robot_file: str | Path | None = None) -> Walls | None:

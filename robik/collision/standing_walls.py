@@ -19,7 +19,7 @@ HELPS = 0.8  # share of the depth without walls: a wall that leaves more is remo
 Step = TypeVar("Step")
 Depths = dict[Pair, np.ndarray]
 Solve = Callable[[TargetClip], Generator[Step, None, Motion]]
-Finish = Callable[[Motion], Generator[Step, None, Motion]]
+Finish = Callable[[Motion, TargetClip], Generator[Step, None, Motion]]
 
 
 class Keeper(Protocol):
@@ -57,6 +57,7 @@ class StandingWalls:
 
     Attributes:
         found: the clip with the best walls so far, and its motion.
+        last: the motion that was solved last, from which walls are built.
     """
 
     found: tuple[TargetClip, Motion]
@@ -76,7 +77,7 @@ class StandingWalls:
             motion: With body poses.
         """
         self.look(motion)
-        self.found, self._last, self._least, self._worst = (walled, motion), motion, self.total, self.worst
+        self.found, self.last, self._least, self._worst = (walled, motion), motion, self.total, self.worst
 
     def improve(self, solve: Solve[Step], walls: int, sided: int = 0) -> Generator[Step, None, None]:
         """Solve the clip again with walls, and keep the motion with the least depth.
@@ -92,8 +93,8 @@ class StandingWalls:
         for k in range(walls + sided):
             if not (self.build() if k < walls else self.build_sided()):
                 continue
-            walled = replace(self._clip, objectives=(*self._clip.objectives, *self.walls(self._last)))
-            motion = self._last = yield from solve(walled)
+            walled = replace(self._clip, objectives=(*self._clip.objectives, *self.walls(self.last)))
+            motion = self.last = yield from solve(walled)
             self.look(motion)
             best = self.found[1]
             calm = k < walls or (self.worst < self._worst + DEEP and _jump(motion) < max(2.0 * _jump(best), JUMP))

@@ -34,6 +34,15 @@ class FrameByFrame:
     acceleration: np.ndarray
 
 
+def _frame_by_frame(solver: Solver, clip: TargetClip, output: Output) -> FrameByFrame:
+    """Return what an output of frames one by one comes to."""
+    topology = solver.topology
+    poses = own_frames(topology, output.position, output.quaternion)
+    com = com_of_states(topology, output.position)
+    apart, _, _ = distances(solver.mechanism, clip, solver.settings, *poses, com)
+    return FrameByFrame(apart, differences(clip.times)[1].of(solver.actuator_values(output)))
+
+
 def check_cyclic(mechanism: Mechanism, clip: TargetClip) -> None:
     """Check that a clip asks for the same in its last frame as in its first.
 
@@ -77,19 +86,26 @@ class LookingAhead:
         clip: what is followed.
         clip_targets: the same in the solver's terms.
         output: of the frames one by one, which is replaced.
+        earlier: that left the output, with other walls.
     """
 
-    def __init__(self, solver: Solver, clip: TargetClip, clip_targets: ClipTargets, output: Output):
+    def __init__(
+        self,
+        solver: Solver,
+        clip: TargetClip,
+        clip_targets: ClipTargets,
+        output: Output,
+        earlier: LookingAhead | None = None,
+    ):
         self._solver, self._clip, self._output = solver, clip, output
-        settings, topology = solver.settings, solver.topology
+        settings = solver.settings
         if settings.cyclic:
             check_cyclic(solver.mechanism, clip)
-        values = solver.actuator_values(output)
-        poses = own_frames(topology, output.position, output.quaternion)
-        com = com_of_states(topology, output.position)
-        apart, _, _ = distances(solver.mechanism, clip, settings, *poses, com)
-        self._before = FrameByFrame(apart, differences(clip.times)[1].of(values))
-        self._clip_solver = ClipSolver(solver, clip_targets, clip.times, output.q, settings.cyclic)
+        self._before: FrameByFrame = earlier._before if earlier else _frame_by_frame(solver, clip, output)
+        begun: ClipSolver | None = earlier._clip_solver if earlier else None
+        self._clip_solver: ClipSolver = ClipSolver(
+            solver, clip_targets, clip.times, output.q, settings.cyclic, earlier=begun
+        )
 
     def steps(self) -> Iterator[float]:
         """Improve the output.

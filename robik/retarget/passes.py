@@ -53,16 +53,23 @@ class Passes:
         yield from solving.frame_by_frame()
         return self._keep(solving.one_by_one, solving)
 
-    def finish(self, motion: Motion) -> Generator[int, None, Motion]:
-        """Solve all frames at once on the walls of the pass that a motion is of, where that is asked for.
+    def finish(self, motion: Motion, clip: TargetClip) -> Generator[int, None, Motion]:
+        """Solve all frames at once, where that is asked for.
 
         Args:
-            motion: That `solve` has returned.
+            motion: That `solve` or `finish` has returned, where the frames begin.
+            clip: The targets. With other walls than those of the motion, this is a pass more.
 
         Yields:
             Number of frames that are as good as done. The generator returns the motion.
         """
-        self.last = solving = self.of(motion)
+        begin = self.of(motion)
+        if begin.clip is clip:
+            self.last = solving = begin
+        else:
+            self._count += 1
+            self.last = solving = self._begin(clip)
+            solving.begin_at(begin)
         yield from solving.finishing()
         return self._keep(solving.motion(), solving)
 

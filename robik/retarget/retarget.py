@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..clips.clip import TargetClip
+from ..contacts.contact import Contact
 from ..errors import ClipError
 from ..ik.prior_solver import PriorSolver
-from ..ik.solver import Solver
+from ..ik.solver import ClipTargets, Solver
 from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
 from ..mechanism.ball_limits import limit_names
@@ -87,6 +88,7 @@ class Retargeting:
         self._milliseconds = np.zeros(len(clip.times))
         self._done = 0
         self._ahead: LookAhead | None = None
+        self._looking: LookingAhead | None = None
         self.looks_ahead_now = False
         if settings.cyclic:
             check_cyclic(mechanism, clip)
@@ -108,16 +110,8 @@ class Retargeting:
         Yields:
             Number of frames that are done.
         """
-        frames = len(self.clip.times)
-        holds = self.settings.contacts == "hold" and isinstance(self.solver, StandingSolver)
-        held = self._solved.figures.held if holds else {}
-        targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
-        targets |= {name: (track.position, track.quaternion) for name, track in held.items()}
-        clip_targets = self.solver.compile_targets(targets, self.clip.com, self.clip.times)
-        if self._looks_ahead:
-            self._targets = clip_targets
-        contacts = [track.contact for track in held.values()]
-        chunk = CHUNK
+        frames, chunk = len(self.clip.times), CHUNK
+        clip_targets, contacts = self._compiled()
         while self._done < frames:
             stop = min(self._done + chunk, frames)
             began = perf_counter()
@@ -127,6 +121,30 @@ class Retargeting:
             self._done = stop
             chunk = min(2 * chunk, MOST) if took < QUICK else max(chunk // 2, CHUNK)
             yield stop
+
+    def _compiled(self) -> tuple[ClipTargets, list[Contact]]:
+        """Return what the clip asks for in the solver's terms, and the contacts that are held."""
+        holds = self.settings.contacts == "hold" and isinstance(self.solver, StandingSolver)
+        held = self._solved.figures.held if holds else {}
+        targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
+        targets |= {name: (track.position, track.quaternion) for name, track in held.items()}
+        clip_targets = self.solver.compile_targets(targets, self.clip.com, self.clip.times)
+        if self._looks_ahead:
+            self._targets = clip_targets
+        return clip_targets, [track.contact for track in held.values()]
+
+    def begin_at(self, other: Retargeting) -> None:
+        """Begin where all frames of another clip were solved at once, instead of solving frame by frame.
+
+        Args:
+            other: That solved as many frames of the same robot, with other walls.
+        """
+        clip_targets, contacts = self._compiled()
+        if isinstance(self.solver, StandingSolver):
+            self.solver.stand(clip_targets, contacts)
+        self._solved.take(other._solved)
+        self._looking = other._looking
+        self._done = len(self.clip.times)
 
     def finishing(self) -> Iterator[int]:
         """Do what comes once the frames are solved one by one: all at once, and the cost of speeds, as asked for.
@@ -142,7 +160,8 @@ class Retargeting:
     def _look_ahead(self) -> Iterator[int]:
         """Improve all frames at once; yields how many are as good as done, counted again."""
         frames, began = len(self.clip.times), perf_counter()
-        looking = LookingAhead(self.solver, self.clip, self._targets, self._solved.room)
+        looking = LookingAhead(self.solver, self.clip, self._targets, self._solved.room, self._looking)
+        self._looking = looking
         self.looks_ahead_now = True
         for share in looking.steps():
             yield max(1, int(share * frames))

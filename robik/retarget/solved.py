@@ -14,7 +14,7 @@ import numpy as np
 
 from ..clips.clip import TargetClip
 from ..contacts.contact import Contact
-from ..ik.memory import States
+from ..ik.memory import Output, States
 from ..ik.solver import ClipTargets, Solver
 from ..ik.standing import StandingSolver
 from ..jit import by_reference
@@ -98,6 +98,16 @@ class SolvedFrames:
             del self._targets  # nobody needs them any more
             if not self._whole:
                 del self.room
+
+    def take(self, other: SolvedFrames) -> None:
+        """Take all frames as another clip of the same robot left them, instead of solving them.
+
+        Args:
+            other: Its frames, with room for all of them at the same time.
+        """
+        for name in Output._fields:
+            getattr(self.room, name)[:] = getattr(other.room, name)
+        self._first = 0
 
     def _move_on(self, start: int, targets: ClipTargets, contacts: Sequence[Contact]) -> None:
         """Begin the piece at frame `start`, whose first row is the frame before."""

@@ -73,7 +73,7 @@ def test_feet_that_would_cross_stay_out_of_each_other(walker: Mechanism) -> None
 
 def test_walls_are_built_again_where_only_the_last_move_brings_feet_into_each_other(walker: Mechanism) -> None:
     """The last move stands for looking ahead: it takes the foot on, with the walls that there are."""
-    asked, moves = [], []
+    asked, begun, moves = [], [], []
 
     def at(clip: TargetClip) -> Motion:
         solving = Retargeting(walker, clip, SETTINGS)
@@ -86,15 +86,17 @@ def test_walls_are_built_again_where_only_the_last_move_brings_feet_into_each_ot
         yield FRAMES
         return at(clip)
 
-    def last_move(motion: Motion) -> Generator[int, None, Motion]:
+    def last_move(motion: Motion, walled: TargetClip) -> Generator[int, None, Motion]:
         yield FRAMES
-        moves.append(at(replace(crossing(walker, 0.045), objectives=asked[-1].objectives)))
+        begun.append(motion)
+        moves.append(at(replace(crossing(walker, 0.045), objectives=walled.objectives)))
         return moves[-1]
 
     walls = walls_of(walker, robots.path("walker"))
     followed, motion = finish(solved_apart(crossing(walker, 0.02), solve, walls, last_move))
     assert depth(walker, moves[0]) > 0.003
-    assert motion is not moves[0] and len(asked) > 1
+    assert motion is not moves[0] and len(moves) > 1
+    assert len(asked) == 1 and begun[1] is moves[0], "it goes on from where it was, and nothing is solved one by one"
     assert depth(walker, motion) < 1e-3
     assert {item.key for item in followed.objectives} >= {"left_foot.clearance.right_foot"}
 
