@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 from .errors import MissingExtraError
 
@@ -37,6 +38,18 @@ def extra(name: str) -> Iterator[None]:
         if (error.name or "").partition(".")[0] not in EXTRAS[name][1]:
             raise
         raise missing(name) from None
+
+
+def is_installed(name: str) -> bool:
+    """Return whether all modules of an extra, a key of `EXTRAS`, can be imported.
+
+    Args:
+        name: A key of `EXTRAS`.
+
+    Returns:
+        Whether they are there.
+    """
+    return all(find_spec(module) for module in EXTRAS[name][1])
 
 
 def missing(name: str) -> MissingExtraError:

@@ -59,16 +59,20 @@ class ROBIK_PT_bake(TabPanel):
 
 
 def _draw_look_ahead(layout: UILayout, bake: PropertyGroup) -> None:
-    """Draw whether all frames are solved at once, and within which limits."""
+    """Draw whether all frames are solved at once, and whether they are a loop."""
     layout.prop(bake, "look_ahead")
-    if not bake.look_ahead:
-        return
+    if bake.look_ahead:
+        layout.prop(bake, "cyclic")
+
+
+def _draw_limits(layout: UILayout, bake: PropertyGroup) -> None:
+    """Draw the limits within which all frames are solved at once."""
     column = layout.column(align=True)
+    column.active = bake.look_ahead
     column.prop(bake, "acceleration")
     column.prop(bake, "jerk")
     if not (bake.acceleration and bake.jerk):
-        line(layout, "0: as the motors'", "INFO")
-    layout.prop(bake, "cyclic")
+        line(column, "0: as the motors'", "INFO")
 
 
 def _beyond_live(root: Object) -> str:
@@ -128,6 +132,7 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
         bake = root.robik.robot.bake
         for name in ("joint_limits", "keep_apart", "obstacles", "stillness", "rest_pull"):
             layout.prop(bake, name)
+        _draw_limits(layout, bake)
         for name in ("velocity_weight", "velocity_limit", "catch_up"):
             layout.prop(bake, name)
 
@@ -188,7 +193,7 @@ def _draw_range(layout: UILayout, bake: PropertyGroup, scene: Scene) -> None:
     column = layout.column(align=True)
     source, names = (bake, ("start", "end")) if bake.use_range else (scene, ("frame_start", "frame_end"))
     column.prop(source, names[0], text="Frames")
-    column.prop(source, names[1], text="to")
+    column.prop(source, names[1], text="To")
     if bake.use_range:
         column.prop(bake, "blend")
 

@@ -17,7 +17,8 @@ from ..mechanism.constraints import HINGE
 from ..mechanism.motor_limits import motor_limits
 
 ORDERS = ("speed", "acceleration", "jerk")
-STILL = 2  # frames at rest that a jerk sees beyond an end
+SOON = 5e-3  # [s] from a stand: what is as slow as then is taken to stand
+STILL = 2  # frames that a jerk sees beyond an end
 FITS = 1.0005  # of a limit: more is beyond it
 
 
@@ -30,7 +31,8 @@ class Bounds:
         at: (R,) their places among the coordinates.
         lower, upper: (R,) [rad or m].
         limits: (3, R) of speed, acceleration and jerk [rad or m, per s, s² and s³]; infinite where there is none.
-        winding: (R,) by how much a coordinate is ahead when a cyclic clip begins again [rad]; else 0.
+        outside: (3, R) how coordinates go on outside the clip: by how much they are ahead when a cyclic one begins
+            again [rad], and the speeds at which others begin and end [rad/s or m/s]; zeros for what rests.
     """
 
     dof: np.ndarray
@@ -38,7 +40,12 @@ class Bounds:
     lower: np.ndarray
     upper: np.ndarray
     limits: np.ndarray
-    winding: np.ndarray
+    outside: np.ndarray
+
+    @property
+    def winding(self) -> np.ndarray:
+        """By how much each coordinate (R,) is ahead when a cyclic clip begins again [rad]."""
+        return self.outside[0]
 
     @property
     def motors(self) -> np.ndarray:
@@ -53,19 +60,20 @@ class Differences:
     Attributes:
         frames: (W, order + 1) frames of each window.
         weights: (W, order + 1) of their values [1/s per order].
-        laps: (W,) weights of the frames that lie in the next lap of a cyclic clip, summed.
+        outside: (W, 3) weights of how values go on outside the clip: in the next lap of a cyclic one, at their speeds
+            before the first frame, and after the last.
     """
 
     frames: np.ndarray
     weights: np.ndarray
-    laps: np.ndarray
+    outside: np.ndarray
 
-    def of(self, values: np.ndarray, winding: np.ndarray | float = 0.0) -> np.ndarray:
-        """Return the differences (W, R) of values (T, R) with a winding (R,).
+    def of(self, values: np.ndarray, outside: np.ndarray | None = None) -> np.ndarray:
+        """Return the differences (W, R) of values (T, R).
 
         Args:
             values: Values (T, R) of the bounded coordinates [rad or m].
-            winding: What each coordinate gains in a lap (R,) [rad or m].
+            outside: How they go on outside the clip (3, R), as in `Bounds`; at rest if left out.
 
         Returns:
             Differences of each window (W, R).
@@ -73,7 +81,8 @@ class Differences:
         found = np.zeros((len(self.frames), values.shape[1]))
         for rows in blocks(len(found)):
             found[rows] = np.einsum("wj,wjr->wr", self.weights[rows], values[self.frames[rows]])
-            found[rows] += self.laps[rows, None] * winding
+            if outside is not None:
+                found[rows] += self.outside[rows] @ outside
         return found
 
 
@@ -83,37 +92,41 @@ def differences(times: np.ndarray, period: float | None = None, rests: bool = Fa
     Args:
         times: (T,) of the frames [s].
         period: After which the first frame comes again [s]; None for a clip that ends.
-        rests: Whether the clip begins and ends at rest: its first and last frame were there before, and stay.
+        rests: Whether there are frames before the first and after the last: at rest, or at a speed that is given.
 
     Returns:
         Differences of speed, acceleration and jerk.
     """
     count, still = len(times), STILL if rests and period is None and len(times) > 1 else 0
     index = np.arange(-still, count + (still if period is None else 3))
-    middles = times[index % count] + (index // count) * (period or 0.0)
+    inside = np.clip(index, 0, count - 1) if still else index % count
+    middles = times[inside] + (index // count) * (period or 0.0)
+    outside = np.zeros((len(index), 3))  # laps, time before the first frame, and after the last
     if still:
-        inside = np.clip(index, 0, count - 1)
-        middles = times[inside] + (index - inside) * np.where(index < 0, times[1] - times[0], times[-1] - times[-2])
-        index = inside
-    weights, windows, found = np.ones((len(index), 1)), index[:, None], []
+        outside[:still, 1], outside[-still:, 2] = index[:still] * (times[1] - times[0]), times[-1] - times[-2]
+        outside[-still:, 2] *= np.arange(1, still + 1)
+        middles = times[inside] + outside.sum(axis=1)
+    else:
+        outside[:, 0] = index // count
+    weights, windows, found = np.ones((len(index), 1)), np.arange(len(index))[:, None], []
     for _ in ORDERS:
         near, far = np.pad(weights[:-1], ((0, 0), (0, 1))), np.pad(weights[1:], ((0, 0), (1, 0)))
         weights = (far - near) / np.diff(middles)[:, None]
         windows = np.column_stack([windows[:-1], windows[1:, -1]])
         middles = 0.5 * (middles[1:] + middles[:-1])
         kept = slice(count if period is not None else None)
-        found.append(
-            Differences(windows[kept] % count, weights[kept], (weights * (windows // count))[kept].sum(axis=1))
-        )
+        beyond = np.einsum("wj,wjk->wk", weights[kept], outside[windows[kept]])
+        found.append(Differences(inside[windows[kept]], weights[kept], beyond))
     return tuple(found)
 
 
-def bounds_of(solver: Solver, q: np.ndarray, cyclic: bool) -> Bounds:
+def bounds_of(solver: Solver, times: np.ndarray, q: np.ndarray, cyclic: bool) -> Bounds:
     """Return the bounds that a solver's settings ask for.
 
     Args:
         solver: Of one frame.
-        q: (T, nq) coordinates of a clip, whose whole turns a cyclic clip keeps.
+        times: (T,) of a clip [s].
+        q: (T, nq) its coordinates, whose whole turns a cyclic clip keeps, and whose speeds at the ends others keep.
         cyclic: Whether its last frame is its first.
 
     Returns:
@@ -135,7 +148,32 @@ def bounds_of(solver: Solver, q: np.ndarray, cyclic: bool) -> Bounds:
     hinges = np.isin(at, np.asarray(flat.at_q)[np.asarray(flat.kind) == HINGE])
     whole = 2 * np.pi * np.round((q[-1, at] - q[0, at]) / (2 * np.pi))
     endless = hinges & ~np.isfinite(lower[dof]) & ~np.isfinite(upper[dof])
-    return Bounds(dof, at, lower[dof], upper[dof], limits[:, dof], np.where(endless & cyclic, whole, 0.0))
+    outside = np.zeros((3, len(dof)))
+    if cyclic:
+        outside[0] = np.where(endless, whole, 0.0)
+    elif len(times) > 1:
+        outside[1:] = end_speeds(times, q[:, at], limits[:, dof])
+    return Bounds(dof, at, lower[dof], upper[dof], limits[:, dof], outside)
+
+
+def end_speeds(times: np.ndarray, values: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """Return the speeds at which a clip begins and ends.
+
+    What is as slow as it can be soon after a stand, or one frame after it, begins and ends in one.
+
+    Args:
+        times: (T,) of the frames [s].
+        values: (T, R) of coordinates [rad or m].
+        limits: (3, R) of speed, acceleration and jerk [rad or m, per s, s² and s³].
+
+    Returns:
+        Speeds (2, R) [rad/s or m/s].
+    """
+    steps = np.diff(times)[[0, -1], None]
+    speeds = np.diff(values, axis=0)[[0, -1]] / steps
+    soon = np.maximum(steps, SOON)
+    slow = np.minimum(limits[1] * soon, limits[2] * np.where(steps < SOON, 0.5, 1.0) * soon**2)
+    return np.where(np.abs(speeds) <= slow, 0.0, np.clip(speeds, -limits[0], limits[0]))
 
 
 def beyond(bounds: Bounds, orders: tuple[Differences, ...], values: np.ndarray) -> list[np.ndarray]:
@@ -152,7 +190,7 @@ def beyond(bounds: Bounds, orders: tuple[Differences, ...], values: np.ndarray) 
     """
     found = [np.maximum(np.maximum(bounds.lower - values, values - bounds.upper), 0.0)]
     for order, limit in zip(orders, bounds.limits, strict=True):
-        found.append(np.maximum(np.abs(order.of(values, bounds.winding)) / limit - 1.0, 0.0))
+        found.append(np.maximum(np.abs(order.of(values, bounds.outside)) / limit - 1.0, 0.0))
     return found
 
 
@@ -198,7 +236,7 @@ def peaks(bounds: Bounds, orders: tuple[Differences, ...], values: np.ndarray) -
     """
     found = []
     for order, limit in zip(orders, bounds.limits, strict=True):
-        shares = np.abs(order.of(values, bounds.winding)) / limit
+        shares = np.abs(order.of(values, bounds.outside)) / limit
         if not shares.size:
             found.append(Peak(0.0, 0, 0))
             continue

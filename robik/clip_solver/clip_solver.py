@@ -16,7 +16,7 @@ from ..ik.sqp import CONVERGED, EXHAUSTED
 from ..ik.standing import StandingSolver
 from ..jit import by_reference
 from ..objectives.calm import FIRST
-from .bounds import FITS, Peak, bounds_of, differences, peaks
+from .bounds import FITS, Bounds, Peak, bounds_of, differences, peaks
 from .improver import Improver
 from .model import Frames, Neighbours, state_frames, value_frames
 from .spans import Multipliers
@@ -40,7 +40,7 @@ class ClipSolver:
         q: (T, nq) coordinates to begin with, frame by frame.
         cyclic: whether the last frame is the first.
         held: (T,) frames that stay as they are; None for none. Without them, and where it is not cyclic, the clip
-            begins and ends at rest as far as accelerations and jerks are limited.
+            begins and ends as fast as q, or at rest where q is as slow as after a stand.
         earlier: that brought the frames where they begin, with other objectives of a frame; None where each frame is
             at its own optimum.
         most: iterations.
@@ -65,7 +65,7 @@ class ClipSolver:
         self._targets = clip_targets
         self.stances = Stances(solver, solver.contacts if isinstance(solver, StandingSolver) else {}, count)
         self._beside = self.stances.air.beside
-        self.bounds = bounds_of(solver, q, cyclic)
+        self.bounds: Bounds = earlier.bounds if earlier else bounds_of(solver, times, q, cyclic)
         self.orders = differences(times[:count], times[-1] - times[0] if cyclic else None, rests=held is None)
         self._frames = self._copied(times, q, cyclic)
         moving = np.ones(count, bool) if held is None else ~held[:count]
@@ -174,7 +174,7 @@ class ClipSolver:
         """Return whether a frame (T,) has a part in a bound over time that is not kept."""
         values, found = self._frames.q[:, self.bounds.at], np.zeros(len(self._frames.q), bool)
         for order, limit in zip(self.orders, self.bounds.limits, strict=True):
-            windows = (np.abs(order.of(values, self.bounds.winding)) > FITS * limit).any(axis=1)
+            windows = (np.abs(order.of(values, self.bounds.outside)) > FITS * limit).any(axis=1)
             found[order.frames[windows]] = True
         return found
 

@@ -291,7 +291,7 @@ class Program:
         _, bounds, orders, _ = self._parts
         found = [values.ravel()[self.rows_of[0]]]
         for order, limit, of in zip(orders, bounds.limits, self.rows_of[1:], strict=True):
-            found.append((order.of(values, bounds.winding) / limit).ravel()[of])
+            found.append((order.of(values, bounds.outside) / limit).ravel()[of])
         return np.concatenate(found)
 
 

@@ -98,7 +98,10 @@ def add_following(parser: argparse.ArgumentParser) -> None:
 def _add_look_ahead(parser: argparse.ArgumentParser) -> None:
     """Declare whether all frames are solved at once, and the limits that are kept then."""
     parser.add_argument(
-        "--look-ahead", action="store_true", help="solve all frames at once: the motors slow down before they must"
+        "--look-ahead",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="solve all frames at once: motors slow down before they must (the default; needs the extra 'look-ahead')",
     )
     for name, unit, usual in (
         ("acceleration", "RAD/S²", "speed in 0.05 s"),
@@ -125,8 +128,9 @@ def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
     for name, limit in limits.items():
         if not 0.0 <= limit < inf:
             raise ClipError(f"--{name} is a positive number, or 0 for as the motors', not {limit:g}")
-    look_ahead = options.look_ahead or any(limits.values())
-    return {"keep_apart": options.keep_apart, "look_ahead": look_ahead, **limits}
+    if any(limits.values()) and not options.look_ahead:
+        raise ClipError("--acceleration and --jerk are kept by looking ahead; leave out --no-look-ahead, or these")
+    return {"keep_apart": options.keep_apart, "look_ahead": options.look_ahead, **limits}
 
 
 def add_header(parser: argparse.ArgumentParser) -> None:

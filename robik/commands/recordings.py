@@ -54,8 +54,8 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..warm_up import help_compiling
 
     chosen, asked = format_to_write(options.output, options.format), asked_of_bakes(options)
-    if options.slow_down and asked["look_ahead"]:
-        raise ClipError("--slow-down keeps limits by more time, --look-ahead by another way; give one of them")
+    if options.slow_down and (options.acceleration or options.jerk):
+        raise ClipError("--slow-down keeps limits by more time, --acceleration and --jerk by another way; give either")
     balance = balance_by_name(options.balance, options.pin_feet)
     chosen.check_writable(options.output)
     check_writable(options.report, options.save_mapping)

@@ -125,6 +125,8 @@ class LookAhead:
     peak_acceleration: float
 
     def __str__(self) -> str:
+        if not self.iterations and self.converged:
+            return "no motor reaches a limit, so looking ahead changes nothing"
         used = ", ".join(f"{order} {100 * share:.4g} %" for order, share in self.shares.items() if share > 0)
         of_limits = f"; of the limits: {used}" if used else ""
         missed = f"; cannot be kept: {self.beyond}" if self.beyond else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
@@ -11,6 +12,7 @@ import numpy as np
 
 from ..clips.clip import TargetClip
 from ..errors import ClipError
+from ..extras import is_installed, missing
 from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import Limits, limits_of
 from ..objectives.settings import Settings
@@ -27,6 +29,8 @@ from .reach import reaching
 from .rolled_soles import on_rolled_soles
 from .seated import seated_wish
 from .whole_body import passes
+
+LOG = logging.getLogger(__name__)
 
 OFF, STILL, MOVING, AUTO, OBJECT = "off", "still", "moving", "auto", "object"
 BALANCES = (OFF, STILL, MOVING, AUTO)  # those that need no object
@@ -106,7 +110,8 @@ class BakeSettings:
         posture: pull of the motors to their rest pose.
         joint_limits: whether joints keep their limits.
         keep_apart: whether the robot's bodies are kept out of each other.
-        look_ahead: whether all frames are solved at once.
+        look_ahead: whether all frames are solved at once where motors have speeds to keep; without limits that are
+            given here, only if that is possible.
         acceleration: that motors keep then [rad/s²]; 0 for their servos', and where none is known as in `limits_of`.
         jerk: likewise [rad/s³].
         servo_acceleration: of motors whose servos are known, by actuator [rad/s² or m/s²].
@@ -122,7 +127,7 @@ class BakeSettings:
     posture: float = field(default=single(Settings().posture))
     joint_limits: bool = True
     keep_apart: bool = True
-    look_ahead: bool = False
+    look_ahead: bool = True
     acceleration: float = 0.0
     jerk: float = 0.0
     servo_acceleration: Mapping[str, float] = field(default_factory=dict)
@@ -212,12 +217,22 @@ def _ahead(mechanism: Mechanism, bake: BakeSettings) -> dict[str, Any]:
     """Return what is asked of all frames at once, as settings: limits only where they or speeds are to be kept."""
     if not bake.look_ahead:
         return {}
+    if not (bake.acceleration or bake.jerk or bake.cyclic) and (hindrance := _hindrance(mechanism, bake)):
+        LOG.warning("robot %r is solved frame by frame: %s", mechanism.name, hindrance)
+        return {}
     asked: dict[str, Any] = {"look_ahead": True, "cyclic": bake.cyclic}
     if bake.enforce_velocity or bake.acceleration or bake.jerk:
         limits = bake.limits(mechanism)
         for name, values in (("acceleration_limit", limits.acceleration), ("jerk_limit", limits.jerk)):
             asked[name] = dict(zip(mechanism.actuators, values.tolist(), strict=True))
     return asked
+
+
+def _hindrance(mechanism: Mechanism, bake: BakeSettings) -> str:
+    """Return why frames cannot be solved at once; empty if they can."""
+    if bake.enforce_velocity and (balls := [joint.name for joint in mechanism.actuated if joint.turns_freely]):
+        return f"look-ahead does not keep the speed of a motor that turns every way, as that of {balls[0]!r}"
+    return "" if is_installed("look-ahead") else str(missing("look-ahead"))
 
 
 def along_limbs(mechanism: Mechanism, weights: Mapping[str, Weights]) -> dict[str, Weights]:

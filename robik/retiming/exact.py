@@ -50,7 +50,7 @@ class ExactTimes:
         rows, far = np.arange(motors + 2), np.full(motors + 2, np.inf)
         lower = -far
         lower[0] = 0.0
-        self._bounds = Bounds(rows, rows, lower, far, over_time, np.zeros(motors + 2))
+        self._bounds = Bounds(rows, rows, lower, far, over_time, np.zeros((3, motors + 2)))
         self._orders: tuple[Differences, ...] = differences(times, rests=True)
         self._price = LEAST
 

@@ -67,7 +67,7 @@ def store_cost(result: PropertyGroup, cost: SpeedCost | None, frames: np.ndarray
 def _store_look_ahead(result: PropertyGroup, report: Report) -> None:
     """Store the changes that come from solving all frames at once."""
     ahead = report.look_ahead
-    result.looked_ahead, result.mean_distance = ahead is not None, _mean(report.position_error)
+    result.looked_ahead, result.mean_distance = bool(ahead and ahead.iterations), _mean(report.position_error)
     result.beyond = ahead.beyond if ahead else ""
     result.mean_before = ahead.position_error_mean if ahead else 0.0
     result.acceleration_before = ahead.peak_acceleration if ahead else 0.0

@@ -110,6 +110,7 @@ class RobikBake(PropertyGroup):
             "Solve all frames at once: a motor leaves earlier and slows down before it must, so that the robot comes"
             " nearer to its targets at the same speeds, and never jerks"
         ),
+        default=True,
     )
     acceleration: FloatProperty(
         name="Acceleration per s²",

@@ -36,9 +36,9 @@ def hurried_walk(speed: float, fps: float = 120.0) -> TargetClip:
 
 
 def waving(frames: int, fps: float = 30.0, reach: float = 0.06) -> TargetClip:
-    """Return a hand that leaps to and fro, by this much [m]."""
+    """Return a hand that stands for 0.1 s and then leaps to and fro, by this much [m]."""
     t = np.arange(frames) / fps
-    square = np.where(np.sin(2 * np.pi * 1.5 * t) > 0, 1.0, -1.0)
+    square = np.where(np.sin(2 * np.pi * 1.5 * (t - 0.1)) > 0, 1.0, -1.0)
     hand = np.array(BOXER.rest_pose("hand").position) + reach * square[:, None] * np.array([0.2, 1.0, 0.5])
     return TargetClip(t, {"hand": Track(hand)})
 

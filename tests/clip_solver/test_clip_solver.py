@@ -198,3 +198,23 @@ def test_contacts_that_bounds_forbid_are_late_and_bounds_are_kept() -> None:
     assert rates(motion)[1].max() <= 1.0005 * 15
     assert motion.report.quality.contact_off_mm is not None
     assert 1.0 < motion.report.quality.contact_off_mm < 100.0
+
+
+def test_what_is_cut_out_of_a_motion_is_not_bent_at_its_ends() -> None:
+    """The arm draws on at speed where the clip begins and ends; it is hurried in between alone."""
+    whole = lissajous(1.0, 120.0, 5.0)
+    frames = slice(180, 420)
+    tracks = {"tool": Track(whole.tracks["tool"].position[frames])}
+    pull = 0.05 * np.exp(-(np.linspace(-6, 6, 240) ** 2))[:, None] * np.array([1.0, 0.0, 0.0])
+    pulled = {"tool": Track(tracks["tool"].position + 2.0 * pull)}
+    settings = replace(SPEEDS, acceleration_limit=12.0, jerk_limit=600.0)
+    single, ahead = both(ARM, TargetClip(whole.times[frames], pulled), settings)
+    assert single.report is not None and ahead.report is not None and ahead.report.look_ahead is not None
+    assert ahead.report.look_ahead.iterations > 0 and ahead.report.look_ahead.beyond == ""
+    at_ends = np.abs(np.diff(single.values, axis=0))[[0, -1]].max(axis=1) * 120
+    assert at_ends.min() > 0.1, "it moves there"
+    ends = [0, 1, -2, -1]
+    assert ahead.report.position_error[ends].max() < 1e-5
+    assert np.abs(np.diff(ahead.values - single.values, axis=0))[[0, -1]].max() * 120 < 3e-2, "as it was"
+    _, acceleration, jerk = rates(ahead)
+    assert acceleration.max() <= 1.0005 * 12.0 and jerk.max() <= 1.0005 * 600.0

@@ -31,14 +31,16 @@ def solved() -> tuple[ClipSolver, np.ndarray]:
     return solver, begun
 
 
-def constraints(times: np.ndarray, motors: int, speed: float) -> list[LinearConstraint]:
-    """Return bounds on the differences of all motors' values in a row, which rest before and after."""
+def constraints(times: np.ndarray, speeds: np.ndarray, speed: float) -> list[LinearConstraint]:
+    """Return bounds on the differences of all motors' values in a row, with speeds (2, R) before and after."""
     resting = np.eye(len(times))[np.clip(np.arange(-2, len(times) + 2), 0, len(times) - 1)]
-    step, rows = times[1] - times[0], []
+    step, motors, rows = times[1] - times[0], speeds.shape[1], []
+    way = np.zeros((len(resting), motors))
+    way[:2], way[-2:] = -step * np.outer([2, 1], speeds[0]), step * np.outer([1, 2], speeds[1])
     for order, limit in enumerate((speed, ACCELERATION, JERK), start=1):
         D = np.diff(resting, order, axis=0) / step**order
-        D = D[D.any(axis=1)]
-        rows.append(LinearConstraint(np.kron(D, np.eye(motors)) / limit, -1.0, 1.0))
+        along, D = (np.diff(way, order, axis=0) / step**order / limit)[D.any(axis=1)].ravel(), D[D.any(axis=1)]
+        rows.append(LinearConstraint(np.kron(D, np.eye(motors)) / limit, -1.0 - along, 1.0 - along))
     return rows
 
 
@@ -59,7 +61,7 @@ def test_no_better_clip_is_found(seed: int | None) -> None:
         start.ravel(),
         method="trust-constr",
         bounds=Bounds(lower, upper),
-        constraints=constraints(times, here.shape[1], speeds.pop()),
+        constraints=constraints(times, solver.bounds.outside[1:], speeds.pop()),
         options={"maxiter": 400, "gtol": 1e-9, "xtol": 1e-10, "initial_tr_radius": 0.01},
     )
     x = found.x.reshape(here.shape)

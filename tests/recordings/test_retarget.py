@@ -109,7 +109,8 @@ WRONG = {
         ("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "-3"),
         "--jerk is a positive number, or 0 for as the motors', not",
     ),
-    "two": (("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--slow-down"), "by another way; give one of them"),
+    "two": (("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--slow-down"), "jerk by another way; give either"),
+    "blind": (("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--no-look-ahead"), "leave out --no-look-ahead"),
 }
 
 

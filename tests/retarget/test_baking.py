@@ -1,16 +1,19 @@
 """Balance as far as a robot can keep it: by default on, and left out in silence where no foot follows."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from robik import TargetClip, Track, robots
+from robik.errors import ClipError
 from robik.mechanism import Mechanism
 from robik.objectives.weights import Weights
 from robik.retarget.baking import BALANCES, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from robik.retarget.balance import with_balance
 from robik.retarget.retarget import retarget
+from tests.ik.balls import arm
 
 TIMES = np.arange(30) / 30
 
@@ -98,4 +101,23 @@ def test_bakes_look_ahead_within_what_motors_can() -> None:
         assert list(settings.jerk_limit.values()) == pytest.approx(jerk)
     unkept = solver_settings(ur10, {}, Balance(), BakeSettings(look_ahead=True, enforce_velocity=False))
     assert unkept.look_ahead and unkept.acceleration_limit is None
+    assert solver_settings(ur10, {}, Balance(), BakeSettings()).look_ahead
+    assert not solver_settings(ur10, {}, Balance(), BakeSettings(look_ahead=False)).look_ahead
+
+
+def test_a_bake_is_solved_frame_by_frame_where_look_ahead_cannot_be_and_says_so(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ball = arm(speed=3.0)
+    assert not solver_settings(ball, {}, Balance(), BakeSettings()).look_ahead
+    assert "is solved frame by frame: look-ahead does not keep the speed" in caplog.text
+    assert solver_settings(ball, {}, Balance(), BakeSettings(enforce_velocity=False)).look_ahead
+    asked = solver_settings(ball, {}, Balance(), BakeSettings(jerk=9.0))
+    with pytest.raises(ClipError, match="look_ahead does not keep the speed"):
+        asked.check(ball)
+    caplog.clear()
+    ur10 = robots.load("ur10")
+    assert solver_settings(ur10, {}, Balance(), BakeSettings()).look_ahead and not caplog.text
+    monkeypatch.setitem(sys.modules, "piqp", None)
     assert not solver_settings(ur10, {}, Balance(), BakeSettings()).look_ahead
+    assert "pip install 'robik[look-ahead]'" in caplog.text
