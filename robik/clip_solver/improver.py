@@ -33,6 +33,7 @@ SHARE = 0.3  # of what is next to nothing: frames that gain less together stay
 PRICED = 2.0  # times the largest multiplier is what a violation is priced by
 BENT = 1e-6  # of limits: a step that is further beyond bounds than to first order is corrected
 SLIGHT = 1.0  # likewise: what is beyond bounds by less is bent, not far away
+COMES_BACK = 1e-2  # likewise, in sum over all frames: what is beyond bounds by less comes back in the end anyway
 DEAR = 10.0  # price of a violation, by the objective, where bounds cannot be kept
 SETTLINGS = 4  # rounds in which what no bound is on settles, frame by frame
 SHORTEST = 6  # halvings of its steps
@@ -187,15 +188,30 @@ class Improver:
 
     def _take(self, model: Model, program: Program, step: Step, spans: Spans, values: np.ndarray) -> bool:
         """Go along a step; returns whether any frame moved."""
-        over = self._excess(spans, values)
-        promised = spans.sums(step.decreases) + self._price * (over - spans.sums(program.left_at(step)))
+        over, left = self._excess(spans, values), spans.sums(program.left_at(step))
+        promised = spans.sums(step.decreases) + self._price * (over - left)
         merit = spans.tied_sums(np.asarray(model.value)) + self._price * over
-        value, violation = float(model.value.sum()), self.violation(self._frames.q)
-        least = self._enough * (value + self._price * violation) + self._nothing
-        brought = self._before[0] - value + self._price * (self._before[1] - violation)
-        self._before, self._slow = (value, violation), self._slow + 1 if brought <= least else 0
-        self.converged = bool(promised.sum() <= least) or self._slow >= SLOW
+        self.converged = self._is_enough(float(model.value.sum()), step.decrease, float((over - left).sum()))
         return self._search(model, program, step, spans, merit, promised)
+
+    def _is_enough(self, value: float, promised: float, returning: float) -> bool:
+        """Return whether steps bring next to nothing any more, or promise no more than that.
+
+        Args:
+            value: of the objective.
+            promised: decrease of it.
+            returning: what comes back into bounds by the step.
+        """
+        violation = self.violation(self._frames.q)
+        priced, before = self._priced(violation), self._priced(self._before[1])
+        least = self._enough * (value + priced) + self._nothing
+        brought = self._before[0] - value + before - priced
+        self._before, self._slow = (value, violation), self._slow + 1 if brought <= least else 0
+        return promised + priced - self._priced(violation - returning) <= least or self._slow >= SLOW
+
+    def _priced(self, violation: float) -> float:
+        """Return the price of a violation, without what comes back in the end anyway."""
+        return self._price * max(violation - COMES_BACK, 0.0)
 
     def _search(
         self, model: Model, program: Program, step: Step, spans: Spans, merit: np.ndarray, promised: np.ndarray
