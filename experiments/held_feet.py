@@ -21,6 +21,7 @@ from robik.collision.measure import measure_penetration
 from robik.motions.penetration import Penetration
 from robik.recordings.recording import load_recording, part_of_time
 from robik.recordings.retargeting import Retargeted, retarget_recording
+from robik.retarget.baking import BakeSettings
 from robik.robots import path as robot_path
 from robik.skeleton.skeleton import SkeletonMotion
 
@@ -52,7 +53,7 @@ def run(folder: str = str(FOLDER), robots: str = "g1,h1,walker") -> Found:
 
 def _followed(folder: str, robot: str, clip: SkeletonMotion) -> Retargeted:
     file = Path(folder) / ROBOTS[robot] if robot in ROBOTS else robot
-    return retarget_recording(file, clip, balance="auto", pin_feet=True)
+    return retarget_recording(file, clip, balance="auto", pin_feet=True, settings=BakeSettings(look_ahead=False))
 
 
 def _penetration(folder: str, robot: str, found: Retargeted) -> Penetration:

@@ -13,6 +13,7 @@ from robik.errors import RobikError
 from robik.mechanism import Mechanism
 from robik.recordings.recording import load_recording
 from robik.recordings.retargeting import Retargeted, retarget_recording
+from robik.retarget.baking import BakeSettings
 from robik.skeleton.anatomy import ARM, LEG
 from robik.skeleton.robot import robot_anatomy
 
@@ -57,7 +58,14 @@ def run(folder: str, recording: str, balance: str) -> Found:
     for path, robot in humanoids(Path(folder)):
         tell(f"humanoids: {path.stem}")
         try:
-            found = retarget_recording(robot, played, robot_file=path, balance=balance, pin_feet=balance != "off")
+            found = retarget_recording(
+                robot,
+                played,
+                robot_file=path,
+                balance=balance,
+                pin_feet=balance != "off",
+                settings=BakeSettings(look_ahead=False),
+            )
         except RobikError as error:
             tell(f"humanoids: {path.stem} is left out: {error}")
             continue

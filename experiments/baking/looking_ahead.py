@@ -51,7 +51,7 @@ def cases(fps: float) -> tuple[Case, ...]:
 def recorded_dance(folder: Path = FOLDER) -> Case:
     """Return a person's dance on G1, as a recording's bake follows it: with walls, contacts and balance."""
     found = retarget_recording(folder / ROBOTS["g1"], load_recording(folder / DANCE))
-    return Case("G1, a recorded dance", found.mechanism, found.clip, found.settings)
+    return Case("G1, a recorded dance", found.mechanism, found.clip, found.settings.frame_by_frame())
 
 
 def quicker(clip: TargetClip, factor: float) -> TargetClip:

@@ -20,6 +20,7 @@ from robik.motions.layout import numbers_of
 from robik.motions.simulator_archive import qpos_of
 from robik.recordings.recording import load_recording, part_of_time
 from robik.recordings.retargeting import retarget_recording
+from robik.retarget.baking import BakeSettings
 from robik.skeleton.skeleton import SkeletonMotion
 
 FOLDER = CHECKOUT.parent / "shared/data"
@@ -57,7 +58,11 @@ def _clips(folder: Path) -> dict[str, SkeletonMotion]:
 
 def _libraries(robot: Path, clip: SkeletonMotion, human: Human) -> dict:
     """Return what follows the clip, by name: each returns joints (T, nq) and the seconds of each frame (T,)."""
-    found = {"RobIK": lambda: _robik(robot, clip), "… balance off": lambda: _robik(robot, clip, "off")}
+    found = {
+        "RobIK": lambda: _robik(robot, clip),
+        "… balance off": lambda: _robik(robot, clip, "off"),
+        "… looking ahead": lambda: _robik(robot, clip, look_ahead=True),
+    }
     if not (CHECKOUT / ".cache/peers/made-from").exists():  # written once the installation is whole
         tell("mink is not installed; experiments/peers/environments installs it")
         return found
@@ -67,8 +72,10 @@ def _libraries(robot: Path, clip: SkeletonMotion, human: Human) -> dict:
     }
 
 
-def _robik(robot: Path, clip: SkeletonMotion, balance: str = "auto") -> tuple[np.ndarray, np.ndarray]:
-    found = retarget_recording(robot, clip, balance=balance)
+def _robik(
+    robot: Path, clip: SkeletonMotion, balance: str = "auto", look_ahead: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    found = retarget_recording(robot, clip, balance=balance, settings=BakeSettings(look_ahead=look_ahead))
     assert found.motion.report is not None  # a solved motion has one
     return qpos_of(numbers_of(found.motion, found.mechanism)), 1e-3 * found.motion.report.milliseconds
 
