@@ -143,6 +143,8 @@ def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
     """Draw the changes that come from solving all frames at once."""
     if result.beyond:
         line(layout, sentence("Cannot be kept: {what}", what=result.beyond), "ERROR")
+    if result.ended_early:
+        line(layout, "Looking ahead ended before the optimum", "INFO")
     column = layout.column(align=True)
     column.label(text="Frame by frame → looking ahead:")
     before, after = millimetres(result.mean_before), millimetres(result.mean_distance)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..ik.memory import Output
 from ..ik.solver import ClipTargets, Solver
-from ..ik.sqp import CONVERGED, EXHAUSTED
+from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
 from ..jit import by_reference
 from ..objectives.calm import FIRST
@@ -196,7 +196,7 @@ class ClipSolver:
                 array[count:] = array[again]
             output.q[count:, self.bounds.at] += self.bounds.winding
         output.iterations[:] = self.iterations
-        output.status[:] = CONVERGED if self.converged else EXHAUSTED
+        output.status[:] = CONVERGED  # whether the clip as a whole is, is told once
 
     @property
     def iterations(self) -> int:

@@ -84,6 +84,7 @@ class RobikResult(PropertyGroup):
     acceleration: FloatProperty(name="Acceleration", description="Largest acceleration of a motor [rad/s² or m/s²]")
     jerk: FloatProperty(name="Jerk", description="Largest jerk of a motor [rad/s³ or m/s³]")
     looked_ahead: BoolProperty(name="Looked Ahead", description="Whether all frames were solved at once")
+    ended_early: BoolProperty(name="Ended Early", description="Whether looking ahead ended before the optimum")
     beyond: StringProperty(name="Beyond", description="What could not be kept, and where; empty where all is kept")
     mean_before: FloatProperty(
         name="Mean Frame by Frame",

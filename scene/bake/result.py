@@ -68,6 +68,7 @@ def _store_look_ahead(result: PropertyGroup, report: Report) -> None:
     """Store the changes that come from solving all frames at once."""
     ahead = report.look_ahead
     result.looked_ahead, result.mean_distance = bool(ahead and ahead.iterations), _mean(report.position_error)
+    result.ended_early = bool(ahead and not ahead.converged)
     result.beyond = ahead.beyond if ahead else ""
     result.mean_before = ahead.position_error_mean if ahead else 0.0
     result.acceleration_before = ahead.peak_acceleration if ahead else 0.0
