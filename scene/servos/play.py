@@ -149,7 +149,7 @@ def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
     disconnect()
     _player = Player(chain, port.strip(), settings, is_apart=True)
     _player.connect(after=_leaving)
-    _player.ask_p_gains()
+    _player.ask_tunings()
     alive.tell(_player.heartbeat)
     return _player
 
@@ -211,7 +211,7 @@ def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: Serv
         RobikError: there are none, or none in the range; or torques or motors are not known.
     """
     motion = read_motion(root, mechanism, frames_to_play(root, mechanism, scene), scene)
-    gains, rate = _player.p_gains if _player is not None else {}, settings_of(scene).rate
+    gains, rate = _player.status.p_gains if _player is not None else {}, settings_of(scene).rate
     motion, said = carried(root, mechanism, motion, chain, gains, scene.robik.playing.speed, rate)
     if not scene.robik.playing.soften:
         return motion, said
@@ -303,7 +303,7 @@ def lead_live(root: Object) -> None:
     """
     global _led, _goals
     player = connected()
-    _goals = LiveGoals(root, player.chain, player.p_gains)
+    _goals = LiveGoals(root, player.chain, player.status.p_gains)
     player.live()
     _led = root.name
     hold(True)
