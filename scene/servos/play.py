@@ -25,7 +25,7 @@ from ...robik.servo.trajectory import part
 from ...robik.tilt_feedback import TiltPlan
 from ..bake.curves import played_frames, read_motion
 from ..long_work import heartbeat as alive
-from ..overlay import ghost
+from ..overlay import ghost, servo_graph
 from ..robot.parts import chosen_robot
 from ..robot.sliders import set_sliders
 from . import leader
@@ -159,6 +159,7 @@ def disconnect(wait: float = 0.0) -> None:
     global _player, _leaving, _led
     _led = ""
     ghost.hide()
+    servo_graph.hide()
     if _player is not None:
         alive.tell(None)
         _leaving, _player = _player, None
@@ -333,6 +334,17 @@ def real_pose() -> dict[str, float]:
     if not present:
         raise ServoError("the servos have not said where they are; connect first")
     return present
+
+
+def held_pose() -> dict[str, float]:
+    """Return what the servos hold, by actuator [rad or m], not where a load has drawn them; else where they are.
+
+    Raises:
+        ServoError: nothing is known of them.
+    """
+    status = connected().status
+    held = dict(reversed([(one.actuator, value) for one, value in zip(status.servos, status.goals, strict=False)]))
+    return held or real_pose()
 
 
 def show_real_pose(scene: Scene) -> None:
