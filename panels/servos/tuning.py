@@ -35,7 +35,9 @@ class ROBIK_PT_servos_tuning(FoldedPanel):
             for name in ("p", "i", "d"):
                 column.prop(fields, name)
             unit = "mm" if tuning.shown_per_unit(scene, servo) > 100.0 else "°"
-            column.prop(fields, "acceleration", text=sentence("Acceleration {unit}/s²", unit=unit))
+            whole = column.column()  # its name has no room before the field
+            whole.use_property_split = False
+            whole.prop(fields, "acceleration", text=sentence("Acceleration {unit}/s²", unit=unit))
             layout.operator("robik.tune_alike", icon="DUPLICATE")
             if state.is_moving:
                 line(layout, "Gains can be changed once the servos stand", "INFO")

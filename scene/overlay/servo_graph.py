@@ -13,15 +13,17 @@ from bpy.types import SpaceView3D
 
 from ...translations import sentence
 from .drawing import flat, paint_flat, redraw
-from .motor_graph import BACK, EDGE, GRID, HEIGHT, LEFT, RIGHT, TITLE, WORDS, Place, place_in
+from .motor_graph import BACK, EDGE, HEIGHT, LEFT, RIGHT, WORDS, Place, place_in
 from .shapes import Color, Shapes
 
 GOAL: Color = (0.86, 0.86, 0.86, 0.9)
 POSITION: Color = (0.35, 0.72, 1.0, 1.0)
 EFFORT: Color = (1.0, 0.72, 0.25, 1.0)
+GRID: Color = (1.0, 1.0, 1.0, 0.07)
+TITLE = 28  # what it leaves free above for its title [px at a scale of 1]
 TALLER = 80  # than the motor graph [px at a scale of 1]
 SHARE = 0.3  # of the height that the current takes
-GAP = 12  # between the two plots [px at a scale of 1]
+GAP = 18  # between the two plots [px at a scale of 1]
 LEAST = 2.0  # that the positions' axis spans [° or mm]: a count more or less is no news
 LEAST_EFFORT = {" mA": 50.0, " %": 10.0}
 LETTER = 6.3  # of a word's width [px at a scale of 1]
@@ -130,9 +132,9 @@ def _back(shapes: Shapes, place: Place) -> None:
 
 def _title(shapes: Shapes, picture: Picture, place: Place) -> None:
     """Write whose graph it is, which line is what, and how the servo follows."""
-    s, y = place.scale, place.top + 7 * place.scale
+    s, y = place.scale, place.top + 12 * place.scale
     x = place.left - (LEFT + AXIS - 8) * s
-    parts = [(picture.title, WORDS), (sentence("goal"), GOAL), (sentence("position"), POSITION)]
+    parts = [(picture.title, WORDS), (sentence("Goal"), GOAL), (sentence("Position"), POSITION)]
     parts += [(picture.effort, EFFORT)] if picture.has_effort else []
     for k, (text, color) in enumerate(parts):
         if k:  # a piece of the line, before its name

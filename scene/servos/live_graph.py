@@ -73,7 +73,7 @@ def _picture(servo: Servo, per_unit: float, now: float) -> servo_graph.Picture:
         rows=tuple(rows),
         span=SPAN,
         unit=unit,
-        effort=sentence("current") if amperes else sentence("load"),
+        effort=sentence("Motor current") if amperes else sentence("Motor load"),
         effort_unit=" mA" if amperes else " %",
         has_effort=any(isfinite(row[3]) for row in rows),
     )
@@ -83,7 +83,7 @@ def _words(per_unit: float, unit: str) -> str:
     """Return how the servo follows, in a few words."""
     found = response(_samples)
     if found is None:
-        return sentence("no goals") if _samples else sentence("waiting")
+        return sentence("no goals") if _samples else sentence("waiting for the servo")
     error = sentence("error {error:.2f}{unit} rms", error=found.error * per_unit, unit=unit)
     if found.lag is None:
         return error

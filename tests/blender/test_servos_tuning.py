@@ -199,7 +199,7 @@ def test_shapes_of_the_graph_lie_in_its_place() -> None:
     assert place.bottom <= points[:, 1].min()
     assert points[:, 1].max() <= place.top + 22
     texts = [text for _, text, _ in shapes.labels]
-    assert {"4 knee", "goal", "position", "current", "error 0.10° rms", "−5 s", "0 s"} <= set(texts)
+    assert {"4 knee", "Goal", "Position", "current", "error 0.10° rms", "−5 s", "0 s"} <= set(texts)
     assert {"2.5°", "0.0°", "−2.5°", "80 mA"} <= set(texts)
     empty = drawn.shapes_of(drawn.Picture("4 knee", "waiting", (), 5.0, "°", "load", " %", False), place)
     assert "load" not in [text for _, text, _ in empty.labels]
