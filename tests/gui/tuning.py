@@ -56,6 +56,7 @@ def shoot() -> Iterator[float]:
     bpy.context.scene.robik.overlays.graph = True  # no bake: nothing of it is drawn, and this graph makes room for it
     yield 1.0
     bpy.context.scene.robik.overlays.graph = False
+    tuning.graph = False  # whose lines behind the sidebar would be cut out with it
     yield from panels({"panel-tuning": ("servos", "servos_tuning")})
     tuning.nudge = 0.3
     bpy.context.scene.robik.playing.speed = 1.0

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robik.cli import main
 from robik.errors import ServoError
 from robik.motions import Motion
 from robik.servo.chain import ServoChain, default_chain
@@ -209,6 +210,35 @@ def test_gains_are_refused_while_servos_move(simulator: SimulatorProcess, chain:
             player.tune(replace(chain.servos[0], p_gain=1000))
         player.stop()
         player.wait(PlayState.HOLDING)
+
+
+@pytest.mark.real_time
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason=REAL)
+def test_the_command_reads_and_sets_gains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with chains("dynamixel") as (servos, chain):
+        path = tmp_path / "x.servos.json"
+        save_chain(chain, path)
+        how = ["servos", "gains", "--port", servos.port, "--servos", str(path)]
+        assert main(how) == 0
+        assert capsys.readouterr().out.count("P 900, I 0, D 0") == 3
+        assert main([*how, "--id", "2", "--p", "4000", "--d", "5"]) == 0
+        said = capsys.readouterr().out
+        assert "P 4000, I 0, D 5" in said
+        assert "P is 4.4 times the factory's 900" in said
+        assert own(servos, "dynamixel", 2) == (4000, 0, 5, 0)
+        assert not servos.powered
+        kept = load_chain(path)
+        assert kept == with_servo(chain, 1, p_gain=4000, d_gain=5)
+        servos.faults(2, swallow=["position_p_gain"])
+        assert main([*how, "--id", "2", "--p", "100"]) != 0
+        assert "servo 2 (b) does not take P 100" in capsys.readouterr().err
+        assert load_chain(path) == kept
+        for wrong in (["--p", "100"], ["--id", "9", "--p", "100"], ["--id", "2", "--p", "0"]):
+            assert main([*how, *wrong]) != 0
+        said = capsys.readouterr().err
+        assert "--id says which servo" in said
+        assert "no servo 9" in said
+        assert "from 1 to 16383, not 0" in said
 
 
 # traces
