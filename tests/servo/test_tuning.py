@@ -257,6 +257,7 @@ def test_a_trace_follows_one_servo_while_it_holds_and_while_it_plays(
         assert {one.goal for one in held} == {player.status.goals[4]}
         assert held[-1].position == pytest.approx(held[-1].goal, abs=0.002)
         player.trace(6)
+        until(lambda: len(player.status.trace) < 20)  # a trace of its own
         rest = dict(zip(chain.actuators, player.status.goals, strict=True))
         player.play(quick_nudge(chain, rest, chain.actuators[5], 0.1))
         seen: dict[float, Sample] = {}
