@@ -33,7 +33,7 @@ AXIS = 14  # wider than the motor graph's, for its numbers
 
 @dataclass(frozen=True)
 class Picture:
-    """What the graph shows.
+    """Content of the graph.
 
     Attributes:
         title: whose.
