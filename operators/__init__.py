@@ -9,11 +9,11 @@ from .bake import baking, motion_import, physics, polish, retiming
 from .balance import contacts
 from .character import handles, mapping, performers, targets
 from .robot import build, gallery, import_file
-from .servos import hand, play, setup
+from .servos import hand, play, setup, tuning
 
 MODULES = (
     import_file, gallery, build, performers, targets, handles, mapping, contacts, baking, motion_import, physics,
-    polish, retiming, play, hand, setup,
+    polish, retiming, play, hand, setup, tuning,
 )  # fmt: skip
 _commands: list[object] = []
 

@@ -8,9 +8,11 @@ from .balance import centre_of_mass, contacts
 from .character import mapping
 from .overlay import switches
 from .robot import build, overview
-from .servos import hand, play, setup
+from .servos import hand, play, setup, tuning
 
-MODULES = (overview, build, mapping, centre_of_mass, contacts, baking, result, switches, play, hand, setup, menu)
+MODULES = (
+    overview, build, mapping, centre_of_mass, contacts, baking, result, switches, play, tuning, hand, setup, menu,
+)  # fmt: skip
 
 
 def register() -> None:

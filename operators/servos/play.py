@@ -17,7 +17,7 @@ from ...robik.servo.status import PlayState
 from ...scene.robot.chain import servo_chain, told_of_chain
 from ...scene.robot.parts import chosen_robot
 from ...scene.robot.reading import read_robot
-from ...scene.servos import leader, play, timeline
+from ...scene.servos import leader, play, timeline, tuning
 from ..reporting import Reporting
 
 LOOK = 0.05  # between a window's looks at the player [s]
@@ -42,6 +42,7 @@ def _beat() -> float | None:
     _beats += 1
     play.tick(bpy.context.scene)
     timeline.tick(bpy.context.scene)
+    tuning.tick(bpy.context.scene)
     if _beats % REDRAW == 0:
         for window in bpy.context.window_manager.windows:
             for area in window.screen.areas:
@@ -206,7 +207,7 @@ class ROBIK_OT_play_servos(Watching):
     def run(self, context: Context) -> set[str]:
         """Play; a script waits for the end."""
         player, playing = play.connected(), context.scene.robik.playing
-        _check_disarmed()
+        check_disarmed()
         motion = _checked_motion(self, context.scene, player.chain)
         root = chosen_robot(context.scene)
         play.play_from(float(play.frames_to_play(root, read_robot(root), context.scene)[0]))
@@ -263,7 +264,7 @@ class ROBIK_OT_live_servos(Following):
 
     def run(self, context: Context) -> set[str]:
         """Follow; a script goes on, and must call `play.tick` itself."""
-        _check_disarmed()
+        check_disarmed()
         play.lead_live(chosen_robot(context.scene))
         return {"FINISHED"} if bpy.app.background else self.watch(context)
 
@@ -300,7 +301,7 @@ class ROBIK_OT_play_with_timeline(Following):
         self.report({"WARNING" if said else "INFO"}, "Play with Timeline is off" + (f": {said}" if said else ""))
 
 
-def _check_disarmed() -> None:
+def check_disarmed() -> None:
     """Refuse to move servos that the timeline moves.
 
     Raises:

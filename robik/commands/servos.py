@@ -96,7 +96,8 @@ def add_servos(commands: argparse._SubParsersAction) -> None:
         commands: Where the command is added.
     """
     servos = commands.add_parser(
-        "servos", help="set servos up: models, scan, set, prepare, zero; record by hand; stop; torque off; report"
+        "servos",
+        help="set servos up: models, scan, set, prepare, zero, gains; record by hand; stop; torque off; report",
     )
     verbs = servos.add_subparsers(required=True, metavar="VERB")
     verb = command(verbs, "models", _servos, "the servo models that are known, and where to add one")
@@ -126,12 +127,26 @@ def add_servos(commands: argparse._SubParsersAction) -> None:
             _add_brand(verb)
         if name == "prepare":
             verb.add_argument("--yes", action="store_true", help="do not ask")
+    _add_gains(verbs)
     verb = command(verbs, "record", _servos, "record a motion that the robot is moved through by hand, torque off")
     verb.set_defaults(verb="record")
     verb.add_argument("--port", required=True, help=WHERE)
     verb.add_argument("--servos", metavar="SERVOS.json", required=True)
     _add_hand(verb, is_needed=True)
     _add_stop_and_report(verbs)
+
+
+def _add_gains(verbs: argparse._SubParsersAction) -> None:
+    verb = command(
+        verbs, "gains", _servos, "the servos' gains as read back; or others for one servo, into the file too"
+    )
+    verb.set_defaults(verb="gains")
+    verb.add_argument("--port", required=True, help=WHERE)
+    verb.add_argument("--servos", metavar="SERVOS.json", required=True)
+    verb.add_argument("--id", type=int, help="of the servo that gets others")
+    for name in ("p", "i", "d"):
+        verb.add_argument(f"--{name}", type=int, help=f"{name.upper()} gain of its position control, in its own unit")
+    verb.add_argument("--acceleration", type=float, help="of its profile, rad/s² or m/s² of the actuator")
 
 
 def _add_stop_and_report(verbs: argparse._SubParsersAction) -> None:
@@ -248,6 +263,11 @@ def _servos(options: argparse.Namespace) -> int:
             servos.stop(options.port, options.torque_off, options.on_key)
         case "zero":
             servos.zero(options.port, options.servos)
+        case "gains":
+            from ..servo.tuning_command import gains
+
+            new = {f"{name}_gain": getattr(options, name) for name in ("p", "i", "d")}
+            gains(options.port, options.servos, options.id, **new, profile_acceleration=options.acceleration)
         case "record":
             return _record(options)
         case "report":

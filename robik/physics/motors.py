@@ -30,7 +30,7 @@ def chain_drives(
     Args:
         chain: The servos.
         mechanism: The robot that they move.
-        p_gain: Position P gain of all servos, or by their ids; that of the factory where it is left out.
+        p_gain: Position P gain of all servos, or by their ids; the chain's where it is left out, else the factory's.
 
     Returns:
         Drive by actuator.
@@ -45,7 +45,8 @@ def chain_drives(
         if servo.actuator not in mechanism.actuators:
             continue
         motor, gear = motor_data(servo), servo.gear_ratio
-        gain = p_gain.get(servo.id) if isinstance(p_gain, Mapping) else p_gain
+        asked = p_gain.get(servo.id) if isinstance(p_gain, Mapping) else p_gain
+        gain = servo.p_gain if asked is None else asked
         stiffness, effort, speed = motor.stiffness(gain) * gear**2, motor.stall_torque * gear, motor.free_speed / gear
         if twin := drives.get(servo.actuator):  # both push
             stiffness, effort, speed = stiffness + twin.stiffness, effort + twin.effort, min(speed, twin.speed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +59,21 @@ def motor_of(data: Mapping[str, Any], p_gain: Mapping[str, Any], drive: float) -
     )
 
 
+class GainRange(NamedTuple):
+    """Values of a gain of a servo model, in its own unit."""
+
+    factory: int  # as the servo comes
+    highest: int  # that can be set
+
+
+class Gains(NamedTuple):
+    """Gains of the position control of a servo model."""
+
+    p: GainRange  # proportional
+    i: GainRange  # integral
+    d: GainRange  # derivative
+
+
 @dataclass(frozen=True, kw_only=True)
 class ServoModel:
     """A servo model.
@@ -76,6 +91,9 @@ class ServoModel:
         highest_current: that its current can be limited to [A]; None where it reports a load instead.
         is_playable: whether goals can be sent to it; another one is only seen, and its torque can be cut.
         motor: what its motor can; None where that is not known.
+        gains: of its position control; None where they cannot be set.
+        acceleration_unit: of its profile's acceleration [rad/s²]; 0 where that cannot be set.
+        highest_acceleration: to which that can be set [rad/s²].
     """
 
     name: str
@@ -90,6 +108,9 @@ class ServoModel:
     highest_current: float | None = None
     is_playable: bool = True
     motor: Motor | None = None
+    gains: Gains | None = None
+    acceleration_unit: float = 0.0
+    highest_acceleration: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from .imu.mount import ImuMount
 from .line import BoardLine, Line, PortGone
 from .servo import Servo
 from .telemetry import Telemetry
+from .tuning import Tuning
 from .wired.patience import UNHURRIED
 
 _Each = TypeVar("_Each")
@@ -186,13 +187,13 @@ class Bus:
         """
         return [self.line_of(servo).glance(servo) for servo in self.chain.servos]
 
-    def p_gains(self) -> list[int]:
-        """Return the position P gains of all servos, each in its own unit.
+    def tunings(self) -> list[Tuning]:
+        """Return the tuning of each servo, as read.
 
         Raises:
             ServoSilent: Names the one that does not answer.
         """
-        return self._gathered([line.p_gains() for line, _ in self._parts()])
+        return self._gathered([line.tunings() for line, _ in self._parts()])
 
     def are_stopped(self) -> list[bool]:
         """Return which servos were stopped by their watchdog.
@@ -237,6 +238,18 @@ class Bus:
         """
         for line, places in self._parts():
             line.set_speed_limit(speeds[places])
+
+    def tune(self, servo: Servo, tuning: Tuning) -> None:
+        """Write gains and the profile's acceleration of a servo; None stays as it is.
+
+        Args:
+            servo: The servo.
+            tuning: Its new tuning.
+
+        Raises:
+            ServoError: It does not take it.
+        """
+        self.line_of(servo).tune(servo, tuning)
 
     def hold_at(self, counts: np.ndarray) -> None:
         """Set goals and the limits of currents before torque is on.

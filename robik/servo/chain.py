@@ -15,6 +15,7 @@ from .brands import DEFAULT, brand_at, brand_of, model_of
 from .imu.mount import ImuMount
 from .servo import Servo
 
+TUNED = ("p_gain", "i_gain", "d_gain", "profile_acceleration")  # entries of a servo that say how it follows its goals
 BITS_PER_BYTE = 10  # on the wire: start, eight, stop
 
 
@@ -295,3 +296,17 @@ def default_chain(
         )
         servos.append(servo)
     return ServoChain(tuple(servos), baud_rate, robot)
+
+
+def retuned(chain: ServoChain, servo: Servo) -> ServoChain:
+    """Return the chain with the gains and the profile's acceleration of a servo.
+
+    Args:
+        chain: The servos.
+        servo: The servo as it is to be; its id says which one.
+
+    Returns:
+        The chain; the same where the servo is not in it.
+    """
+    entries = {name: getattr(servo, name) for name in TUNED}
+    return replace(chain, servos=tuple(replace(one, **entries) if one.id == servo.id else one for one in chain.servos))

@@ -11,7 +11,7 @@ from ..errors import ServoError
 from ..files import read_json, write_whole
 from .brand import Brand
 from .brands import DEFAULT, brand_of
-from .chain import Servo, ServoChain
+from .chain import TUNED, Servo, ServoChain
 from .imu.boards import BOARDS
 from .imu.mount import ImuMount
 
@@ -51,8 +51,11 @@ def chain_text(chain: ServoChain) -> str:
     }
     if chain.imu is not None:
         head["imu"] = asdict(chain.imu)
-    usual = {"brand": brand, "port": ""}  # of every servo that does not say otherwise
-    entries = [{k: v for k, v in asdict(servo).items() if usual.get(k) != v} for servo in chain.servos]
+    usual = dict.fromkeys(TUNED) | {
+        "brand": brand,
+        "port": "",
+    }  # of every servo that does not say otherwise, and left out
+    entries = [{k: v for k, v in asdict(servo).items() if k not in usual or usual[k] != v} for servo in chain.servos]
     servos = ",\n".join("    " + json.dumps(entry) for entry in entries)
     lines = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
     return "{\n" + lines + '  "servos": [\n' + servos + "\n  ]\n}\n"

@@ -93,7 +93,7 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
 def _prepared(motion: Motion, player: Player, how: How) -> Motion:
     start, end = how.stretch or (None, None)
     if how.carry is not None:
-        motion, said = how.carry(motion, player.p_gains, how.speed)
+        motion, said = how.carry(motion, player.status.p_gains, how.speed)
         if said:
             say(said, sys.stderr)
     motion = part(motion, start, end, how.speed)
@@ -148,9 +148,9 @@ class _Play(AtTerminal):
 
     def _read_p_gains(self) -> None:
         """Wait until the servos' position P gains are known."""
-        self._player.ask_p_gains()
+        self._player.ask_tunings()
         ends = time.perf_counter() + TIMEOUT
-        while not self._player.p_gains:
+        while not self._player.status.p_gains:
             self._wait(PlayState.READY, PlayState.HOLDING)
             if time.perf_counter() > ends:
                 raise ServoError("the servos' position P gains cannot be read")

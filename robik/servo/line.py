@@ -11,6 +11,7 @@ from ..errors import ServoError
 from .chain import Servo
 from .looks import Look
 from .telemetry import Found, Telemetry
+from .tuning import Tuning
 
 
 class PortGone(ServoError):
@@ -140,8 +141,8 @@ class Line(Protocol):
         """
         ...
 
-    def p_gains(self) -> list[int]:
-        """Return the position P gains of its servos, each in its own unit; 0 where it is not known.
+    def tunings(self) -> list[Tuning]:
+        """Return the tuning of each of its servos, as read; entries that are not known are None.
 
         Raises:
             ServoSilent: Names the one that does not answer.
@@ -213,6 +214,20 @@ class Line(Protocol):
 
         Raises:
             ServoError: A servo does not take it.
+        """
+        ...
+
+    def tune(self, servo: Servo, tuning: Tuning) -> None:
+        """Write gains and the profile's acceleration of a servo, whether it has torque or not; None stays as it is.
+
+        They are forgotten when the servo loses its power.
+
+        Args:
+            servo: The servo.
+            tuning: Its new tuning.
+
+        Raises:
+            ServoError: It does not take it.
         """
         ...
 

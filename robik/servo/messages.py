@@ -1,7 +1,8 @@
 """Messages between a player and the process that has its port: lines of JSON, and motions in files.
 
 To the process: `open` (chain, port, settings), `ask` (a command of the session, its arguments, and what the status says
-until it is done), `press` and `release` of the emergency stop, `stop`, `pace`, `wish`, `show`, `clear`, `beat`, `end`.
+until it is done), `press` and `release` of the emergency stop, `stop`, `pace`, `traced`, `wish`, `show`, `clear`,
+`beat`, `end`.
 From it: `ready`, then `status`, with the servos that are there and the number of the last `ask` of which it knows.
 """
 
@@ -19,7 +20,9 @@ import numpy as np
 from ..tilt_feedback import TiltPlan
 from .chain import ServoChain
 from .status import PlaySettings, PlayState, ServoReading, Status
+from .trace import Sample
 from .trajectory import Along
+from .tuning import Tuning
 
 
 class Columns(NamedTuple):
@@ -101,8 +104,10 @@ def status_from(data: Mapping[str, Any]) -> Status:
         The status.
     """
     servos = tuple(ServoReading(**servo) for servo in data["servos"])
-    known = {"state": PlayState(data["state"]), "present": tuple(data["present"]), "servos": servos}
-    known["p_gains"] = tuple(data["p_gains"])
+    known: dict[str, Any] = {"state": PlayState(data["state"]), "present": tuple(data["present"]), "servos": servos}
+    known["goals"] = tuple(data["goals"])
+    known["tunings"] = tuple(Tuning(*one) for one in data["tunings"])
+    known["trace"] = tuple(Sample(*one) for one in data["trace"])
     return Status(**{**data, **known})
 
 

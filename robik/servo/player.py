@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,18 +23,18 @@ from ..errors import ServoError
 from ..motions import Motion
 from ..tilt_feedback import TiltPlan
 from .board import Board
-from .chain import ServoChain
+from .chain import ServoChain, retuned
 from .port_process import PortOwner, PortProcess
 from .port_thread import PortThread
 from .preflight import Preflight, preflight
 from .recording import check_writable
+from .resuming import stopped_in
+from .servo import Servo
 from .simulator.server import SimulatorProcess
 from .status import PlaySettings, PlayState, Status
-from .stream import LOOK
+from .stream import CLOSE_LOOK, LOOK
 from .trajectory import Along, part
 
-STILL_THERE = 0.1  # [rad or m] from where it was stopped, at most, for *Play* to go on from there
-CLOSE_LOOK = 0.015  # [s] between looks at servos that are moved by hand
 LEAVING = 10.0  # [s] that another player gets to let go of the port
 
 
@@ -152,21 +153,39 @@ class Player:
         """
         self._wishes.look_every = CLOSE_LOOK if is_close else LOOK
 
-    def ask_p_gains(self) -> None:
-        """Let the servos' position P gains be read; `p_gains` has them then.
+    def trace(self, id: int | None) -> None:
+        """Look closely at one servo, whose `Status.trace` then has what it was told and did.
+
+        Args:
+            id: Its id; None for none.
+        """
+        self._wishes.traced = -1 if id is None else id
+
+    def tune(self, servo: Servo) -> None:
+        """Give a servo the gains and the profile's acceleration of this one, now and whenever torque is turned on.
+
+        They are read back: `Status.tunings`, and `Status.untuned` where it does not take them.
+
+        Args:
+            servo: As it is to be; its id says which one.
+
+        Raises:
+            ServoError: They move.
+        """
+        self._check_standing()
+        self._asked, self.chain = retuned(self._asked, servo), retuned(self.chain, servo)
+        if self.is_open:
+            self._thread.ask("tune", servo.id, *servo.tuning)
+
+    def ask_tunings(self) -> None:
+        """Let the servos' tunings be read; `Status.tunings` has them then.
 
         Raises:
             ServoError: they move.
         """
         self._check_standing()
         if self.is_open:
-            self._thread.ask("read_p_gains")
-
-    @property
-    def p_gains(self) -> dict[int, float]:
-        """Return the servos' position P gains as read back, by id; those that are not known are left out."""
-        pairs = zip(self.chain.ids, self.status.p_gains, strict=False)
-        return {id: float(gain) for id, gain in pairs if gain}
+            self._thread.ask("read_tunings")
 
     def preflight(self, motion: Motion, from_afar: bool = False) -> Preflight:
         """Return what speaks against playing a motion.
@@ -182,9 +201,7 @@ class Player:
         return preflight(motion, self.chain, self.settings, present, from_afar, self._goal_limits, begin)
 
     def begins_at(self, motion: Motion) -> float:
-        """Return the time at which a motion begins.
-
-        Where it was stopped, if the robot stands there.
+        """Return the time at which a motion begins: where it was stopped, if the robot stands there.
 
         Args:
             motion: The motion.
@@ -192,16 +209,7 @@ class Player:
         Returns:
             Time on the way [s]; 0 for the beginning.
         """
-        status, last = self.status, self._played
-        if last is None or not status.stopped_at or last.actuators != motion.actuators:
-            return 0.0
-        if not (np.array_equal(last.times, motion.times) and np.array_equal(last.values, motion.values)):
-            return 0.0
-        along = Along(motion, self.chain, self.settings.interpolation)
-        if status.stopped_at > along.duration:  # of a loop, on a later round or on the way back
-            return 0.0
-        away = np.abs(along.at(np.array([status.stopped_at]))[0] - np.array(status.present))
-        return status.stopped_at if away.max() < STILL_THERE else 0.0
+        return stopped_in(motion, self._played, self.chain, self.settings.interpolation, self.status)
 
     def play(
         self,
@@ -387,4 +395,6 @@ class Player:
             raise ServoError(f"the servos do not hold ({self.status.message}); connect and turn torque on first")
 
     def _on_connected(self, chain: ServoChain, goal_limits: np.ndarray) -> None:
-        self.chain, self._goal_limits = chain, goal_limits
+        there = set(chain.ids)  # as they were tuned since, which the port's owner need not know
+        tuned = tuple(servo for servo in self._asked.servos if servo.id in there)
+        self.chain, self._goal_limits = replace(self._asked, servos=tuned), goal_limits

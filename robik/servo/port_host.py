@@ -124,6 +124,9 @@ class Host:
     def _do_look_every(self, seconds: float) -> None:
         self._wishes.look_every = seconds
 
+    def _do_traced(self, id: int) -> None:
+        self._wishes.traced = id
+
     def _do_wish(self, values: list[float] | None) -> None:
         self._wishes.wish.set(None if values is None else np.array(values))
 

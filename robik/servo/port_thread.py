@@ -212,7 +212,7 @@ class PortThread:
             session.torque_off(OFF)
             return 0
         try:
-            presses, command = self._commands.get(timeout=self.wishes.look_every)
+            presses, command = self._commands.get(timeout=self.wishes.pause)
         except queue.Empty:
             return self._look(session, failed)
         if presses == self.emergency.presses:

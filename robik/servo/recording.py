@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import ServoError
 from .chain import ServoChain
+from .response import lag_of
 from .telemetry import Telemetry
 
 MOMENT = ("time", "on the way")
@@ -215,10 +216,7 @@ class Recording:
 
     def _lag_of(self, k: int) -> float:
         seen = np.isfinite(self.position[:, k])
-        times, goal, error = self.times[seen], self.goal[seen, k], self.error[seen, k]
-        speed = np.gradient(goal, times) if len(times) > 1 else np.zeros_like(goal)
-        power = float((speed**2).sum())
-        return float(-(error * speed).sum() / power) if power > 0 else 0.0
+        return lag_of(self.times[seen], self.goal[seen, k], self.position[seen, k])
 
 
 def load_recording(path: str | Path) -> Recording:

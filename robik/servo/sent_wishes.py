@@ -26,6 +26,7 @@ class SentWishes:
     def __init__(self, send: Callable[..., None]) -> None:
         self.stop, self.wish, self.show = _SentStop(send), _SentWish(send), _SentShow(send)
         self._send, self._pace, self._look_every, self._beat = send, 1.0, LOOK, -inf
+        self._traced = -1
 
     @property
     def pace(self) -> float:
@@ -46,6 +47,16 @@ class SentWishes:
     def look_every(self, seconds: float) -> None:
         self._look_every = seconds
         self._send("look_every", seconds=seconds)
+
+    @property
+    def traced(self) -> int:
+        """Id of the servo whose trace is wanted; -1 for none."""
+        return self._traced
+
+    @traced.setter
+    def traced(self, id: int) -> None:
+        self._traced = id
+        self._send("traced", id=id)
 
     def beat(self) -> None:
         """Alive."""

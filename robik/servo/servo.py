@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil, tau
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +12,12 @@ from ..errors import ServoError
 from .brand import Brand, ServoModel
 from .brands import DEFAULT, brand_of, model_of
 from .checks import positive, span
+from .tuning import Tuning
 
 FULL_TURN = tau * (1 + 1e-6)  # [rad] between the limits of a servo that is not to turn more than once
 FASTER = 1.5  # times a model's speed without load: one at a higher voltage turns faster than its data sheet says
+HIGH = 4.0  # times the factory's P gain, from which a servo is likely to shake
+STOP_TIME = 0.4  # [s] within which a profile must bring its servo to a stand, as a soft stop does
 FARTHEST = 2 * tau  # [rad or m] of a limit behind a gear, from which it must be asked for: degrees are beyond it
 
 
@@ -33,6 +37,8 @@ class Servo:
         position_limits: lowest and highest value of the actuator [rad or m].
         velocity_limit: of the actuator [rad/s or m/s]; not above what the model can turn at and can be set to.
         acceleration_limit: of the actuator [rad/s² or m/s²].
+        p_gain, i_gain, d_gain: of its position control, in the servo's own unit; None for those that it has.
+        profile_acceleration: of the actuator, with which the servo goes to each goal [rad/s² or m/s²]; None for none.
         current_limit: that the servo may draw for longer [A], below its own; None for its own.
         multi_turn: whether it may turn more than once, in the extended position mode.
         brand: the name of one in `BRANDS`.
@@ -55,6 +61,10 @@ class Servo:
     multi_turn: bool = False
     brand: str = DEFAULT.name
     port: str = ""
+    p_gain: int | None = None
+    i_gain: int | None = None
+    d_gain: int | None = None
+    profile_acceleration: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.actuator, str) or not self.actuator:
@@ -79,7 +89,10 @@ class Servo:
         object.__setattr__(self, "position_limits", span(self.position_limits, f"{where}: its position_limits"))
         if self.current_limit is not None:
             object.__setattr__(self, "current_limit", positive(self.current_limit, f"{where}: its current_limit"))
-        if misfit := self._misfit():
+        if self.profile_acceleration is not None:
+            what = f"{where}: its profile_acceleration"
+            object.__setattr__(self, "profile_acceleration", positive(self.profile_acceleration, what))
+        if misfit := self._misfit() or self._mistuned():
             raise ServoError(f"{where}: {misfit}")
 
     def _misfit(self) -> str:
@@ -119,6 +132,30 @@ class Servo:
             return ""
         return f"{what}, {why}; at most {top / self.gear_ratio:.4g} fits"
 
+    def _mistuned(self) -> str:
+        """Return why it cannot follow its goals as it is asked to, in words; empty if it can."""
+        sheet, accelerating = self.datasheet, self.profile_acceleration
+        for name, lowest in (("p_gain", 1), ("i_gain", 0), ("d_gain", 0)):  # without P it holds nothing
+            gain = getattr(self, name)
+            if gain is None:
+                continue
+            if sheet.gains is None:
+                return f"an {self.model} takes no {name}; leave it out"
+            highest = getattr(sheet.gains, name[0]).highest
+            if type(gain) is not int or not lowest <= gain <= highest:
+                return f"its {name} must be a whole number from {lowest} to {highest}, not {gain!r}"
+        if accelerating is None:
+            return ""
+        if not sheet.acceleration_unit:
+            return f"an {self.model} takes no profile_acceleration; leave it out"
+        least, most = self.velocity_limit / STOP_TIME, sheet.highest_acceleration / self.gear_ratio
+        if least * (1 - 1e-6) <= accelerating <= most * (1 + 1e-6):
+            return ""
+        return (
+            f"its profile_acceleration must be from {least:.4g}, which stops it from its velocity_limit within"
+            f" {STOP_TIME:g} s, to {most:.4g}, not {accelerating:g}"
+        )
+
     def as_of(self, brand: Brand) -> Servo:
         """Return the same servo as a program has it that speaks of it in its own counts.
 
@@ -126,14 +163,15 @@ class Servo:
             brand: That of the program.
 
         Returns:
-            The servo; its limit of current is the program's.
+            The servo; its limit of current and its gains are the program's.
         """
         if self.brand == brand.name:
             return self
         there = brand.models[brand.default_model]
         finer = there.counts_per_turn / self.datasheet.counts_per_turn
         zero = there.centre + round((self.zero - self.datasheet.centre) * finer)
-        return replace(self, brand=brand.name, model=there.name, zero=zero, current_limit=None)
+        own: dict[str, Any] = dict.fromkeys(("current_limit", "p_gain", "i_gain", "d_gain", "profile_acceleration"))
+        return replace(self, brand=brand.name, model=there.name, zero=zero, **own)
 
     @property
     def datasheet(self) -> ServoModel:
@@ -162,6 +200,22 @@ class Servo:
         if self.current_limit is None or self.datasheet.current_unit is None:
             return None
         return max(1, int(self.current_limit / self.datasheet.current_unit))
+
+    @property
+    def tuning_warning(self) -> str:
+        """Return what speaks against its gains, in words; empty if nothing does."""
+        gains = self.datasheet.gains
+        if gains is None or self.p_gain is None or self.p_gain < HIGH * gains.p.factory:
+            return ""
+        times = self.p_gain / gains.p.factory
+        return f"P is {times:.1f} times the factory's {gains.p.factory}: {self.actuator} may shake, hum and get hot"
+
+    @property
+    def tuning(self) -> Tuning:
+        """Its gains and its profile's acceleration, in its own units."""
+        wanted, unit = self.profile_acceleration, self.datasheet.acceleration_unit
+        units = max(1, round(wanted * self.gear_ratio / unit)) if wanted is not None else 0 if unit else None
+        return Tuning(self.p_gain, self.i_gain, self.d_gain, units)
 
     def amperes(self, units: int) -> float | None:
         """Return the current that a servo reports; None where it reports a load instead.

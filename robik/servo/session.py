@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import nan
-from typing import NoReturn
+from functools import partial
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -15,19 +15,23 @@ from ..tilt_feedback import TiltPlan
 from .board import Board
 from .bus import Bus
 from .chain import ServoChain
-from .connecting import absence, check_inside, find, names
+from .connecting import check_inside, find, names
 from .guide import Guide, Journey, Pursuit, Timed
 from .health import Health
 from .imu.righting import Righting, righted
 from .line import PortGone, ServoSilent
 from .recording import recorded
 from .remedies import halt, halted, remedy, stopped, way_on
+from .reports import found_report, look_report
 from .schedule import undisturbed
 from .servo import Servo
-from .status import PlaySettings, PlayState, ServoReading, torque_words
+from .status import PlaySettings, PlayState, torque_words
 from .stream import Outcome, Stream, Wishes
 from .telemetry import Found, Telemetry
+from .trace import Trace
 from .trajectory import Along, Between, Round, Standing, Trajectory
+from .tuner import Tuner
+from .tuning import Tuning
 
 ARRIVED = 0.06  # [rad], 3.5°: how near the servos must be to the first frame before it starts
 SETTLE = 0.2  # [s] of waiting for that, up to
@@ -57,9 +61,11 @@ class Session:
         self._bus, self._settings, self._wishes = bus, settings, wishes
         self._board, self._on_connected = board, on_connected
         self._asked, self._is_found = bus.chain, False
+        self._tuner = Tuner(bus, {servo.id: servo.tuning for servo in bus.chain.servos})
         self._goal_limits = bus.chain.count_limits
         self._torque_before: dict[int, bool] = {}
         self._righting: Righting | None = None
+        self._trace = Trace(wishes)
         self._forget()
 
     def connect(self) -> None:
@@ -70,7 +76,8 @@ class Session:
         """
         found = self._find()
         self._torque_before = dict(zip(self.chain.ids, (one.torque for one in found), strict=True))
-        self._board.publish(**self._as_found(found))
+        counts = self._folded(np.array([one.position for one in found]))
+        self._board.publish(**found_report(self._bus, found, counts))
 
     @property
     def chain(self) -> ServoChain:
@@ -99,25 +106,6 @@ class Session:
         self._is_found, self._health = False, Health(self._asked, ())
         self._single_turn = np.zeros(len(self._asked.servos), dtype=bool)
 
-    def _as_found(self, found: tuple[Found, ...]) -> dict[str, object]:
-        """Return what is to be published of servos that were found."""
-        readings = tuple(
-            ServoReading(s.id, s.actuator, f.torque, 0.0, s.amperes(0), f.celsius, f.volts, "")
-            for s, f in zip(self.chain.servos, found, strict=True)
-        )
-        without = f", without {names(self._bus.missing)}" if self._bus.missing else ""
-        present = self._folded(np.array([f.position for f in found]))
-        return {
-            "state": PlayState.HOLDING if all(f.torque for f in found) else PlayState.READY,
-            "message": f"{len(found)} servos found{without}, {torque_words(readings)}",
-            "present": tuple(self.chain.values(present).tolist()),
-            "hottest": max(f.celsius for f in found),
-            "lowest_volts": min(f.volts for f in found),
-            "missing": absence(self._bus.missing),
-            "adapter": self._bus.slowness,
-            "servos": readings,
-        }
-
     # torque
 
     def torque_on(self) -> None:
@@ -126,14 +114,20 @@ class Session:
         bus = self._bus
         bus.set_watchdog(0.0)
         bus.prepare()
+        self._tuner.write_all()
         bus.set_speed_limit(self._approach_speeds)  # should anything move now, then slowly
         goals = self._folded(bus.positions())
         check_inside(self.chain.servos, goals.tolist(), self._own_limits)
         bus.hold_at(goals)
         bus.set_torque([True] * len(self.chain.servos))
         self._wishes.clear()
-        held = {"state": PlayState.HOLDING, "message": "holding, torque is on", "strain": ""}
-        self._board.publish(**self._as_found(found) | self._readings(self._bus.look_at_each()) | held)
+        held = {
+            "state": PlayState.HOLDING,
+            "message": "holding, torque is on",
+            "strain": "",
+            "goals": self._told(goals),
+        }
+        self._board.publish(**found_report(bus, found, goals) | self._readings(bus.look_at_each()) | held)
 
     def torque_off(self, message: str = "torque is off") -> None:
         """Turn torque off, before anything else.
@@ -157,7 +151,7 @@ class Session:
             servo for servo, torque in asked if torque or (torque is None and servo.id not in self._settings.without)
         ]
         if not still:
-            self._board.publish(state=PlayState.READY, message=message)
+            self._board.publish(state=PlayState.READY, message=message, goals=())
             return
         raise ServoError(f"torque-off was sent, but {names(still)} did not confirm it; switch the power off")
 
@@ -188,10 +182,25 @@ class Session:
         except ServoSilent:
             return False
 
-    def read_p_gains(self) -> None:
-        """Read and publish the servos' position P gains, if they were found fit."""
+    def read_tunings(self) -> None:
+        """Read and publish the servos' tunings, if they were found fit."""
         if self._is_found:
-            self._board.publish(p_gains=tuple(self._bus.p_gains()))
+            self._board.publish(tunings=self._tuner.read())
+
+    def tune(self, id: int, *entries: int | None) -> None:
+        """Give a servo another tuning, and publish what all then have, and why it did not take it.
+
+        Args:
+            id: Its id.
+            *entries: Of a `Tuning`.
+        """
+        said, tunings = self._tuner.tune(id, Tuning(*entries))
+        self._board.publish(untuned=said, **({"tunings": tunings} if tunings else {}))
+
+    def _readings(self, seen: Sequence[Telemetry | None]) -> dict[str, Any]:
+        """Return what is to be published of a look at every servo."""
+        counts = self._folded(np.array([0 if one is None else one.position for one in seen]))
+        return look_report(self._bus, self._health, seen, counts, self._board.status.present)
 
     def look(self) -> None:
         """Look at all servos, while nothing plays; at none if not all were fit when they were last looked for.
@@ -203,7 +212,9 @@ class Session:
             return
         was_held = self._board.status.state is PlayState.HOLDING
         seen = self._bus.look_at_each()
-        self._board.publish(**self._readings(seen))
+        report = self._readings(seen)
+        trace = self._trace.look(self.chain, self._board.status.goals, report["present"], seen)
+        self._board.publish(**report, trace=trace)
         for servo, one in zip(self.chain.servos, seen, strict=True):
             if one.complaint and (was_held or one.errors):
                 raise ServoError(f"servo {servo.id} ({servo.actuator}) {one.complaint}; {remedy(one)}")
@@ -211,24 +222,6 @@ class Session:
     def survey(self) -> None:
         """Read and publish what each servo reports, fit or not: after a fault, and before leaving."""
         self._board.publish(**self._readings(self._bus.glance()))
-
-    def _readings(self, seen: Sequence[Telemetry | None]) -> dict[str, object]:
-        """Return what is to be published of a look at every servo; of one that did not answer, that it did not."""
-        before = self._board.status.present
-        known = before if len(before) == len(seen) else (nan,) * len(seen)
-        counts = self._folded(np.array([0 if one is None else one.position for one in seen]))
-        present = [
-            was if one is None else now
-            for one, was, now in zip(seen, known, self.chain.values(counts).tolist(), strict=True)
-        ]
-        answers = [one for one in seen if one is not None]
-        both = zip(self.chain.servos, seen, strict=True)
-        readings = [ServoReading.of(servo, one, self._health.load(k)) for k, (servo, one) in enumerate(both)]
-        extremes: dict[str, object] = {}
-        if answers:
-            hottest, lowest = max(one.celsius for one in answers), min(one.volts for one in answers)
-            extremes = {"hottest": hottest, "lowest_volts": lowest}
-        return {"present": tuple(present), "servos": tuple(readings), **extremes}
 
     # moving
 
@@ -275,11 +268,13 @@ class Session:
         if not self._board.status.torque:
             raise ServoError("torque was turned off before anything moved; turn it on and start again")
         settings = self._settings
-        self._board.publish(sent=0, dropped=0, looks=0, strain="", recording="", righting="", stopped_at=0.0)
+        fresh = {"strain": "", "recording": "", "righting": "", "goals": ()}
+        self._board.publish(sent=0, dropped=0, looks=0, stopped_at=0.0, **fresh)
         try:
             with recorded(settings.record, self.chain, lambda said: self._board.publish(recording=said)) as note:
                 limits, report = self._goal_limits, self._report
                 stream = Stream(self._bus, settings, limits, self._wishes, self._health, report, note, self._righting)
+                stream.on_seen = partial(self._trace.note, self.chain)
                 present = self._folded(self._bus.positions())
                 self._bus.set_speed_limit(self._approach_speeds)
                 self._bus.set_watchdog(settings.watchdog)
@@ -352,7 +347,7 @@ class Session:
             self._bus.let_hold()
             raise ServoError(f"{stream.trouble}; {halted(stream.trouble)}; {way_on(stream.trouble)}")
         self._bus.set_watchdog(0.0)
-        self._board.publish(present=tuple(self.chain.values(self._folded(self._bus.positions())).tolist()))
+        self._board.publish(present=self._told(self._folded(self._bus.positions())), goals=self._told(stream.goals))
         is_over = outcome is Outcome.DONE
         message = "played to the end" if is_over else "stopped"
         if not self._settings.torque_after:
@@ -368,6 +363,10 @@ class Session:
         self._bus.emergency.pause(1.5 * watchdog)
         said = stopped(self.chain, sum(self._bus.are_stopped()))
         raise ServoError(f"{why}: {said}; turn torque on again to go on")
+
+    def _told(self, counts: np.ndarray) -> tuple[float, ...]:
+        """Return values of actuators as a status has them, of counts (n,)."""
+        return tuple(self.chain.values(counts).tolist())
 
     def _folded(self, counts: np.ndarray) -> np.ndarray:
         """Positions as they are once torque is on: in single-turn mode, within one turn."""
@@ -395,6 +394,7 @@ class Session:
             strain=self._health.strain,
             looks=stream.looks,
             righting=self._righting.words if self._righting else "",
+            trace=self._trace.samples,
             **stream.schedule.account,
             **(self._readings(seen) if len(seen) == len(self.chain.servos) else {}),
         )

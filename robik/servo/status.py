@@ -10,6 +10,8 @@ from math import inf, nan
 from ..errors import ServoError
 from .servo import Servo
 from .telemetry import Telemetry
+from .trace import Sample
+from .tuning import Tuning
 
 OFF = "emergency stop: torque is off; turn it on to go on"
 NEAREST_WATCHDOG, FARTHEST_WATCHDOG = (
@@ -158,7 +160,10 @@ class Status:
         stopped_at: where on the way it was stopped, from where *Play* goes on [s]; 0 where it was not.
         recording: what became of the telemetry where it is not where it was asked for, or not whole; empty otherwise.
         righting: what tilt feedback does, or why it does nothing; empty where there is none.
-        p_gains: position P gains of the servos, in the chain's order; empty before they were asked for.
+        goals: actuator values that the servos hold [rad or m], in the chain's order; empty where they hold none.
+        tunings: of the servos, as read back, in the chain's order; empty before they were asked for.
+        untuned: why a servo did not take its latest tuning; empty where it did.
+        trace: the last second of the servo that is followed, the newest last; empty where none is.
         servos: what each servo last reported, in the chain's order; empty before.
     """
 
@@ -186,8 +191,17 @@ class Status:
     stopped_at: float = 0.0
     recording: str = ""
     righting: str = ""
-    p_gains: tuple[int, ...] = ()
+    goals: tuple[float, ...] = ()
+    tunings: tuple[Tuning, ...] = ()
+    untuned: str = ""
+    trace: tuple[Sample, ...] = ()
     servos: tuple[ServoReading, ...] = ()
+
+    @property
+    def p_gains(self) -> dict[int, float]:
+        """Return the servos' position P gains as read back, by id; those that are not known are left out."""
+        both = zip(self.servos, self.tunings, strict=False)
+        return {servo.id: float(tuning.p) for servo, tuning in both if tuning.p}
 
     @property
     def torque(self) -> bool:

@@ -23,6 +23,7 @@ from .telemetry import Telemetry
 
 REPORT_EVERY = 0.1  # [s]
 LOOK = 0.05  # [s] between looks at the servos while nothing plays
+CLOSE_LOOK = 0.015  # [s] likewise, at servos that are moved by hand or tuned
 NAP = 1e-3  # [s] between looks at whether the last answers are there
 LEFT = 2e-3  # [s] before the next goals, in which nobody waits for a sensor any more
 STALL = 0.03  # [s] without goals, beyond the time between them, after which servos count as standing
@@ -51,12 +52,18 @@ class Wishes:
         wish: where to be, for live following.
         show: the clock of a show that is played.
         look_every: time between looks at the servos while nothing plays [s].
+        traced: id of the servo whose trace is wanted, for which they are looked at more often; -1 for none.
     """
 
     def __init__(self, patience: float) -> None:
         self.stop, self.wish, self.show, self._patience = threading.Event(), Wish(), ShowClock(), patience
-        self.look_every = LOOK
+        self.look_every, self.traced = LOOK, -1
         self.clear()
+
+    @property
+    def pause(self) -> float:
+        """Return the time between looks at the servos while nothing plays [s]."""
+        return self.look_every if self.traced < 0 else min(self.look_every, CLOSE_LOOK)
 
     def beat(self) -> None:
         """Alive."""
@@ -99,6 +106,7 @@ class Stream:
         is_resting: whether the guide stands.
         stall: for how long this computer stood still, where that was too long [s].
         present: positions (n,) as last seen [counts].
+        on_seen: called with each look at a servo: the moment, its place in the chain, and what it reports; or None.
     """
 
     def __init__(
@@ -114,6 +122,7 @@ class Stream:
     ) -> None:
         self.schedule = Schedule(settings.rate, bus.emergency.check)
         self.trouble, self.at, self.is_resting, self.stall = "", 0.0, False, 0.0
+        self.on_seen: Callable[[Moment, int, Telemetry], None] | None = None
         self._sent, self._longest_stall = 0.0, settings.watchdog
         self._bus, self._health, self._righting = bus, health, righting
         self._limits, self._wishes, self._report, self._record = goal_limits, wishes, report, record
@@ -136,6 +145,11 @@ class Stream:
         self._place = {servo.id: k for k, servo in enumerate(chain.servos)}
         size = chain.packet_bytes(self._per_unit is not None)
         self._goal_seconds = size * BITS_PER_BYTE / chain.baud_rate
+
+    @property
+    def goals(self) -> np.ndarray:
+        """Return what was sent last (n,) [counts]."""
+        return self._last
 
     @property
     def looks(self) -> int:
@@ -283,6 +297,8 @@ class Stream:
         for id, one in seen.items():
             k = self._place[id]
             self.present[k] = one.position
+            if self.on_seen:
+                self.on_seen(moment, k, one)
             trouble = self._health.judge(k, one, moment.time, int(moment.goals[k]), float(moment.speeds[k]), True)
             if one.complaint or not one.is_guarded:  # no goals any more: nothing holds it to a speed
                 self._bus.failed.add(k)

@@ -25,7 +25,7 @@ from ...robik.servo.trajectory import part
 from ...robik.tilt_feedback import TiltPlan
 from ..bake.curves import played_frames, read_motion
 from ..long_work import heartbeat as alive
-from ..overlay import ghost
+from ..overlay import ghost, servo_graph
 from ..robot.parts import chosen_robot
 from ..robot.sliders import set_sliders
 from . import leader
@@ -149,7 +149,7 @@ def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
     disconnect()
     _player = Player(chain, port.strip(), settings, is_apart=True)
     _player.connect(after=_leaving)
-    _player.ask_p_gains()
+    _player.ask_tunings()
     alive.tell(_player.heartbeat)
     return _player
 
@@ -159,6 +159,7 @@ def disconnect(wait: float = 0.0) -> None:
     global _player, _leaving, _led
     _led = ""
     ghost.hide()
+    servo_graph.hide()
     if _player is not None:
         alive.tell(None)
         _leaving, _player = _player, None
@@ -211,7 +212,7 @@ def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: Serv
         RobikError: there are none, or none in the range; or torques or motors are not known.
     """
     motion = read_motion(root, mechanism, frames_to_play(root, mechanism, scene), scene)
-    gains, rate = _player.p_gains if _player is not None else {}, settings_of(scene).rate
+    gains, rate = _player.status.p_gains if _player is not None else {}, settings_of(scene).rate
     motion, said = carried(root, mechanism, motion, chain, gains, scene.robik.playing.speed, rate)
     if not scene.robik.playing.soften:
         return motion, said
@@ -303,7 +304,7 @@ def lead_live(root: Object) -> None:
     """
     global _led, _goals
     player = connected()
-    _goals = LiveGoals(root, player.chain, player.p_gains)
+    _goals = LiveGoals(root, player.chain, player.status.p_gains)
     player.live()
     _led = root.name
     hold(True)
@@ -333,6 +334,17 @@ def real_pose() -> dict[str, float]:
     if not present:
         raise ServoError("the servos have not said where they are; connect first")
     return present
+
+
+def held_pose() -> dict[str, float]:
+    """Return what the servos hold, by actuator [rad or m], not where a load has drawn them; else where they are.
+
+    Raises:
+        ServoError: nothing is known of them.
+    """
+    status = connected().status
+    held = dict(reversed([(one.actuator, value) for one, value in zip(status.servos, status.goals, strict=False)]))
+    return held or real_pose()
 
 
 def show_real_pose(scene: Scene) -> None:

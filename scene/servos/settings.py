@@ -8,6 +8,7 @@ from bpy.types import PropertyGroup
 from ...translations import OWN
 from .fields import RobikServo
 from .ports import suggested
+from .tuning_fields import RobikTuning
 
 
 class RobikPlaying(PropertyGroup):
@@ -115,6 +116,7 @@ class RobikPlaying(PropertyGroup):
     )
     chosen: IntProperty(name="Servo", description="Id of the servo whose fields are shown; -1 for none", default=-1)
     servo: PointerProperty(type=RobikServo)
+    tuning: PointerProperty(type=RobikTuning)
 
 
-CLASSES = (RobikServo, RobikPlaying)
+CLASSES = (RobikServo, RobikTuning, RobikPlaying)

@@ -15,11 +15,11 @@ import numpy as np
 from bpy.types import Object, Scene
 
 from ...robik.errors import RobikError, ServoError
-from ...robik.motions import Motion
 from ...robik.servo import setup
 from ...robik.servo.brands import DEFAULT, brand_at, brand_of
 from ...robik.servo.chain import ServoChain
 from ...robik.servo.chain_file import chain_text
+from ...robik.servo.nudge import slow_nudge
 from ...robik.servo.port_thread import SIMULATED
 from ...robik.servo.setup import Dragging
 from ...robik.servo.setup_task import Task
@@ -252,23 +252,4 @@ def nudge(actuator: str) -> None:
         ServoError: the servos do not hold, or it has no room.
     """
     player = play.connected()
-    here = play.real_pose()
-    if actuator not in here:
-        raise ServoError(f"the motor {actuator!r} has no servo; assign one")
-    low, high = next(servo.position_limits for servo in player.chain.servos if servo.actuator == actuator)
-    way = NUDGE if here[actuator] + NUDGE <= high else -NUDGE
-    if not low <= here[actuator] + way <= high:
-        raise ServoError(f"the motor {actuator!r} has no room for 5° between its limits")
-    names = tuple(here)
-    rest = np.clip(
-        np.array([here[name] for name in names]), *np.array([_limits(player.chain, name) for name in names]).T
-    )
-    out = rest.copy()
-    out[names.index(actuator)] += way
-    player.play(
-        Motion(times=np.array([0.0, NUDGE_TIME, 2 * NUDGE_TIME]), actuators=names, values=np.array([rest, out, rest]))
-    )
-
-
-def _limits(chain: ServoChain, actuator: str) -> tuple[float, float]:
-    return next(servo.position_limits for servo in chain.servos if servo.actuator == actuator)
+    player.play(slow_nudge(player.chain, play.held_pose(), actuator, NUDGE, NUDGE_TIME))

@@ -418,9 +418,9 @@ def test_goals_carry_the_weight_by_the_servos_own_gains() -> None:
     play, physics = installed.module("scene.servos.play"), root.robik.robot.physics
     assert bpy.ops.robik.bake() == {"FINISHED"}
     assert bpy.ops.robik.connect_servos() == {"FINISHED"}
-    _turn_until(lambda: play.player().p_gains)
+    _turn_until(lambda: play.player().status.p_gains)
     mechanism, scene, player = scenes.read(root), bpy.context.scene, play.player()
-    assert set(player.p_gains.values()) == {900.0}
+    assert set(player.status.p_gains.values()) == {900.0}
     bake, said = play.motion_to_play(root, mechanism, scene, player.chain)
     assert said == ""
     physics.carry_weight, physics.p_gain = True, 8000
@@ -444,7 +444,7 @@ def test_live_carries_the_weight_of_the_present_pose() -> None:
     assert bpy.ops.robik.bake() == {"FINISHED"}
     bpy.context.scene.frame_set(15)
     bpy.ops.robik.connect_servos()
-    _turn_until(lambda: play.player().p_gains)
+    _turn_until(lambda: play.player().status.p_gains)
     bpy.ops.robik.torque_servos(on=True)
     knee, aimed = root["knee_l"], []
     aim = play.player().aim

@@ -43,6 +43,7 @@ PLACES = ("robik", "scene", "operators", "panels", "demo", "examples")
 REGISTRY = "robik/servo/brands.py"
 # Names of entries that are words of our own, too: a field, an argument or a property, but never a register.
 OUR_WORDS = {"id", "baud_rate", "velocity_limit", "current_limit", "acceleration_limit", "moving", "led"}
+OUR_WORDS |= {"profile_acceleration"}
 
 
 def sources() -> dict[str, Path]:

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from ..brand import Brand, ServoModel
+from ..brand import Brand, GainRange, Gains, ServoModel
 from ..tables import user_folder
-from .models import BAUD_RATES, MAX_TURNS_COUNTS, MODELS, NAME, PROBLEMS, VELOCITY_UNIT, Model, is_playable
+from .models import (
+    ACCELERATION_UNIT,
+    BAUD_RATES,
+    GAIN_ENTRIES,
+    MAX_TURNS_COUNTS,
+    MODELS,
+    NAME,
+    PROBLEMS,
+    SHAPE,
+    VELOCITY_UNIT,
+    Model,
+    is_playable,
+)
 
 GOAL_BYTES, SPEED_BYTES = (
     (14, 5),
@@ -24,6 +36,7 @@ def servo_model(model: Model) -> ServoModel:
     Returns:
         Constants and limits.
     """
+    acceleration = model.table.get("profile_acceleration")
     velocity, current, unit = model.table.get("velocity_limit"), model.table.get("current_limit"), model.current_unit
     return ServoModel(
         name=model.name,
@@ -38,7 +51,24 @@ def servo_model(model: Model) -> ServoModel:
         highest_current=None if unit is None or current is None else current.high * unit,
         is_playable=is_playable(model),
         motor=model.motor,
+        gains=gains_of(model),
+        acceleration_unit=ACCELERATION_UNIT,
+        highest_acceleration=acceleration.high * ACCELERATION_UNIT if acceleration else 0.0,
     )
+
+
+def gains_of(model: Model) -> Gains | None:
+    """Return what the gains of a model may be; None where it has none, or keeps them elsewhere than the X series.
+
+    Args:
+        model: A model with its control table.
+
+    Returns:
+        Factory value and highest of P, I and D.
+    """
+    items, shape = [model.table.get(name) for name in GAIN_ENTRIES], MODELS[SHAPE].table
+    found = [item for item in items if item is not None and item[:3] == shape[item.name][:3]]
+    return Gains(*(GainRange(item.initial, item.high) for item in found)) if len(found) == len(items) else None
 
 
 DYNAMIXEL = Brand(

@@ -113,7 +113,7 @@ class DynamixelLine(WiredLine[DynamixelWire, Settings]):
             ServoError: A servo does not take it.
         """
         units = [servo.velocity_units(speed) for servo, speed in zip(self.servos, speeds.tolist(), strict=True)]
-        self._wire.set("profile_acceleration", [0] * len(units))
+        self._wire.set("profile_acceleration", [self._accelerations.get(servo.id, 0) for servo in self.servos])
         self._wire.set("profile_velocity", units)
 
     def hold_at(self, counts: np.ndarray) -> None:

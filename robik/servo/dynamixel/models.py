@@ -48,6 +48,7 @@ FAST_READ_FIRMWARE = 45  # of the X series, from which fast reads are there
 MAX_TURNS_COUNTS = 1_048_575  # of the extended position mode, either way
 COUNTS_PER_TURN = 4096
 DRIVE = COUNTS_PER_TURN / tau / 128 / 885  # of a motor, by radian of error and unit of the P gain: 885 units are all
+GAIN_ENTRIES = ("position_p_gain", "position_i_gain", "position_d_gain")
 SHAPE = "XH430-W350"  # the model whose addresses those of all that are played must be
 PLAYED = (
     *("model_number", "firmware_version", "id", "baud_rate", "return_delay_time", "drive_mode", "operating_mode"),

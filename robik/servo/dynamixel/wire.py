@@ -16,7 +16,7 @@ from ..serial_port import PORT_ERRORS, gone
 from ..wired.control_table import Item
 from ..wired.reading import Addressed, Entries, named
 from ..wired.wire import Wire
-from .models import MODELS, SHAPE, torque_places
+from .models import GAIN_ENTRIES, MODELS, SHAPE, torque_places
 from .port import SerialPort
 from .question import REFUSED, TRIPS, Question
 
@@ -36,7 +36,8 @@ class DynamixelWire(Wire):
     """
 
     table = TABLE
-    entries = Entries("torque_enable", "present_position", "hardware_error_status", "position_p_gain")
+    tuning = (*GAIN_ENTRIES, "profile_acceleration")
+    entries = Entries("torque_enable", "present_position", "hardware_error_status", tuning)
     port: SerialPort
 
     def _open(self, baud_rate: int) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import tau
 
-from ..brand import Brand, ServoModel
+from ..brand import Brand, GainRange, Gains, ServoModel
 from ..tables import user_folder
-from .models import BAUD_RATES, COUNTS_PER_TURN, MIDDLE, MODELS, NAME, PROBLEMS, Model
+from .models import BAUD_RATES, COUNTS_PER_TURN, GAIN_ENTRIES, MIDDLE, MODELS, NAME, PROBLEMS, Model
 
 VELOCITY_UNIT = tau / COUNTS_PER_TURN  # [rad/s]: a count a second
 FASTEST = 32_766  # [counts/s] that a goal's speed may say
@@ -14,6 +14,7 @@ GOAL_BYTES = (8, 7)  # of a Sync Write of goal position, time and speed: fixed, 
 LOOK_BYTES = 41  # of a Sync Read from one servo and its answer
 LIKELY_BAUDS = (1_000_000, 115_200, 500_000, 57_600, 250_000, 128_000, 76_800, 38_400)  # the factory's first
 WAKING = 1.0  # [s]
+ACCELERATION_UNIT = 100 * VELOCITY_UNIT  # [rad/s²]
 
 
 def servo_model(model: Model) -> ServoModel:
@@ -36,6 +37,9 @@ def servo_model(model: Model) -> ServoModel:
         max_speed=model.max_speed,
         is_playable=model.max_speed > 0,
         motor=model.motor,
+        gains=Gains(*(GainRange(model.table[name].initial, model.table[name].high) for name in GAIN_ENTRIES)),
+        acceleration_unit=ACCELERATION_UNIT,
+        highest_acceleration=model.table["goal_acceleration"].high * ACCELERATION_UNIT,
     )
 
 

@@ -20,6 +20,7 @@ from ..chain import ServoChain
 from ..emergency import Emergency
 from ..servo import Servo
 from ..telemetry import Telemetry
+from ..tuning import Tuning
 from ..wired.line import WiredLine
 from ..wired.look import Part
 from ..wired.patience import TRIES
@@ -126,6 +127,19 @@ class FeetechLine(WiredLine[FeetechWire, Settings]):
         """
         pairs = zip(self.servos, speeds.tolist(), strict=True)
         self._speeds = {servo.id: servo.velocity_units(speed) for servo, speed in pairs}
+
+    def tune(self, servo: Servo, tuning: Tuning) -> None:
+        """Write gains and the profile's acceleration of a servo, with its settings locked, so that none wears out.
+
+        Args:
+            servo: The servo.
+            tuning: Its new tuning.
+
+        Raises:
+            ServoError: It does not take it.
+        """
+        self._wire.set_one(servo, "eeprom_lock", 1)
+        super().tune(servo, tuning)
 
     def hold_at(self, counts: np.ndarray) -> None:
         """Write goal positions with their speeds, which turns torque on, and make sure of them.

@@ -18,6 +18,7 @@ NAME = "feetech"  # of the brand
 NEEDED = (
     *("model_number", "byte_order", "id", "baud_rate", "return_delay_time", "min_position_limit", "max_position_limit"),
     *("max_temperature_limit", "max_torque_limit", "phase_bits", "p_coefficient", "angular_resolution"),
+    *("i_coefficient", "d_coefficient"),
     *("homing_offset", "operating_mode", "overload_torque", "torque_enable", "goal_acceleration", "goal_position"),
     *("goal_speed", "goal_torque_limit", "eeprom_lock", "present_position", "present_load", "present_voltage"),
     *("present_temperature", "error_status", "moving_status"),
@@ -39,6 +40,7 @@ HARDWARE_ERRORS = {
     CURRENT: "too much current",
     OVERLOAD: "overload",
 }
+GAIN_ENTRIES = ("p_coefficient", "i_coefficient", "d_coefficient")
 SHAPE = "STS3215"  # the model whose addresses those of all others are
 
 

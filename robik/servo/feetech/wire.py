@@ -15,7 +15,7 @@ from ..wired.patience import SHORTEST_LATENCY, TRIES
 from ..wired.port import Port
 from ..wired.reading import Addressed, Entries, named
 from ..wired.wire import Wire
-from .models import TABLE
+from .models import GAIN_ENTRIES, TABLE
 from .packet import AROUND, BROADCAST, HIGHEST_ID, Instruction, encode, packets, sync_read, sync_writes
 from .question import Question
 
@@ -27,7 +27,7 @@ class FeetechWire(Wire):
     """An open port with Feetech servos behind it, of which it reads and which it writes: see `Wire`."""
 
     table = TABLE
-    entries = Entries("torque_enable", "present_position", "error_status", "p_coefficient")
+    entries = Entries("torque_enable", "present_position", "error_status", (*GAIN_ENTRIES, "goal_acceleration"))
     port: Port
 
     def _open(self, baud_rate: int) -> None:

@@ -17,6 +17,7 @@ from ..chain import ServoChain
 from ..emergency import Emergency
 from ..servo import Servo
 from ..telemetry import Found, Telemetry
+from ..tuning import Tuning
 from .brand import COUNTS_PER_TURN, MIDDLE, MOTORS
 from .daemon import Daemon
 
@@ -203,9 +204,17 @@ class ReachyLine:
             self._daemon.wait_for_angles()
         return self.look_at(servo, True)
 
-    def p_gains(self) -> list[int]:
-        """Return 0 for each motor: the daemon does not say them."""
-        return [0] * len(self._servos)
+    def tunings(self) -> list[Tuning]:
+        """Return nothing known of each motor: the daemon does not say its gains."""
+        return [Tuning()] * len(self._servos)
+
+    def tune(self, servo: Servo, tuning: Tuning) -> None:
+        """Do nothing: the daemon has tuned its motors itself.
+
+        Args:
+            servo: The motor.
+            tuning: Of which no entry is asked for.
+        """
 
     def has_error(self, servo: Servo) -> bool:
         """Return False: the daemon keeps its motors' errors to itself.

@@ -16,6 +16,7 @@ from ..line import ServoSilent
 from ..looks import Look
 from ..servo import Servo
 from ..telemetry import Found, Telemetry
+from ..tuning import Tuning
 from .look import AskedLook, Part
 from .patience import LATENCY
 from .wire import Wire
@@ -56,6 +57,7 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
         self.name, self._chain = port, chain
         self._wire = self.wire_type(chain.servos, port, chain.baud_rate, silence, emergency)
         self._settings: dict[int, _Settings] = {}
+        self._accelerations: dict[int, int] = {}  # of profiles, by id; none where nobody asked for one
 
     # of the brand
 
@@ -227,9 +229,26 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
         """
         return AskedLook(self._wire, [id], [(address, size)], lambda _, said: said[0])
 
-    def p_gains(self) -> list[int]:
-        """Return the position P gains [the control table's unit]; raises ServoSilent."""
-        return [self._wire.read(servo, self._wire.entries.p_gain) for servo in self.servos]
+    def tunings(self) -> list[Tuning]:
+        """Return the tuning of each servo, as read; raises ServoSilent."""
+        columns = [self._wire.read_each(entry).tolist() for entry in self._wire.entries.tuning]
+        rows = zip(self.servos, zip(*columns, strict=True), strict=True)
+        return [Tuning(*row) if servo.datasheet.gains else Tuning() for servo, row in rows]
+
+    def tune(self, servo: Servo, tuning: Tuning) -> None:
+        """Write gains and the profile's acceleration of a servo, whether it has torque or not; None stays as it is.
+
+        Args:
+            servo: The servo.
+            tuning: Its new tuning.
+
+        Raises:
+            ServoError: It does not take it.
+        """
+        for entry, value in zip(self._wire.entries.tuning, tuning, strict=True):
+            if value is not None:
+                self._wire.set_one(servo, entry, value)
+        self._accelerations[servo.id] = tuning.acceleration or 0
 
     def has_error(self, servo: Servo) -> bool:
         """Return whether a servo has a hardware error.

@@ -96,13 +96,13 @@ class Entries(NamedTuple):
         torque: whether it is on, 0 where it is off.
         position: the present position [counts].
         errors: bits of hardware errors, 0 where there are none.
-        p_gain: the position P gain.
+        tuning: gains of the position control, P, I and D, and the profile's acceleration, as in `Tuning`.
     """
 
     torque: str
     position: str
     errors: str
-    p_gain: str
+    tuning: tuple[str, str, str, str]
 
 
 class Reader(ABC):
