@@ -87,10 +87,13 @@ class Servo:
         low, high = self.position_limits
         if too_fast := self._too_fast():
             return too_fast
-        edges = [abs(self.zero + self.counts_per_unit * edge) for edge in (low, high)]
-        if max(edges) > self.datasheet.farthest:
-            turns = self.datasheet.farthest / self.datasheet.counts_per_turn
-            return f"its position_limits [{low:g}, {high:g}] are farther than an {self.model} counts, {turns:.0f} turns"
+        edges = sorted(self.zero + self.counts_per_unit * edge for edge in (low, high))
+        first, last = self.datasheet.lowest, self.datasheet.farthest
+        if edges[0] < first - 1e-6 or edges[1] > last + 1e-6:
+            where = f"its position_limits [{low:g}, {high:g}] are"
+            if first == 0:
+                return f"{where} counts {edges[0]:.0f} to {edges[1]:.0f}, and an {self.model} counts from 0 to {last}"
+            return f"{where} farther than an {self.model} counts, {last / self.datasheet.counts_per_turn:.0f} turns"
         is_far = high - low > FULL_TURN if self.gear_ratio == 1.0 else max(-low, high) > FARTHEST
         if is_far and not self.multi_turn:
             hint = (
