@@ -110,6 +110,7 @@ class Brand:
 
     Attributes:
         name: as chains name it, and of its package beside this module.
+        title: as users read it.
         models: by name.
         default_model: the name of the one that a servo has if nobody says.
         baud_rates: that its servos know [bit/s]; none where a program has their bus.
@@ -130,6 +131,7 @@ class Brand:
     """
 
     name: str
+    title: str
     models: Mapping[str, ServoModel]
     default_model: str
     baud_rates: tuple[int, ...]

@@ -133,10 +133,29 @@ class Servo:
         """
         if self.brand == brand.name:
             return self
-        there = brand.models[brand.default_model]
+        return replace(self.as_model(brand, brand.default_model), current_limit=None)
+
+    def as_model(self, brand: Brand, model: str) -> Servo:
+        """Return the same servo as another model, with its zero and its limits in the counts that this one has.
+
+        Args:
+            brand: That of the model.
+            model: Its name.
+
+        Returns:
+            The servo.
+
+        Raises:
+            ServoError: The model cannot do what the servo's limits say.
+        """
+        there = model_of(brand.name, model)
         finer = there.counts_per_turn / self.datasheet.counts_per_turn
         zero = there.centre + round((self.zero - self.datasheet.centre) * finer)
-        return replace(self, brand=brand.name, model=there.name, zero=zero, current_limit=None)
+        limits = self.position_limits
+        if there.lowest == 0:
+            edges = sorted((count - zero) / (self.counts_per_unit * finer) for count in (0, there.farthest))
+            limits = max(limits[0], edges[0]), min(limits[1], edges[1])
+        return replace(self, brand=brand.name, model=model, zero=zero, position_limits=limits)
 
     @property
     def datasheet(self) -> ServoModel:

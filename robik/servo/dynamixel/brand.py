@@ -43,6 +43,7 @@ def servo_model(model: Model) -> ServoModel:
 
 DYNAMIXEL = Brand(
     name=NAME,
+    title="Dynamixel",
     models={name: servo_model(model) for name, model in MODELS.items()},
     default_model="XH430-W350",
     baud_rates=BAUD_RATES,

@@ -9,7 +9,7 @@ from ...errors import ServoError
 from ..emergency import Emergency
 from ..servo import Servo
 from ..telemetry import Change, Seen
-from .brand import MODEL, MOTORS
+from .brand import MODEL, MOTORS, REACHY
 from .daemon import QUIET, Daemon
 
 OF_DAEMON = "Reachy Mini's daemon knows its motors: ids, baud rates and zeros are changed on the robot's own port"
@@ -25,10 +25,13 @@ class ReachyWorkshop:
 
     Attributes:
         name: Of the port.
+        brand: Whose servos they are.
 
     Raises:
         ServoError: There is no daemon.
     """
+
+    brand = REACHY
 
     def __init__(self, port: str, baud_rate: int) -> None:
         self.name = port

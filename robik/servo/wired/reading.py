@@ -95,14 +95,14 @@ class Entries(NamedTuple):
     Attributes:
         torque: whether it is on, 0 where it is off.
         position: the present position [counts].
-        errors: bits of hardware errors, 0 where there are none.
-        p_gain: the position P gain.
+        errors: bits of hardware errors, 0 where there are none; empty where no entry has them.
+        p_gain: the position P gain; empty where the models have none in common.
     """
 
     torque: str
     position: str
-    errors: str
-    p_gain: str
+    errors: str = ""
+    p_gain: str = ""
 
 
 class Reader(ABC):

@@ -245,8 +245,10 @@ class Workshop(ABC, Generic[_Wire]):
         Raises:
             ServoError: One does not answer, or there is no such baud rate.
         """
-        self._check_baud_rate(baud_rate, self.brand.baud_rates)
-        return [change for one in seen if not self._misfit(one) for change in self._advice(one, baud_rate)]
+        fit = [one for one in seen if not self._misfit(one)]
+        if not fit:
+            self._check_baud_rate(baud_rate, self.brand.baud_rates)
+        return [change for one in fit for change in self._advice(one, baud_rate)]
 
     def _advice(self, one: Seen, baud_rate: int) -> list[Change]:
         self._check_baud_rate(baud_rate, self._rates_of(one))

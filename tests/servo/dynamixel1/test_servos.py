@@ -1,0 +1,375 @@
+"""Setting up and playing servos of Protocol 1.0, on the independent and the simulated chain, which the vendor's SDK
+judges."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robik.errors import ServoError
+from robik.motions import Motion, save_motion
+from robik.servo.chain import ServoChain, default_chain
+from robik.servo.chain_file import load_chain, save_chain
+from robik.servo.command import play
+from robik.servo.driver import driver_of
+from robik.servo.emergency import Emergency
+from robik.servo.player import Player
+from robik.servo.servo import Servo
+from robik.servo.setup import assigned, open_workshop
+from robik.servo.setup_command import prepare, scan, torque_off, zero
+from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
+from robik.servo.telemetry import Seen
+
+from .conftest import OK, Sdk
+from .independent import Dynamixel1Chain
+
+pytestmark = [
+    pytest.mark.real_time,
+    pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals"),
+]
+PATIENT = PlaySettings(approach_speed=3.0, heartbeat=30.0, watchdog=FARTHEST_WATCHDOG, silence=2.0)
+NAMES = ("a", "b", "c")
+COUNTS_PER_RAD = 1024 / np.radians(300.0)
+TORQUE, GOAL, SPEED, LIMIT, POSITION, LOCK = 24, 30, 32, 34, 36, 47
+ANGLE, HEAT, RANGE, OVERLOAD, UNKNOWN = 2, 4, 8, 32, 64
+
+
+def chain_of(names: tuple[str, ...] = NAMES, model: str = "AX-12A") -> ServoChain:
+    return default_chain(names, dict.fromkeys(names, (-2.0, 2.0)), model=model, brand="dynamixel1", robot="arm")
+
+
+def wave(names: tuple[str, ...], seconds: float = 1.0) -> Motion:
+    times = np.arange(0.0, seconds + 1e-9, 1 / 60)
+    return Motion(times=times, actuators=names, values=0.4 * np.sin(2.0 * times[:, None] + np.arange(len(names))))
+
+
+def holding(chain: ServoChain, port: str, settings: PlaySettings = PATIENT) -> Player:
+    player = Player(chain, port, settings)
+    player.connect()
+    player.wait(PlayState.READY, PlayState.HOLDING)
+    player.torque(True)
+    player.wait(PlayState.HOLDING)
+    return player
+
+
+def eventually(is_so: Callable[[], object]) -> None:
+    ends = time.monotonic() + 60.0
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+
+
+# the vendor's SDK on both chains
+
+
+@pytest.fixture(params=["independent", "simulated"])
+def judged(request: pytest.FixtureRequest, servos: Dynamixel1Chain) -> Iterator[str]:
+    if request.param == "independent":
+        yield servos.port
+        return
+    with SimulatorProcess.of(chain_of()) as process:
+        yield process.port
+
+
+@pytest.fixture
+def sdk(judged: str) -> Iterator[Sdk]:
+    with closing(Sdk(judged)) as opened:
+        yield opened
+
+
+def test_the_sdk_finds_servos_as_they_should_be(sdk: Sdk) -> None:
+    assert sdk.ping(sdk.port, 2) == (12, *OK)
+    assert sdk.read(2, POSITION) == (512, *OK)
+    assert sdk.write(2, TORQUE, 1, 1) == OK
+    assert sdk.write(2, GOAL, 562) == OK
+    eventually(lambda: sdk.read(2, POSITION)[0] == 562)
+    assert sdk.regWriteTxRx(sdk.port, 3, GOAL, 2, [244, 1]) == OK
+    assert sdk.read(3, 44, 1) == (1, *OK)
+    assert sdk.write(3, TORQUE, 1, 1) == OK
+    assert sdk.read(3, POSITION) == (512, *OK)
+    sdk.action(sdk.port, 0xFE)
+    eventually(lambda: sdk.read(3, POSITION)[0] == 500)
+    assert sdk.read(3, 44, 1) == (0, *OK)
+
+
+def test_the_sdk_finds_errors_as_they_should_be(sdk: Sdk) -> None:
+    assert sdk.write(1, 8, 600) == OK
+    assert sdk.write(1, GOAL, 700) == (OK[0], ANGLE)
+    assert sdk.read(1, GOAL)[1:] == OK  # an error of an instruction is in one answer
+    assert sdk.read(1, GOAL)[0] != 700
+    assert sdk.write(1, TORQUE, 1, 1) == OK
+    assert sdk.write(1, 8, 1023) == (OK[0], RANGE)  # settings are locked
+    assert sdk.read(1, 8) == (600, *OK)
+    assert sdk.action(sdk.port, 1) == (OK[0], UNKNOWN)  # nothing was registered
+    assert sdk.write(1, TORQUE, 0, 1) == OK
+    assert sdk.write(1, LOCK, 1, 1) == OK
+    assert sdk.write(1, LOCK, 0, 1)[0] == OK[0]
+    assert sdk.read(1, LOCK, 1) == (1, *OK)  # until the power goes
+
+
+def test_a_servo_that_answers_reads_alone_still_answers_pings(sdk: Sdk) -> None:
+    assert sdk.write(1, 16, 1, 1)[0] in (OK[0], -3001)  # whether this is answered, nobody says
+    assert sdk.read(1, 16, 1) == (1, *OK)
+    assert sdk.write(1, 16, 0, 1)[0] != OK[0]
+    assert sdk.read(1, 16, 1)[1] != OK[0]
+    sdk.port.is_using = False
+    assert sdk.txRxPacket(sdk.port, [0, 0, 1, 2, 1, 0])[1] == OK[0]
+
+
+def test_a_shutdown_takes_the_torque_limit_until_it_is_written_again() -> None:
+    servo = driver_of("dynamixel1").simulate(chain_of(), 0.0).servos[0]
+    servo.write(GOAL, (700).to_bytes(2, "little"))  # type: ignore[attr-defined]
+    servo.motor.blocked = True
+    servo.advance(2.0)
+    assert servo.read(LIMIT, 2) == bytes(2)  # type: ignore[attr-defined]
+    assert (servo.said(), servo.motor.strength) == (OVERLOAD, 0.0)  # type: ignore[attr-defined]
+    servo.motor.blocked = False
+    servo.write(TORQUE, b"\0")  # type: ignore[attr-defined]
+    servo.write(LIMIT, b"\xff\3")  # type: ignore[attr-defined]
+    assert (servo.said(), servo.motor.strength) == (0, 1.0)  # type: ignore[attr-defined]
+    servo.sense(celsius=71.0)
+    assert servo.read(LIMIT, 2) == bytes(2)  # type: ignore[attr-defined]
+    servo.sense(celsius=69.0)
+    assert servo.said() == 0  # type: ignore[attr-defined]
+
+
+# setting up
+
+
+def test_scan_prepare_and_ids(servos: Dynamixel1Chain, capsys: pytest.CaptureFixture[str]) -> None:
+    servos.change(2, baud_rate=34, return_delay=250, ccw_limit=0)
+    servos.faults(3, noise_after="ff")
+    scan(servos.port, None, "dynamixel1")
+    said = capsys.readouterr().out
+    assert "id   1  AX-12A        firmware 24  1000000 baud" in said
+    assert "id   2  AX-12A        firmware 24  57600 baud" in said
+    assert "3 servos found" in said
+    prepare(servos.port, None, True, "dynamixel1")
+    said = capsys.readouterr().out
+    assert "servo 2: return delay time 250 → 0, so that it answers at once" in said
+    assert "servo 2: ccw angle limit 0 → 1023, since it turns as a wheel without limits" in said
+    assert "servo 2: baud rate 34 → 1, 57600 → 1000000 baud" in said
+    assert "3 changes made" in said
+    assert [servos.registers(2)[name] for name in ("baud_rate", "return_delay", "ccw_limit")] == [1, 0, 1023]
+    with closing(open_workshop(servos.port, brand="dynamixel1")) as workshop:
+        one, _, three = workshop.scan([1_000_000])
+        with pytest.raises(ServoError, match="id 2 is taken by another servo"):
+            workshop.set_id(three, 2)
+        assert workshop.set_id(three, 9).id == 9
+        with pytest.raises(ServoError, match=r"one of 1000000, 500000, .*, 9600, not 3000000"):  # which an AX has not
+            workshop.set_baud_rate(one, 3_000_000)
+        servos.change(1, lock=1)
+        with pytest.raises(ServoError, match="the settings of servo 1 are locked; switch its power off and on"):
+            workshop.set_id(one, 7)
+    servos.reboot(seconds=0.1)
+    eventually(lambda: len(servos.log.events(what="started")) == 3)
+    with closing(open_workshop(servos.port, brand="dynamixel1")) as workshop:
+        assert [seen.id for seen in workshop.scan([1_000_000])] == [1, 2, 9]  # all was kept without power
+        assert workshop.advice(workshop.scan([1_000_000]), 1_000_000) == []
+
+
+def test_a_scan_finds_every_model_and_every_id() -> None:
+    with (
+        Dynamixel1Chain(ids=(0, 7, 100, 253), models={7: 18, 100: 310, 253: 107}) as those,
+        closing(open_workshop(those.port, brand="dynamixel1")) as workshop,
+    ):
+        found = workshop.scan([1_000_000])
+        assert {one.id: one.model for one in found} == {0: "AX-12A", 7: "AX-18A", 100: "MX-64", 253: "EX-106+"}
+        those.line(echo=True)
+        assert workshop.scan([1_000_000]) == found
+        those.line(echo=False)
+        those.change(7, return_level=0)
+        silent = next(one for one in workshop.scan([1_000_000]) if one.id == 7)
+        level = "its status return level is 0; set it to 2 with DYNAMIXEL Wizard"
+        assert workshop.unfit([silent]) == [f"servo 7 answers nothing but pings, as where {level}"]
+
+
+def test_the_pose_becomes_all_zeros_in_the_file(servos: Dynamixel1Chain, tmp_path: Path) -> None:
+    save_chain(chain_of(), tmp_path / "arm.servos.json")
+    for id, place in ((1, 540), (2, 500), (3, 512)):
+        servos.place(id, place)
+    zero(servos.port, tmp_path / "arm.servos.json")
+    assert [servo.zero for servo in load_chain(tmp_path / "arm.servos.json").servos] == [540, 500, 512]
+    assert servos.powered == set()
+
+
+def test_torque_off_from_the_shell(servos: Dynamixel1Chain, capsys: pytest.CaptureFixture[str]) -> None:
+    servos.change([1, 3], torque=1)
+    assert torque_off(servos.port, 1_000_000, "dynamixel1") == 0
+    assert servos.powered == set()
+    assert capsys.readouterr().out.count("torque is off") == 3
+
+
+@pytest.mark.parametrize(
+    ("number", "change", "problem"),
+    [
+        (12, {"ccw_limit": 0}, "is in the wheel mode: both its angle limits are 0"),
+        (29, {"cw_limit": 4095}, "is in the multi-turn mode: both its angle limits are 4095"),
+        (29, {"divider": 2}, "has a resolution divider of 2"),
+        (12, {"max_torque": 0}, "has a max torque of 0"),
+        (107, {"drive_mode": 2}, "is the slave of another servo"),
+        (310, {"torque_mode": 1}, "is in the torque control mode"),
+        (12, {"model": 18}, "is AX-18A, not AX-12A as the chain says"),
+    ],
+)
+def test_what_cannot_be_played_is_said(number: int, change: dict[str, int], problem: str) -> None:
+    name = {12: "AX-12A", 29: "MX-28", 107: "EX-106+", 310: "MX-64"}[number]
+    with Dynamixel1Chain(ids=(1, 2, 3), model=number) as servos:
+        servos.change(2, **change)
+        player = Player(chain_of(model=name), servos.port, PATIENT)
+        player.connect()
+        with pytest.raises(ServoError, match=rf"servo 2 \(b\) {problem}"):
+            player.wait(PlayState.READY)
+        player.close()
+
+
+def test_a_servo_of_the_other_protocol_wants_a_port_of_its_own() -> None:
+    mine = Servo("a", 1, "MX-28", brand="dynamixel1")
+    other = Servo("b", 2, "MX-28(2.0)")
+    with pytest.raises(ServoError, match="servos of dynamixel1 and dynamixel cannot share a port"):
+        ServoChain((mine, other))
+    assert ServoChain((mine, replace(other, port="COM9"))).ports == ("COM9",)
+    seen = Seen(7, "MX-28", 29, 36, 1_000_000)
+    assert assigned(chain_of(), "new", seen).servos[-1].zero == 2048
+    assert assigned(chain_of(), "b", seen).servos[1].zero == 2048
+
+
+# playing
+
+
+def recorded(path: Path, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Goals and positions (K, n) [rad] of a telemetry."""
+    head, *rows = [line.split(",") for line in path.read_text().splitlines()]
+    table = np.array([[float(cell or "nan") for cell in row] for row in rows])
+    return tuple(table[:, [head.index(f"{what} {name}") for name in names]] for what in ("goal", "position"))  # type: ignore[return-value]
+
+
+def test_a_motion_file_is_played_and_recorded_back(servos: Dynamixel1Chain, tmp_path: Path) -> None:
+    save_chain(chain_of(), tmp_path / "arm.servos.json")
+    motion = wave(NAMES)
+    save_motion(motion, tmp_path / "wave.csv")
+    for id, place in zip((1, 2, 3), motion.values[0] * COUNTS_PER_RAD + 512, strict=True):
+        servos.place(id, round(place))
+    record = tmp_path / "telemetry.csv"
+    patient = {"approach_speed": 3.0, "heartbeat": 30.0, "watchdog": FARTHEST_WATCHDOG, "silence": 2.0}
+    assert play(tmp_path / "wave.csv", tmp_path / "arm.servos.json", servos.port, record=str(record), **patient) == 0
+    _, positions = recorded(record, NAMES)
+    asked = 512 + motion.values[-1] * COUNTS_PER_RAD
+    assert np.abs(np.array([servos.look(id)[1] for id in (1, 2, 3)]) - asked).max() <= 1
+    seen = [column[~np.isnan(column)] for column in positions.T]
+    assert min(map(len, seen)) > 5
+    assert all(abs(one[-1] - motion.values[-1, k]) < 0.1 for k, one in enumerate(seen))
+    assert [servos.registers(id)["torque_limit"] for id in (1, 2, 3)] == [1022] * 3
+    assert [servos.registers(id)["lock"] for id in (1, 2, 3)] == [0] * 3  # only the power would open it again
+
+
+@pytest.mark.parametrize(("number", "name"), [(12, "AX-12A"), (107, "EX-106+"), (29, "MX-28")])
+@pytest.mark.parametrize("where", ["independent", "simulated"])
+def test_every_kind_gets_to_where_the_motion_ends(where: str, number: int, name: str, tmp_path: Path) -> None:
+    chain = chain_of(model=name)
+    motion = wave(NAMES, 2.0)
+    with Dynamixel1Chain(ids=(1, 2, 3), model=number, position=chain.servos[0].zero) as servos:
+        player = holding(chain, servos.port if where == "independent" else "sim")
+        player.play(motion, from_afar=True)
+        player.wait(PlayState.HOLDING)
+        time.sleep(0.3)
+        end = np.array(player.status.present)
+        player.close()
+    assert np.abs(end - motion.values[-1]).max() <= 1.5 / abs(chain.servos[0].counts_per_unit)
+
+
+def test_goals_are_small_steps_that_carry_their_speed(servos: Dynamixel1Chain) -> None:
+    player = holding(chain_of(), servos.port)
+    before = time.monotonic()
+    player.play(wave(NAMES), from_afar=True)
+    player.wait(PlayState.HOLDING)
+    player.close()
+    limit = 59 * 6 * 1024 / 300
+    for id in (1, 2, 3):
+        goals = [goal.counts for goal in servos.log.goals(before, id)]
+        assert len(goals) > 50
+        assert np.abs(np.diff(goals)).max() <= limit * 0.05  # a computer that stalls for a moment drops goals
+    written = [packet.parameters for packet in servos.log.packets(before, instruction=0x83)]
+    assert {(parameters[0], parameters[1]) for parameters in written} == {(GOAL, 4)}
+    speeds = {int.from_bytes(p[k + 3 : k + 5], "little") for p in written for k in range(2, len(p), 5)}
+    assert 0 not in speeds and max(speeds) <= 532  # 59 rev/min in units of 0.111
+
+
+def test_all_servos_are_looked_at_between_goals(servos: Dynamixel1Chain) -> None:
+    player = holding(chain_of(), servos.port)
+    before = time.monotonic()
+    player.play(wave(NAMES, 2.0), from_afar=True)
+    player.wait(PlayState.HOLDING)
+    player.close()
+    reads = [len(servos.log.packets(before, id, 2)) for id in (1, 2, 3)]
+    goals = len(servos.log.packets(before, instruction=0x83))
+    assert min(reads) > 0.3 * goals  # each after every goal, but where the machine is busy
+
+
+def test_a_goal_is_never_far_from_where_the_servo_was_seen(servos: Dynamixel1Chain) -> None:
+    """A servo that is held while its goals go on: let go after all is gone, it turns no farther than its reach."""
+    player = holding(chain_of(), servos.port, replace(PATIENT, watchdog=0.1))
+    times = np.linspace(0.0, 1.0, 61)
+    servos.hold(2)
+    held = servos.look(2)[1]
+    before = time.monotonic()
+    player.play(Motion(times=times, actuators=NAMES, values=np.outer(times, [0.0, 1.5, 0.0])))
+    eventually(lambda: player.status.state is PlayState.FAULT)
+    assert "servo 2 (b) does not follow" in player.status.message or "servo 2 (b) bears" in player.status.message
+    player.close()
+    farthest = max(abs(goal.counts - held) for goal in servos.log.goals(before, 2))
+    assert farthest < 270 < 1.5 * COUNTS_PER_RAD  # 31, and what 1,208 counts/s make of 0.1 s and of two looks
+
+
+def test_torque_off_reaches_every_servo_at_once(servos: Dynamixel1Chain) -> None:
+    player = holding(chain_of(), servos.port)
+    player.play(wave(NAMES, 30.0), from_afar=True)
+    player.wait(PlayState.PLAYING)
+    player.emergency_stop()
+    eventually(lambda: servos.powered == set())
+    cut = max(change.time for change in servos.log.torque(on=False))
+    time.sleep(0.3)
+    assert servos.log.goals(cut) == []  # none comes after it, which might turn torque on again
+    player.close()
+
+
+def test_a_servo_that_was_shut_down_is_let_go_before_it_gets_its_strength_back(servos: Dynamixel1Chain) -> None:
+    """One that cooled down says no error any more, has its torque and an old goal, and would run there."""
+    servos.change(2, torque=1, speed=0, goal=900)
+    servos.change(2, torque_limit=0)
+    servos.place(2, 512)
+    player = holding(chain_of(), servos.port)
+    player.close()
+    assert abs(servos.look(2)[1] - 512) <= 1
+    assert servos.powered == {1, 2, 3}
+
+
+def test_reboot_gives_an_overloaded_servo_its_strength_back(servos: Dynamixel1Chain) -> None:
+    player = holding(chain_of(), servos.port)
+    servos.fail(2, OVERLOAD)
+    eventually(lambda: player.status.state is PlayState.FAULT)
+    assert "servo 2 (b) has a hardware error (overload)" in player.status.message
+    assert servos.powered == {1, 3}
+    player.reboot()
+    eventually(lambda: player.status.state is PlayState.READY)
+    player.torque(True)
+    player.wait(PlayState.HOLDING)
+    assert servos.powered == {1, 2, 3}
+    assert servos.registers(2)["torque_limit"] == 1022
+    player.close()
+
+
+def test_weight_is_not_carried_by_servos_whose_stiffness_is_unknown(servos: Dynamixel1Chain) -> None:
+    with (
+        closing(driver_of("dynamixel1").open_line(chain_of(), servos.port, 0.5, Emergency())) as line,
+        pytest.raises(ServoError, match="how far an AX-12A gives way under a load is not known"),
+    ):
+        line.p_gains()
