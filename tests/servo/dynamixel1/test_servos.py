@@ -108,7 +108,7 @@ def test_the_sdk_finds_errors_as_they_should_be(sdk: Sdk) -> None:
     assert sdk.write(1, TORQUE, 1, 1) == OK
     assert sdk.write(1, 8, 1023) == (OK[0], RANGE)  # settings are locked
     assert sdk.read(1, 8) == (600, *OK)
-    assert sdk.action(sdk.port, 1) == (OK[0], UNKNOWN)  # nothing was registered
+    assert sdk.txRxPacket(sdk.port, [0, 0, 1, 2, 5, 0])[1:] == (OK[0], UNKNOWN)  # an action, and nothing was registered
     assert sdk.write(1, TORQUE, 0, 1) == OK
     assert sdk.write(1, LOCK, 1, 1) == OK
     assert sdk.write(1, LOCK, 0, 1)[0] == OK[0]

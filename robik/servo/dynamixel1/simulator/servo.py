@@ -74,7 +74,8 @@ class SimulatedServo(EntryServo):
         written = []
         for name in self._take(address, data):
             item = self.model.table[name]
-            bit = self._refusal(name)
+            was = item.decode(before[item.address : item.address + item.size])
+            bit = self._refusal(name, was)
             if bit is None:
                 written.append(name)
                 continue
@@ -84,11 +85,11 @@ class SimulatedServo(EntryServo):
             self._follow(name)
         return written
 
-    def _refusal(self, name: str) -> int | None:
-        """Return the error bit of what an entry cannot be; None if it can."""
+    def _refusal(self, name: str, was: int) -> int | None:
+        """Return the error bit of what an entry cannot become; None if it can."""
         item, value = self.model.table[name], self.get(name)
-        is_locked = self.motor.powered or self.get("lock")
-        if not item.low <= value <= item.high or (item.address < EEPROM_END and is_locked):
+        is_locked = (item.address < EEPROM_END and (self.motor.powered or self.get("lock"))) or (name == "lock" and was)
+        if is_locked or not item.low <= value <= item.high:
             return RANGE
         low, high = self.get("cw_angle_limit"), self.get("ccw_angle_limit")
         return ANGLE if name == "goal_position" and self._is_joint and not low <= value <= high else None
