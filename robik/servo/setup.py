@@ -5,7 +5,7 @@ What goes over the wire is the workshop of their brand's driver.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
 from math import tau
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ServoError
-from .brands import DEFAULT, brand_at, brand_of
+from .brands import BRANDS, DEFAULT, brand_at, brand_of
 from .chain import ServoChain
 from .driver import driver_of
 from .line import ServoSilent
@@ -25,6 +25,7 @@ from .telemetry import Seen
 from .workshop import Workshop
 
 MOVED = 0.09  # [rad], 5°: what counts as moved by hand
+USUAL = 2  # baud rates from the factory, at which servos of other brands are asked for
 LIMITS = ("position_limits", "velocity_limit", "acceleration_limit")  # of an actuator, whoever turns it
 
 
@@ -44,6 +45,32 @@ def open_workshop(port: str, baud_rate: int | None = None, brand: str = DEFAULT.
     """
     made = brand_at(port) or brand_of(brand)
     return driver_of(made.name).open_workshop(port, baud_rate or made.streaming_baud)
+
+
+def other_brand(port: str, brand: str, said: Callable[[str], None] = lambda _: None) -> tuple[str, str]:
+    """Ask on a port on which no known servo of one brand answers as which other brand servos answer.
+
+    Args:
+        port: A device path, or a URL that pyserial opens.
+        brand: The name of the brand as which none answers.
+        said: Called with what is being done.
+
+    Returns:
+        The name of the brand, and what was found, in words; both empty where nobody answers at the usual baud rates.
+
+    Raises:
+        ServoError: The port cannot be opened, or is gone.
+    """
+    others = [made for made in BRANDS.values() if made.name != brand and made.baud_rates and brand_at(port) is None]
+    for made in others:
+        said(f"asking for servos of {made.title}")
+        with closing(open_workshop(port, brand=made.name)) as workshop:
+            known = [one for one in workshop.scan(made.likely_bauds[:USUAL]) if one.model]
+        if known:
+            models = ", ".join(dict.fromkeys(str(one.model) for one in known))
+            words = f"no known servo answers as {brand_of(brand).title}, but {len(known)} as {made.title} ({models})"
+            return made.name, words
+    return "", ""
 
 
 def rate_warning(chain: ServoChain, settings: PlaySettings) -> str:

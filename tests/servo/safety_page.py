@@ -91,13 +91,14 @@ below the servo's own, which a restart takes away.
 Where they stay weaker:
 
 - **A servo is looked at by itself.** There is no read of several servos, so that each is looked at less often the more
-  there are and the longer an adapter holds answers back: with 16 ms, twelve servos only five times a second each. A
-  servo that falls silent is missed that much later. Set the adapter's latency to 1 ms, and the return delay to 0
-  (`prepare` does).
+  there are and the longer an adapter holds answers back: with 16 ms, twelve servos only four times a second each. A
+  servo that falls silent is missed that much later, and goals may be farther ahead of where it was last seen. Set the
+  adapter's latency to 1 ms, and the return delay to 0 (`prepare` does).
 - **Errors are in answers only.** There is no register of hardware errors, so that a servo which says nothing has none.
   The load is what the controller puts out, not what a sensor measures.
 - **A shutdown leaves torque on, with a torque limit of 0.** Whoever writes another limit lets the servo run to its old
-  goal. RobIK turns its torque off before it gives the limit back; other programs may not.
+  goal. RobIK plays none before *Reboot*, which gives the limit back once torque is read back as off; other programs may
+  not.
 - **A goal may turn torque on.** The e-Manual does not say so, users do. The simulated servos do it and the independent
   ones do not, and both are played in tests. Stop with RobIK's own stop, not with another program.
 - **The check of a packet is one byte.** One garbled packet in 256 passes. Settings and positions that matter are read

@@ -12,7 +12,7 @@ from ..telemetry import Found, Telemetry
 from ..wired.control_table import error_words
 from ..wired.inquiry import another_model, find, read_surely
 from ..wired.reading import named
-from .models import HARDWARE_ERRORS, MODEL_NAMES, MODELS, SLAVE, TABLE
+from .models import HARDWARE_ERRORS, MODEL_NAMES, MODELS, SHUT_DOWN, SLAVE, TABLE
 from .wire import Dynamixel1Wire
 
 ALL = 0, TABLE["lock"].address + 1  # address and size of what is asked for at connecting
@@ -32,7 +32,7 @@ class Settings(Found):
         divider: of its resolution; 1 where it has none.
         drive_mode: drive mode; 0 where it has none.
         is_torque_controlled: whether it is in the torque control mode.
-        errors: bits of hardware errors.
+        errors: bits of hardware errors, and `SHUT_DOWN`.
     """
 
     number: int
@@ -87,7 +87,7 @@ def _read_all(wire: Dynamixel1Wire, servo: Servo) -> Settings:
         low=value("cw_angle_limit"),  # both 0 as a wheel, both the highest where it turns more than once
         high=value("ccw_angle_limit"),
         is_single_turn=False,  # it never reports more than its turn
-        errors=wire.hardware_errors(servo.id),
+        errors=wire.hardware_errors(servo.id) | _shut_down(value("torque_limit"), value("max_torque")),
         volts=value("present_voltage") / 10,
         celsius=float(value("present_temperature")),
         celsius_limit=float(value("temperature_limit")),
@@ -97,6 +97,11 @@ def _read_all(wire: Dynamixel1Wire, servo: Servo) -> Settings:
         drive_mode=value("drive_mode"),
         is_torque_controlled=mode is not None and bool(wire.read_block(servo, mode.address, mode.size)[0]),
     )
+
+
+def _shut_down(limit: int, most: int = 1) -> int:
+    """Return the bit that says that an alarm took the torque limit; 0 where none did, or there was none to take."""
+    return SHUT_DOWN if limit == 0 < most else 0
 
 
 def _obstacles(servo: Servo, found: Settings) -> list[str]:
@@ -135,6 +140,7 @@ def telemetry(block: bytes, mark: int, errors: int) -> Telemetry:
         item = TABLE[entry]
         return item.decode(block[item.address - RUN[0] :][: item.size])
 
+    errors |= _shut_down(value("torque_limit"))
     return Telemetry(
         torque=bool(value("torque_enable")),
         is_guarded=value("torque_limit") == mark and value("moving_speed") > 0,

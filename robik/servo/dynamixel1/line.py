@@ -1,6 +1,7 @@
 """A line of Dynamixel servos of Protocol 1.0: what the bus asks of it, as entries of their control tables.
 
-A servo that an alarm shut down has a torque limit of 0, and may still have its torque and an old goal.
+A servo that an alarm shut down has a torque limit of 0, and may still have its torque and an old goal: it is not played
+before it was rebooted.
 """
 
 from __future__ import annotations
@@ -37,15 +38,10 @@ class Dynamixel1Line(UnguardedLine[Dynamixel1Wire, Settings]):
     def prepare(self) -> None:
         """Take away what slows the servos, and leave the mark that a restart takes away.
 
-        One that was shut down loses its torque first, since it would go on to its old goal.
-
         Raises:
             ServoSilent: A servo does not answer.
             ServoError: One does not take it.
         """
-        for servo, limit in zip(self.servos, self._wire.read_each("torque_limit").tolist(), strict=True):
-            if limit == 0:
-                self._wire.set_one(servo, "torque_enable", 0)
         self._wire.set("torque_limit", [self._settings[servo.id].mark for servo in self.servos])
         for servo in self.servos:
             if "goal_acceleration" in MODELS[servo.model].table:

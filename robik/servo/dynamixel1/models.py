@@ -29,8 +29,14 @@ EEPROM_END = 24  # addresses below are kept without power, and locked while torq
 RETURN_DELAY_UNIT = 2e-6  # [s]
 SLAVE = 0x02  # a bit of the drive mode
 VOLTAGE, ANGLE, HEAT, RANGE, CHECKSUM, OVERLOAD, INSTRUCTION = (1 << bit for bit in range(7))  # bits of each answer
-HARDWARE_ERRORS = {VOLTAGE: "voltage out of range", HEAT: "overheating", OVERLOAD: "overload"}
 HARDWARE = VOLTAGE | HEAT | OVERLOAD
+SHUT_DOWN = 0x100  # no bit of theirs: an alarm made the torque limit 0, also where its cause is gone
+HARDWARE_ERRORS = {
+    VOLTAGE: "voltage out of range",
+    HEAT: "overheating",
+    OVERLOAD: "overload",
+    SHUT_DOWN: "shut down by an alarm",
+}
 SHAPE = "AX-12A"  # the model whose addresses those of all others are
 
 

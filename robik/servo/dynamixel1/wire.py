@@ -19,7 +19,7 @@ class Dynamixel1Wire(PacketWire):
     """An open port with Dynamixel servos of Protocol 1.0 behind it: see `PacketWire`."""
 
     table = TABLE
-    entries = Entries("torque_enable", "present_position")
+    entries = Entries("torque_enable", "present_position", number="model_number")
     longest = 143  # the servos' buffer
 
     def _item(self, servo: Addressed, entry: str) -> Item:
@@ -51,10 +51,12 @@ class Dynamixel1Wire(PacketWire):
     def reboot(self, servo: Addressed) -> None:
         """Turn a servo's torque off, and give it back the torque limit that a shutdown took; it knows no reboot.
 
-        The emergency stop does not keep torque-off from being sent.
+        Never the limit with torque on: the servo would go on to its old goal. The emergency stop does not keep
+        torque-off from being sent.
 
         Args:
             servo: The servo.
         """
         self._free(servo)
-        self.send("torque_limit", [self.read(servo, "max_torque")], [servo.id])
+        if self.cut_torque_of(servo) is False:
+            self.send("torque_limit", [self.read(servo, "max_torque")], [servo.id])

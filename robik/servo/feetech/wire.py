@@ -17,7 +17,7 @@ class FeetechWire(PacketWire):
     """An open port with Feetech servos behind it, of which it reads and which it writes: see `PacketWire`."""
 
     table = TABLE
-    entries = Entries("torque_enable", "present_position", "error_status", "p_coefficient")
+    entries = Entries("torque_enable", "present_position", "error_status", "p_coefficient", "model_number")
 
     def _read_together(self, address: int, size: int, ids: Sequence[int]) -> list[bytes] | None:
         found = self._asked(sync_read(address, size, ids), dict.fromkeys(ids, size))

@@ -58,6 +58,13 @@ class PacketWire(Wire):
         return found if len(found) == len(sizes) else None
 
     def _ping(self, id: int) -> int | None:
+        """Ask a servo for its model number, or else whether it is there.
+
+        The answer to a ping of a servo whose supply is out of range is the ping itself, as an adapter's echo is.
+        """
+        item = self.table[self.entries.number]
+        if (number := self._read_from(id, item.address, item.size)) is not None:
+            return item.decode(number)
         return None if self._asked(encode(id, Instruction.PING), {id: 0}) is None else 0
 
     def _read(self, servo: Addressed, address: int, size: int) -> bytes | None:

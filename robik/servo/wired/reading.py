@@ -97,12 +97,14 @@ class Entries(NamedTuple):
         position: the present position [counts].
         errors: bits of hardware errors, 0 where there are none; empty where no entry has them.
         p_gain: the position P gain; empty where the models have none in common.
+        number: of the model; empty where an answer to a ping says it.
     """
 
     torque: str
     position: str
     errors: str = ""
     p_gain: str = ""
+    number: str = ""
 
 
 class Reader(ABC):

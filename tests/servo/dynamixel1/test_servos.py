@@ -22,11 +22,12 @@ from robik.servo.driver import driver_of
 from robik.servo.emergency import Emergency
 from robik.servo.player import Player
 from robik.servo.servo import Servo
-from robik.servo.setup import assigned, open_workshop
+from robik.servo.setup import assigned, open_workshop, other_brand
 from robik.servo.setup_command import prepare, scan, torque_off, zero
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 from robik.servo.telemetry import Seen
+from tests.servo.feetech.independent import FeetechChain
 
 from .conftest import OK, Sdk
 from .independent import Dynamixel1Chain
@@ -192,6 +193,19 @@ def test_a_scan_finds_every_model_and_every_id() -> None:
         assert workshop.unfit([silent]) == [f"servo 7 answers nothing but pings, as where {level}"]
 
 
+def test_a_scan_says_as_which_brand_servos_answer(servos: Dynamixel1Chain, capsys: pytest.CaptureFixture[str]) -> None:
+    scan(servos.port, 1_000_000, "dynamixel")
+    said = capsys.readouterr().out
+    assert "no known servo answers as Dynamixel, but 3 as Dynamixel Protocol 1 (AX-12A); add --brand dynamixel1" in said
+    scan(servos.port, 1_000_000, "feetech")
+    assert "add --brand dynamixel1" in capsys.readouterr().out.splitlines()[-1]
+    with FeetechChain(ids=(1, 2)) as others:
+        scan(others.port, 1_000_000, "dynamixel1")
+        assert "but 2 as Feetech (STS3215); add --brand feetech" in capsys.readouterr().out
+    servos.faults(silent=True)
+    assert other_brand(servos.port, "feetech") == ("", "")
+
+
 def test_the_pose_becomes_all_zeros_in_the_file(servos: Dynamixel1Chain, tmp_path: Path) -> None:
     save_chain(chain_of(), tmp_path / "arm.servos.json")
     for id, place in ((1, 540), (2, 500), (3, 512)):
@@ -343,20 +357,45 @@ def test_torque_off_reaches_every_servo_at_once(servos: Dynamixel1Chain) -> None
 
 def test_a_servo_that_was_shut_down_is_let_go_before_it_gets_its_strength_back(servos: Dynamixel1Chain) -> None:
     """One that cooled down says no error any more, has its torque and an old goal, and would run there."""
-    servos.change(2, torque=1, speed=0, goal=900)
+    servos.change(2, goal=900, speed=0)
     servos.change(2, torque_limit=0)
-    servos.place(2, 512)
-    player = holding(chain_of(), servos.port)
+    servos.change(2, torque=1)
+    player = Player(chain_of(), servos.port, PATIENT)
+    player.connect()
+    with pytest.raises(ServoError, match=r"servo 2 .b. has a hardware error .shut down by an alarm.; .* and reboot it"):
+        player.wait(PlayState.READY)
+    assert servos.registers(2)["torque_limit"] == 0
+    player.reboot()
+    player.wait(PlayState.READY)
+    assert servos.registers(2)["torque_limit"] == 1023
+    player.torque(True)
+    player.wait(PlayState.HOLDING)
     player.close()
     assert abs(servos.look(2)[1] - 512) <= 1
     assert servos.powered == {1, 2, 3}
+
+
+def test_a_servo_whose_supply_is_out_of_range_is_found_and_said(servos: Dynamixel1Chain) -> None:
+    """Its answer to a ping is the ping, byte for byte."""
+    servos.sense(2, volts=15.0)
+    with closing(open_workshop(servos.port, brand="dynamixel1")) as workshop:
+        for echo in (False, True):
+            servos.line(echo=echo)
+            assert [seen.id for seen in workshop.scan([1_000_000])] == [1, 2, 3]
+            assert [workshop.wire.ping(id) for id in (2, 4)] == [12, None]
+        servos.line(echo=False)
+    player = Player(chain_of(), servos.port, PATIENT)
+    player.connect()
+    with pytest.raises(ServoError, match=r"servo 2 .b. has a hardware error .voltage out of range."):
+        player.wait(PlayState.READY)
+    player.close()
 
 
 def test_reboot_gives_an_overloaded_servo_its_strength_back(servos: Dynamixel1Chain) -> None:
     player = holding(chain_of(), servos.port)
     servos.fail(2, OVERLOAD)
     eventually(lambda: player.status.state is PlayState.FAULT)
-    assert "servo 2 (b) has a hardware error (overload)" in player.status.message
+    assert "servo 2 (b) has a hardware error (overload, shut down by an alarm)" in player.status.message
     assert servos.powered == {1, 3}
     player.reboot()
     eventually(lambda: player.status.state is PlayState.READY)
