@@ -103,10 +103,8 @@ class Dragging:
         self._workshop, self._seen = workshop, list(seen)
         if powered := [one.id for one in self._seen if workshop.has_torque(one)]:
             raise ServoError(f"servo {powered[0]} has its torque on and cannot be moved by hand; turn it off first")
-        models = workshop.brand.models
-        self._turns = np.array(
-            [models[one.model].counts_per_turn if one.model in models else np.inf for one in self._seen]
-        )
+        models = [workshop.brand.models.get(str(one.model)) for one in self._seen]
+        self._turns = np.array([np.inf if model is None else model.counts_per_turn for model in models])
         self._before = self._positions()
 
     def _positions(self) -> np.ndarray:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 from ...errors import ServoError
+from ..brand import Brand
 from ..emergency import Emergency
 from ..servo import Servo
 from ..telemetry import Change, Seen
@@ -31,7 +32,7 @@ class ReachyWorkshop:
         ServoError: There is no daemon.
     """
 
-    brand = REACHY
+    brand: ClassVar[Brand] = REACHY
 
     def __init__(self, port: str, baud_rate: int) -> None:
         self.name = port

@@ -11,7 +11,8 @@ from .servo import SimulatedServo
 
 FACTORY_RESET = 0x06
 KNOWN = (*(code for code in Instruction if code is not Instruction.SYNC_READ), FACTORY_RESET)
-READS, ALL = 1, 2  # status return levels; pings are answered at any
+LEVELS: dict[int, int] = {Instruction.PING: 0, Instruction.READ: 1}  # status return levels from which is answered
+ALL = 2  # from which everything is
 
 
 class SimulatedChain(PacketChain[SimulatedServo]):
@@ -32,10 +33,7 @@ class SimulatedChain(PacketChain[SimulatedServo]):
         super().__init__(chain, servos, now, on_goal)
 
     def _is_answered(self, servo: SimulatedServo, code: int) -> bool:
-        level = {Instruction.PING: 0, Instruction.READ: READS}.get(
-            Instruction(code) if code in KNOWN[:-1] else None, ALL
-        )
-        return servo.get("status_return_level") >= level
+        return servo.get("status_return_level") >= LEVELS.get(code, ALL)
 
     def _errors(self, servo: SimulatedServo) -> int:
         return servo.said()
