@@ -14,6 +14,7 @@ from .checks import positive, span
 
 FULL_TURN = tau * (1 + 1e-6)  # [rad] between the limits of a servo that is not to turn more than once
 FASTER = 1.5  # times a model's speed without load: one at a higher voltage turns faster than its data sheet says
+OVER = 1 + 1e-6  # [counts] by which a whole turn that is turned round ends beyond the last one
 FARTHEST = 2 * tau  # [rad or m] of a limit behind a gear, from which it must be asked for: degrees are beyond it
 
 
@@ -89,7 +90,7 @@ class Servo:
             return too_fast
         edges = sorted(self.zero + self.counts_per_unit * edge for edge in (low, high))
         first, last = self.datasheet.lowest, self.datasheet.farthest
-        if edges[0] < first - 1e-6 or edges[1] > last + 1e-6:
+        if edges[0] < first - OVER or edges[1] > last + OVER:
             where = f"its position_limits [{low:g}, {high:g}] are"
             if first == 0:
                 return f"{where} counts {edges[0]:.0f} to {edges[1]:.0f}, and an {self.model} counts from 0 to {last}"

@@ -9,12 +9,12 @@ from dynamixel_sdk import GroupSyncWrite, Protocol1PacketHandler
 
 from robik.errors import ServoError
 from robik.servo.brands import brand_of
-from robik.servo.chain import default_chain
+from robik.servo.chain import ServoChain, default_chain
 from robik.servo.chain_file import read_chain
 from robik.servo.dynamixel1.models import BAUD_CODES, BAUD_RATES, MODELS, PROBLEMS, TABLE
 from robik.servo.dynamixel1.wire import Dynamixel1Wire
 from robik.servo.servo import Servo
-from robik.servo.setup import edited
+from robik.servo.setup import edited, turned_round
 from robik.servo.tables import own_folder, read_tables
 from robik.servo.wired.packet import Instruction, encode, sync_writes
 
@@ -124,6 +124,8 @@ def test_a_chain_knows_three_hundred_degrees() -> None:
     assert one.zero + one.counts_per_unit * radians(150.0) == pytest.approx(1024)
     with pytest.raises(ServoError, match="are counts -102 to 1126, and an AX-12A counts from 0 to 1023"):
         Servo("a", 1, "AX-12A", brand="dynamixel1", zero=512, position_limits=(-pi, pi), velocity_limit=5.0)
+    whole = ServoChain((one,))
+    assert turned_round(whole, 1).count_limits.tolist() == [[1, 1024]]  # the servo's own limits keep goals below that
     data = {"format": "robik-servos", "version": 1, "brand": "dynamixel1", "servos": [{"actuator": "a", "id": 1}]}
     assert read_chain(data, "a file").servos[0].position_limits == one.position_limits
 
