@@ -223,7 +223,7 @@ def test_what_cannot_be_set_up_says_so() -> None:
 
 
 def test_servos_of_the_other_protocol_are_found_and_chosen() -> None:
-    root, _ = scenes.squats(frames=10)
+    root = scenes.squats(frames=10)
     servo_setup, scene = installed.module("scene.servos.setup"), bpy.context.scene
     of_motors = installed.module("scene.robot.chain").one_per_motor
     with SimulatorProcess.of(of_motors(scenes.read(root), "AX-12A", "dynamixel1")) as process:
