@@ -1,15 +1,19 @@
-"""The vendor's SDK as the judge of packets and servos of Protocol 1.0."""
+"""The vendor's SDK as the judge of packets and servos of Protocol 1.0, and what its tests have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 import pytest
 from dynamixel_sdk import COMM_SUCCESS, PortHandler, Protocol1PacketHandler
 
+from robik.servo.chain import ServoChain, default_chain
+
 from .independent import Dynamixel1Chain
 
 OK = (COMM_SUCCESS, 0)
+NAMES = ("a", "b", "c")
 PATIENCE = 250.0  # [ms] that an answer may take on a busy machine
 
 
@@ -39,6 +43,17 @@ class Sdk(Protocol1PacketHandler):
     def close(self) -> None:
         """Let go of the port."""
         self.port.closePort()
+
+
+def chain_of(names: tuple[str, ...] = NAMES, model: str = "AX-12A") -> ServoChain:
+    return default_chain(names, dict.fromkeys(names, (-2.0, 2.0)), model=model, brand="dynamixel1", robot="arm")
+
+
+def eventually(is_so: Callable[[], object]) -> None:
+    ends = time.monotonic() + 60.0
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.02)
 
 
 @pytest.fixture

@@ -1,11 +1,9 @@
-"""Setting up and playing servos of Protocol 1.0, on the independent and the simulated chain, which the vendor's SDK
-judges."""
+"""Setting up and playing servos of Protocol 1.0, on the independent and the simulated chain."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,7 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion, save_motion
-from robik.servo.chain import ServoChain, default_chain
+from robik.servo.chain import ServoChain
 from robik.servo.chain_file import load_chain, save_chain
 from robik.servo.command import play
 from robik.servo.driver import driver_of
@@ -24,12 +22,11 @@ from robik.servo.player import Player
 from robik.servo.servo import Servo
 from robik.servo.setup import assigned, open_workshop, other_brand
 from robik.servo.setup_command import prepare, scan, torque_off, zero
-from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 from robik.servo.telemetry import Seen
 from tests.servo.feetech.independent import FeetechChain
 
-from .conftest import OK, Sdk
+from .conftest import NAMES, chain_of, eventually
 from .independent import Dynamixel1Chain
 
 pytestmark = [
@@ -37,14 +34,9 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals"),
 ]
 PATIENT = PlaySettings(approach_speed=3.0, heartbeat=30.0, watchdog=FARTHEST_WATCHDOG, silence=2.0)
-NAMES = ("a", "b", "c")
 COUNTS_PER_RAD = 1024 / np.radians(300.0)
-TORQUE, GOAL, SPEED, LIMIT, POSITION, LOCK = 24, 30, 32, 34, 36, 47
-ANGLE, HEAT, RANGE, OVERLOAD, UNKNOWN = 2, 4, 8, 32, 64
-
-
-def chain_of(names: tuple[str, ...] = NAMES, model: str = "AX-12A") -> ServoChain:
-    return default_chain(names, dict.fromkeys(names, (-2.0, 2.0)), model=model, brand="dynamixel1", robot="arm")
+GOAL = 30
+OVERLOAD = 32
 
 
 def wave(names: tuple[str, ...], seconds: float = 1.0) -> Motion:
@@ -59,87 +51,6 @@ def holding(chain: ServoChain, port: str, settings: PlaySettings = PATIENT) -> P
     player.torque(True)
     player.wait(PlayState.HOLDING)
     return player
-
-
-def eventually(is_so: Callable[[], object]) -> None:
-    ends = time.monotonic() + 60.0
-    while not is_so():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
-
-
-# the vendor's SDK on both chains
-
-
-@pytest.fixture(params=["independent", "simulated"])
-def judged(request: pytest.FixtureRequest, servos: Dynamixel1Chain) -> Iterator[str]:
-    if request.param == "independent":
-        yield servos.port
-        return
-    with SimulatorProcess.of(chain_of()) as process:
-        yield process.port
-
-
-@pytest.fixture
-def sdk(judged: str) -> Iterator[Sdk]:
-    with closing(Sdk(judged)) as opened:
-        yield opened
-
-
-def test_the_sdk_finds_servos_as_they_should_be(sdk: Sdk) -> None:
-    assert sdk.ping(sdk.port, 2) == (12, *OK)
-    assert sdk.read(2, POSITION) == (512, *OK)
-    assert sdk.write(2, TORQUE, 1, 1) == OK
-    assert sdk.write(2, GOAL, 562) == OK
-    eventually(lambda: sdk.read(2, POSITION)[0] == 562)
-    assert sdk.regWriteTxRx(sdk.port, 3, GOAL, 2, [244, 1]) == OK
-    assert sdk.read(3, 44, 1) == (1, *OK)
-    assert sdk.write(3, TORQUE, 1, 1) == OK
-    assert sdk.read(3, POSITION) == (512, *OK)
-    sdk.action(sdk.port, 0xFE)
-    eventually(lambda: sdk.read(3, POSITION)[0] == 500)
-    assert sdk.read(3, 44, 1) == (0, *OK)
-
-
-def test_the_sdk_finds_errors_as_they_should_be(sdk: Sdk) -> None:
-    assert sdk.write(1, 8, 600) == OK
-    assert sdk.write(1, GOAL, 700) == (OK[0], ANGLE)
-    assert sdk.read(1, GOAL)[1:] == OK  # an error of an instruction is in one answer
-    assert sdk.read(1, GOAL)[0] != 700
-    assert sdk.write(1, TORQUE, 1, 1) == OK
-    assert sdk.write(1, 8, 1023) == (OK[0], RANGE)  # settings are locked
-    assert sdk.read(1, 8) == (600, *OK)
-    assert sdk.txRxPacket(sdk.port, [0, 0, 1, 2, 5, 0])[1:] == (OK[0], UNKNOWN)  # an action, and nothing was registered
-    assert sdk.write(1, TORQUE, 0, 1) == OK
-    assert sdk.write(1, LOCK, 1, 1) == OK
-    assert sdk.write(1, LOCK, 0, 1)[0] == OK[0]
-    assert sdk.read(1, LOCK, 1) == (1, *OK)  # until the power goes
-
-
-def test_a_servo_that_answers_reads_alone_still_answers_pings(sdk: Sdk) -> None:
-    assert sdk.write(1, 16, 1, 1)[0] in (OK[0], -3001)  # whether this is answered, nobody says
-    assert sdk.read(1, 16, 1) == (1, *OK)
-    assert sdk.write(1, 16, 0, 1)[0] != OK[0]
-    assert sdk.read(1, 16, 1)[1] != OK[0]
-    sdk.port.is_using = False
-    assert sdk.txRxPacket(sdk.port, [0, 0, 1, 2, 1, 0])[1] == OK[0]
-
-
-def test_a_shutdown_takes_the_torque_limit_until_it_is_written_again() -> None:
-    servo = driver_of("dynamixel1").simulate(chain_of(), 0.0).servos[0]
-    servo.write(GOAL, (700).to_bytes(2, "little"))  # type: ignore[attr-defined]
-    servo.motor.blocked = True
-    servo.advance(2.0)
-    assert servo.read(LIMIT, 2) == bytes(2)  # type: ignore[attr-defined]
-    assert (servo.said(), servo.motor.strength) == (OVERLOAD, 0.0)  # type: ignore[attr-defined]
-    servo.motor.blocked = False
-    servo.write(TORQUE, b"\0")  # type: ignore[attr-defined]
-    servo.write(LIMIT, b"\xff\3")  # type: ignore[attr-defined]
-    assert (servo.said(), servo.motor.strength) == (0, 1.0)  # type: ignore[attr-defined]
-    servo.sense(celsius=71.0)
-    assert servo.read(LIMIT, 2) == bytes(2)  # type: ignore[attr-defined]
-    servo.sense(celsius=69.0)
-    assert servo.said() == 0  # type: ignore[attr-defined]
 
 
 # setting up
