@@ -163,7 +163,8 @@ def _add_stop_and_report(verbs: argparse._SubParsersAction) -> None:
 
 
 def _add_brand(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--brand", default="dynamixel", help="of the servos: dynamixel or feetech (default dynamixel)")
+    brands = "dynamixel, dynamixel1 (AX, RX, EX and MX on Protocol 1.0) or feetech (default dynamixel)"
+    verb.add_argument("--brand", default="dynamixel", help=f"of the servos: {brands}")
 
 
 def add_simulate(commands: argparse._SubParsersAction) -> None:

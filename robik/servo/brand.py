@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import tau
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,9 +81,9 @@ class ServoModel:
 
     Attributes:
         name: as chains name it.
-        counts_per_turn: of positions.
+        counts_per_turn: of positions; with a fraction where its turn is less than a whole one.
         centre: counts in the middle of its single turn.
-        farthest: of positions over many turns, either way [counts].
+        farthest: of positions over many turns, either way [counts]; less than a turn where it turns only once.
         velocity_unit: of velocities [rad/s].
         factory_velocity: its velocity limit from the factory [rad/s].
         highest_velocity: to which that can be set [rad/s].
@@ -97,7 +98,7 @@ class ServoModel:
     """
 
     name: str
-    counts_per_turn: int
+    counts_per_turn: float
     centre: int
     farthest: int
     velocity_unit: float
@@ -112,6 +113,17 @@ class ServoModel:
     acceleration_unit: float = 0.0
     highest_acceleration: float = 0.0
 
+    @property
+    def lowest(self) -> int:
+        """Its least position [counts]."""
+        return -self.farthest if self.farthest >= self.counts_per_turn else 0
+
+    @property
+    def turn(self) -> tuple[float, float]:
+        """Lowest and highest angle from its centre in its single turn [rad]."""
+        last = min(self.counts_per_turn - 1, self.farthest)
+        return -tau * self.centre / self.counts_per_turn, tau * (last - self.centre) / self.counts_per_turn
+
 
 @dataclass(frozen=True, kw_only=True)
 class Brand:
@@ -119,9 +131,11 @@ class Brand:
 
     Attributes:
         name: as chains name it, and of its package beside this module.
+        title: as users read it.
         models: by name.
         default_model: the name of the one that a servo has if nobody says.
         baud_rates: that its servos know [bit/s]; none where a program has their bus.
+        baud_codes: of these rates in the servos' tables; empty where they are counted from 0.
         streaming_baud: to which servos are brought for playing [bit/s].
         likely_bauds: at which servos are looked for, in this order [bit/s].
         goal_bytes: of a packet with all goals: fixed, and per servo.
@@ -138,6 +152,7 @@ class Brand:
     """
 
     name: str
+    title: str
     models: Mapping[str, ServoModel]
     default_model: str
     baud_rates: tuple[int, ...]
@@ -148,6 +163,7 @@ class Brand:
     look_bytes: int
     waking: float
     has_watchdog: bool = True
+    baud_codes: tuple[int, ...] = ()
     unguarded: str = "lost its watchdog or its speed limit: it restarted, or another program changed it"
     scheme: str = ""
     usual_port: str = ""
@@ -158,3 +174,26 @@ class Brand:
     def playable(self) -> tuple[str, ...]:
         """Names of the models that goals can be sent to."""
         return tuple(name for name, model in self.models.items() if model.is_playable)
+
+    def baud_code(self, baud_rate: int) -> int:
+        """Return the code of a baud rate in the servos' tables.
+
+        Args:
+            baud_rate: One that they know [bit/s].
+
+        Returns:
+            The code.
+        """
+        place = self.baud_rates.index(baud_rate)
+        return self.baud_codes[place] if self.baud_codes else place
+
+    def baud_rate(self, code: int) -> int:
+        """Return the baud rate that a code in the servos' tables means.
+
+        Args:
+            code: One that they know.
+
+        Returns:
+            Rate [bit/s].
+        """
+        return self.baud_rates[self.baud_codes.index(code) if self.baud_codes else code]

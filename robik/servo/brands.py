@@ -5,10 +5,11 @@ from __future__ import annotations
 from ..errors import ServoError
 from .brand import Brand, ServoModel
 from .dynamixel.brand import DYNAMIXEL
+from .dynamixel1.brand import DYNAMIXEL1
 from .feetech.brand import FEETECH
 from .reachy.brand import REACHY
 
-BRANDS: dict[str, Brand] = {brand.name: brand for brand in (DYNAMIXEL, FEETECH, REACHY)}
+BRANDS: dict[str, Brand] = {brand.name: brand for brand in (DYNAMIXEL, DYNAMIXEL1, FEETECH, REACHY)}
 DEFAULT = DYNAMIXEL
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import tau
 
 import numpy as np
 
@@ -283,8 +282,7 @@ def default_chain(
         ServoError: An unknown model, or limits that leave an actuator nothing.
     """
     datasheet = model_of(brand, model)
-    centre, counts = datasheet.centre, datasheet.counts_per_turn
-    turn = (-tau * centre / counts, tau * (counts - centre - 1) / counts)
+    turn = datasheet.turn
     top = min(datasheet.factory_velocity, datasheet.max_speed)
     servos = []
     for k, actuator in enumerate(actuators):
@@ -292,7 +290,13 @@ def default_chain(
         speed = (velocity_limits or {}).get(actuator, top)
         limits = (max(low, turn[0]), min(high, turn[1]))
         servo = Servo(
-            actuator, k + 1, model, zero=centre, position_limits=limits, velocity_limit=min(speed, top), brand=brand
+            actuator,
+            k + 1,
+            model,
+            zero=datasheet.centre,
+            position_limits=limits,
+            velocity_limit=min(speed, top),
+            brand=brand,
         )
         servos.append(servo)
     return ServoChain(tuple(servos), baud_rate, robot)

@@ -131,4 +131,4 @@ def _servo(k: int, entry: object, brand: Brand) -> Servo:
         raise ServoError(f"servo of {entry['actuator']!r}: {error}") from None
     usual: dict[str, Any] = {"brand": made.name, "model": made.default_model}
     model = made.models.get(str(entry.get("model", made.default_model)))
-    return Servo(**(usual | ({} if model is None else {"zero": model.centre}) | entry))
+    return Servo(**(usual | ({} if model is None else {"zero": model.centre, "position_limits": model.turn}) | entry))

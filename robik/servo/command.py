@@ -150,7 +150,7 @@ class _Play(AtTerminal):
         """Wait until the servos' position P gains are known."""
         self._player.ask_tunings()
         ends = time.perf_counter() + TIMEOUT
-        while not self._player.status.p_gains:
+        while not self._player.status.tunings:
             self._wait(PlayState.READY, PlayState.HOLDING)
             if time.perf_counter() > ends:
                 raise ServoError("the servos' position P gains cannot be read")

@@ -178,9 +178,10 @@ class Looks:
         return seconds
 
     @property
-    def is_aside(self) -> bool:
-        """Return whether the board has been asked and has not answered yet."""
-        return self._aside is not None
+    def holds_up(self) -> bool:
+        """Return whether an answer is awaited after which others are to be asked: the board's, or that of a group."""
+        is_asked = self._look is not None and self._look.is_asked
+        return self._aside is not None or (is_asked and len(self._sight.groups) > 1)
 
     def _ask_aside(self, beside: Beside, slack: float) -> float:
         """Ask the board, where that fits, and return how long the wire is needed [s]."""

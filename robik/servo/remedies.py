@@ -59,7 +59,7 @@ def halt(chain: ServoChain, seconds: float) -> str:
     by_watchdog = f"stop by their watchdog within {seconds:g} s"
     to_goal = "go to their last goal, a step away,"
     if len({brand.has_watchdog for brand in chain.brands}) > 1:
-        names = " and ".join(brand.name.capitalize() for brand in chain.brands if not brand.has_watchdog)
+        names = " and ".join(brand.title for brand in chain.brands if not brand.has_watchdog)
         return f"the servos {by_watchdog}, those of {names} {to_goal} and hold"
     return f"the servos {by_watchdog} and hold" if chain.brand.has_watchdog else f"the servos {to_goal} and hold"
 

@@ -18,6 +18,7 @@ FULL_TURN = tau * (1 + 1e-6)  # [rad] between the limits of a servo that is not 
 FASTER = 1.5  # times a model's speed without load: one at a higher voltage turns faster than its data sheet says
 HIGH = 4.0  # times the factory's P gain, from which a servo is likely to shake
 STOP_TIME = 0.4  # [s] within which a profile must bring its servo to a stand, as a soft stop does
+OVER = 1 + 1e-6  # [counts] by which a whole turn that is turned round ends beyond the last one
 FARTHEST = 2 * tau  # [rad or m] of a limit behind a gear, from which it must be asked for: degrees are beyond it
 
 
@@ -100,10 +101,13 @@ class Servo:
         low, high = self.position_limits
         if too_fast := self._too_fast():
             return too_fast
-        edges = [abs(self.zero + self.counts_per_unit * edge) for edge in (low, high)]
-        if max(edges) > self.datasheet.farthest:
-            turns = self.datasheet.farthest / self.datasheet.counts_per_turn
-            return f"its position_limits [{low:g}, {high:g}] are farther than an {self.model} counts, {turns:.0f} turns"
+        edges = sorted(self.zero + self.counts_per_unit * edge for edge in (low, high))
+        first, last = self.datasheet.lowest, self.datasheet.farthest
+        if edges[0] < first - OVER or edges[1] > last + OVER:
+            where = f"its position_limits [{low:g}, {high:g}] are"
+            if first == 0:
+                return f"{where} counts {edges[0]:.0f} to {edges[1]:.0f}, and an {self.model} counts from 0 to {last}"
+            return f"{where} farther than an {self.model} counts, {last / self.datasheet.counts_per_turn:.0f} turns"
         is_far = high - low > FULL_TURN if self.gear_ratio == 1.0 else max(-low, high) > FARTHEST
         if is_far and not self.multi_turn:
             hint = (
@@ -167,11 +171,32 @@ class Servo:
         """
         if self.brand == brand.name:
             return self
-        there = brand.models[brand.default_model]
+        return replace(self.as_model(brand, brand.default_model), current_limit=None)
+
+    def as_model(self, brand: Brand, model: str) -> Servo:
+        """Return the same servo as another model: its zero and limits in the counts that this one has, without gains.
+
+        Args:
+            brand: That of the model.
+            model: Its name.
+
+        Returns:
+            The servo.
+
+        Raises:
+            ServoError: The model cannot do what the servo's limits say.
+        """
+        there = model_of(brand.name, model)
         finer = there.counts_per_turn / self.datasheet.counts_per_turn
         zero = there.centre + round((self.zero - self.datasheet.centre) * finer)
-        own: dict[str, Any] = dict.fromkeys(("current_limit", "p_gain", "i_gain", "d_gain", "profile_acceleration"))
-        return replace(self, brand=brand.name, model=there.name, zero=zero, **own)
+        limits = self.position_limits
+        if there.lowest == 0:
+            edges = sorted((count - zero) / (self.counts_per_unit * finer) for count in (0, there.farthest))
+            limits = max(limits[0], edges[0]), min(limits[1], edges[1])
+        changes: dict[str, Any] = {}
+        if (brand.name, model) != (self.brand, self.model):  # gains are in a model's own unit
+            changes = dict.fromkeys(("p_gain", "i_gain", "d_gain", "profile_acceleration"))
+        return replace(self, brand=brand.name, model=model, zero=zero, position_limits=limits, **changes)
 
     @property
     def datasheet(self) -> ServoModel:

@@ -5,15 +5,16 @@ What goes over the wire is the workshop of their brand's driver.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
+from math import tau
 from typing import Any
 
 import numpy as np
 
 from ..errors import ServoError
-from .brands import DEFAULT, brand_at, brand_of
+from .brands import BRANDS, DEFAULT, brand_at, brand_of
 from .chain import ServoChain
 from .driver import driver_of
 from .line import ServoSilent
@@ -23,7 +24,8 @@ from .status import PlaySettings
 from .telemetry import Seen
 from .workshop import Workshop
 
-MOVED = 60  # [counts], 5°: what counts as moved by hand
+MOVED = 0.09  # [rad], 5°: what counts as moved by hand
+USUAL = 2  # baud rates from the factory, at which servos of other brands are asked for
 LIMITS = ("position_limits", "velocity_limit", "acceleration_limit")  # of an actuator, whoever turns it
 
 
@@ -43,6 +45,32 @@ def open_workshop(port: str, baud_rate: int | None = None, brand: str = DEFAULT.
     """
     made = brand_at(port) or brand_of(brand)
     return driver_of(made.name).open_workshop(port, baud_rate or made.streaming_baud)
+
+
+def other_brand(port: str, brand: str, said: Callable[[str], None] = lambda _: None) -> tuple[str, str]:
+    """Ask on a port on which no known servo of one brand answers as which other brand servos answer.
+
+    Args:
+        port: A device path, or a URL that pyserial opens.
+        brand: The name of the brand as which none answers.
+        said: Called with what is being done.
+
+    Returns:
+        The name of the brand, and what was found, in words; both empty where nobody answers at the usual baud rates.
+
+    Raises:
+        ServoError: The port cannot be opened, or is gone.
+    """
+    others = [made for made in BRANDS.values() if made.name != brand and made.baud_rates and brand_at(port) is None]
+    for made in others:
+        said(f"asking for servos of {made.title}")
+        with closing(open_workshop(port, brand=made.name)) as workshop:
+            known = [one for one in workshop.scan(made.likely_bauds[:USUAL]) if one.model]
+        if known:
+            models = ", ".join(dict.fromkeys(str(one.model) for one in known))
+            words = f"no known servo answers as {brand_of(brand).title}, but {len(known)} as {made.title} ({models})"
+            return made.name, words
+    return "", ""
 
 
 def rate_warning(chain: ServoChain, settings: PlaySettings) -> str:
@@ -75,10 +103,13 @@ class Dragging:
         self._workshop, self._seen = workshop, list(seen)
         if powered := [one.id for one in self._seen if workshop.has_torque(one)]:
             raise ServoError(f"servo {powered[0]} has its torque on and cannot be moved by hand; turn it off first")
+        models = [workshop.brand.models.get(str(one.model)) for one in self._seen]
+        self._turns = np.array([np.inf if model is None else model.counts_per_turn for model in models])
         self._before = self._positions()
 
     def _positions(self) -> np.ndarray:
-        return np.array([self._workshop.position(one) for one in self._seen])
+        """Return where each is (n,) [rad]."""
+        return np.array([self._workshop.position(one) for one in self._seen]) * tau / self._turns
 
     def moved(self) -> Seen | None:
         """Return the one that has moved the most since the last one was found, once that is plain; None before.
@@ -176,10 +207,13 @@ def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
     """
     servo = _servo(chain, id)
     limits = {name: value for name, value in entries.items() if name in LIMITS}
-    make = {name: entries[name] for name in ("brand", "model") if entries.get("brand", servo.brand) != servo.brand}
+    brand, model = brand_of(entries.pop("brand", servo.brand)), entries.pop("model", servo.model)
+    place, is_other = chain.servos.index(servo), brand.name != servo.brand
     servos = [replace(one, **limits) if one.actuator == servo.actuator else one for one in chain.servos]
-    servos = [replace(one, **make) if one.port == servo.port else one for one in servos]
-    servos[chain.servos.index(servo)] = replace(servo, **entries)
+    servos[place] = replace(servo, **entries)
+    if is_other or model != servo.model:
+        changed = [k for k, one in enumerate(chain.servos) if k == place or (is_other and one.port == servo.port)]
+        servos = [one.as_model(brand, model) if k in changed else one for k, one in enumerate(servos)]
     return replace(chain, servos=tuple(servos))
 
 
@@ -246,8 +280,8 @@ def assigned(chain: ServoChain, actuator: str, seen: Seen) -> ServoChain:
     others = [servo for servo in chain.servos if servo.actuator != actuator and servo.id != seen.id]
     if seen.model is None:
         raise ServoError(f"servo {seen.id} is of an unknown model, number {seen.number}, and cannot be played")
-    mine = mine or Servo(actuator, seen.id, seen.model, brand=chain.brand.name)
-    made = replace(mine, id=seen.id, model=seen.model)
+    fresh = Servo(actuator, seen.id, brand=DEFAULT.name).as_model(chain.brand, seen.model)
+    made = replace(fresh if mine is None else mine.as_model(brand_of(mine.brand), seen.model), id=seen.id)
     order = {servo.actuator: k for k, servo in enumerate(chain.servos)}
     servos = sorted([*others, made], key=lambda servo: order.get(servo.actuator, len(order)))
     return replace(chain, servos=tuple(servos))

@@ -54,7 +54,13 @@ def scan(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> 
         found = workshop.scan(rates, lambda text: print(text, flush=True))
     for one in found:
         print(f"id {one.id:3}  {one.words}")
-    print(f"{len(found)} servos found" if found else "no servo answers; check the power, the cable and the port")
+    other, words = "", ""
+    if not any(one.model for one in found):
+        other, words = setup.other_brand(port, brand, lambda text: print(text, flush=True))
+    if other:
+        print(f"{words}; add --brand {other}")
+    else:
+        print(f"{len(found)} servos found" if found else "no servo answers; check the power, the cable and the port")
 
 
 def change(port: str, id: int, new_id: int | None, new_baud_rate: int | None, brand: str = DEFAULT.name) -> None:

@@ -141,7 +141,8 @@ class Stream:
             Looks(line, settings.silence, self._note, self._miss, beside if beside and beside.is_on(line) else None)
             for line in bus.lines
         ]
-        self._turns = 2 if beside else 1  # between goals: the sensor's, and the servos'
+        # between goals: the sensor's, and that of each group of servos
+        self._turns = max(len(line.groups) for line in bus.lines) + (1 if beside else 0)
         self._place = {servo.id: k for k, servo in enumerate(chain.servos)}
         size = chain.packet_bytes(self._per_unit is not None)
         self._goal_seconds = size * BITS_PER_BYTE / chain.baud_rate
@@ -260,7 +261,7 @@ class Stream:
             self._bus.emergency.pause(seconds)  # the wire is theirs; an adapter may give the answers later
             for looks in self._looks:
                 looks.collect()
-            while any(looks.is_aside for looks in self._looks) and self.schedule.slack > LEFT:
+            while any(looks.holds_up for looks in self._looks) and self.schedule.slack > LEFT:
                 self._bus.emergency.pause(NAP)
                 for looks in self._looks:
                     looks.collect()

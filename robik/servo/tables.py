@@ -20,7 +20,7 @@ from typing import Any
 NUMBERS = "dynamixel.model"  # the vendor's list of model numbers and files
 KEYS = {
     *("about", "like", "name", "number", "rpm", "current_unit", "counts_per_turn", "without", "entries", "indirect"),
-    *("newer", "sources", "motor"),
+    *("newer", "sources", "motor", "velocity_unit"),
 }
 OF_AN_ENTRY = {"address", "size", "access", "initial", "low", "high", "sign_bit"}
 OF_A_MOTOR = {"stall_torque", "voltage", "stall_current", "source", "checked"}
@@ -44,6 +44,7 @@ class Table:
         rpm: without load at the recommended supply [rev/min]; 0 where it is not known.
         current_unit: of currents [A]; None where the model reports a load instead.
         counts_per_turn: of positions; 0 for the usual ones.
+        velocity_unit: of velocities [rev/min]; 0 for the usual one.
         entries: of the control table, by name.
         indirect: banks of indirect entries.
         newer: the firmware from which there are other banks, and these.
@@ -55,7 +56,8 @@ class Table:
     number: int = 0
     rpm: float = 0.0
     current_unit: float | None = None
-    counts_per_turn: int = 0
+    counts_per_turn: float = 0
+    velocity_unit: float = 0.0
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
     indirect: list[dict[str, int]] = field(default_factory=list)
     newer: dict[str, Any] = field(default_factory=dict)
@@ -151,7 +153,7 @@ def read_table(path: Path, folders: tuple[Path, ...], depth: int = 0) -> Table:
     is_named = isinstance(table.name, str) and _is_count(table.number) and table.number > 0
     if table.name and not is_named:
         raise TableError(path, 'a model needs a "name" and a "number" from 1 to 65535')
-    for key in ("rpm", "current_unit", "counts_per_turn", "indirect", "newer", "motor"):
+    for key in ("rpm", "current_unit", "counts_per_turn", "velocity_unit", "indirect", "newer", "motor"):
         if key in data:
             setattr(table, key, _checked(path, key, data[key]))
     for name in data.get("without", []):
@@ -196,7 +198,7 @@ def _checked(path: Path, key: str, value: Any) -> Any:
         return _motor(path, value)
     banks = value if key == "indirect" else value.get("indirect") if key == "newer" and isinstance(value, dict) else []
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9
-    numbers = ("rpm", "current_unit", "counts_per_turn", "stall_torque", "voltage", "stall_current")
+    numbers = ("rpm", "current_unit", "counts_per_turn", "velocity_unit", "stall_torque", "voltage", "stall_current")
     if key in numbers and not is_number:
         raise TableError(path, f"its {key} must be a positive number, not {value!r}")
     if key == "newer" and (not isinstance(value, dict) or type(value.get("firmware")) is not int):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
+from .brand import Brand
 from .servo import Servo
 from .telemetry import Change, Seen
 
@@ -18,9 +19,11 @@ class Workshop(Protocol):
 
     Attributes:
         name: Of the port.
+        brand: Whose servos they are.
     """
 
     name: str
+    brand: ClassVar[Brand]
 
     def close(self) -> None:
         """Close the port."""

@@ -12,7 +12,7 @@ from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import PropertyGroup, Scene
 
 from ...robik.errors import RobikError
-from ...robik.servo.brands import BRANDS
+from ...robik.servo.brands import BRANDS, brand_of
 from ...robik.servo.servo import Servo
 from ...translations import OWN
 from ..robot.chain import servo_chain
@@ -26,7 +26,7 @@ NOBODY = Servo("nobody", 0)
 TURNS, SLIDES = degrees(1.0), 1e3  # what is shown, degrees or millimetres, per rad or m
 _known: tuple[tuple[object, ...], float, tuple[Servo, float]] = ((), 0.0, (NOBODY, TURNS))
 _refused = ""
-_models = [(brand.name, model) for brand in BRANDS.values() for model in brand.playable]
+_models = [(brand, model) for brand in BRANDS.values() for model in brand.playable]
 
 
 def refused() -> str:
@@ -116,9 +116,9 @@ class RobikServo(PropertyGroup):
     id: IntProperty(name="Id", description="On the bus, as the servo knows itself, 0 to 252", **_entry("id"))
     model: EnumProperty(
         name="Model",
-        items=[(model, model, brand.capitalize()) for brand, model in _models],
-        get=lambda group: _models.index((_servo(group.id_data).brand, _servo(group.id_data).model)),
-        set=lambda group, k: _edit(group.id_data, brand=_models[k][0], model=_models[k][1]),
+        items=[(model, model, brand.title) for brand, model in _models],
+        get=lambda group: _models.index((brand_of(_servo(group.id_data).brand), _servo(group.id_data).model)),
+        set=lambda group, k: _edit(group.id_data, brand=_models[k][0].name, model=_models[k][1]),
     )
     port: StringProperty(
         name="Port",

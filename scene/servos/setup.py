@@ -85,7 +85,16 @@ def scan(port: str, brand: str = DEFAULT.name) -> Task:
     def work(task: Task, workshop: Workshop) -> None:
         found = workshop.scan((rate for rate in made.likely_bauds if not task.is_cancelled), task.say)
         _seen[:], _advice[:] = found, workshop.advice(found, made.streaming_baud)
-        task.say(f"{len(found)} servos found" if found else "no servo answers; check the power, the cable and the port")
+        other, words = "", ""
+        if not any(one.model for one in found) and not task.is_cancelled:
+            workshop.close()
+            other, words = setup.other_brand(port.strip(), made.name, task.say)
+        if other:
+            task.say(f"{words}; choose such a model for a servo of the chain, and scan again")
+        else:
+            task.say(
+                f"{len(found)} servos found" if found else "no servo answers; check the power, the cable and the port"
+            )
 
     return _start(port, work)
 

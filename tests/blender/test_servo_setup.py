@@ -222,6 +222,22 @@ def test_what_cannot_be_set_up_says_so() -> None:
         bpy.ops.robik.set_servo(servo=99, new_id=1)
 
 
+def test_servos_of_the_other_protocol_are_found_and_chosen() -> None:
+    root = scenes.squats(frames=10)
+    servo_setup, scene = installed.module("scene.servos.setup"), bpy.context.scene
+    of_motors = installed.module("scene.robot.chain").one_per_motor
+    with SimulatorProcess.of(of_motors(scenes.read(root), "AX-12A", "dynamixel1")) as process:
+        scene.robik.port = process.port
+        assert bpy.ops.robik.scan_servos() == {"FINISHED"}
+        words = "no known servo answers as Dynamixel, but 12 as Dynamixel Protocol 1 (AX-12A)"
+        assert servo_setup.task().said == f"{words}; choose such a model for a servo of the chain, and scan again"
+        assert servo_setup.seen() == []
+        servo_setup.edit(scene, root, 1, brand="dynamixel1", model="AX-12A")
+        assert bpy.ops.robik.scan_servos() == {"FINISHED"}
+        assert [(one.id, one.model) for one in servo_setup.seen()] == [(id, "AX-12A") for id in range(1, 13)]
+        assert servo_setup.advice() == []
+
+
 def test_bakes_keep_to_the_speeds_of_the_servos() -> None:
     root, _ = scenes.punches(24)
     bpy.context.scene.render.fps = 60

@@ -31,11 +31,15 @@ from tests.servo.machine import STANDS, Machine, Robot, Watcher, robot_on
 SETTINGS = PlaySettings(stop_time=0.6, watchdog=0.4, heartbeat=1.0)
 # for a machine that stalls now and then, which is another fault
 PATIENT = replace(SETTINGS, watchdog=1.5, heartbeat=3.0, silence=1.2)
-COUNTS_PER_RAD = 4096 / (2 * np.pi)
-UNIT = 0.229 / 60 * 4096  # [counts/s], to which servos round their limit
+UNITS = {  # [counts/s], to which servos round their limit
+    ("XH430-W350", "dynamixel"): 0.229 / 60 * 4096,
+    ("STS3215", "feetech"): 1.0,
+    ("AX-12A", "dynamixel1"): 0.111 * 6 * 1024 / 300,
+}
 LIMITS = {  # [counts/s], by brand
-    "dynamixel": float(robot_on([""]).chain.speed_limits[0]) * COUNTS_PER_RAD + UNIT,
-    "feetech": float(robot_on([""], "STS3215", "feetech").chain.speed_limits[0]) * COUNTS_PER_RAD + 1.0,
+    brand: float(abs(chain.scale[0]) * chain.speed_limits[0]) + unit
+    for (model, brand), unit in UNITS.items()
+    for chain in [robot_on([""], model, brand).chain]
 }
 WATCHDOG_UNIT = 0.02  # [s]
 BEAT = 0.02  # [s] between heartbeats, wishes and looks at the servos

@@ -77,6 +77,38 @@ What a servo does here is what the maker's memory table and sheets say, and what
 that a restart leaves torque off in all firmware, that other models behave as the STS3215 does, or how long the EEPROM
 takes to keep a setting: leave the power on for two seconds after `prepare`, `set` and `zero`.
 """
+DYNAMIXEL1 = f"""# Dynamixel servos of Protocol 1
+
+The same faults with {COUNT[1]} AX-12A of an independent chain (`tests/servo/dynamixel1/independent`), written from
+ROBOTIS's e-Manual. Written by `python -m tests.servo.dynamixel1.faults`.
+
+**They are guarded less than Dynamixel servos of Protocol 2.** Like Feetech servos they have no bus watchdog: when
+nobody speaks to them any more, they go on to their last goal and hold there, with torque on. What guards them instead
+is the same as for [Feetech servos](#feetech-servos): goals near to where each servo was last seen, a speed with every
+goal (a moving speed of 0 would be no limit at all), a soft stop by the process that plays, and a torque limit 0.1 %
+below the servo's own, which a restart takes away.
+
+Where they stay weaker:
+
+- **A servo is looked at by itself.** There is no read of several servos, so that each is looked at less often the more
+  there are and the longer an adapter holds answers back: with 16 ms, twelve servos only four times a second each. A
+  servo that falls silent is missed that much later, and goals may be farther ahead of where it was last seen. Set the
+  adapter's latency to 1 ms, and the return delay to 0 (`prepare` does).
+- **Errors are in answers only.** There is no register of hardware errors, so that a servo which says nothing has none.
+  The load is what the controller puts out, not what a sensor measures.
+- **A shutdown leaves torque on, with a torque limit of 0.** Whoever writes another limit lets the servo run to its old
+  goal. RobIK plays none before *Reboot*, which gives the limit back once torque is read back as off; other programs may
+  not.
+- **A goal may turn torque on.** The e-Manual does not say so, users do. The simulated servos do it and the independent
+  ones do not, and both are played in tests. Stop with RobIK's own stop, not with another program.
+- **The check of a packet is one byte.** One garbled packet in 256 passes. Settings and positions that matter are read
+  twice; a garbled goal that passes is replaced by the next one, a period later.
+- **A computer that dies with torque on leaves it on.** Where that must not be, power has to be switched off.
+- An AX-12A knows 300° in steps of 0.29°, and has no gains but its compliance: under a load it stands a degree or more
+  from its goal. Within 9° that is no fault.
+
+Nothing of this has met a real servo yet.
+"""
 REACHY = """# Reachy Mini's daemon
 
 Motors that are spoken to through the robot's daemon (`reachy:HOST:PORT`). Each line is a test with a daemon that is a
@@ -113,7 +145,13 @@ Instead:
 - The connection is neither encrypted nor is anybody asked who he is. The address is this computer unless you type
   another one.
 """
-PARTS: dict[int | str, str] = {1: HEAD, 4: SEVERAL, "feetech": FEETECH, "reachy": REACHY}  # the last one has no cells
+PARTS: dict[int | str, str] = {
+    1: HEAD,
+    4: SEVERAL,
+    "feetech": FEETECH,
+    "dynamixel1": DYNAMIXEL1,
+    "reachy": REACHY,
+}  # the last one has no cells
 FOOT_HEAD = "# Limits of this page"
 FOOT = f"""{FOOT_HEAD}
 

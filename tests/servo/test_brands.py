@@ -26,6 +26,7 @@ from robik.servo.chain_file import load_chain, save_chain
 from robik.servo.driver import Driver
 from robik.servo.dynamixel.brand import DYNAMIXEL
 from robik.servo.dynamixel.models import MODELS
+from robik.servo.dynamixel1.models import MODELS as DYNAMIXEL1_MODELS
 from robik.servo.feetech.models import MODELS as FEETECH_MODELS
 from robik.servo.line import PortGone
 from robik.servo.servo import Servo
@@ -42,8 +43,18 @@ PACKAGES = [SERVO / name for name in BRANDS]
 PLACES = ("robik", "scene", "operators", "panels", "demo", "examples")
 REGISTRY = "robik/servo/brands.py"
 # Names of entries that are words of our own, too: a field, an argument or a property, but never a register.
-OUR_WORDS = {"id", "baud_rate", "velocity_limit", "current_limit", "acceleration_limit", "moving", "led"}
-OUR_WORDS |= {"profile_acceleration"}
+OUR_WORDS = {
+    "id",
+    "baud_rate",
+    "velocity_limit",
+    "current_limit",
+    "acceleration_limit",
+    "moving",
+    "led",
+    "p_gain",
+    "punch",
+    "profile_acceleration",
+}
 
 
 def sources() -> dict[str, Path]:
@@ -93,12 +104,12 @@ def test_an_sdk_is_imported_with_its_driver_and_not_before() -> None:
 import sys
 import robik.servo.player, robik.servo.setup_command
 from robik.servo.driver import driver_of
-for brand in ("", "feetech", "dynamixel"):
+for brand in ("", "feetech", "dynamixel1", "dynamixel"):
     brand and driver_of(brand)
     print(sorted({"dynamixel_sdk", "scservo_sdk", "serial"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=CHECKOUT)
-    assert done.stdout.splitlines() == ["[]", "['serial']", "['dynamixel_sdk', 'serial']"]
+    assert done.stdout.splitlines() == ["[]", *["['serial']"] * 2, "['dynamixel_sdk', 'serial']"]
 
 
 def test_what_takes_long_to_import_is_not_waited_for_before_servos_play() -> None:
@@ -114,7 +125,9 @@ print(sorted({"numba", "scipy"} & set(sys.modules)))
 def test_nobody_but_the_brand_names_its_registers() -> None:
     played = [MODELS[name] for name in DYNAMIXEL.playable]
     registers = {re.sub(r"_\d+$", "", item.name) for model in played for item in model.items}
-    registers |= {name for model in FEETECH_MODELS.values() for name in model.table}
+    registers |= {
+        name for models in (FEETECH_MODELS, DYNAMIXEL1_MODELS) for one in models.values() for name in one.table
+    }
     registers -= OUR_WORDS
     assert {"torque_enable", "bus_watchdog", "goal_position", "indirect_address"} <= registers
     assert len(sources()) > 250
@@ -257,8 +270,8 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Brand:
         highest_velocity=6.0, max_speed=5.0,
     )  # fmt: skip
     made = Brand(
-        name="toy", models={"T1": model}, default_model="T1", baud_rates=(500_000, 1_000_000), streaming_baud=500_000,
-        likely_bauds=(500_000,), goal_bytes=(8, 7), speed_bytes=2, look_bytes=20, waking=0.1,
+        name="toy", title="Toy", models={"T1": model}, default_model="T1", baud_rates=(500_000, 1_000_000),
+        streaming_baud=500_000, likely_bauds=(500_000,), goal_bytes=(8, 7), speed_bytes=2, look_bytes=20, waking=0.1,
     )  # fmt: skip
     driver = ModuleType("robik.servo.toy.driver")
     driver.DRIVER = Driver(  # type: ignore[attr-defined]

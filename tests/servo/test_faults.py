@@ -1,10 +1,12 @@
 """A part of the fault matrix that docs/safety.md shows, run again every time: each fault of Dynamixel servos at two
-stages, of Feetech servos at one, each stage with several."""
+stages, of Feetech servos and those of Protocol 1.0 at one, each stage with several."""
 
 import os
 
 import pytest
 
+from tests.servo.dynamixel1.faults import FAULTS as OF_DYNAMIXEL1
+from tests.servo.dynamixel1.faults import Dynamixel1Machine
 from tests.servo.faults import FAULTS, PATIENT, SEVERAL, STAGES, run_all
 from tests.servo.feetech.faults import FAULTS as OF_FEETECH
 from tests.servo.feetech.faults import FeetechMachine
@@ -19,12 +21,18 @@ SOME = [
 ]
 ON_ONE_OF_FOUR = [(fault, STAGES[(k + 1) % 4 + 1], 4) for k, fault in enumerate(SEVERAL)]
 SOME_OF_FEETECH = [(fault, STAGES[k % 5], 1) for k, fault in enumerate(OF_FEETECH)]
+SOME_OF_DYNAMIXEL1 = [(fault, STAGES[(k + 2) % 5], 1) for k, fault in enumerate(OF_DYNAMIXEL1)]
 
 
 @pytest.mark.parametrize(
     ("cells", "kind", "faults"),
-    [(SOME, Machine, FAULTS), (ON_ONE_OF_FOUR, Machine, FAULTS), (SOME_OF_FEETECH, FeetechMachine, OF_FEETECH)],
-    ids=["one port", "four ports", "feetech"],
+    [
+        (SOME, Machine, FAULTS),
+        (ON_ONE_OF_FOUR, Machine, FAULTS),
+        (SOME_OF_FEETECH, FeetechMachine, OF_FEETECH),
+        (SOME_OF_DYNAMIXEL1, Dynamixel1Machine, OF_DYNAMIXEL1),
+    ],
+    ids=["one port", "four ports", "feetech", "dynamixel1"],
 )
 def test_no_fault_leaves_anything_moving_or_hanging(cells, kind, faults):
     for cell in run_all(cells, PATIENT, kind=kind, faults=faults):

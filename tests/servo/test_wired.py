@@ -26,12 +26,16 @@ from .virtual import Port
 
 NAMES = ("a", "b", "c", "d")
 RATES = (500_000, 1_000_000, 2_000_000)
-OTHER = {"dynamixel": 2_000_000, "feetech": 500_000}  # a baud rate that the servos do not have
-TYPED_RATES = {"dynamixel": DYNAMIXEL_RATES, "feetech": FEETECH_RATES}
-PINGED = {"dynamixel": 1000, "feetech": 0}  # the number that an answer to a ping says; Feetech's say none
-TORQUE = {"dynamixel": 64, "feetech": 40}  # its address, from the vendors' pages
+OTHER = {"dynamixel": 2_000_000, "dynamixel1": 500_000, "feetech": 500_000}  # a baud rate that the servos do not have
+AX_RATES = (1_000_000, 500_000, 400_000, 250_000, 200_000, 115_200, 57_600, 19_200, 9_600)
+TYPED_RATES = {"dynamixel": DYNAMIXEL_RATES, "dynamixel1": AX_RATES, "feetech": FEETECH_RATES}
+PINGED = {"dynamixel": 1000, "dynamixel1": 12, "feetech": 777}  # the numbers of these models
+MIDDLE = {"dynamixel": 2048, "dynamixel1": 512, "feetech": 2048}
+ONE_BY_ONE = ("dynamixel1",)  # whose servos cannot be asked in company
+TORQUE = {"dynamixel": 64, "dynamixel1": 24, "feetech": 40}  # its address, from the vendors' pages
 OFF = {  # torque-off of servos 1 to 4, worked out by hand but for the check
     "dynamixel": bytes([*b"\xff\xff\xfd\x00\xfe", 15, 0, 0x83, 64, 0, 1, 0, 1, 0, 2, 0, 3, 0, 4, 0]),
+    "dynamixel1": bytes([*b"\xff\xff\xfe", 12, 0x83, 24, 1, 1, 0, 2, 0, 3, 0, 4, 0]),
     "feetech": bytes([*b"\xff\xff\xfe", 12, 0x83, 40, 1, 1, 0, 2, 0, 3, 0, 4, 0]),
 }
 
@@ -145,27 +149,32 @@ def test_who_does_not_answer_is_named_and_asked_again_unless_goals_wait(line: Wi
         line.inquire(line.servos[2])
 
 
-def test_a_look_while_goals_go_out_finds_what_a_look_that_waits_does(line: WiredLine, port: Port) -> None:
+def test_a_look_while_goals_go_out_finds_what_a_look_that_waits_does(line: WiredLine, port: Port, brand: str) -> None:
     playing(line)
-    for servo, place in zip(port.simulated.servos, (2000, 2100, 2200, 2300), strict=True):
+    places = [MIDDLE[brand] + away for away in (-48, 52, 152, 252)]
+    for servo, place in zip(port.simulated.servos, places, strict=True):
         servo.motor.position = servo.motor.goal = float(place)
-    look = line.begin_look(line.groups[0])
-    assert 1e-4 < look.seconds < 5e-3
-    look.ask()
-    line.send_goals(np.array([2000, 2100, 2200, 2300]), None, range(4))
-    while not look.is_over:
-        port.time.sleep(1e-3)
-        look.collect()
+    seen = {}
+    for group in line.groups:
+        look = line.begin_look(group)
+        assert 1e-4 < look.seconds < 5e-3
+        look.ask()
+        line.send_goals(np.array(places), None, range(4))
+        while not look.is_over:
+            port.time.sleep(1e-3)
+            look.collect()
+        seen |= look.seen
     found = line.look()
     assert found is not None
-    assert [look.seen[id].position for id in (1, 2, 3, 4)] == [2000, 2100, 2200, 2300]
-    assert [one.position for one in found] == [2000, 2100, 2200, 2300]
+    assert [seen[id].position for id in (1, 2, 3, 4)] == places
+    assert [one.position for one in found] == places
     assert {(one.torque, one.errors, one.complaint) for one in found} == {(True, 0, "")}
 
 
-def test_a_line_forgets_who_was_left_out(line: WiredLine) -> None:
+def test_a_line_forgets_who_was_left_out(line: WiredLine, brand: str) -> None:
     playing(line).leave_out(line.servos[:1])
-    assert ([servo.id for servo in line.servos], line.groups) == ([2, 3, 4], ((2, 3, 4),))
+    groups = ((2,), (3,), (4,)) if brand in ONE_BY_ONE else ((2, 3, 4),)
+    assert ([servo.id for servo in line.servos], line.groups) == ([2, 3, 4], groups)
     assert 0.0 < line.latency < 1e-3
     line.forget()
     assert [servo.id for servo in line.servos] == [1, 2, 3, 4]
@@ -195,7 +204,7 @@ def test_ids_and_baud_rates(brand: str, workshop: Workshop, port: Port) -> None:
     assert [workshop.wire.ping(id) for id in (30, 4)] == [PINGED[brand], None]
     assert [seen.id for seen in workshop.scan((1_000_000,))] == [1, 2, 3, 30]
     fast = workshop.set_baud_rate(moved, OTHER[brand])
-    assert workshop.position(fast) == 2048  # the port went along
+    assert workshop.position(fast) == MIDDLE[brand]  # the port went along
     assert [(seen.id, seen.baud_rate) for seen in workshop.scan(sorted((1_000_000, OTHER[brand])))] == sorted(
         [(1, 1_000_000), (2, 1_000_000), (3, 1_000_000), (30, OTHER[brand])], key=lambda pair: (pair[1], pair[0])
     )

@@ -21,17 +21,16 @@ from robik.servo.chain import BITS_PER_BYTE, ServoChain
 from robik.servo.driver import driver_of
 from robik.servo.dynamixel import port, question
 from robik.servo.dynamixel.simulator.chain import SimulatedChain
-from robik.servo.feetech import line as feetech_line
-from robik.servo.feetech import question as feetech_question
 from robik.servo.session import Session
 from robik.servo.simulator.simulated import GoalRecord, SimulatedBus
 from robik.servo.status import PlaySettings, Status
 from robik.servo.stream import Wishes
-from robik.servo.wired import patience, reading
+from robik.servo.wired import patience, reading, unguarded
+from robik.servo.wired import question as packet_question
 
 CLOCKS = (  # modules that look at the time or let it pass
     *(emergency, guide, looks, patience, reading, schedule, stream),
-    *(port, question, feetech_line, feetech_question),
+    *(port, question, packet_question, unguarded),
 )
 GLANCE = 1e-7  # [s] that a look at the clock takes
 

@@ -73,6 +73,7 @@ def gains_of(model: Model) -> Gains | None:
 
 DYNAMIXEL = Brand(
     name=NAME,
+    title="Dynamixel",
     models={name: servo_model(model) for name, model in MODELS.items()},
     default_model="XH430-W350",
     baud_rates=BAUD_RATES,

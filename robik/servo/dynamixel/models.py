@@ -156,7 +156,7 @@ def model_of(table: Table) -> Model:
         items=_items(table, table.indirect),
         max_speed=table.rpm / 60 * tau,
         current_unit=table.current_unit,
-        counts_per_turn=table.counts_per_turn or COUNTS_PER_TURN,
+        counts_per_turn=int(table.counts_per_turn) or COUNTS_PER_TURN,
         newer=newer or None,
         motor=motor_of(table.motor, table.entries.get("position_p_gain", {}), DRIVE),
     )

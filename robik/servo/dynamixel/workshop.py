@@ -9,7 +9,7 @@ from ..telemetry import Change, Seen
 from ..wired.workshop import Opened, Workshop
 from .brand import DYNAMIXEL
 from .inquiry import STARTUP_FIRMWARE, STARTUP_TORQUE, TIMED_PROFILE, TORQUE_BY_GOAL
-from .models import MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE
+from .models import COUNTS_PER_TURN, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE
 from .wire import DynamixelWire
 
 
@@ -68,7 +68,7 @@ class DynamixelWorkshop(Workshop[DynamixelWire]):
 
     def _folded(self, servo: Servo, position: int) -> int:
         is_single = self.wire.read(servo, "operating_mode") == SINGLE_TURN_MODE
-        return position % servo.datasheet.counts_per_turn if is_single else position
+        return position % COUNTS_PER_TURN if is_single else position
 
 
 def _drive_mode_reason(drive_mode: int) -> str:

@@ -45,6 +45,7 @@ def servo_model(model: Model) -> ServoModel:
 
 FEETECH = Brand(
     name=NAME,
+    title="Feetech",
     models={name: servo_model(model) for name, model in MODELS.items()},
     default_model="STS3215",
     baud_rates=BAUD_RATES,

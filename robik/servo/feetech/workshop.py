@@ -37,13 +37,13 @@ class FeetechWorkshop(Workshop[FeetechWire]):
             ids, is_garbled = self.wire.ping_all()
             if is_garbled:
                 said(f"asking every id at {rate} baud, since answers collide")
-                ids |= self.wire.ping_each()
+                ids |= self.wire.ping_each()[0]
             found += self._known(ids, rate)
         for rate in FACTORY_RATES if not found else ():
             if rate in baud_rates:
                 said(f"asking every id at {rate} baud")
                 self.wire.open_at(rate)
-                found += self._known(self.wire.ping_each(), rate)
+                found += self._known(self.wire.ping_each()[0], rate)
         return found
 
     def _known(self, ids: Iterable[int], rate: int) -> list[Seen]:
@@ -85,16 +85,6 @@ class FeetechWorkshop(Workshop[FeetechWire]):
                 f"{before}the lock of servo {opened.servo.id}'s settings could not be closed ({error}); turning torque"
                 " on closes it"
             ) from cause
-
-    def _write_id(self, opened: Opened, id: int) -> None:
-        self.wire.send("id", [id], [opened.servo.id])
-        if self.wire.ping(id) is None:
-            raise ServoError(f"servo {opened.servo.id} does not take {id} as id")
-        opened.servo = Stranger(id, opened.servo.model)
-
-    def _write_baud_rate(self, opened: Opened, code: int) -> None:
-        self.wire.send("baud_rate", [code], [opened.servo.id])
-        self.wire.port.flush()
 
     def _settings(self, seen: Seen) -> Iterator[Change]:
         servo = self._addressed(seen)

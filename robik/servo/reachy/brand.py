@@ -23,6 +23,7 @@ MOTORS = HEAD_MOTORS | ANTENNA_MOTORS
 
 REACHY = Brand(
     name=NAME,
+    title="Reachy",
     models={
         MODEL: ServoModel(
             name=MODEL,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 from ...errors import ServoError
+from ..brand import Brand
 from ..emergency import Emergency
 from ..servo import Servo
 from ..telemetry import Change, Seen
-from .brand import MODEL, MOTORS
+from .brand import MODEL, MOTORS, REACHY
 from .daemon import QUIET, Daemon
 
 OF_DAEMON = "Reachy Mini's daemon knows its motors: ids, baud rates and zeros are changed on the robot's own port"
@@ -25,10 +26,13 @@ class ReachyWorkshop:
 
     Attributes:
         name: Of the port.
+        brand: Whose servos they are.
 
     Raises:
         ServoError: There is no daemon.
     """
+
+    brand: ClassVar[Brand] = REACHY
 
     def __init__(self, port: str, baud_rate: int) -> None:
         self.name = port

@@ -36,9 +36,9 @@ class TableChain(ABC, Generic[_Servo, _Packet]):
         self.servos, self.on_goal = servos, on_goal
         imu = chain.imu
         self.board = SimulatedBoard(imu) if imu is not None and imu.is_on_bus else None
-        self._baud_rates, self._heard = chain.brand.baud_rates, now
+        self._brand, self._heard = chain.brand, now
         for servo in servos:
-            servo.set("baud_rate", self._baud_rates.index(chain.baud_rate))
+            servo.set("baud_rate", self._brand.baud_code(chain.baud_rate))
 
     @abstractmethod
     def _packets(self, data: bytes, is_new: bool) -> Iterable[_Packet]:
@@ -70,7 +70,7 @@ class TableChain(ABC, Generic[_Servo, _Packet]):
 
     def _rate(self, servo: _Servo) -> int:
         """Return the baud rate that a servo is set to [bit/s]."""
-        return self._baud_rates[servo.get("baud_rate")]
+        return self._brand.baud_rate(servo.get("baud_rate"))
 
     def _wire_time(self, servo: _Servo, data: bytes) -> float:
         """Return how long an answer takes on the bus [s]."""

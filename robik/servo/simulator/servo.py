@@ -147,3 +147,42 @@ class TableServo(ABC):
         self._now = max(now, self._now)
         if self.motor.position != before:
             self.moved = self._now
+
+
+class EntryServo(TableServo):
+    """Servo of which whole entries are written; what is only reported stays, and where there is no entry are zeros."""
+
+    @abstractmethod
+    def write(self, address: int, data: bytes) -> list[str]:
+        """Write bytes of the table, with all that follows from it.
+
+        Args:
+            address: Of the first byte.
+            data: The bytes.
+
+        Returns:
+            Names of the entries that were written.
+        """
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return bytes of the table, with what the servo reports now.
+
+        Args:
+            address: Of the first byte.
+            size: Number of bytes.
+
+        Returns:
+            The bytes; 0 where there is no entry.
+        """
+        self._report()
+        return bytes(self._memory[address : address + size]).ljust(size, b"\0")
+
+    def _take(self, address: int, data: bytes) -> list[str]:
+        """Put bytes into the table, and return the names of the entries that they are."""
+        taken, span = [], range(address, address + len(data))
+        for item in self._table.values():
+            if item.writable and item.address in span and item.address + item.size - 1 in span:
+                start = item.address - address
+                self._memory[item.address : item.address + item.size] = data[start : start + item.size]
+                taken.append(item)
+        return [item.name for item in sorted(taken, key=lambda item: item.address)]

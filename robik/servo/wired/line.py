@@ -231,6 +231,8 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
 
     def tunings(self) -> list[Tuning]:
         """Return the tuning of each servo, as read; raises ServoSilent."""
+        if not self._wire.entries.tuning:
+            return [Tuning()] * len(self.servos)
         columns = [self._wire.read_each(entry).tolist() for entry in self._wire.entries.tuning]
         rows = zip(self.servos, zip(*columns, strict=True), strict=True)
         return [Tuning(*row) if servo.datasheet.gains else Tuning() for servo, row in rows]
@@ -245,7 +247,7 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
         Raises:
             ServoError: It does not take it.
         """
-        for entry, value in zip(self._wire.entries.tuning, tuning, strict=True):
+        for entry, value in zip(self._wire.entries.tuning, tuning, strict=False):  # models may have none
             if value is not None:
                 self._wire.set_one(servo, entry, value)
         self._accelerations[servo.id] = tuning.acceleration or 0

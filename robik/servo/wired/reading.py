@@ -95,14 +95,17 @@ class Entries(NamedTuple):
     Attributes:
         torque: whether it is on, 0 where it is off.
         position: the present position [counts].
-        errors: bits of hardware errors, 0 where there are none.
-        tuning: gains of the position control, P, I and D, and the profile's acceleration, as in `Tuning`.
+        errors: bits of hardware errors, 0 where there are none; empty where no entry has them.
+        tuning: gains of the position control, P, I and D, and the profile's acceleration, as in `Tuning`; empty where
+            the models have none in common.
+        number: of the model; empty where an answer to a ping says it.
     """
 
     torque: str
     position: str
-    errors: str
-    tuning: tuple[str, str, str, str]
+    errors: str = ""
+    tuning: tuple[str, ...] = ()
+    number: str = ""
 
 
 class Reader(ABC):

@@ -93,8 +93,9 @@ class Wire(Reader):
             ServoSilent: It does not answer.
             ServoError: It does not take it.
         """
+        item = self._item(servo, entry)
         for _ in range(TRIES):
-            self.send(entry, [value], [servo.id])
+            self.write_blocks(item.address, item.size, [item.encode(value)], [servo.id])
             if (taken := self.read(servo, entry)) == value:
                 return
         raise _refusal(servo, entry, value, taken)

@@ -88,16 +88,24 @@ class Workshop(ABC, Generic[_Wire]):
         """Yield how settings should be so that a servo can stream, in their order, also those that are so."""
 
     @abstractmethod
-    def _write_id(self, opened: Opened, id: int) -> None:
-        """Give a servo another id; raises ServoError where it does not take it."""
-
-    @abstractmethod
-    def _write_baud_rate(self, opened: Opened, code: int) -> None:
-        """Give a servo another baud rate, by its code, and do not wonder whether it answers there."""
-
-    @abstractmethod
     def _calibrate(self, servos: Sequence[Servo]) -> list[int]:
         """Do what `calibrate` says."""
+
+    def _write_id(self, opened: Opened, id: int) -> None:
+        """Give a servo another id; raises ServoError where it does not take it."""
+        self.wire.send("id", [id], [opened.servo.id])
+        if self.wire.ping(id) is None:
+            raise ServoError(f"servo {opened.servo.id} does not take {id} as id")
+        opened.servo = Stranger(id, opened.servo.model)
+
+    def _write_baud_rate(self, opened: Opened, code: int) -> None:
+        """Give a servo another baud rate, by its code, and do not wonder whether it answers there."""
+        self.wire.send("baud_rate", [code], [opened.servo.id])
+        self.wire.port.flush()
+
+    def _rates_of(self, seen: Seen) -> Sequence[int]:
+        """Return the baud rates that a servo can be set to [bit/s]."""
+        return self.brand.baud_rates
 
     @contextmanager
     def _opened(self, servo: Addressed, baud_rate: int) -> Iterator[Opened]:
@@ -203,7 +211,7 @@ class Workshop(ABC, Generic[_Wire]):
         Raises:
             ServoError: There is no such rate, a servo of this id is there already, or its torque is on.
         """
-        self._check_baud_rate(baud_rate)
+        self._check_baud_rate(baud_rate, self._rates_of(seen))
         if baud_rate == seen.baud_rate:
             return seen
         self.wire.open_at(baud_rate)
@@ -213,15 +221,14 @@ class Workshop(ABC, Generic[_Wire]):
             )
         self.wire.open_at(seen.baud_rate)
         with self._opened(self._addressed(seen), seen.baud_rate) as opened:
-            self._write_baud_rate(opened, self.brand.baud_rates.index(baud_rate))
+            self._write_baud_rate(opened, self.brand.baud_code(baud_rate))
             self.wire.open_at(baud_rate)
             if self.wire.ping(seen.id) is None:
                 raise ServoError(f"servo {seen.id} took {baud_rate} baud but does not answer there; scan again")
             opened.baud_rate = baud_rate
         return replace(seen, baud_rate=baud_rate)
 
-    def _check_baud_rate(self, baud_rate: int) -> None:
-        rates = self.brand.baud_rates
+    def _check_baud_rate(self, baud_rate: int, rates: Sequence[int]) -> None:
         if baud_rate not in rates:
             raise ServoError(f"a servo's baud rate is one of {', '.join(map(str, rates))}, not {baud_rate}")
 
@@ -238,14 +245,17 @@ class Workshop(ABC, Generic[_Wire]):
         Raises:
             ServoError: One does not answer, or there is no such baud rate.
         """
-        self._check_baud_rate(baud_rate)
-        return [change for one in seen if not self._misfit(one) for change in self._advice(one, baud_rate)]
+        fit = [one for one in seen if not self._misfit(one)]
+        if not fit:
+            self._check_baud_rate(baud_rate, self.brand.baud_rates)
+        return [change for one in fit for change in self._advice(one, baud_rate)]
 
     def _advice(self, one: Seen, baud_rate: int) -> list[Change]:
+        self._check_baud_rate(baud_rate, self._rates_of(one))
         self.wire.open_at(one.baud_rate)
         changes = [change for change in self._settings(one) if change.now != change.wanted]
         if one.baud_rate != baud_rate:  # last: afterwards it must be spoken to at another rate
-            now, wanted = map(self.brand.baud_rates.index, (one.baud_rate, baud_rate))
+            now, wanted = map(self.brand.baud_code, (one.baud_rate, baud_rate))
             changes.append(Change(one, "baud_rate", now, wanted, f"{one.baud_rate} → {baud_rate} baud"))
         return changes
 
@@ -273,7 +283,7 @@ class Workshop(ABC, Generic[_Wire]):
             seen = change.servo
             self.wire.open_at(seen.baud_rate)
             if change.entry == "baud_rate":
-                self.set_baud_rate(seen, self.brand.baud_rates[change.wanted])
+                self.set_baud_rate(seen, self.brand.baud_rate(change.wanted))
                 continue
             with self._opened(self._addressed(seen), seen.baud_rate) as opened:
                 self.wire.set_one(opened.servo, change.entry, change.wanted)

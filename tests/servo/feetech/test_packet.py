@@ -10,11 +10,11 @@ from scservo_sdk import sms_sts
 
 from robik.errors import ServoError
 from robik.servo.brands import brand_of
-from robik.servo.feetech import packet
 from robik.servo.feetech.models import BAUD_RATES, MODELS, PROBLEMS, TABLE
-from robik.servo.feetech.packet import Packet, encode, packets, sync_writes
 from robik.servo.servo import Servo
 from robik.servo.tables import own_folder, read_tables
+from robik.servo.wired import packet
+from robik.servo.wired.packet import Packet, encode, packets, sync_writes
 
 from .independent.table import BAUD_RATES as TYPED_RATES
 from .independent.table import ENTRIES, FASTEST
@@ -143,7 +143,7 @@ def test_models() -> None:
 def test_a_chain_stays_within_the_turn_that_a_servo_knows() -> None:
     one = Servo("a", 1, "STS3215", brand="feetech", position_limits=(-pi / 2, pi / 2), velocity_limit=5.0)
     assert one.velocity_units(5.0) == 3260
-    with pytest.raises(ServoError, match="are farther than an STS3215 counts, 1 turns"):
+    with pytest.raises(ServoError, match="are counts 2876 to 4924, and an STS3215 counts from 0 to 4095"):
         Servo("a", 1, "STS3215", brand="feetech", zero=3900, position_limits=(-pi / 2, pi / 2))
     with pytest.raises(ServoError, match="unknown model 'XH430-W350'; the models are STS3215, STS3250"):
         Servo("a", 1, "XH430-W350", brand="feetech")

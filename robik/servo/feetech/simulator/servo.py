@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import tau
 
 from ...simulator.motor import Motor
-from ...simulator.servo import WAKING, TableServo
+from ...simulator.servo import WAKING, EntryServo
 from ..models import (
     CALIBRATE,
     COARSE,
@@ -30,7 +30,7 @@ LOAD_TOP = 1000  # [0.1 %]
 PERCENT, TEN_MS = 0.01, 0.01
 
 
-class SimulatedServo(TableServo):
+class SimulatedServo(EntryServo):
     """One servo on the simulated bus.
 
     Args:
@@ -68,19 +68,6 @@ class SimulatedServo(TableServo):
 
     # what is read and written
 
-    def read(self, address: int, size: int) -> bytes:
-        """Return bytes of the table, with what the servo reports now.
-
-        Args:
-            address: Of the first byte.
-            size: Number of bytes.
-
-        Returns:
-            The bytes; 0 where there is no entry.
-        """
-        self._report()
-        return bytes(self._memory[address : address + size]).ljust(size, b"\0")
-
     def write(self, address: int, data: bytes) -> list[str]:
         """Write bytes of the table; those that are only reported stay as they are.
 
@@ -91,13 +78,7 @@ class SimulatedServo(TableServo):
         Returns:
             Names of the entries that were written.
         """
-        written = []
-        span = range(address, address + len(data))
-        for item in self.model.items:
-            if item.writable and item.address in span and item.address + item.size - 1 in span:
-                start = item.address - address
-                self._memory[item.address : item.address + item.size] = data[start : start + item.size]
-                written.append(item.name)
+        written = self._take(address, data)
         if self.get("eeprom_lock") == 0:
             self._kept = bytes(self._memory)
         for name in written:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from ..wired.patience import LATENCY
-from ..wired.port import Port
-from .packet import AROUND, packets
+from .packet import AROUND, Packet, packets
+from .patience import LATENCY
+from .port import Port
 
 ANSWER_DELAY = 2e-4  # [s] that a servo takes before it answers, at most: from the factory it is half of that
 
@@ -19,11 +19,20 @@ class Question:
         port: open.
         packet: the question.
         sizes: of each answer's parameters, by the id of the servo.
-        latency: How long answers may take beyond their bytes [s].
+        on_answer: called with each answer that has come, once all have or their time is over.
+        latency: how long answers may take beyond their bytes [s].
     """
 
-    def __init__(self, port: Port, packet: bytes, sizes: Mapping[int, int], latency: float = LATENCY) -> None:
+    def __init__(
+        self,
+        port: Port,
+        packet: bytes,
+        sizes: Mapping[int, int],
+        on_answer: Callable[[Packet], None],
+        latency: float = LATENCY,
+    ) -> None:
         self._port, self._packet, self._sizes, self._latency = port, packet, dict(sizes), latency
+        self._on_answer = on_answer
         self._until = 0.0
 
     @property
@@ -50,8 +59,10 @@ class Question:
         data = self._port.wait() if waits else self._port.arrived()
         data = data.removeprefix(self._packet)  # an adapter may give back what is sent
         found = {
-            packet.id: packet.parameters
-            for packet, _ in packets(data)
-            if self._sizes.get(packet.id) == len(packet.parameters)
+            packet.id: packet for packet, _ in packets(data) if self._sizes.get(packet.id) == len(packet.parameters)
         }
-        return found if len(found) == len(self._sizes) or time.perf_counter() >= self._until else None
+        if len(found) < len(self._sizes) and time.perf_counter() < self._until:
+            return None
+        for packet in found.values():
+            self._on_answer(packet)
+        return {id: packet.parameters for id, packet in found.items()}

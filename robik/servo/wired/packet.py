@@ -1,4 +1,4 @@
-"""Packets of Feetech's protocol for STS and SMS servos: two header bytes, id, length, and a sum as check.
+"""Packets of Dynamixel's Protocol 1.0, and of the protocols that others made of it: a header, id, length, and a check.
 
 instruction   FF FF id length instruction parameters... check
 answer        FF FF id length error       parameters... check
@@ -17,7 +17,7 @@ HEADER = b"\xff\xff"
 BROADCAST = 0xFE  # the id that every servo hears
 HIGHEST_ID = 253
 AROUND = 6  # bytes of a packet without parameters
-LONGEST = 250  # bytes of a packet: the vendor's SDK takes no longer one
+LONGEST = 250  # bytes of a packet: the vendors' SDKs take no longer one
 
 
 class Instruction(IntEnum):
@@ -28,7 +28,7 @@ class Instruction(IntEnum):
     WRITE = 0x03
     REG_WRITE = 0x04
     ACTION = 0x05
-    SYNC_READ = 0x82
+    SYNC_READ = 0x82  # of Feetech's servos alone
     SYNC_WRITE = 0x83
 
 
@@ -90,7 +90,9 @@ def sync_read(address: int, size: int, ids: Sequence[int]) -> bytes:
     return encode(BROADCAST, Instruction.SYNC_READ, bytes([address, size, *ids]))
 
 
-def sync_writes(address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int]) -> Iterator[bytes]:
+def sync_writes(
+    address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int], longest: int = LONGEST
+) -> Iterator[bytes]:
     """Yield packets that write bytes into the tables of servos, as few as there can be.
 
     Args:
@@ -98,11 +100,12 @@ def sync_writes(address: int, size: int, blocks: Sequence[bytes], ids: Sequence[
         size: Number of bytes.
         blocks: The bytes of each servo.
         ids: Ids of the servos.
+        longest: Bytes of a packet that the servos take.
 
     Yields:
         The bytes of a packet.
     """
-    most = (LONGEST - AROUND - 2) // (size + 1)
+    most = (longest - AROUND - 2) // (size + 1)
     for k in range(0, len(ids), most):
         parts = [bytes([id]) + block for id, block in zip(ids[k : k + most], blocks[k : k + most], strict=True)]
         yield encode(BROADCAST, Instruction.SYNC_WRITE, bytes([address, size]) + b"".join(parts))

@@ -1,0 +1,154 @@
+"""State of servos at connecting, with reasons that keep one from playing, and while they play. Reads only.
+
+All that they report while they play lies in one run of their tables; their errors are in each answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..servo import Servo
+from ..telemetry import Found, Telemetry
+from ..wired.control_table import error_words
+from ..wired.inquiry import another_model, find, read_surely
+from ..wired.reading import named
+from .models import HARDWARE_ERRORS, MODEL_NAMES, MODELS, SHUT_DOWN, SLAVE, TABLE
+from .wire import Dynamixel1Wire
+
+ALL = 0, TABLE["lock"].address + 1  # address and size of what is asked for at connecting
+FIRST, LAST = TABLE["torque_enable"], TABLE["present_temperature"]
+RUN = FIRST.address, LAST.address + LAST.size - FIRST.address  # address and size of what is asked for while they play
+PREPARED = "robik servos prepare --brand dynamixel1 sets that right"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Found):
+    """Settings in a servo's control table, beside what servos of any brand say of themselves.
+
+    Attributes:
+        number: of its model.
+        return_delay: before it answers, in its unit.
+        torque_limit: that it has after a restart [0.1 %].
+        divider: of its resolution; 1 where it has none.
+        drive_mode: drive mode; 0 where it has none.
+        is_torque_controlled: whether it is in the torque control mode.
+        errors: bits of hardware errors, and `SHUT_DOWN`.
+    """
+
+    number: int
+    return_delay: int
+    torque_limit: int
+    divider: int
+    drive_mode: int
+    is_torque_controlled: bool
+    errors: int
+
+    @property
+    def mark(self) -> int:
+        """The torque limit that it gets while it is played, 0.1 % below its own: a restart takes that away."""
+        return self.torque_limit - 1 if self.torque_limit > 1 else 2
+
+
+def read_settings(wire: Dynamixel1Wire, servo: Servo, baud_rate: int) -> Settings:
+    """Read what a servo is and how it is set up.
+
+    Args:
+        wire: The bus.
+        servo: The servo.
+        baud_rate: Rate [bit/s].
+
+    Returns:
+        The settings.
+
+    Raises:
+        ServoSilent: It does not answer.
+        ServoError: It is another model than the chain says, or says something else every time.
+    """
+    find(wire, servo, baud_rate)
+    settings = read_surely(wire, servo, lambda: _read_all(wire, servo))
+    if settings.number != MODELS[servo.model].number:
+        raise another_model(servo, MODEL_NAMES.get(settings.number), settings.number)
+    return replace(settings, obstacles=tuple(_obstacles(servo, settings)))
+
+
+def _read_all(wire: Dynamixel1Wire, servo: Servo) -> Settings:
+    block, table = wire.read_block(servo, *ALL), MODELS[servo.model].table
+
+    def value(entry: str, without: int = 0) -> int:
+        item = table.get(entry)
+        return without if item is None else item.decode(block[item.address :][: item.size])
+
+    mode = table.get("torque_control_mode")
+    return Settings(
+        number=value("model_number"),
+        return_delay=value("return_delay_time"),
+        torque=bool(value("torque_enable")),
+        position=value("present_position"),
+        low=value("cw_angle_limit"),  # both 0 as a wheel, both the highest where it turns more than once
+        high=value("ccw_angle_limit"),
+        is_single_turn=False,  # it never reports more than its turn
+        errors=wire.hardware_errors(servo.id) | _shut_down(value("torque_limit"), value("max_torque")),
+        volts=value("present_voltage") / 10,
+        celsius=float(value("present_temperature")),
+        celsius_limit=float(value("temperature_limit")),
+        load_limit=max(1, value("max_torque")),
+        torque_limit=value("max_torque"),
+        divider=value("resolution_divider", 1),
+        drive_mode=value("drive_mode"),
+        is_torque_controlled=mode is not None and bool(wire.read_block(servo, mode.address, mode.size)[0]),
+    )
+
+
+def _shut_down(limit: int, most: int = 1) -> int:
+    """Return the bit that says that an alarm took the torque limit; 0 where none did, or there was none to take."""
+    return SHUT_DOWN if limit == 0 < most else 0
+
+
+def _obstacles(servo: Servo, found: Settings) -> list[str]:
+    where = named(servo)
+    if found.errors:
+        words = error_words(found.errors, HARDWARE_ERRORS)
+        return [f"{where} has a hardware error ({words}); remove the cause and reboot it"]
+    if found.low == found.high == 0:
+        return [f"{where} is in the wheel mode: both its angle limits are 0; {PREPARED}"]
+    if found.low == found.high:
+        return [f"{where} is in the multi-turn mode: both its angle limits are {found.high}; {PREPARED}"]
+    if found.divider != 1:
+        return [f"{where} has a resolution divider of {found.divider}, so that its counts are others; {PREPARED}"]
+    if found.torque_limit == 0:
+        return [f"{where} has a max torque of 0, so that it has no torque; set it with DYNAMIXEL Wizard"]
+    if found.drive_mode & SLAVE:
+        return [f"{where} is the slave of another servo (drive mode {found.drive_mode}); play that one instead"]
+    if found.is_torque_controlled:
+        return [f"{where} is in the torque control mode; switch its power off and on"]
+    return []
+
+
+def telemetry(block: bytes, mark: int, errors: int) -> Telemetry:
+    """Return what a servo reports while it plays.
+
+    Args:
+        block: Bytes of the run.
+        mark: Its torque limit, if it has not restarted.
+        errors: Bits of hardware errors in its answer.
+
+    Returns:
+        Its telemetry.
+    """
+
+    def value(entry: str) -> int:
+        item = TABLE[entry]
+        return item.decode(block[item.address - RUN[0] :][: item.size])
+
+    errors |= _shut_down(value("torque_limit"))
+    return Telemetry(
+        torque=bool(value("torque_enable")),
+        is_guarded=value("torque_limit") == mark and value("moving_speed") > 0,
+        is_stopped=False,
+        errors=errors,
+        error=error_words(errors, HARDWARE_ERRORS) if errors else "",
+        load=value("present_load"),
+        position=value("present_position"),
+        volts=value("present_voltage") / 10,
+        celsius=float(value("present_temperature")),
+    )
