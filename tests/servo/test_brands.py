@@ -52,6 +52,8 @@ OUR_WORDS = {
     "moving",
     "led",
     "p_gain",
+    "i_gain",
+    "d_gain",
     "punch",
     "profile_acceleration",
 }
