@@ -19,6 +19,7 @@ from robik.motions import FORMATS
 
 CHECKOUT = Path(__file__).parents[2]
 SCRIPTS = sorted((CHECKOUT / "examples").glob("*.py"))
+IN_REAL_TIME = ("play_simulated_servos", "two_robots_show")
 
 
 def numbers(text: str, pattern: str) -> list[float]:
@@ -143,7 +144,10 @@ def test_every_script_has_a_check() -> None:
     assert len(CHECKS) == 13
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(one, id=one.stem, marks=[pytest.mark.real_time] * (one.stem in IN_REAL_TIME)) for one in SCRIPTS],
+)
 def test_a_script_runs_alone(script: Path, tmp_path: Path) -> None:
     assert ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))), "an example begins with what it shows"
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
