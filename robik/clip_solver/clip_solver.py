@@ -60,16 +60,15 @@ class ClipSolver:
         enough: float = ENOUGH,
     ):
         self._solver, self._flat, self._tables = solver, solver.flat, solver.tables
-        self._cyclic, self._is_solved = cyclic, earlier is None
+        self._targets, self._cyclic, self._is_solved = clip_targets, cyclic, earlier is None
         count = len(times) - cyclic
-        self._targets = clip_targets
         self.stances = Stances(solver, solver.contacts if isinstance(solver, StandingSolver) else {}, count)
         self._beside = self.stances.air.beside
         self.bounds: Bounds = earlier.bounds if earlier else bounds_of(solver, times, q, cyclic)
         self.orders = differences(times[:count], times[-1] - times[0] if cyclic else None, rests=held is None)
         self._frames = self._copied(times, q, cyclic)
-        moving = np.ones(count, bool) if held is None else ~held[:count]
-        order = _folded(count)[moving[_folded(count)]] if cyclic else np.flatnonzero(moving)
+        order = _folded(count) if cyclic else np.arange(count)
+        order = order if held is None else order[~held[order]]
         self._begun = q[:count].copy()
         fresh = Multipliers(count, len(self.bounds.dof), self.orders)
         self._multipliers: Multipliers = earlier._multipliers if earlier else fresh

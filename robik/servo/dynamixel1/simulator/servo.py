@@ -41,7 +41,7 @@ class SimulatedServo(EntryServo):
 
     @property
     def _is_joint(self) -> bool:
-        """Whether it follows positions within one turn."""
+        """Return whether it follows positions within one turn."""
         return self.get("cw_angle_limit") != self.get("ccw_angle_limit")
 
     # what is read and written
