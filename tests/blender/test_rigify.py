@@ -47,7 +47,7 @@ def test_generated_rig_maps_fits_and_bakes() -> None:
     }
     assert bpy.ops.robik.bake() == {"FINISHED"}
     assert (result.frames, result.missed) == (31, 0)
-    assert max(target.position_error for target in result.targets) < 1e-6
+    assert max(target.position_error for target in result.targets) < 1e-4  # motors do not start and stop at once
     mechanism, bodies = robots.load("walker"), scenes.body_objects(root)
     for foot in ("foot_l", "foot_r"):
         body = bodies[mechanism.body_index[mechanism.frame(foot).body]]
