@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..motions import Motion
 from ..objectives.registry import new_tables
 from ..retarget.retarget import retarget
 from ..tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
-from .problems import SETTINGS, TIMES, asking_for_all, loop, tree
+from .problems import SETTINGS, TIMES, asking_for_all, loop, to_and_fro, tree
 from .processes import help_compiling
 
 
@@ -45,8 +46,8 @@ def compile_all() -> None:
     ball_coordinates.follow(np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0, 1.0]]), np.zeros(3))
     _follow(*usual[0])
     if find_spec("piqp"):
-        mechanism, clip = usual[0]
-        retarget(mechanism, clip, SETTINGS, look_ahead=True)
+        slow = replace(SETTINGS, acceleration_limit=1.0)  # so that there is something to improve
+        retarget(looped, to_and_fro(), slow, look_ahead=True)
 
 
 def _follow(mechanism: Mechanism, clip: TargetClip) -> None:

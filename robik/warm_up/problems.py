@@ -34,6 +34,12 @@ def loop() -> tuple[Mechanism, TargetClip]:
     return Mechanism("loop", tuple(bodies), joints), TargetClip(TIMES, {"top": Track(path, _upright())})
 
 
+def to_and_fro() -> TargetClip:
+    """Return a clip in which the loop's upper bar turns back at once."""
+    path = np.array([[0.0, 0.0, 1.0], [0.1, 0.0, 1.0], [0.0, 0.0, 1.0], [0.1, 0.0, 1.0]])
+    return TargetClip(0.1 * np.arange(len(path)), {"top": Track(path)})
+
+
 def tree() -> tuple[Mechanism, TargetClip]:
     """Return bodies in a row that nothing holds, too many for a dense matrix, and a target for their centre of mass."""
     names = [f"body_{k}" for k in range(SMALL // FREEDOMS + 1)]

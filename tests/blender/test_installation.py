@@ -54,7 +54,9 @@ with installed_extension() as resources:
     event.register("numba:compile", Listening())
     from tests.blender import installed, scenes
     root = scenes.squats()
+    root.robik.robot.bake.speed = 10.0  # so that it looks ahead
     assert bpy.ops.robik.bake() == {"FINISHED"}
+    assert root.robik.robot.result.looked_ahead
     root.robik.robot.follow.on = True
     bpy.context.view_layer.update()
     follow = installed.module("scene.bake.follow")
