@@ -58,6 +58,7 @@ def holding(chain: ServoChain, port: str, settings: PlaySettings = PATIENT) -> P
 # setting up
 
 
+@pytest.mark.flaky(reruns=2)  # on a busy machine the other process sees late at which baud rate it was asked
 def test_scan_prepare_and_ids(servos: Dynamixel1Chain, capsys: pytest.CaptureFixture[str]) -> None:
     servos.change(2, baud_rate=34, return_delay=250, ccw_limit=0)
     servos.faults(3, noise_after="ff")
