@@ -195,7 +195,7 @@ class Improver:
         return self._search(model, program, step, spans, merit, promised)
 
     def _is_enough(self, value: float, promised: float, returning: float) -> bool:
-        """Return whether steps bring next to nothing any more, or promise no more than that.
+        """Take note of what the last step brought; return whether steps bring, or promise, next to nothing any more.
 
         Args:
             value: of the objective.

@@ -218,9 +218,10 @@ def solver_settings(
 
 def _ahead(mechanism: Mechanism, bake: BakeSettings, frames: int) -> dict[str, Any]:
     """Return what is asked of all frames at once, as settings: limits only where they or speeds are to be kept."""
-    if not bake.look_ahead:
+    is_asked = bool(bake.acceleration or bake.jerk or bake.cyclic)
+    if not bake.look_ahead or not (is_asked or bake.enforce_velocity):
         return {}
-    if not (bake.acceleration or bake.jerk or bake.cyclic) and (hindrance := _hindrance(mechanism, bake, frames)):
+    if not is_asked and (hindrance := _hindrance(mechanism, frames)):
         LOG.warning("robot %r is solved frame by frame: %s", mechanism.name, hindrance)
         return {}
     asked: dict[str, Any] = {"look_ahead": True, "cyclic": bake.cyclic}
@@ -231,12 +232,12 @@ def _ahead(mechanism: Mechanism, bake: BakeSettings, frames: int) -> dict[str, A
     return asked
 
 
-def _hindrance(mechanism: Mechanism, bake: BakeSettings, frames: int) -> str:
-    """Return why frames cannot be solved at once; empty if they can."""
-    if bake.enforce_velocity and (balls := [joint.name for joint in mechanism.actuated if joint.turns_freely]):
+def _hindrance(mechanism: Mechanism, frames: int) -> str:
+    """Return why so many frames cannot be solved at once within motors' speeds; empty if they can."""
+    if balls := [joint.name for joint in mechanism.actuated if joint.turns_freely]:
         return f"look-ahead does not keep the speed of a motor that turns every way, as that of {balls[0]!r}"
     most = AT_ONCE // max(len(mechanism.actuators), 1)
-    if bake.enforce_velocity and frames > most:
+    if frames > most:
         return f"look-ahead would take more than 4 GB of memory for {frames} frames; give a stretch of at most {most}"
     return "" if is_installed("look-ahead") else str(missing("look-ahead"))
 

@@ -102,6 +102,23 @@ def test_a_keyframe_of_no_pose_costs_the_keyframe(qpos: str, tmp_path: Path) -> 
     assert not any("rest pose" in sentence and "keyframe" in sentence for sentence in imported.report)
 
 
+def test_a_blank_keyframe_does_not_sink_a_robot_into_the_floor(tmp_path: Path) -> None:
+    """As a template has it; where the body stands at the origin anyway, and for other poses, the file has its way."""
+    raised = TWO.replace('name="a"', 'name="a" pos="0 0 0.7"')
+
+    def height(body: str, qpos: str) -> float:
+        imported = import_robot(
+            mjcf_text.write(tmp_path, body, f'<keyframe><key name="home" qpos="{qpos}"/></keyframe>')
+        )
+        assert warned(imported, "keyframe 'home'", "all zeros") == (body is raised and qpos == blank)
+        return imported.mechanism.bodies[0].pose.position[2]
+
+    blank = "0 0 0 1 0 0 0 1 0 0 0"
+    assert height(raised, blank) == pytest.approx(0.7)
+    assert height(TWO, blank) == 0.0
+    assert height(raised, "0 0 0.5 1 0 0 0 1 0 0 0") == pytest.approx(0.5)
+
+
 def test_the_next_keyframe_counts_where_the_first_has_no_pose(tmp_path: Path) -> None:
     keys = '<key name="home" qpos="0 0 2 0 0 0 0 1 0 0 0"/><key name="up" qpos="0 0 3 1 0 0 0 1 0 0 0"/>'
     imported = import_robot(mjcf_text.write(tmp_path, TWO, f"<keyframe>{keys}</keyframe>"))

@@ -99,8 +99,10 @@ def test_bakes_look_ahead_within_what_motors_can() -> None:
         assert settings.look_ahead
         assert list(settings.acceleration_limit.values()) == pytest.approx(acceleration)
         assert list(settings.jerk_limit.values()) == pytest.approx(jerk)
-    unkept = solver_settings(ur10, {}, Balance(), BakeSettings(look_ahead=True, enforce_velocity=False))
-    assert unkept.look_ahead and unkept.acceleration_limit is None
+    unkept = BakeSettings(look_ahead=True, enforce_velocity=False)
+    assert not solver_settings(ur10, {}, Balance(), unkept).look_ahead, "nothing is to be kept"
+    looped = solver_settings(ur10, {}, Balance(), replace(unkept, cyclic=True))
+    assert looped.look_ahead and looped.acceleration_limit is None
     assert solver_settings(ur10, {}, Balance(), BakeSettings()).look_ahead
     assert not solver_settings(ur10, {}, Balance(), BakeSettings(look_ahead=False)).look_ahead
 
@@ -111,7 +113,6 @@ def test_a_bake_is_solved_frame_by_frame_where_look_ahead_cannot_be_and_says_so(
     ball = arm(speed=3.0)
     assert not solver_settings(ball, {}, Balance(), BakeSettings()).look_ahead
     assert "is solved frame by frame: look-ahead does not keep the speed" in caplog.text
-    assert solver_settings(ball, {}, Balance(), BakeSettings(enforce_velocity=False)).look_ahead
     asked = solver_settings(ball, {}, Balance(), BakeSettings(jerk=9.0))
     with pytest.raises(ClipError, match="look_ahead does not keep the speed"):
         asked.check(ball)

@@ -64,6 +64,8 @@ def with_keyframe(keys: Sequence[Element], joints: Sequence[OpenJoint], notes: N
 def _placed(key: Element, joints: Sequence[OpenJoint], where: str) -> list[OpenJoint]:
     words = key.get("qpos", "").split()
     values = list(numbers(" ".join(words), len(words), f"{where}: its qpos"))
+    if _is_blank(values, joints):
+        raise FormatError(f"{where}: it is all zeros, and puts the base at the origin, where its body does not stand")
     placed = []
     for joint in joints:
         own: Sequence[float] = values[: SIZES[joint.type]]
@@ -79,3 +81,11 @@ def _placed(key: Element, joints: Sequence[OpenJoint], where: str) -> list[OpenJ
             own = joint_values(joint, now.matrix, np.array(now.position))
         placed.append(replace(joint, stored=tuple(own)))
     return placed
+
+
+def _is_blank(values: Sequence[float], joints: Sequence[OpenJoint]) -> bool:
+    """Return whether values are what a template has: a free base at the origin, which stands elsewhere by itself."""
+    bases = [joint for joint in joints if joint.type == "free"]
+    upright = {"spherical": (1.0, 0.0, 0.0, 0.0), "free": (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)}
+    blank = [value for joint in joints for value in upright.get(joint.type, (0.0,) * SIZES[joint.type])]
+    return list(values) == blank and any(joint.near.position != (0.0, 0.0, 0.0) for joint in bases)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..servo import Servo
-from ..telemetry import Found, Telemetry
+from ..telemetry import Telemetry
 from ..wired.control_table import error_words
 from ..wired.inquiry import another_model, find, read_surely
 from ..wired.reading import named
+from ..wired.unguarded import Marked
 from .models import HARDWARE_ERRORS, MODEL_NAMES, MODELS, SHUT_DOWN, SLAVE, TABLE
 from .wire import Dynamixel1Wire
 
@@ -22,13 +23,12 @@ PREPARED = "robik servos prepare --brand dynamixel1 sets that right"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(Found):
+class Settings(Marked):
     """Settings in a servo's control table, beside what servos of any brand say of themselves.
 
     Attributes:
         number: of its model.
         return_delay: before it answers, in its unit.
-        torque_limit: that it has after a restart [0.1 %].
         divider: of its resolution; 1 where it has none.
         drive_mode: drive mode; 0 where it has none.
         is_torque_controlled: whether it is in the torque control mode.
@@ -37,16 +37,10 @@ class Settings(Found):
 
     number: int
     return_delay: int
-    torque_limit: int
     divider: int
     drive_mode: int
     is_torque_controlled: bool
     errors: int
-
-    @property
-    def mark(self) -> int:
-        """The torque limit that it gets while it is played, 0.1 % below its own: a restart takes that away."""
-        return self.torque_limit - 1 if self.torque_limit > 1 else 2
 
 
 def read_settings(wire: Dynamixel1Wire, servo: Servo, baud_rate: int) -> Settings:
@@ -92,7 +86,7 @@ def _read_all(wire: Dynamixel1Wire, servo: Servo) -> Settings:
         celsius=float(value("present_temperature")),
         celsius_limit=float(value("temperature_limit")),
         load_limit=max(1, value("max_torque")),
-        torque_limit=value("max_torque"),
+        restart_torque=value("max_torque"),
         divider=value("resolution_divider", 1),
         drive_mode=value("drive_mode"),
         is_torque_controlled=mode is not None and bool(wire.read_block(servo, mode.address, mode.size)[0]),
@@ -115,7 +109,7 @@ def _obstacles(servo: Servo, found: Settings) -> list[str]:
         return [f"{where} is in the multi-turn mode: both its angle limits are {found.high}; {PREPARED}"]
     if found.divider != 1:
         return [f"{where} has a resolution divider of {found.divider}, so that its counts are others; {PREPARED}"]
-    if found.torque_limit == 0:
+    if found.restart_torque == 0:
         return [f"{where} has a max torque of 0, so that it has no torque; set it with DYNAMIXEL Wizard"]
     if found.drive_mode & SLAVE:
         return [f"{where} is the slave of another servo (drive mode {found.drive_mode}); play that one instead"]

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 from ...errors import ServoError
 from ..servo import Servo
-from ..telemetry import Found, Telemetry
+from ..telemetry import Telemetry
 from ..wired.control_table import error_words
 from ..wired.inquiry import another_model, find, read_surely
 from ..wired.reading import Addressed, Reader, named
+from ..wired.unguarded import Marked
 from .models import (
     COARSE,
     FINE_SPEEDS,
@@ -31,7 +32,7 @@ PERCENT = 10  # of the load's unit
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(Found):
+class Settings(Marked):
     """Settings in a servo's control table, beside what servos of any brand say of themselves.
 
     Attributes:
@@ -41,7 +42,6 @@ class Settings(Found):
         phase: phase bits.
         resolution: by how much counts are multiplied.
         errors: hardware error bits.
-        torque_limit: that it has after a restart [0.1 %].
     """
 
     number: int
@@ -50,12 +50,6 @@ class Settings(Found):
     phase: int
     resolution: int
     errors: int
-    torque_limit: int
-
-    @property
-    def mark(self) -> int:
-        """The torque limit that it gets while it is played, 0.1 % below its own: a restart takes that away."""
-        return self.torque_limit - 1 if self.torque_limit > 1 else 2
 
     @property
     def speed_unit(self) -> int:
@@ -116,7 +110,7 @@ def _read_all(reader: Reader, servo: Addressed) -> Settings:
         celsius=float(value("present_temperature")),
         celsius_limit=float(value("max_temperature_limit")),
         load_limit=max(1, PERCENT * value("overload_torque")),  # at which its overload protection begins to count
-        torque_limit=value("max_torque_limit"),
+        restart_torque=value("max_torque_limit"),
     )
 
 

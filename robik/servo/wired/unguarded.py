@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import pi, tau
 from typing import NamedTuple, TypeVar
 
@@ -29,7 +30,7 @@ SAG = pi / 20  # [rad], 9°, that a loaded servo may stand from its goal, beyond
 LONGEST_GAP = 0.25  # [s] between looks at a servo that are worth counting on
 
 _Wire = TypeVar("_Wire", bound=PacketWire)
-_Settings = TypeVar("_Settings", bound=Found)
+_Settings = TypeVar("_Settings", bound="Marked")
 
 
 class Sighting(NamedTuple):
@@ -45,6 +46,22 @@ class Goal(NamedTuple):
 
     position: int  # [counts]
     speed: int  # [the model's unit], never 0, which would mean no limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marked(Found):
+    """Report, at connecting, of a servo without a watchdog.
+
+    Attributes:
+        restart_torque: limit of its torque after a restart [0.1 %].
+    """
+
+    restart_torque: int
+
+    @property
+    def mark(self) -> int:
+        """The torque limit that it gets while it is played, 0.1 % below its own: a restart takes that away."""
+        return self.restart_torque - 1 if self.restart_torque > 1 else 2
 
 
 class UnguardedLine(WiredLine[_Wire, _Settings]):
