@@ -7,6 +7,7 @@ from dataclasses import replace
 from ..errors import MechanismError
 from .model import Mechanism
 from .parts import WORLD, Joint
+from .pose import Pose, Vector
 
 BASES = ("auto", "fixed", "floating")
 
@@ -62,3 +63,25 @@ def _holding(mechanism: Mechanism, ties: list[Joint]) -> Joint:
             f"robot {mechanism.name!r} cannot float: tied to the world by {held}; only one fixed joint can be freed"
         )
     return holding[0]
+
+
+def raised(mechanism: Mechanism, by: float) -> Mechanism:
+    """Return the robot with a rest pose that is higher.
+
+    Args:
+        mechanism: The robot.
+        by: How much higher [m]; below zero, lower.
+
+    Returns:
+        The robot; the given one for zero.
+    """
+    if by == 0.0:
+        return mechanism
+
+    def up(place: Vector) -> Vector:
+        return (place[0], place[1], place[2] + by)
+
+    return mechanism.with_changes(
+        bodies=tuple(replace(b, pose=Pose(up(b.pose.position), b.pose.quaternion)) for b in mechanism.bodies),
+        joints=tuple(replace(j, position=up(j.position)) for j in mechanism.joints),
+    )

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..clips.sole_turns import ground_height
 from ..mechanism import WORLD, Frame, Mechanism, Pose
+from ..mechanism.base import raised
 from ..mechanism.kept import kept_with_robot
 from .anatomy import FRONT_LEG, LEG
 from .mapping import Row, standing_row
@@ -203,6 +205,8 @@ def _with_feet(mechanism: Mechanism, feet: tuple[Frame, ...]) -> Mechanism:
 def let_go(mechanism: Mechanism, feet: tuple[str, ...]) -> Mechanism:
     """Return a robot that stands on feet without the fixed joint that holds another body, as every URDF's root.
 
+    Such a file does not say where the robot is: it stands on the ground at height 0 then, if it has soles.
+
     Args:
         mechanism: The robot.
         feet: Names of the bodies that it stands on, which may be held.
@@ -213,7 +217,8 @@ def let_go(mechanism: Mechanism, feet: tuple[str, ...]) -> Mechanism:
     held = [joint for joint in mechanism.joints if joint.parent == WORLD]
     if len(held) != 1 or held[0].type != "fixed" or held[0].child in feet:
         return mechanism
-    return mechanism.with_changes(joints=tuple(joint for joint in mechanism.joints if joint is not held[0]))
+    freed = mechanism.with_changes(joints=tuple(joint for joint in mechanism.joints if joint is not held[0]))
+    return raised(freed, -ground_height(freed))
 
 
 def missing_feet(mechanism: Mechanism, rows: Iterable[Row]) -> str:

@@ -8,17 +8,20 @@ from dataclasses import replace
 import bpy
 from bpy.types import Object, Scene
 
+from ...robik.clips.sole_turns import ground_height
 from ...robik.errors import RobikError
 from ...robik.formats import Imported
 from ...robik.formats.changes import changes
 from ...robik.formats.imported import described, listed
 from ...robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
+from ...robik.mechanism.base import raised
 from ..robot import posing
 from ..robot.chain import chain_file, servo_chain
 from ..robot.parts import parts
 from ..robot.reading import read_robot
 from ..robot.sliders import set_sliders, slider_values
 
+LEVEL = 1e-9  # of the robot's size: ground so near to height 0 is there
 BY_HAND = ("BODY", "JOINT", "FRAME")  # parts that can be made by hand on a robot that has a file
 
 
@@ -69,12 +72,20 @@ class Before:
         after = {body.name: body.pose for body in all_bodies}
         carried = (_carried(joint, before, after) for joint in joints)
         both = new.with_changes(bodies=all_bodies, joints=(*new.joints, *carried), frames=(*new.frames, *frames))
+        if self._rests_on_floor(old):
+            both = raised(both, -ground_height(both))
         kept = (
             {("BODY", b.name) for b in bodies}
             | {("JOINT", j.name) for j in joints}
             | {("FRAME", f.name) for f in frames}
         )
         return described(replace(imported, mechanism=both, report=imported.report[:-1])), kept
+
+    def _rests_on_floor(self, old: Mechanism) -> bool:
+        """Return whether the robot was let go by its feet, so that its rest pose was raised or lowered onto them."""
+        has_feet = any(("FRAME", frame.name) in self.by_hand for frame in old.frames if frame.is_foot)
+        is_free = self.root.robik.robot.importing.base == "floating"
+        return has_feet and is_free and abs(ground_height(old)) < LEVEL * old.extent
 
     def _tied(self, old: Mechanism, new: Mechanism) -> set[str]:
         """Return the bodies of the file as it is now, and those made by hand that joints made by hand tie to them."""

@@ -13,6 +13,7 @@ from ...robik.clips.sole_turns import ground_height
 from ...robik.errors import RobikError
 from ...robik.formats.mesh_files import is_placeholder
 from ...robik.mechanism import Frame, Pose
+from ...robik.mechanism.base import raised
 from ...robik.mechanism.visual import SHAPES
 from ...robik.skeleton.feet import Shape, foot_name, sides_of, sole_of
 from ...robik.skeleton.names import part_of
@@ -23,7 +24,7 @@ from .hand_build import set_free
 from .library import check_own_parts
 from .parts import bodies, local_pose, parts, pose_of, unit
 from .reading import read_robot, rest_pose
-from .writing import write_frame
+from .writing import write_frame, write_rest
 
 
 def make_feet(root: Object, found: Mapping[Object, Iterable[Object]]) -> tuple[list[Object], bool]:
@@ -51,7 +52,10 @@ def make_feet(root: Object, found: Mapping[Object, Iterable[Object]]) -> tuple[l
     )
     feet = [_make_foot(root, body, sole, sides[body.robik.label]) for body, sole in soles.items()]
     freed = set_free(root, soles)
-    _stand_on_floor(root)
+    if _is_as_it_came_in(root):
+        was_held = root.robik.robot.importing.base == "floating"  # so its file does not say where it is
+        (_rest_on_floor if was_held else _stand_on_floor)(root)
+        bpy.context.view_layer.update()
     return feet, freed
 
 
@@ -104,13 +108,21 @@ def ground(root: Object) -> float:
         return 0.0
 
 
+def _is_as_it_came_in(root: Object) -> bool:
+    """Return whether nobody has placed a robot yet, and it follows nothing."""
+    return root.matrix_world == Matrix() and not len(root.robik.robot.character.targets)
+
+
+def _rest_on_floor(root: Object) -> None:
+    """Raise the rest pose of a robot that was let go, so that its ground is at height 0 in its own coordinates."""
+    mechanism = read_robot(root)
+    write_rest(root, raised(mechanism, -ground_height(mechanism)))
+
+
 def _stand_on_floor(root: Object) -> None:
-    """Lifts or lowers a floating robot that is where it came in, so that its ground is at height 0."""
-    is_fixed = any(joint.parent == root for joint in parts(root)["JOINT"])
-    if is_fixed or root.matrix_world != Matrix() or len(root.robik.robot.character.targets):
-        return
-    root.location.z = -ground(root)
-    bpy.context.view_layer.update()
+    """Lift or lower a floating robot, so that its ground is at height 0 in the world."""
+    if not any(joint.parent == root for joint in parts(root)["JOINT"]):
+        root.location.z = -ground(root)
 
 
 def _sole(body: Object, parts_shown: Iterable[Object]) -> np.ndarray:

@@ -6,21 +6,39 @@ from dataclasses import asdict
 
 import numpy as np
 from bpy.types import Object
+from mathutils import Vector
 
-from ...robik.mechanism import WORLD, Body, Frame, Joint, Pose
+from ...robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from ...robik.mechanism.joints import MOTIONS
 from . import exact
-from .parts import place
+from .parts import parts, place
 
 
 def write_body(made: Object, body: Body, size: float) -> None:
     """Write a body, in its rest pose; `size` of its axes [m]."""
     made.empty_display_type, made.empty_display_size = "PLAIN_AXES", size
     write_mass(made, body)
-    group, pose = made.robik.body, body.pose
+    _write_rest_pose(made, body.pose)
+    place(made, body.pose)
+
+
+def _write_rest_pose(made: Object, pose: Pose) -> None:
+    group = made.robik.body
     group.rest_location, group.rest_rotation = pose.position, pose.quaternion
     exact.keep(made, rest_location=pose.position, rest_rotation=pose.quaternion)
-    place(made, pose)
+
+
+def write_rest(root: Object, mechanism: Mechanism) -> None:
+    """Write where a robot's bodies and joints rest, after all of it was moved; its pose moves along."""
+    known = parts(root, ("BODY", "JOINT"))
+    places = {joint.name: joint.position for joint in mechanism.joints}
+    for made in known["JOINT"]:
+        exact.keep(made, position=places[made.robik.label])
+    poses = {body.name: body.pose for body in mechanism.bodies}
+    for made in known["BODY"]:
+        old, pose = Vector(made.robik.body.rest_location), poses[made.robik.label]
+        _write_rest_pose(made, pose)
+        made.location += Vector(pose.position) - old
 
 
 def write_mass(made: Object, body: Body) -> None:

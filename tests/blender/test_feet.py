@@ -8,9 +8,12 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.robik.robik.formats import import_robot
+from bl_ext.user_default.robik.robik.clips.sole_turns import ground_height
+from bl_ext.user_default.robik.robik.formats import import_robot, load_robot
+from bl_ext.user_default.robik.robik.skeleton.feet import on_its_feet
+from bl_ext.user_default.robik.robik.skeleton.shapes import shapes_of
 from bpy.types import Object
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from tests.blender import scenes
 
@@ -70,6 +73,24 @@ def select_bodies(root: Object, *labels: str) -> None:
 FEET = ("left_ankle_link", "right_ankle_link")
 
 
+def pelvis_height(root: Object) -> float:
+    """Of a robot whose own coordinates are the world's."""
+    assert root.matrix_world == Matrix()
+    shown = next(o for o in scenes.body_objects(root) if o.robik.label == "pelvis")
+    assert shown.matrix_world.translation.z == pytest.approx(scenes.read(root).bodies[0].pose.position[2], abs=1e-6)
+    return scenes.read(root).bodies[0].pose.position[2]
+
+
+def assert_as_in_the_shell(root: Object, folder: Path) -> None:
+    """Motions of the shell and of Blender have the same base, with the ground at height 0."""
+    file = folder / "biped.urdf"
+    robot = load_robot(file)
+    shell, here = on_its_feet(robot, shapes_of(robot, file)), scenes.read(root)
+    assert {b.name: b.pose for b in here.bodies} == {b.name: b.pose for b in shell.bodies}
+    assert {j.name: j.position for j in here.joints} == {j.name: j.position for j in shell.joints}
+    assert ground_height(shell) == pytest.approx(0.0, abs=1e-12)
+
+
 def test_bodies_are_mapped_and_the_legs_tell_the_scale(biped: Object) -> None:
     rig = scenes.walking_rig()
     bones = rig.data.bones
@@ -116,7 +137,7 @@ def test_feet_that_rest_on_their_toes_stand_flat(tmp_path: Path) -> None:
     length, width = np.ptp(np.array(foot.sole), axis=0)[:2]
     assert (length, width) == pytest.approx((0.3 * np.cos(0.25), 0.1), abs=1e-6)
     above = ANKLE / 2 * (1.0 + np.cos(0.25) - np.sin(0.25))  # where the ankle is when the foot stands level
-    assert root.location.z == pytest.approx(LEG + above, abs=1e-6), "its hips came in at the origin"
+    assert pelvis_height(root) == pytest.approx(LEG + above, abs=1e-6), "its hips came in at the origin"
     rig = scenes.walking_rig()
     rig.animation_data_clear()
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
@@ -141,9 +162,11 @@ def test_a_robot_that_hung_in_the_world_stands_on_its_feet(tmp_path: Path, capfd
     root.robik.robot.character.targets.clear()
     bpy.data.objects.remove(rig)
     assert not scenes.read(root).is_grounded
-    assert root.location.z == pytest.approx(LEG + ANKLE, abs=1e-6)
+    assert pelvis_height(root) == pytest.approx(LEG + ANKLE, abs=1e-6)
+    assert_as_in_the_shell(root, tmp_path)
     assert bpy.ops.robik.reload_robot() == {"FINISHED"}
     assert not scenes.read(root).is_grounded
+    assert_as_in_the_shell(root, tmp_path)
     bpy.ops.robik.add_character()
     assert bpy.data.objects["Character"].location.z == pytest.approx(0.0, abs=1e-6), "on the same floor"
     assert bpy.ops.robik.auto_map() == {"FINISHED"}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from robik.clips.sole_turns import ground_height
 from robik.formats import load_robot
+from robik.kinematics.mobility import inspect
 from robik.skeleton.feet import missing_feet, on_its_feet
 from robik.skeleton.mapping import Row
 from robik.skeleton.shapes import shapes_of
@@ -47,6 +50,24 @@ def test_only_shapes_of_its_own_give_a_robot_soles(tmp_path: Path, kind: str) ->
     robot = load_robot(file)
     found = on_its_feet(robot, shapes_of(robot, file))
     assert [frame.name for frame in found.frames if frame.is_foot] == (["foot_l", "foot_r"] if kind == "box" else [])
+
+
+@pytest.mark.parametrize("by", [0.0, 1.2])
+def test_a_robot_without_a_place_stands_on_the_ground(tmp_path: Path, by: float) -> None:
+    """A URDF's root is the origin, mostly in the hips: motions of the robot would have their ground far below."""
+    file = tmp_path / "biped.urdf"
+    file.write_text(urdf(FOOT["box"]).replace('<origin xyz="0 0 0"', f'<origin xyz="0 0 {by}"'))
+    robot = load_robot(file)
+    found = on_its_feet(robot, shapes_of(robot, file))
+    assert robot.is_grounded and not found.is_grounded
+    assert ground_height(found) == pytest.approx(0.0, abs=1e-12)
+    rise = 0.02 + 0.4 + 0.4 + 0.015 - by
+    for body, before in zip(found.bodies, robot.bodies, strict=True):
+        assert np.subtract(body.pose.position, before.pose.position) == pytest.approx([0.0, 0.0, rise], abs=1e-12)
+        assert body.pose.quaternion == before.pose.quaternion
+    held = inspect(found)
+    assert held.closure_residual < 1e-12
+    assert len(held.actuators) == 6
 
 
 @pytest.mark.parametrize(
