@@ -87,6 +87,8 @@ class ROBIK_OT_import_motion(Reporting, ImportHelper):
         found = import_motion(root, context.scene, path, chosen, beside, keying)
         more = ", with the corrections of the motion before" if found.corrected else ""
         self.report({"INFO"}, f"{root.name}: {counted(len(found.motion.times), 'sample')} of {path.name}{more}")
+        if found.freed:
+            self.report({"INFO"}, f"{root.name} floats now, since {path.name} says where its base is")
         for said in filter(None, (found.apart, found.unheard)):
             self.report({"WARNING"}, said)
         return {"FINISHED"}

@@ -17,11 +17,11 @@ from ...robik.files import write_whole
 from ...robik.mechanism import Mechanism
 from ...robik.skeleton.mapping import Row, standing_row
 from ...robik.words import counted
-from ...scene.character.automap import apply, followable, hung_by, proposed, shapes_of, the_rig
+from ...scene.character.automap import apply, followable, hung_by, proposed, the_rig
 from ...scene.character.fit import fit
 from ...scene.character.rows import clear_targets
 from ...scene.character.settings import RobikTarget
-from ...scene.robot.feet import make_feet
+from ...scene.robot.feet import make_feet, showing
 from ...scene.robot.library import add_row
 from ...scene.robot.parts import changeable_robot
 from ...scene.robot.reading import read_robot
@@ -124,7 +124,7 @@ class ROBIK_OT_auto_map(Reporting):
         if not feet or any(frame.is_foot for frame in mechanism.frames):
             return rows, mechanism
         try:
-            made, freed = make_feet(root, shapes_of(root, mechanism, [mechanism.frame(row.frame).body for row in feet]))
+            made, freed = make_feet(root, showing(root, mechanism, [mechanism.frame(row.frame).body for row in feet]))
         except RobikError as error:
             self.report({"INFO"}, f"the robot has no feet yet: {error}; or select them, then Build > Make Foot")
             return rows, mechanism

@@ -41,6 +41,8 @@ Shapes = Callable[[str], Sequence[Shape]]  # of a body, by its name; none where 
 def sole_of(shapes: Iterable[tuple[Pose, Shape]], body: Pose) -> np.ndarray | None:
     """Return the outline (K, 3) of what a foot stands on, in its body's coordinates [m]; None where nothing is flat.
 
+    What is fixed to the body counts only where it reaches further down, as cleats and pads do.
+
     Args:
         shapes: Of the body and of what is fixed to it, each with the pose of its body, level.
         body: Pose of the foot's body, level.
@@ -48,16 +50,19 @@ def sole_of(shapes: Iterable[tuple[Pose, Shape]], body: Pose) -> np.ndarray | No
     Returns:
         Corners (K, 3) [m], or None.
     """
-    points = [np.zeros((0, 3))]
+    own, fixed = [np.zeros((0, 3))], []
     for placed, shape in shapes:
-        own = (shape.points * np.array(shape.size)) @ shape.pose.matrix.T + np.array(shape.pose.position)
-        points.append(own @ placed.matrix.T + (np.array(placed.position) - np.array(body.position)))
-    sole = find_sole(np.concatenate(points))
+        points = (shape.points * np.array(shape.size)) @ shape.pose.matrix.T + np.array(shape.pose.position)
+        points = points @ placed.matrix.T + (np.array(placed.position) - np.array(body.position))
+        (own if placed == body else fixed).append(points)
+    alone, together = np.concatenate(own), np.concatenate([*own, *fixed])
+    is_lower = together[:, 2].min(initial=np.inf) < alone[:, 2].min(initial=np.inf)
+    sole = find_sole(together if is_lower else alone)
     return None if sole is None else sole @ body.matrix
 
 
 def shown_by(mechanism: Mechanism, foot: str, is_shown: Callable[[str], bool]) -> list[str]:
-    """Return the bodies that show a foot's shape: itself, or what is fixed to it where that alone has a mesh.
+    """Return the bodies that show a foot's shape: itself, and what is fixed to it.
 
     Args:
         mechanism: The robot.
@@ -65,12 +70,10 @@ def shown_by(mechanism: Mechanism, foot: str, is_shown: Callable[[str], bool]) -
         is_shown: Whether a body, by name, has a mesh.
 
     Returns:
-        Names of bodies.
+        Names of bodies that have one.
     """
-    if is_shown(foot):
-        return [foot]
     rigid = robot_anatomy(mechanism).rigid
-    return [body.name for body in mechanism.bodies if rigid.get(body.name) == rigid.get(foot)]
+    return [b.name for b in mechanism.bodies if rigid.get(b.name) == rigid.get(foot) and is_shown(b.name)]
 
 
 def sides_of(soles: Mapping[str, np.ndarray], bodies: Mapping[str, Pose]) -> dict[str, str]:
@@ -145,8 +148,21 @@ def on_its_feet(mechanism: Mechanism, shapes: Shapes) -> Mechanism:
     Returns:
         The robot.
     """
+    return with_soles(mechanism, leg_ends(mechanism), shapes)
+
+
+def leg_ends(mechanism: Mechanism) -> tuple[str, ...]:
+    """Return the bodies at the ends of a robot's legs; none where it lies in its rest pose.
+
+    Args:
+        mechanism: The robot, in its rest pose.
+
+    Returns:
+        Their names.
+    """
     legs = [limb for limb in robot_anatomy(mechanism).limbs if limb.kind in (LEG, FRONT_LEG)]
-    return with_soles(mechanism, dict.fromkeys(mechanism.frame(limb.end).body for limb in legs if limb.end), shapes)
+    ends = tuple(dict.fromkeys(mechanism.frame(limb.end).body for limb in legs if limb.end))
+    return () if _lies(mechanism, ends) else ends
 
 
 def with_soles(mechanism: Mechanism, feet: Iterable[str], shapes: Shapes) -> Mechanism:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
+from ...robik.errors import RobikError
+from ...robik.mechanism.base import with_base
 from ...robik.motions import Companions, Motion, load_motion
 from ...robik.retarget.following_poses import follow_poses, out_of_reach
 from ...robik.retarget.posing import posed
 from ...robik.retarget.shortfall import unassembled
 from ...robik.servo.export import count_values
+from ...robik.skeleton.feet import leg_ends
 from ..robot import posing
 from ..robot.chain import servo_chain
+from ..robot.feet import let_go
 from ..robot.reading import read_robot
 from . import bakes
 from .corrections import corrections_of
@@ -50,18 +55,22 @@ class Imported:
         apart: in words what is out of reach or cannot be assembled; empty if nothing is.
         corrected: whether corrections were added to it.
         unheard: why its sound did not come with it, in words; empty where it did, or where there is none.
+        freed: whether the robot was let go, since the file says where its base is.
     """
 
     motion: Motion
     apart: str
     corrected: bool
     unheard: str
+    freed: bool
 
 
 def import_motion(
     root: Object, scene: Scene, path: Path, format: str | None, beside: Companions, keying: Keying
 ) -> Imported:
     """Key a motion on a robot from the scene's first frame on, as its original and as a copy to be edited.
+
+    A robot that is held only because its file does not say where it is, as a URDF, is let go by a motion of its base.
 
     Args:
         root: of the robot.
@@ -85,7 +94,9 @@ def import_motion(
         fps=beside.fps,
         count_values=lambda *counted: count_values(servo_chain(root, mechanism, scene))(*counted),
     )
-    given = load_motion(path, format, companions)
+    given = _loaded(path, format, companions)
+    freed = given.base is not None and mechanism.is_grounded and let_go(root)
+    mechanism = read_robot(root) if freed else mechanism
     motion, residual = posed(mechanism, given, path.name)
     rate = scene.render.fps / scene.render.fps_base
     frames = np.asarray(scene.frame_start + (motion.times - motion.times[0]) * rate)
@@ -100,7 +111,16 @@ def import_motion(
     if keying.ghost:
         show_ghost(root, scene, replace(motion, times=motion.times - motion.times[0]), float(frames[0]), ORIGINAL)
     apart = unassembled(mechanism, residual) or out_of_reach(mechanism, motion)
-    return Imported(motion=motion, apart=apart, corrected=corrections is not None, unheard=unheard)
+    return Imported(motion=motion, apart=apart, corrected=corrections is not None, unheard=unheard, freed=freed)
+
+
+def _loaded(path: Path, format: str | None, companions: Companions) -> Motion:
+    """Return the motion in a file; of a robot on legs as if it floated, if the file has what that needs."""
+    held = companions.robot
+    if held is not None and held.is_grounded and leg_ends(held):
+        with suppress(RobikError):
+            return load_motion(path, format, replace(companions, robot=with_base(held, "floating")))
+    return load_motion(path, format, companions)
 
 
 def _keyed(root: Object, motion: Motion | None, frames: np.ndarray, keying: Keying, name: str) -> PropertyGroup:

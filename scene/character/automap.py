@@ -9,11 +9,9 @@ from bpy.types import Context, Object, PropertyGroup
 from ...robik.errors import RobikError
 from ...robik.mechanism import WORLD, Mechanism
 from ...robik.skeleton import names
-from ...robik.skeleton.feet import shown_by
 from ...robik.skeleton.following import FEW
 from ...robik.skeleton.mapping import Row, auto_map
 from ..robot.library import add_row
-from ..robot.parts import bodies
 from .skeleton import read_character
 
 
@@ -81,22 +79,6 @@ def hung_by(mechanism: Mechanism, rows: Iterable[Row]) -> str:
         if held and walks and not any(body in soles or names.part_of(body)[0] == "foot" for body in held)
         else ""
     )
-
-
-def shapes_of(root: Object, mechanism: Mechanism, feet: Iterable[str]) -> dict[Object, list[Object]]:
-    """Return the bodies of feet, each with the bodies that show its shape.
-
-    Itself, or what is fixed to it where that has a mesh and it has none.
-    """
-    objects = {body.robik.label: body for body in bodies(root)}
-    return {
-        objects[foot]: [objects[part] for part in shown_by(mechanism, foot, lambda body: _is_shown(objects[body]))]
-        for foot in feet
-    }
-
-
-def _is_shown(body: Object) -> bool:
-    return any(child.robik.kind == "VISUAL" and child.type == "MESH" for child in body.children)
 
 
 def apply(root: Object, rig: Object, rows: Iterable[Row], scene_objects: dict[str, Object]) -> None:

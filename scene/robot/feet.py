@@ -12,10 +12,10 @@ from mathutils import Matrix
 from ...robik.clips.sole_turns import ground_height
 from ...robik.errors import RobikError
 from ...robik.formats.mesh_files import is_placeholder
-from ...robik.mechanism import Frame, Pose
+from ...robik.mechanism import Frame, Mechanism, Pose
 from ...robik.mechanism.base import raised
 from ...robik.mechanism.visual import SHAPES
-from ...robik.skeleton.feet import Shape, foot_name, sides_of, sole_of
+from ...robik.skeleton.feet import Shape, foot_name, leg_ends, shown_by, sides_of, sole_of
 from ...robik.skeleton.names import part_of
 from ...robik.skeleton.shapes import primitive_points
 from . import exact
@@ -57,6 +57,35 @@ def make_feet(root: Object, found: Mapping[Object, Iterable[Object]]) -> tuple[l
         (_rest_on_floor if was_held else _stand_on_floor)(root)
         bpy.context.view_layer.update()
     return feet, freed
+
+
+def let_go(root: Object) -> bool:
+    """Release a robot from a fixed joint that holds it, as a URDF's root, onto feet at the ends of its legs.
+
+    Returns:
+        Whether it was held so.
+    """
+    mechanism = read_robot(root)
+    ends = () if any(frame.is_foot for frame in mechanism.frames) else leg_ends(mechanism)
+    if ends:
+        try:
+            return make_feet(root, showing(root, mechanism, ends))[1]
+        except RobikError:
+            pass  # nothing flat is shown below it
+    return set_free(root, [])
+
+
+def showing(root: Object, mechanism: Mechanism, feet: Iterable[str]) -> dict[Object, list[Object]]:
+    """Return the bodies of feet, each with the bodies that show its shape: itself, and what is fixed to it."""
+    objects = {body.robik.label: body for body in bodies(root)}
+    return {
+        objects[foot]: [objects[part] for part in shown_by(mechanism, foot, lambda body: _is_shown(objects[body]))]
+        for foot in feet
+    }
+
+
+def _is_shown(body: Object) -> bool:
+    return any(child.robik.kind == "VISUAL" and child.type == "MESH" for child in body.children)
 
 
 def _make_foot(root: Object, body: Object, sole: np.ndarray, side: str) -> Object:

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from bl_ext.user_default.robik.robik.clips.sole_turns import ground_height
 from bl_ext.user_default.robik.robik.formats import import_robot, load_robot
+from bl_ext.user_default.robik.robik.mechanism.base import with_base
+from bl_ext.user_default.robik.robik.motions import BaseTrack, Companions, Motion, save_motion
 from bl_ext.user_default.robik.robik.skeleton.feet import on_its_feet
 from bl_ext.user_default.robik.robik.skeleton.shapes import shapes_of
 from bpy.types import Object
@@ -232,3 +234,36 @@ def test_what_is_not_flat_below_is_no_foot(biped: Object) -> None:
     select_bodies(biped)
     with pytest.raises(RuntimeError, match="no body is selected"):
         bpy.ops.robik.make_foot()
+
+
+@pytest.mark.parametrize("format_name", ["csv", "lafan1-csv"])
+@pytest.mark.parametrize("has_soles", [True, False])
+def test_a_motion_of_its_base_lets_a_robot_go(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], format_name: str, has_soles: bool
+) -> None:
+    """The robot of a URDF is held where its file's origin is, its hips at the height of the floor."""
+    root = biped_of(tmp_path, base="auto")
+    if not has_soles:
+        bpy.data.batch_remove([o for o in root.children_recursive if o.robik.kind == "VISUAL"])
+    robot = load_robot(tmp_path / "biped.urdf")
+    walked = np.column_stack([np.linspace(0.0, 0.6, 31), np.zeros(31), np.full(31, LEG + ANKLE)])
+    motion = Motion(
+        times=np.arange(31) / 30.0,
+        actuators=robot.actuators,
+        values=np.zeros((31, len(robot.actuators))),
+        base=BaseTrack(body="pelvis", position=walked, quaternion=np.tile([1.0, 0.0, 0.0, 0.0], (31, 1))),
+    )
+    file = tmp_path / "walk.csv"
+    save_motion(motion, file, format_name, Companions(robot=with_base(robot, "floating")))
+    bpy.context.scene.render.fps = 30
+    assert bpy.ops.robik.import_motion(filepath=str(file), format=format_name, ghost=False) == {"FINISHED"}
+    assert "floats now, since walk.csv says where its base is" in capfd.readouterr().out
+    assert not scenes.read(root).is_grounded
+    assert sum(frame.is_foot for frame in scenes.read(root).frames) == (2 if has_soles else 0)
+    for frame, along in ((1, 0.0), (31, 0.6)):
+        bpy.context.scene.frame_set(frame)
+        shown = {o.robik.label: np.array(o.matrix_world.translation) for o in scenes.body_objects(root)}
+        assert shown["pelvis"] == pytest.approx([along, 0.0, LEG + ANKLE], abs=1e-4)
+        assert shown["left_ankle_link"] == pytest.approx([along, WIDE / 2, ANKLE], abs=1e-4)
+    assert bpy.ops.robik.import_motion(filepath=str(file), format=format_name, ghost=False) == {"FINISHED"}
+    assert "floats now" not in capfd.readouterr().out, "it is let go once"

@@ -85,3 +85,21 @@ def test_a_robot_that_lies_in_its_rest_pose_has_no_soles_and_is_told_so(
     assert any(frame.is_foot for frame in found.frames) == (not lies)
     rows = [Row(frame=f"{side}_foot", bone="Foot", part="foot") for side in ("left", "right")]
     assert ("lies in its rest pose" in missing_feet(found, rows)) == lies
+
+
+@pytest.mark.parametrize(("height", "rise"), [(-0.025, 0.02), (0.1, 0.0)], ids=["cleats below", "a bracket above"])
+def test_what_is_fixed_below_a_foot_is_what_it_stands_on(tmp_path: Path, height: float, rise: float) -> None:
+    """As Wolfgang, whose cleats are bodies of their own: it stood 10 mm in the ground."""
+    fixed = "".join(
+        f'<link name="{side}_{k}"><visual><geometry><box size="0.02 0.03 0.02"/></geometry></visual></link>'
+        f'<joint name="{side}_{k}_fixed" type="fixed"><parent link="{side}_foot"/><child link="{side}_{k}"/>'
+        f'<origin xyz="{0.08 * (1 - 2 * (k % 2))} {0.02 * (1 - 2 * (k // 2))} {height}"/></joint>'
+        for side in ("left", "right")
+        for k in range(4)
+    )
+    file = tmp_path / "biped.urdf"
+    file.write_text(urdf(FOOT["box"]).replace("</robot>", f"{fixed}</robot>"))
+    robot = load_robot(file)
+    sole = np.array(on_its_feet(robot, shapes_of(robot, file)).frame("foot_l").sole)
+    assert sole[:, 2] == pytest.approx(-0.015 - rise, abs=1e-9)
+    assert np.ptp(sole[:, 0]) == pytest.approx(0.18 if rise else 0.2, abs=1e-9)
