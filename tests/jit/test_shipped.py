@@ -37,7 +37,9 @@ print(len(compiled), found.position.tobytes().hex())
 
 def solved(home: Path, shipped: Path, **more: str) -> tuple[int, str]:
     """Return how many kernels a new process compiles, and the positions that it computes, as bytes."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(home), "PYTHONPATH": str(LIBRARY.parent)} | more
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(home), "PYTHONPATH": str(LIBRARY.parent)}
+    environment.pop("NUMBA_CPU_NAME", None)
+    environment |= more
     done = subprocess.run(
         [sys.executable, "-P", "-c", SOLVE, shipped], env=environment, capture_output=True, text=True, check=True
     )
