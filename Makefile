@@ -2,10 +2,10 @@
 PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 ENVIRONMENTS := $(BLENDERS:%=environment-%)
-SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py mapping.py command_line.py migration.py)
-NOT_BLENDERS := -k "not code_for_this_cpu"  # the same for all Blenders of one Python
+SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py command_line.py migration.py)
+NOT_BLENDERS := -k "not code_for_this_cpu and not first_bake"  # the same for all Blenders of one Python
 
-.PHONY: help environment demo test test-library test-servo test-long test-numba mutants reachy-daemon moving-picture test-installed test-blender smoke-installed test-gui pictures extension lint docs bench survey peers peers-retargeting clean $(ENVIRONMENTS)
+.PHONY: help environment demo test test-library test-servo test-long test-numba mutants reachy-daemon moving-picture test-installed test-blender smoke-installed test-gui pictures extension kernels lint docs bench survey peers peers-retargeting clean $(ENVIRONMENTS)
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -80,6 +80,9 @@ pictures: environment ## The pictures of panels, overlays, tutorial and physics 
 
 extension: environment ## dist/*.zip for this platform (others: make extension PLATFORM=windows-x64, or all)
 	$(PYTHON) -m tools.extension $(if $(PLATFORM),--platform $(PLATFORM))
+
+kernels: extension ## The compiled code of the zips, for tests with NUMBA_CPU_NAME=generic, which then compile little
+	$(PYTHON) -m tools.compiled
 
 lint: environment ## Ruff and mypy
 	.venv/bin/ruff check .; ruff=$$?; tools/check-types && exit $$ruff

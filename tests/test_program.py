@@ -24,11 +24,13 @@ with SimulatorProcess.of(load_chain({str(LIBRARY / "data" / "robots" / "walker.s
     print(len(chain.state()))
 """
 SOLVE = """
+from {name}.jit import by_reference
 from {name}.robots import load
 from {name}.kinematics import kernels
-from {name}.kinematics.forward import ForwardKinematics
-boxer = load("boxer")
-ForwardKinematics(boxer).solve([0.1] * len(boxer.actuators))
+from {name}.mechanism.topology import build_topology
+topology = build_topology(load("boxer"))
+flat = by_reference(topology.flat)
+kernels.forward_kinematics(flat, kernels.new_placement(flat, topology.rest))
 compiled = [kernel for kernel in vars(kernels).values() if hasattr(kernel, "stats") and kernel.overloads]
 print(len(compiled) > 0, sum(len(kernel.stats.cache_misses) for kernel in compiled))
 """

@@ -2,6 +2,8 @@
 
 It is made in a process that has nothing but the zip's own wheels and NumPy, and kept in .cache/ as long as neither the
 sources of compiled code nor the wheels change.
+
+    python -m tools.compiled    gives it to the tests' cache: with NUMBA_CPU_NAME=generic they compile little then
 """
 
 from __future__ import annotations
@@ -108,6 +110,16 @@ def compile_into(folder: Path, interpreter: str, packages: Path) -> None:
         os.rename(unfinished, folder)
 
 
+def give_to_tests() -> None:
+    """Copy what zips bring to the tests' cache, but for what is there."""
+    for room in (CACHE / "compiled").glob("*/*/py*"):
+        kept = CACHE / "numba" / room.name
+        kept.mkdir(parents=True, exist_ok=True)
+        for file in room.iterdir():
+            if not (kept / file.name).exists():
+                shutil.copy(file, kept)
+
+
 def _numpy(python: str, folder: Path) -> list[str | Path]:
     """Return the command that installs the NumPy of a Blender into a folder."""
     pins = (CHECKOUT / "requirements" / f"blender-{BLENDERS[python]}.txt").read_text(encoding="utf-8")
@@ -132,3 +144,7 @@ def _digest() -> str:
     for source in sorted(WARM_UP.glob("*.py")):
         found.update(source.read_bytes())
     return found.hexdigest()[:32]
+
+
+if __name__ == "__main__":
+    give_to_tests()

@@ -16,7 +16,7 @@ from ...scene.character.sampling import frame_range
 from ...scene.overlay import contact_strips, editors
 from ...scene.overlay.contact_strips import Grip, Place, grip_at, lanes, moved, place_in
 from ...scene.robot.parts import changeable_robot, chosen_robot
-from ...scene.robot.reading import read_robot
+from ...scene.robot.reading import read_moving_parts
 from ..reporting import Reporting
 
 LENGTH = 10  # of a phase that is added [frames]
@@ -32,7 +32,7 @@ class ROBIK_OT_detect_contacts(Reporting):
     def run(self, context: Context) -> set[str]:
         """Replace the phases of all feet."""
         root = changeable_robot(context.scene)
-        mechanism = read_robot(root)
+        mechanism = read_moving_parts(root)
         frames = frame_range(context.scene, root.robik.robot.bake)
         mapping = read_mapping(root, mechanism)
         balance = read_balance(root, mechanism, mapping)

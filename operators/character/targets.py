@@ -9,7 +9,7 @@ from ...scene.character.fit import align_rest_poses, fit, match_now
 from ...scene.character.rows import remove_target
 from ...scene.robot.library import add_row
 from ...scene.robot.parts import changeable_robot
-from ...scene.robot.reading import read_robot
+from ...scene.robot.reading import read_moving_parts
 from ...translations import OWN
 from ..reporting import Reporting
 
@@ -34,7 +34,7 @@ class ROBIK_OT_add_target(Reporting):
         root = changeable_robot(context.scene)
         source, bone = self._source(context, root)
         character = root.robik.robot.character
-        mechanism = read_robot(root)
+        mechanism = read_moving_parts(root)
         names = mechanism.frame_names
         if self.frame and self.frame not in names:
             raise RobikError(f"robot {root.name!r} has no frame {self.frame!r}; it has {', '.join(names)}")
@@ -127,7 +127,7 @@ class ROBIK_OT_match_now(Reporting):
     def run(self, context: Context) -> set[str]:
         """Set the offsets."""
         root = changeable_robot(context.scene)
-        mechanism = read_robot(root)
+        mechanism = read_moving_parts(root)
         (match_now if self.poses == "NOW" else align_rest_poses)(context, root, mechanism)
         return {"FINISHED"}
 
@@ -142,7 +142,7 @@ class ROBIK_OT_fit_character(Reporting):
     def run(self, context: Context) -> set[str]:
         """Set scale, place and offsets."""
         root = changeable_robot(context.scene)
-        if note := fit(context, root, read_robot(root)):
+        if note := fit(context, root, read_moving_parts(root)):
             self.report({"INFO"}, note)
         return {"FINISHED"}
 

@@ -20,7 +20,7 @@ from ..animation.actions import Curve
 from ..character.sampling import times_of
 from ..robot import posing
 from ..robot.parts import bodies
-from ..robot.reading import read_robot
+from ..robot.reading import read_moving_parts
 from ..robot.sliders import data_path
 from . import bakes
 
@@ -185,7 +185,7 @@ def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
     Raises:
         RobikError: a slider, or a floating base, has no curve.
     """
-    mechanism = read_robot(root)
+    mechanism = read_moving_parts(root)
     frames = baked_frames(root, mechanism)
     motion = read_motion(root, mechanism, frames, scene)
     position, quaternion, residual = body_poses(mechanism, motion.values, base_curve(root, mechanism, frames))

@@ -10,7 +10,7 @@ from bpy.types import Object, Scene
 from ...robik.errors import RobikError
 from ...robik.retarget.judging import judged
 from ...robik.retarget.shortfall import millimetres, position_met
-from ..robot.reading import read_robot
+from ..robot.reading import read_moving_parts
 from . import bakes
 from .curves import base_curve, read_motion, with_poses
 from .freshness import mark
@@ -28,7 +28,7 @@ def judge_again(root: Object, scene: Scene) -> str:
     Raises:
         RobikError: the action keeps nothing that was followed, or a motor has no curve.
     """
-    mechanism, kept = read_robot(root), kept_clip(root)
+    mechanism, kept = read_moving_parts(root), kept_clip(root)
     if kept is None:
         raise RobikError(f"no bake moves robot {root.name!r}, so its motion cannot be judged; bake first")
     frames, result = kept.frames, root.robik.robot.result

@@ -8,7 +8,7 @@ from bpy.types import Object, Scene
 from ...robik.retarget.mirroring import mirrored
 from ...robik.retarget.posing import posed
 from ...robik.skeleton.symmetry import symmetry_of
-from ..robot.reading import read_robot
+from ..robot.reading import read_moving_parts
 from ..robot.sliders import set_sliders, slider_values
 from .curves import baked_frames, read_motion, write_own_bake
 
@@ -22,7 +22,7 @@ def flip_pose(root: Object) -> list[str]:
     Raises:
         RobikError: the robot is not symmetric.
     """
-    mechanism = read_robot(root)
+    mechanism = read_moving_parts(root)
     symmetry = symmetry_of(mechanism)
     low, high = mechanism.actuator_limits.T
     flipped = np.clip(symmetry.mirrored(slider_values(root, mechanism.actuators)), low, high)
@@ -39,7 +39,7 @@ def mirror_motion(root: Object, scene: Scene) -> int:
     Raises:
         RobikError: the robot has no motion, or is not symmetric; nothing was changed.
     """
-    mechanism = read_robot(root)
+    mechanism = read_moving_parts(root)
     frames = baked_frames(root, mechanism)
     image, _ = posed(mechanism, mirrored(mechanism, read_motion(root, mechanism, frames, scene)))
     write_own_bake(root, scene, image, frames)

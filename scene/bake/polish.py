@@ -14,7 +14,7 @@ from ...robik.retarget.reduce import Keys, reduce_keys
 from ...robik.retarget.shortfall import open_beyond
 from ..animation import actions
 from ..robot.parts import bodies, local_pose
-from ..robot.reading import read_robot
+from ..robot.reading import read_moving_parts
 from ..robot.sliders import data_path, slider_values
 from . import bakes
 from .curves import POSE_CHANNELS, baked_frames, base_curve, continuous, read_motion_at, write_bodies
@@ -52,7 +52,7 @@ def reduce_motors(root: Object, angle: float, length: float, with_base: bool = F
     Raises:
         RobikError: a motor has no keys; nothing has been changed.
     """
-    mechanism = read_robot(root)
+    mechanism = read_moving_parts(root)
     frames = baked_frames(root, mechanism)
     values, base = read_motion_at(root, mechanism, frames), base_curve(root, mechanism, frames)
     units = mechanism.actuator_units
@@ -115,7 +115,7 @@ def key_pose(root: Object, frame: float) -> bool:
     Raises:
         RobikError: a slider is missing.
     """
-    mechanism = read_robot(root)
+    mechanism = read_moving_parts(root)
     values = slider_values(root, mechanism.actuators)
     moving = bakes.has_bodies(root)
     if moving:

@@ -17,7 +17,7 @@ from ..character.asked import weights_of
 from ..character.mapping import CharacterMapping, read_mapping
 from ..character.sampling import frame_range, planned_range
 from ..robot.chain import servo_accelerations
-from ..robot.reading import read_robot
+from ..robot.reading import read_moving_parts
 from .curves import baked_frames, base_curve, has_keys, read_motion_at
 from .example import example_prior
 from .surroundings import Surroundings, read_surroundings
@@ -80,7 +80,7 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
     Raises:
         RobikError: a mapping, a range, an example or the robot is wrong.
     """
-    mechanism, bake = read_robot(root), root.robik.robot.bake
+    mechanism, bake = read_moving_parts(root), root.robik.robot.bake
     frames, prior = frame_range(scene, bake), example_prior(bake.example, mechanism)
     mapping = read_mapping(root, mechanism)
     balance = with_give(read_balance(root, mechanism, mapping), root, mechanism, scene)

@@ -14,7 +14,7 @@ from ...robik.retiming import Limits, Slowed, shaped, shaper, slowing_down
 from ...robik.retiming.vibration import Shaper
 from ...robik.steps import relay
 from ..long_work.steps import Progress, starting
-from ..robot.reading import read_robot
+from ..robot.reading import read_moving_parts
 from .curves import SAME, baked_frames, read_motion, write_own_bake
 from .request import read_bake_settings
 
@@ -29,7 +29,7 @@ def slowing(root: Object, scene: Scene) -> Generator[Progress, None, Slowed]:
         RobikError: the robot has no motion, or one of fewer than four samples.
     """
     yield starting("Slowing down")
-    mechanism = read_robot(root)
+    mechanism = read_moving_parts(root)
     bake = root.robik.robot.bake
     limits: Limits = read_bake_settings(root, scene).limits(mechanism)
     work = slowing_down(mechanism, _even(root, scene), limits, bake.catch_up / 100)
@@ -43,7 +43,7 @@ def calmed(root: Object, scene: Scene, frequency: float) -> tuple[Motion, Shaper
         RobikError: the robot has no motion.
     """
     by = shaper(frequency)
-    return shaped(read_robot(root), _even(root, scene), by), by
+    return shaped(read_moving_parts(root), _even(root, scene), by), by
 
 
 def keep(root: Object, scene: Scene, motion: Motion) -> float:
@@ -52,7 +52,7 @@ def keep(root: Object, scene: Scene, motion: Motion) -> float:
     Returns:
         The frame in which it ends.
     """
-    start = float(baked_frames(root, read_robot(root))[0])
+    start = float(baked_frames(root, read_moving_parts(root))[0])
     frames = start + (motion.times - motion.times[0]) * scene.render.fps / scene.render.fps_base
     write_own_bake(root, scene, motion, frames)
     return float(frames[-1])
@@ -60,7 +60,7 @@ def keep(root: Object, scene: Scene, motion: Motion) -> float:
 
 def _even(root: Object, scene: Scene) -> Motion:
     """Return the robot's motion with its bodies, at equal distances."""
-    mechanism = read_robot(root)
+    mechanism = read_moving_parts(root)
     frames = baked_frames(root, mechanism)
     motion = read_motion(root, mechanism, frames, scene)
     steps = np.diff(frames)

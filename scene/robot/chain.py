@@ -15,7 +15,7 @@ from ...robik.physics.motors import Motors, told_of_data, told_of_legs
 from ...robik.servo.chain import ServoChain, default_chain
 from ...robik.servo.chain_file import load_chain, read_chain
 from ...robik.servo.servo import Servo
-from .reading import read_robot
+from .reading import read_moving_parts
 
 CHAIN_EXTENSION = ".servos.json"
 
@@ -59,7 +59,7 @@ def known_chain(root: Object, scene: Scene) -> ServoChain | None:
     """Return a robot's servos, as `servo_chain` does; None where neither a file nor the scene names them."""
     if chain_file(root, scene) is None and not scene.robik.playing.chain:
         return None
-    return servo_chain(root, read_robot(root), scene)
+    return servo_chain(root, read_moving_parts(root), scene)
 
 
 def servo_accelerations(root: Object, scene: Scene) -> dict[str, float]:
@@ -94,4 +94,4 @@ def told_of_chain(root: Object, scene: Scene) -> list[str]:
 
 def robot_motors(root: Object, scene: Scene) -> Motors:
     """Return the robot's motors: its servos' where they are known, else those of its file."""
-    return Motors(room=InverseDynamics(read_robot(root)), chain=known_chain(root, scene))
+    return Motors(room=InverseDynamics(read_moving_parts(root)), chain=known_chain(root, scene))

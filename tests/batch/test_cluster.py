@@ -84,10 +84,11 @@ def check_all(folder: Path) -> None:
         assert np.array_equal(load_motion(output / f"{name}.csv").values, alone.values), name
 
 
-def test_four_workers_behind_a_slow_link_and_one_is_killed(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [2, pytest.param(4, marks=pytest.mark.long)])
+def test_workers_behind_a_slow_link_and_one_is_killed(folder: Path, tmp_path: Path, workers: int) -> None:
     """A worker is killed in the middle; what it worked on goes to another."""
     plan, told = plan_for(folder), []
-    with cluster(tmp_path / "cluster", 4, delay=0.02) as made:
+    with cluster(tmp_path / "cluster", workers, delay=0.02) as made:
 
         def tell(row: dict, done: int, of: int) -> None:
             told.append(row["file"])

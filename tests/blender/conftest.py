@@ -17,7 +17,8 @@ SESSION: list[pytest.Session] = []
 
 def pytest_configure() -> None:
     # Before the test modules are collected, so that they can import bpy and the add-on at their head.
-    del os.environ["NUMBA_CACHE_DIR"]  # compiled kernels belong to the installed extension here, as at a user's
+    for name in ("NUMBA_CACHE_DIR", "NUMBA_CPU_NAME"):
+        os.environ.pop(name, None)  # compiled kernels belong to the installed extension here, as at a user's
     INSTALLATION.enter_context(installed_extension())
 
 

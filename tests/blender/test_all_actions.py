@@ -24,6 +24,10 @@ LENGTHS = {"big": 8, "long": 20, "walk": 12}
 
 def several_actions() -> tuple[Object, Object]:
     """The walker behind a rig with three actions, a pose of one frame, and an action of something else."""
+    return scenes.kept(_several_actions), bpy.data.objects["Rig"]
+
+
+def _several_actions() -> None:
     rig = scenes.walking_rig(frames=12)
     walk = rig.animation_data.action
     walk.name = "walk"
@@ -39,7 +43,7 @@ def several_actions() -> tuple[Object, Object]:
     other = bpy.data.objects.new("other", None)
     other.keyframe_insert("location", frame=1)
     other.keyframe_insert("location", frame=30)
-    return root, rig
+    other.use_fake_user = True
 
 
 def stretched(action: bpy.types.Action, by: float) -> None:

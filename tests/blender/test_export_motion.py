@@ -18,11 +18,14 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 FRAMES = np.arange(1.0, 25.0)
 
 
+def baking() -> None:
+    scenes.squats()
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+
+
 @pytest.fixture
 def baked(empty_scene: None) -> Object:
-    root = scenes.squats()
-    assert bpy.ops.robik.bake() == {"FINISHED"}
-    return root
+    return scenes.kept(baking)
 
 
 def export(path: Path, **options: str) -> Path:

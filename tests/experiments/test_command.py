@@ -64,6 +64,7 @@ PLAIN = {
         },
     ),
 }  # fmt: skip
+LONG = {"importing", "memory", "scherzinger"}  # what they measure has tests of its own
 
 
 def found_by(capsys: pytest.CaptureFixture[str], name: str, *arguments: str) -> dict:
@@ -136,7 +137,7 @@ def test_rows_keep_their_keys(name: str, capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n in LONG else n for n in PLAIN])
 def test_results_keep_their_keys(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     arguments, keys = PLAIN[name]
     found = found_by(capsys, name, *arguments)

@@ -98,7 +98,10 @@ def test_forward_kinematics_takes_apart_by_least_squares() -> None:
     np.testing.assert_allclose(closure_model(rows, forward(rows, solver._paper.rest_state()))[1], 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("robot", ["boxer", pytest.param("validation", marks=pytest.mark.long), "four_bar"])
+@pytest.mark.parametrize(
+    "robot",
+    [pytest.param("boxer", marks=pytest.mark.long), pytest.param("validation", marks=pytest.mark.long), "four_bar"],
+)
 def test_within_the_workspace_both_formulations_agree(robot: str) -> None:
     mechanism = robots.load(robot)
     clips = {

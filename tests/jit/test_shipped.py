@@ -14,7 +14,8 @@ from robik.jit import cache
 from robik.jit.cache import FOR_THIS_CPU, delete_unused_rooms, room
 from robik.jit.sources import LIBRARY
 
-# Three kernels of a library whose code lies in a folder of its own; prints which were compiled, and what they give.
+# Two kernels, and what they call, of a library whose code lies in a folder of its own; prints how many were compiled,
+# and what they give.
 SOLVE = """
 import sys
 from pathlib import Path
@@ -26,23 +27,29 @@ class Listening(event.Listener):
     def on_start(self, event): compiled.append(event.data["dispatcher"].py_func.__name__)
     def on_end(self, event): pass
 event.register("numba:compile", Listening())
-import numpy as np
+from robik.jit import by_reference
+from robik.kinematics.kernels import close, forward_kinematics, new_placement
+from robik.mechanism.topology import build_topology
 from robik.robots import load
-from robik.kinematics.forward import ForwardKinematics
-boxer = load("boxer")
-found = ForwardKinematics(boxer).solve([0.1] * 4)
-print(len(compiled), found.position.tobytes().hex())
+topology = build_topology(load("boxer"))
+flat = by_reference(topology.flat)
+now = new_placement(flat, topology.rest + 0.1)
+forward_kinematics(flat, now)
+close(flat, now)
+print(len(compiled), now.everything.tobytes().hex())
 """
 
 
 def solved(home: Path, shipped: Path, **more: str) -> tuple[int, str]:
-    """Return how many kernels a new process compiles, and the positions that it computes, as bytes."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(home), "PYTHONPATH": str(LIBRARY.parent)} | more
+    """Return how many kernels a new process compiles, and the placement that it computes, as bytes."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(home), "PYTHONPATH": str(LIBRARY.parent)}
+    environment.pop("NUMBA_CPU_NAME", None)
+    environment |= more
     done = subprocess.run(
         [sys.executable, "-P", "-c", SOLVE, shipped], env=environment, capture_output=True, text=True, check=True
     )
-    count, positions = done.stdout.split()
-    return int(count), positions
+    count, placement = done.stdout.split()
+    return int(count), placement
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ def largest_step(found: Retargeted) -> float:
     return float(speeds.max()) / 120.0
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", ["g1", pytest.param("h1", marks=pytest.mark.long), "simple"])
 def test_no_joint_jumps_in_a_dance(shared_data: Path, name: str) -> None:
     """The recording begins with a T-pose, which is left out, and has the same scale wherever one begins to look."""
     file, dance = shared_data / FILES[name], shared_data / "bvh" / "05_20-mb.bvh"

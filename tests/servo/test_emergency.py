@@ -91,7 +91,7 @@ def reach(player: Player, stage: str) -> None:
 @pytest.mark.parametrize(
     "stage", ["connecting", "turning torque on", "holding", "approaching", "playing", "live", "stopping"]
 )
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_torque_off_is_the_next_packet_with_an_adapter_that_is_late(servos, player, stage, seed):
     """16 ms is what an FTDI adapter takes by default."""
     servos.line(latency=0.016)

@@ -66,13 +66,14 @@ def wave(seconds: float) -> Motion:
 
 
 @pytest.mark.parametrize("stalls", [0.0, 0.02])
-def test_no_approach_is_ever_faster_than_its_speed(stage, time, stalls):
-    """From 100 random poses to others, also from outside the limits and from beyond a turn: goals, and the horns
+@pytest.mark.parametrize("poses", [30, pytest.param(100, marks=pytest.mark.long)])
+def test_no_approach_is_ever_faster_than_its_speed(stage, time, stalls, poses):
+    """From random poses to others, also from outside the limits and from beyond a turn: goals, and the horns
     themselves."""
     random = np.random.default_rng(5)
     per_second = APPROACH * COUNTS_PER_RAD
     arrived = 0
-    for _ in range(100):
+    for _ in range(poses):
         time.stalls = 0.0
         starts = random.integers(-6000, 9000, len(NAMES))
         hold(stage, starts)
@@ -85,7 +86,7 @@ def test_no_approach_is_ever_faster_than_its_speed(stage, time, stalls):
             assert np.abs(np.diff(goals, axis=0)).max() <= per_second / RATE + 1
             assert np.abs(goals[-1] - (2048 + target * COUNTS_PER_RAD)).max() <= 0.5 + 1e-9
             assert stage.status.dropped == 0
-    assert arrived == 100 if stalls == 0.0 else arrived > 50
+    assert arrived == poses if stalls == 0.0 else arrived > poses / 2
 
 
 @pytest.mark.parametrize("rate", [25.0, 100.0, 500.0, 1000.0])

@@ -89,7 +89,7 @@ def test_a_wave_is_followed_within_limits(live, rate):
     assert late < 2.2 / rate + 0.08
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 10**6), st.sampled_from([10.0, 30.0, 60.0]), st.floats(0.0, 1.0))
 def test_nothing_that_arrives_breaks_a_limit(live, seed, rate, wildness):
     """Jumps, holes, not-a-numbers and infinities, at random."""
