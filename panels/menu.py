@@ -11,6 +11,7 @@ ENTRIES = (
         "robik.play_servos",
         "robik.live_servos",
         "robik.play_with_timeline",
+        "robik.perform",
     ),
     (
         "robik.bake",

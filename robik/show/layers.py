@@ -24,7 +24,7 @@ RATE = 100.0  # steps a second [Hz]
 STILL = 1e-4  # [rad or m]: a clip moves what leaves its first value by more
 LEAN = 0.08  # [s] time constant of the stick, critically damped
 BEGIN = 1.0  # [s] from where the robot is to the idle motion
-SEAM = 0.5  # [s] over which the end of an idle motion is led into its beginning, where it does not end there
+SEAM = 0.5  # [s] over which the end of an idle motion is led into its beginning, at most a quarter of the motion
 MOST = 16  # clips at a time; a key that is hammered adds no more
 LONGEST = 0.1  # [s]: of a stall no more is caught up with
 MARGIN = 0.98  # of speeds and accelerations that is used, so that rounding does not cross them
@@ -91,7 +91,7 @@ def clip_of(
         motion: With columns for some of the actuators at least.
         actuators: Of the robot, in the order of all rows.
         moved_only: Whether it takes over only what it moves; else all that it has.
-        is_round: Whether it goes on and on. Where its end is not its beginning, the last `SEAM` seconds lead there.
+        is_round: Whether it goes on and on. Where its end is not its beginning, its last part leads there.
 
     Returns:
         The clip.
@@ -102,7 +102,7 @@ def clip_of(
     if not set(motion.actuators) & set(actuators):
         raise RobikError(f"{name!r} moves none of the robot's motors; it has {', '.join(motion.actuators)}")
     if is_round and len(motion.times) > 2:
-        motion = closed_motion(motion, SEAM)
+        motion = closed_motion(motion, min(SEAM, 0.25 * float(motion.times[-1] - motion.times[0])))
     duration = float(motion.times[-1] - motion.times[0])
     times = motion.times[0] + np.linspace(0.0, duration, max(1, int(np.ceil(duration * RATE - MARGIN_END))) + 1)
     found = Curves(motion).at(times if duration > 0 else motion.times[:1])
