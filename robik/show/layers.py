@@ -138,7 +138,7 @@ class _Playing:
 
 
 class Layers:
-    """What a robot does now, of its layers.
+    """Mixer of a robot's layers.
 
     Args:
         limits: lowest and highest values of the actuators (n, 2) [rad or m].

@@ -222,6 +222,37 @@ def test_a_change_of_the_frame_ends_it(stage: Stage) -> None:
     assert stage.performing.why() == "the frame was changed"
 
 
+def test_follow_live_ends_it(stage: Stage) -> None:
+    bpy.ops.robik.perform()
+    stage.run(0.1)
+    stage.root.robik.robot.follow.on = True
+    stage.performing.tick(bpy.context.scene)
+    assert stage.performing.why() == "Follow Live moves the robot; switch it off first"
+
+
+def test_another_scene_ends_it(stage: Stage) -> None:
+    bpy.ops.robik.perform()
+    stage.performing.tick(bpy.data.scenes.new("another"))
+    assert stage.performing.why() == "its robot is no longer in the scene"
+
+
+def test_packets_that_are_no_osc_and_axes_that_are_no_numbers_move_nothing(stage: Stage) -> None:
+    stage.trigger.osc, stage.performance.osc_port, stage.performance.idle = "/lift", "0", None
+    stage.stick(stage.motors[2])
+    bpy.ops.robik.perform()
+    host, port = stage.performing.address().split(":")
+    client = SimpleUDPClient(host, int(port))
+    for value in (float("nan"), "left", []):
+        client.send_message("/look", value)
+    client._sock.sendto(b"\x00\xff no OSC", (host, int(port)))
+    before = stage.run(0.1)[0]
+    np.testing.assert_array_equal(stage.run(1.0)[-1], before)
+    assert "must begin with /" in stage.performing.unheard()
+    client.send_message("/look", 99.0)
+    low, high = stage.limits[2]
+    assert stage.run(2.0)[-1, 2] == pytest.approx(min(before[2] + 0.25 * (high - low), high), abs=1e-4)
+
+
 def test_a_robot_that_is_deleted_ends_it(stage: Stage) -> None:
     bpy.ops.robik.perform()
     bpy.data.objects.remove(stage.root)
