@@ -35,6 +35,7 @@ ENTRIES = (
     (
         "robik.auto_map",
         "robik.add_handles",
+        "robik.hear_vmc",
         "robik.add_target",
         "robik.match_now",
         "robik.fit_character",

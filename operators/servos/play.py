@@ -18,7 +18,7 @@ from ...scene.robot.chain import servo_chain, told_of_chain
 from ...scene.robot.parts import chosen_robot
 from ...scene.robot.reading import read_robot
 from ...scene.servos import leader, play, timeline, tuning
-from ...scene.show import performing
+from ...scene.show import live_character, performing
 from ..reporting import Reporting
 
 LOOK = 0.05  # between a window's looks at the player [s]
@@ -368,6 +368,7 @@ def before_load(_file: str) -> None:
     """Stop what plays and close the ports before another file opens; the file need not wait for that."""
     timeline.disarm()
     performing.end("another file was opened")
+    live_character.end("another file was opened")
     play.disconnect()
     leader.disconnect()
 

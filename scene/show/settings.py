@@ -95,6 +95,14 @@ class RobikPerformance(PropertyGroup):
             " From this computer alone, unless it names another address: 0.0.0.0:9000 hears everyone on the network"
         ),
     )
+    vmc_port: StringProperty(
+        name="VMC Port",
+        description=(
+            "The UDP port at which bodies are heard by VMC. From this computer alone, unless it names another address:"
+            " 0.0.0.0:39539 hears everyone on the network"
+        ),
+        default="39539",
+    )
 
 
 CLASSES = (RobikTrigger, RobikStick, RobikPerformance)
