@@ -108,7 +108,7 @@ def _draw_triggers(column: UILayout, performance: PropertyGroup) -> None:
     side.operator("robik.remove_trigger", text="", icon="REMOVE")
     if 0 <= performance.chosen_trigger < len(performance.triggers):
         chosen = performance.triggers[performance.chosen_trigger]
-        for name in ("action", "osc", "held", "moved_only"):
+        for name in ("action", "osc", "button", "held", "moved_only"):
             column.prop(chosen, name)
 
 
@@ -121,7 +121,7 @@ def _draw_sticks(column: UILayout, performance: PropertyGroup) -> None:
     side.operator("robik.remove_stick", text="", icon="REMOVE")
     if 0 <= performance.chosen_stick < len(performance.sticks):
         chosen = performance.sticks[performance.chosen_stick]
-        for name in ("motor", "amount", "minus", "plus", "osc"):
+        for name in ("motor", "amount", "minus", "plus", "osc", "axis"):
             column.prop(chosen, name)
 
 

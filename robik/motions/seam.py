@@ -20,14 +20,13 @@ from ..mechanism.orientations import quaternions, rotation
 from .motion import BaseTrack, Motion
 
 
-def closed(times: np.ndarray, values: np.ndarray, seconds: float, keeps: np.ndarray | None = None) -> np.ndarray:
+def closed(times: np.ndarray, values: np.ndarray, seconds: float) -> np.ndarray:
     """Return columns whose end runs into their beginning.
 
     Args:
         times: (K,) increasing [s].
         values: (K, n).
         seconds: over which the end is blended, above 0; all of the motion where it is shorter.
-        keeps: (n,) whether a column keeps its gap, as a way that goes on: only its speed is closed. None for none.
 
     Returns:
         Values (K, n).
@@ -36,16 +35,17 @@ def closed(times: np.ndarray, values: np.ndarray, seconds: float, keeps: np.ndar
         ClipError: fewer than three samples, or no time to blend.
     """
     gap = values[0] - values[-1] if len(values) else np.zeros(values.shape[1])
-    return values + _added(times, values, np.where(keeps, 0.0, gap) if keeps is not None else gap, seconds)
+    return values + _added(times, values, gap, seconds)
 
 
-def closed_motion(motion: Motion, seconds: float, keeps_way: bool = False) -> Motion:
+def closed_motion(motion: Motion, seconds: float) -> Motion:
     """Return a motion whose end runs into its beginning, its base included, without the bodies' poses.
+
+    A base that goes somewhere stays in place: its way over the ground is left out, evenly along the motion.
 
     Args:
         motion: any motion of a robot.
         seconds: over which the end is blended.
-        keeps_way: whether the base ends where it went to; else it comes back to where it began.
 
     Returns:
         The motion, with the same times.
@@ -54,15 +54,14 @@ def closed_motion(motion: Motion, seconds: float, keeps_way: bool = False) -> Mo
         ClipError: fewer than three samples, or no time to blend.
     """
     values, base = closed(motion.times, motion.values, seconds), motion.base
-    if base is not None and not keeps_way:
+    if base is not None:
+        share = (motion.times - motion.times[0]) / (motion.times[-1] - motion.times[0])
+        way = (base.position[-1] - base.position[0]) * [1.0, 1.0, 0.0]
         base = BaseTrack(
             body=base.body,
-            position=closed(motion.times, base.position, seconds),
+            position=closed(motion.times, base.position - share[:, None] * way, seconds),
             quaternion=_closed_turns(motion.times, base.quaternion, seconds),
         )
-    elif base is not None:
-        kept = closed(motion.times, base.position, seconds, np.array([True, True, False]))
-        base = replace(base, position=kept)
     return replace(motion, values=values, base=base, bodies=(), position=None, quaternion=None, com=None, passive=None)
 
 

@@ -1,4 +1,4 @@
-"""Cues of a performance: what keys and OSC messages mean to a robot, as its panel says."""
+"""Cues of a performance: what keys, OSC messages and gamepads mean to a robot, as its panel says."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from bpy.types import Object, PropertyGroup, Scene
 
 from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
+from ...robik.show.gamepad import Gamepad
 from ...robik.show.layers import Clip, Layers
 from ...robik.show.osc import Listener, Message
 from .clips import read_clip
+from .pad import gamepad
 
 DEAD_MAN = "D"  # the key that servos may need held while they are live
 STOP = "/robik/stop"  # as of a show
@@ -26,22 +28,25 @@ class _Trigger:
     clip: Clip
     key: str
     osc: str
+    button: str
 
 
 @dataclass(eq=False)
 class _Stick:
-    """An axis: where it is held, by keys and by OSC."""
+    """An axis: where it is held, by keys, by OSC and by a gamepad."""
 
     place: int  # of its motor
     reach: float  # [rad or m] at its end
     minus: str
     plus: str
     osc: str
+    axis: str
     by_osc: float = 0.0
+    by_pad: float = 0.0
 
     def at(self, held: set[str]) -> float:
         """Return where it is, from -1 to 1."""
-        return min(max(self.by_osc + (self.plus in held) - (self.minus in held), -1.0), 1.0)
+        return min(max(self.by_osc + self.by_pad + (self.plus in held) - (self.minus in held), -1.0), 1.0)
 
 
 @dataclass(eq=False)
@@ -60,6 +65,8 @@ class Cues:
     unheard: str = ""
     _held: set[str] = field(default_factory=set)
     _listener: Listener | None = None
+    _pad: Gamepad | None = None
+    _pushed: frozenset[str] = frozenset()  # buttons of the gamepad
 
     @property
     def address(self) -> str:
@@ -67,15 +74,24 @@ class Cues:
         return "" if self._listener is None else self._listener.address
 
     def listen(self, port: str) -> None:
-        """Hear OSC messages from now on; an empty port hears none.
+        """Hear OSC messages, and look at a gamepad where one is asked for, from now on; an empty port hears none.
 
         Raises:
             RobikError: It cannot.
         """
-        self._listener = Listener(port.strip()) if port.strip() else None
+        asked = {*_keys(self.triggers, ("button",)), *_keys(self.sticks, ("axis",))}
+        self._pad = gamepad() if asked else None
+        try:
+            self._listener = Listener(port.strip()) if port.strip() else None
+        except RobikError:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Hear nothing any more."""
+        if self._pad is not None:
+            self._pad.close()
+            self._pad = None
         if self._listener is not None:
             self._listener.__exit__(None, None, None)
             self._listener = None
@@ -106,7 +122,8 @@ class Cues:
             self.let_go(key, layers)
 
     def hear(self, layers: Layers) -> bool:
-        """Take in the OSC messages that have come; returns whether one asks to stop."""
+        """Take in what gamepad and OSC messages say; returns whether one asks to stop."""
+        self._look(layers)
         for message in self._listener.messages() if self._listener is not None else ():
             if not isinstance(message, Message):
                 self.unheard = str(message)
@@ -115,6 +132,20 @@ class Cues:
             elif not self._obey(message, layers):
                 self.unheard = message.address
         return False
+
+    def _look(self, layers: Layers) -> None:
+        if self._pad is None:
+            return
+        state = self._pad.look()
+        for trigger in self.triggers:
+            if trigger.button in state.buttons - self._pushed:
+                layers.trigger(trigger.clip)
+            elif trigger.button in self._pushed - state.buttons and trigger.clip.is_round:
+                layers.release(trigger.clip.name)
+        self._pushed = state.buttons
+        for stick in self.sticks:
+            stick.by_pad = state.axes.get(stick.axis, 0.0)
+        self._lean(layers)
 
     def _obey(self, message: Message, layers: Layers) -> bool:
         value = message.arguments[0] if message.arguments else 1.0
@@ -165,7 +196,7 @@ def _read_trigger(row: PropertyGroup, root: Object, mechanism: Mechanism, scene:
     if row.action is None:
         raise RobikError(f"the trigger {row.name!r} has no clip; choose one, or remove the trigger")
     clip = read_clip(row.action, row.name, root, mechanism, scene, row.moved_only, row.held)
-    return _Trigger(clip, _key(row.key), _address(row.osc))
+    return _Trigger(clip, _key(row.key), _address(row.osc), _of_pad(row.button))
 
 
 def _read_stick(row: PropertyGroup, mechanism: Mechanism) -> _Stick:
@@ -175,7 +206,9 @@ def _read_stick(row: PropertyGroup, mechanism: Mechanism) -> _Stick:
     place = mechanism.actuators.index(row.motor)
     low, high = mechanism.actuator_limits[place]
     half = 0.5 * (high - low) if np.isfinite(high - low) else np.pi
-    return _Stick(place, half * row.amount / 100.0, _key(row.minus), _key(row.plus), _address(row.osc))
+    return _Stick(
+        place, half * row.amount / 100.0, _key(row.minus), _key(row.plus), _address(row.osc), _of_pad(row.axis)
+    )
 
 
 def _key(text: str) -> str:
@@ -192,6 +225,11 @@ def _address(text: str) -> str:
     if address == STOP:
         raise RobikError(f"{STOP} ends the performance; choose another address")
     return address
+
+
+def _of_pad(name: str) -> str:
+    """Return the name of a button or axis; empty for none."""
+    return "" if name == "NONE" else name
 
 
 def _keys(rows: list, names: tuple[str, ...]) -> Iterator[str]:

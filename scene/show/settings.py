@@ -1,6 +1,14 @@
 """Settings of a robot's performance. No logic."""
 
-from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 from bpy.types import Action, Context, PropertyGroup
 
 from ...robik.errors import RobikError
@@ -8,6 +16,29 @@ from ...translations import OWN
 from ..bake.example import can_be_example
 from ..robot.reading import read_moving_parts
 
+NONE = ("NONE", "None", "Nothing of a gamepad")
+BUTTONS = (
+    NONE,
+    ("A", "A", "The lower one of the four buttons on the right"),
+    ("B", "B", "The right one of the four buttons"),
+    ("X", "X", "The left one of the four buttons"),
+    ("Y", "Y", "The upper one of the four buttons"),
+    ("LEFT_SHOULDER", "Left Shoulder", "The button on the left shoulder"),
+    ("RIGHT_SHOULDER", "Right Shoulder", "The button on the right shoulder"),
+    ("UP", "Cross Up", "The cross, upwards"),
+    ("DOWN", "Cross Down", "The cross, downwards"),
+    ("LEFT", "Cross Left", "The cross, to the left"),
+    ("RIGHT", "Cross Right", "The cross, to the right"),
+)
+AXES = (
+    NONE,
+    ("LEFT_X", "Left Stick X", "The left stick, to the right"),
+    ("LEFT_Y", "Left Stick Y", "The left stick, upwards"),
+    ("RIGHT_X", "Right Stick X", "The right stick, to the right"),
+    ("RIGHT_Y", "Right Stick Y", "The right stick, upwards"),
+    ("LEFT_TRIGGER", "Left Trigger", "The left trigger, from 0 to 1"),
+    ("RIGHT_TRIGGER", "Right Trigger", "The right trigger, from 0 to 1"),
+)
 KEY = "A letter or a digit that is pressed while the robot performs"
 
 
@@ -34,6 +65,7 @@ class RobikTrigger(PropertyGroup):
         name="OSC Address",
         description="A message to this address triggers it, such as /wave; with the value 0 it lets it go",
     )
+    button: EnumProperty(name="Gamepad", description="A button of a gamepad that triggers it", items=BUTTONS)
     held: BoolProperty(
         name="While Held", description="Play over and over as long as the key is held; else once, from begin to end"
     )
@@ -63,6 +95,7 @@ class RobikStick(PropertyGroup):
     osc: StringProperty(
         name="OSC Address", description="Messages to this address, such as /look, put it somewhere from -1 to 1"
     )
+    axis: EnumProperty(name="Gamepad", description="A stick of a gamepad that moves it", items=AXES)
 
 
 class RobikPerformance(PropertyGroup):

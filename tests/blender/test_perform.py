@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
@@ -144,6 +145,34 @@ def test_osc_through_a_socket(stage: Stage) -> None:
     stage.performing.tick(bpy.context.scene)
     assert not stage.performing.is_performing()
     assert stage.performing.why() == "stopped by OSC"
+
+
+def test_a_gamepad_through_sdl(stage: Stage) -> None:
+    from tests.show.virtual_pad import VirtualPad
+
+    stage.trigger.held, stage.trigger.button = True, "B"
+    stick = stage.stick(stage.motors[2])
+    stick.axis = "RIGHT_Y"
+    bpy.ops.robik.perform()
+    start, pad = stage.run(0.1)[-1, 2], VirtualPad()
+    pad.plug()
+    pad.axis(3, -1.0)
+    pad.button(1, True)
+    rows = stage.run(2.0)
+    (low, high) = stage.limits[2]
+    assert rows[-1, 1] == pytest.approx(0.3, abs=1e-5)
+    assert rows[-1, 2] == pytest.approx(min(start + 0.25 * (high - low), high), abs=1e-3)
+    pad.unplug()  # as if all were let go
+    rows = stage.run(2.0)
+    assert rows[-1, 1] == pytest.approx(0.0, abs=1e-5) and rows[-1, 2] == pytest.approx(start, abs=1e-4)
+
+
+def test_without_the_packages_a_gamepad_says_how_to_get_them(stage: Stage, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "sdl2", None)
+    stage.trigger.button = "A"
+    said = message_of(bpy.ops.robik.perform)
+    assert "-m pip install --target" in said and "pysdl2 pysdl2-dll; then start Blender again" in said
+    assert not stage.performing.is_performing()
 
 
 def test_recording_makes_a_bake_of_what_was_performed(stage: Stage) -> None:

@@ -162,6 +162,7 @@ the same limiter as when a slider is dragged. Each line is a test with a simulat
 | the message `/robik/stop` | slow down and hold | ends |
 | the window loses the keyboard while a key is held | follow the clip as it fades out | goes on |
 | an unknown address, a packet that is no OSC, no number | go on within all limits | goes on; the panel says it |
+| the gamepad is pulled out | go on within all limits | goes on; all of it counts as let go |
 | Blender stands still | slow down and hold after *Bear Stalls* | catches up with 0.1 s at most |
 
 OSC has no password: whoever can send to the port triggers clips. It is closed but while the robot performs, and hears
