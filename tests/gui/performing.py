@@ -82,6 +82,7 @@ def shoot() -> Iterator[float]:
     assert performing.why() == "something was undone", performing.why()
     assert root().robik.label == "walker"
     call(bpy.ops.robik.disconnect_servos)
+    with_only(())
     yield 0.5
 
 
