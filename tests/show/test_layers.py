@@ -9,7 +9,7 @@ import pytest
 
 from robik.errors import RobikError
 from robik.motions import BaseTrack, Motion
-from robik.show.layers import BASE, MOST, Clip, Layers, clip_of
+from robik.show.layers import BASE, LEAN, MOST, Clip, Layers, clip_of
 
 NAMES = ("yaw", "pitch", "arm")
 LIMITS = np.array([[-1.0, 1.0], [-0.5, 0.5], [-2.0, 2.0]])
@@ -172,6 +172,13 @@ def test_the_stick_leans_smoothly_and_comes_back() -> None:
     made.lean(np.zeros(3))
     run(made, 1.0)
     assert made.values[0] == pytest.approx(0.1 * np.sin(np.pi * 4.0), abs=2e-3)
+
+
+def test_the_limiter_adds_no_lag_to_the_stick() -> None:
+    made = layers()
+    made.lean(np.array([0.1, 0.0, 0.0]))
+    times = STEP * np.arange(1, 101) / LEAN
+    np.testing.assert_allclose(run(made, 1.0)[:, 0], 0.1 * (1 - (1 + times) * np.exp(-times)), atol=1e-6)
 
 
 def test_no_number_from_a_stick_is_none() -> None:
