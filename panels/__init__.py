@@ -9,9 +9,11 @@ from .character import mapping
 from .overlay import switches
 from .robot import build, overview
 from .servos import hand, play, setup, tuning
+from .show import live_character, perform
 
 MODULES = (
-    overview, build, mapping, centre_of_mass, contacts, baking, result, switches, play, tuning, hand, setup, menu,
+    overview, build, mapping, live_character, centre_of_mass, contacts, baking, result, switches, play, perform, tuning,
+    hand, setup, menu,
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ ENTRIES = (
         "robik.play_servos",
         "robik.live_servos",
         "robik.play_with_timeline",
+        "robik.perform",
     ),
     (
         "robik.bake",
@@ -34,6 +35,7 @@ ENTRIES = (
     (
         "robik.auto_map",
         "robik.add_handles",
+        "robik.hear_vmc",
         "robik.add_target",
         "robik.match_now",
         "robik.fit_character",

@@ -12,6 +12,7 @@ EXTRAS = {  # as in pyproject.toml: what needs them, and the modules that they b
     "servo": ("playing on servos", ("serial", "dynamixel_sdk", "websockets")),
     "sound": ("the sound of a show", ("miniaudio",)),
     "osc": ("taking OSC messages", ("pythonosc",)),
+    "gamepad": ("a gamepad", ("sdl2",)),
     "report": ("a report page", ("plotly",)),
     "formats": ("this kind of file", ("yaml", "xacro", "collada")),
     "usd": ("reading USD, which Blender from blender.org does by itself and elsewhere the package usd-core,", ("pxr",)),

@@ -31,6 +31,8 @@ from .robot.properties import OVERRIDABLE, RobikBody, RobikCoupling, RobikJoint,
 from .servos import ports as servo_ports
 from .servos import settings as servo_settings
 from .servos.settings import RobikPlaying
+from .show import settings as show_settings
+from .show.settings import RobikPerformance
 
 KINDS = (
     ("NONE", "None", "Not a part of a robot"),
@@ -78,6 +80,7 @@ class RobikRobot(PropertyGroup):
     result: PointerProperty(type=RobikResult)
     bakes: CollectionProperty(type=RobikKeptBake)
     chosen_bake: IntProperty(name="Bake", min=0)
+    performance: PointerProperty(type=RobikPerformance)
 
 
 class RobikObject(PropertyGroup):
@@ -130,6 +133,7 @@ FEATURES = (
     bake_settings,
     overlay_settings,
     servo_settings,
+    show_settings,
     robot_properties,
 )
 CLASSES = (*(cls for feature in FEATURES for cls in feature.CLASSES), RobikRobot, RobikObject, RobikScene)

@@ -7,6 +7,7 @@ from ...robik.errors import RobikError, ServoError
 from ...robik.servo.status import PlayState
 from ...scene.robot.parts import chosen_robot
 from ...scene.servos import hand, leader, play
+from ...scene.show import performing
 from ..reporting import Reporting
 from .play import LOOK, TIMEOUT, beat_on
 
@@ -76,6 +77,7 @@ class ROBIK_OT_connect_leader(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Connect; a script waits for the answer, a window looks on."""
+        performing.check_none()
         player = leader.connect(context.scene, play.player())
         if bpy.app.background:
             self._tell(player.wait(PlayState.READY, PlayState.HOLDING, timeout=TIMEOUT).message)

@@ -18,6 +18,7 @@ from ...scene.robot.chain import servo_chain, told_of_chain
 from ...scene.robot.parts import chosen_robot
 from ...scene.robot.reading import read_robot
 from ...scene.servos import leader, play, timeline, tuning
+from ...scene.show import live_character, performing
 from ..reporting import Reporting
 
 LOOK = 0.05  # between a window's looks at the player [s]
@@ -40,6 +41,7 @@ def _beat() -> float | None:
     if play.player() is None and leader.player() is None:
         return None
     _beats += 1
+    performing.tick(bpy.context.scene)  # first: whatever ends it stops the servos before they are told more
     play.tick(bpy.context.scene)
     timeline.tick(bpy.context.scene)
     tuning.tick(bpy.context.scene)
@@ -208,6 +210,7 @@ class ROBIK_OT_play_servos(Watching):
         """Play; a script waits for the end."""
         player, playing = play.connected(), context.scene.robik.playing
         check_disarmed()
+        performing.check_none()
         motion = _checked_motion(self, context.scene, player.chain)
         root = chosen_robot(context.scene)
         play.play_from(float(play.frames_to_play(root, read_robot(root), context.scene)[0]))
@@ -280,6 +283,7 @@ class ROBIK_OT_play_with_timeline(Following):
         if timeline.is_armed():
             timeline.disarm()
             return {"FINISHED"}
+        performing.check_none()
         timeline.arm(chosen_robot(context.scene), context.scene)
         return {"FINISHED"} if bpy.app.background else self.watch(context)
 
@@ -351,6 +355,7 @@ class ROBIK_OT_stop_servos(Reporting):
     def run(self, context: Context) -> set[str]:
         """Stop."""
         timeline.disarm()
+        performing.end("stopped")
         if self.emergency:
             play.torque_off()
         else:
@@ -362,6 +367,8 @@ class ROBIK_OT_stop_servos(Reporting):
 def before_load(_file: str) -> None:
     """Stop what plays and close the ports before another file opens; the file need not wait for that."""
     timeline.disarm()
+    performing.end("another file was opened")
+    live_character.end("another file was opened")
     play.disconnect()
     leader.disconnect()
 

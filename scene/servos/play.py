@@ -310,6 +310,11 @@ def lead_live(root: Object) -> None:
     hold(True)
 
 
+def is_live(robot: str) -> bool:
+    """Return whether the servos follow the sliders of the robot of this name."""
+    return _player is not None and is_open() and _player.status.state is PlayState.LIVE and _led == robot
+
+
 def hold(is_held: bool) -> None:
     """Hold the dead man's key, or let it go; without it nothing is requested."""
     global _is_held

@@ -102,7 +102,7 @@ def test_nothing_is_written_beside_the_extension() -> None:
 
 def test_the_manifest_asks_for_what_is_used_only() -> None:
     manifest = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
-    assert set(manifest["permissions"]) == {"files"}
+    assert set(manifest["permissions"]) == {"files", "network"}
     for reason in manifest["permissions"].values():
         assert len(reason) <= 64
         assert not reason.endswith((".", "!"))

@@ -12,7 +12,7 @@ import pytest
 
 CHECKOUT = Path(__file__).parents[2]
 LONGEST = 400  # lines of a file
-FEATURES = ("robot", "character", "balance", "bake", "overlay", "servos")
+FEATURES = ("robot", "character", "balance", "bake", "overlay", "servos", "show")
 # Rooms of each part; each may import those before it, and all rooms of the parts before its own.
 ROOMS = {
     "translations": ("po",),

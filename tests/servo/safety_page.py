@@ -145,13 +145,38 @@ Instead:
 - The connection is neither encrypted nor is anybody asked who he is. The address is this computer unless you type
   another one.
 """
+PERFORM = """# A performance in Blender
+
+*Servos > Perform* moves the robot in the view; servos follow it only while they are *Live*, which the user pressed, by
+the same limiter as when a slider is dragged. Each line is a test with a simulated chain
+(`tests/blender/test_perform.py`), those of ESC and undo in a real window, too (`tests/gui/performing.py`).
+
+| what happens | servos that are live | the performance |
+|---|---|---|
+| ESC, Return, *End* | slow down and hold | ends; what was recorded is kept |
+| *Stop*, *Torque Off*; ESC of *Live*; `robik servos stop`; any fault | as without it | ends within 0.03 s |
+| undo or redo | slow down and hold | ends |
+| another file is opened | stop softly and hold; the port is closed | ends |
+| the frame is changed, playback begins | slow down and hold | ends |
+| the robot is deleted, *Follow Live* is switched on, another scene is shown | slow down and hold | ends |
+| the message `/robik/stop` | slow down and hold | ends |
+| the window loses the keyboard while a key is held | follow the clip as it fades out | goes on |
+| an unknown address, a packet that is no OSC, no number | go on within all limits | goes on; the panel says it |
+| the gamepad is pulled out | go on within all limits | goes on; all of it counts as let go |
+| Blender stands still | slow down and hold after *Bear Stalls* | catches up with 0.1 s at most |
+
+OSC has no password: whoever can send to the port triggers clips. It is closed but while the robot performs, and hears
+this computer alone unless the user types another address. No message begins a performance, or turns *Live* or torque
+on.
+"""
 PARTS: dict[int | str, str] = {
     1: HEAD,
     4: SEVERAL,
     "feetech": FEETECH,
     "dynamixel1": DYNAMIXEL1,
     "reachy": REACHY,
-}  # the last one has no cells
+    "perform": PERFORM,
+}  # the last two have no cells
 FOOT_HEAD = "# Limits of this page"
 FOOT = f"""{FOOT_HEAD}
 

@@ -1,0 +1,1 @@
+"""Performances: triggers, live input and layers."""
