@@ -8,16 +8,15 @@ from ..scene.show import live_character, performing
 from . import command_line
 from .bake import baking, motion_import, physics, polish, retiming
 from .balance import contacts
-from .character import handles, mapping, performers, targets
+from .character import handles, looping, mapping, performers, targets
 from .robot import build, gallery, import_file
 from .servos import hand, play, setup, tuning
 from .show import live_character as hearing
 from .show import perform
 
 MODULES = (
-    import_file, gallery, build, performers, targets, handles, mapping, contacts, baking, motion_import, physics,
-    polish, retiming, play, hand, setup, tuning, perform,
-    hearing,
+    import_file, gallery, build, performers, looping, targets, handles, mapping, contacts, baking, motion_import,
+    physics, polish, retiming, play, hand, setup, tuning, perform, hearing,
 )  # fmt: skip
 _commands: list[object] = []
 

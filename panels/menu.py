@@ -41,7 +41,7 @@ ENTRIES = (
         "robik.fit_character",
         "robik.detect_contacts",
     ),
-    ("robik.add_character", "robik.import_recording", "robik.export_character"),
+    ("robik.add_character", "robik.import_recording", "robik.make_loop", "robik.export_character"),
     (
         "robik.gallery",
         "robik.import_robot",

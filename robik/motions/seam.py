@@ -20,13 +20,14 @@ from ..mechanism.orientations import quaternions, rotation
 from .motion import BaseTrack, Motion
 
 
-def closed(times: np.ndarray, values: np.ndarray, seconds: float) -> np.ndarray:
+def closed(times: np.ndarray, values: np.ndarray, seconds: float, is_turn: bool = False) -> np.ndarray:
     """Return columns whose end runs into their beginning.
 
     Args:
         times: (K,) increasing [s].
         values: (K, n).
         seconds: over which the end is blended, above 0; all of the motion where it is shorter.
+        is_turn: whether these are angles [rad], which end where they begin after whole turns, too.
 
     Returns:
         Values (K, n).
@@ -35,7 +36,7 @@ def closed(times: np.ndarray, values: np.ndarray, seconds: float) -> np.ndarray:
         ClipError: fewer than three samples, or no time to blend.
     """
     gap = values[0] - values[-1] if len(values) else np.zeros(values.shape[1])
-    return values + _added(times, values, gap, seconds)
+    return values + _added(times, values, np.remainder(gap + np.pi, 2 * np.pi) - np.pi if is_turn else gap, seconds)
 
 
 def closed_motion(motion: Motion, seconds: float) -> Motion:
@@ -60,14 +61,24 @@ def closed_motion(motion: Motion, seconds: float) -> Motion:
         base = BaseTrack(
             body=base.body,
             position=closed(motion.times, base.position - share[:, None] * way, seconds),
-            quaternion=_closed_turns(motion.times, base.quaternion, seconds),
+            quaternion=closed_turns(motion.times, base.quaternion, seconds),
         )
     return replace(motion, values=values, base=base, bodies=(), position=None, quaternion=None, com=None, passive=None)
 
 
-def _closed_turns(times: np.ndarray, turns: np.ndarray, seconds: float) -> np.ndarray:
-    """Return quaternions (K, 4): in the frame of the last one, by rotation vectors of what is added."""
+def closed_turns(times: np.ndarray, turns: np.ndarray, seconds: float) -> np.ndarray:
+    """Return quaternions whose end runs into their beginning.
+
+    Args:
+        times: (K,) increasing [s].
+        turns: (K, 4) wxyz.
+        seconds: over which the end is blended.
+
+    Returns:
+        Quaternions (K, 4), with signs of their own.
+    """
     every = rotation(turns)
+    # What is added is a rotation vector in the frame of the last one.
     local = (every * every[-1].inv()).as_rotvec()  # near the end these are small, and turn the short way
     gap = (every[0] * every[-1].inv()).as_rotvec()
     return quaternions(Rotation.from_rotvec(_added(times, local, gap, seconds)) * every)

@@ -50,7 +50,8 @@ def sole_of(shapes: Iterable[tuple[Pose, Shape]], body: Pose) -> np.ndarray | No
     Returns:
         Corners (K, 3) [m], or None.
     """
-    own, fixed = [np.zeros((0, 3))], []
+    own: list[np.ndarray] = [np.zeros((0, 3))]
+    fixed: list[np.ndarray] = []
     for placed, shape in shapes:
         points = (shape.points * np.array(shape.size)) @ shape.pose.matrix.T + np.array(shape.pose.position)
         points = points @ placed.matrix.T + (np.array(placed.position) - np.array(body.position))
