@@ -63,6 +63,8 @@ def _draw_look_ahead(layout: UILayout, bake: PropertyGroup) -> None:
     layout.prop(bake, "look_ahead")
     if bake.look_ahead:
         layout.prop(bake, "cyclic")
+        if bake.cyclic:
+            layout.operator("robik.make_loop", text="Make Loop…")
 
 
 def _draw_limits(layout: UILayout, bake: PropertyGroup) -> None:

@@ -101,23 +101,39 @@ class TargetClip:
             The part.
         """
         kept = slice(start, stop, every)
-        tracks = {
-            name: Track(**{what: values[kept] for what, values in arrays_of(track).items()})
-            for name, track in self.tracks.items()
-        }
-        objectives = tuple(item.part(kept) for item in self.objectives)
         begin, end = float(self.times[start]), float(self.times[kept][-1])
         moved = tuple(
             replace(item, start=item.start - begin, end=item.end - begin)
             for item in self.moved
             if item.start <= end and item.end >= begin
         )
+        return replace(self._with(kept, self.times[kept] - self.times[start]), moved=moved)
+
+    def repeated(self, laps: int) -> TargetClip:
+        """Return the clip in a row, the last sample of each lap being the first one of the next.
+
+        Args:
+            laps: How often.
+
+        Returns:
+            Laps (T - 1) + 1 samples.
+        """
+        lap, length = np.arange(1, len(self.times)), self.times[-1] - self.times[0]
+        kept = np.concatenate([[0], np.tile(lap, laps)])
+        later = np.concatenate([[0.0], np.repeat(np.arange(laps) * length, len(lap))])
+        return self._with(kept, self.times[kept] + later)
+
+    def _with(self, kept: slice | np.ndarray, times: np.ndarray) -> TargetClip:
+        """Return the clip's samples of these indices at other times."""
+        tracks = {
+            name: Track(**{what: values[kept] for what, values in arrays_of(track).items()})
+            for name, track in self.tracks.items()
+        }
         return TargetClip(
-            self.times[kept] - self.times[start],
+            times,
             tracks,
             com=None if self.com is None else self.com[kept],
-            objectives=objectives,
-            moved=moved,
+            objectives=tuple(item.part(kept) for item in self.objectives),
             obstacles=tuple(item.part(kept) for item in self.obstacles),
         )
 

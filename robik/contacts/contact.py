@@ -41,7 +41,7 @@ class Contact:
     rotation: np.ndarray
     tension: np.ndarray
 
-    def part(self, kept: slice) -> Contact:
+    def part(self, kept: slice | np.ndarray) -> Contact:
         """Return it for some of its samples.
 
         Args:

@@ -140,7 +140,7 @@ class Above(Least):
         found = super().take(arrays)
         return [replace(item, of=item.of or "", normal=normals.get(f"{item.key}.{NORMAL}")) for item in found]
 
-    def part(self, kept: slice) -> Self:
+    def part(self, kept: slice | np.ndarray) -> Self:
         """Return it for some of its samples.
 
         Args:

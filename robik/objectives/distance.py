@@ -159,7 +159,7 @@ class Distance(Pair):
                 found.append(cls(match[1], arrays.pop(key), other, arrays.pop(f"{key}.point", None)))
         return found
 
-    def part(self, kept: slice) -> Distance:
+    def part(self, kept: slice | np.ndarray) -> Distance:
         """Return it for some of its samples.
 
         Args:

@@ -67,7 +67,7 @@ class Least(Objective):
                 found.append(cls(**match.groupdict(), least=least, points=points))
         return found
 
-    def part(self, kept: slice) -> Self:
+    def part(self, kept: slice | np.ndarray) -> Self:
         """Return it for some of its samples.
 
         Args:

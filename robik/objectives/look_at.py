@@ -207,7 +207,7 @@ class LookAt(Pair):
                 found.append(cls(match[1], arrays.pop(key), match[2], axis))
         return found
 
-    def part(self, kept: slice) -> LookAt:
+    def part(self, kept: slice | np.ndarray) -> LookAt:
         """Return it for some of its samples.
 
         Args:

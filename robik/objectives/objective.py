@@ -98,7 +98,7 @@ class Objective(ABC):
         """
 
     @abstractmethod
-    def part(self, kept: slice) -> Objective:
+    def part(self, kept: slice | np.ndarray) -> Objective:
         """Return it for some of its samples.
 
         Args:

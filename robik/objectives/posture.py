@@ -117,7 +117,7 @@ class Posture(Objective):
         keys = [key for key in arrays if re.fullmatch(r"posture\.(?!(position|quaternion|contact)$).+", key)]
         return [cls(key.removeprefix("posture."), arrays.pop(key)) for key in keys]
 
-    def part(self, kept: slice) -> Posture:
+    def part(self, kept: slice | np.ndarray) -> Posture:
         """Return it for some of its samples.
 
         Args:

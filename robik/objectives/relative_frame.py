@@ -186,7 +186,7 @@ class RelativeFrame(Pair):
                 found.setdefault((match[1], match[2]), {})[match[3]] = arrays.pop(key)
         return [cls(*frames, parts.get("position"), parts.get("quaternion")) for frames, parts in found.items()]
 
-    def part(self, kept: slice) -> RelativeFrame:
+    def part(self, kept: slice | np.ndarray) -> RelativeFrame:
         """Return it for some of its samples.
 
         Args:

@@ -203,8 +203,9 @@ def told(rows: Iterable[Row], motion: SkeletonMotion) -> list[Row]:
 def standing_root(before: Mechanism, mechanism: Mechanism, rows: Iterable[Row]) -> Pose:
     """Return the pose in which a robot stands on the ground.
 
-    One whose file says nothing of the world is lifted onto the floor when its feet are found, as Blender does it. One
-    without soles stands with the lower one of what follows feet on the floor.
+    One that floats without a place is lifted onto the floor when its feet are found, as Blender does it; the rest pose
+    of one that was held was raised onto it. One without soles stands with the lower one of what follows feet on the
+    floor.
 
     Args:
         before: The robot as its file has it.
@@ -216,8 +217,11 @@ def standing_root(before: Mechanism, mechanism: Mechanism, rows: Iterable[Row]) 
     """
     if mechanism is before or any(joint.parent == WORLD for joint in mechanism.joints):
         return Pose()
+    has_feet = any(frame.is_foot for frame in mechanism.frames)
+    if has_feet and before.is_grounded:
+        return Pose()
     ground = ground_height(mechanism)
-    if not any(frame.is_foot for frame in mechanism.frames):
+    if not has_feet:
         ground = min(mechanism.rest_pose(row.frame).position[2] for row in rows if row.part in FEET)
     return Pose((0.0, 0.0, single(-ground)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import inf, isfinite
+from math import ceil, inf, isfinite
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..skeleton.single import single
 from ..steps import finish
 from .balance import BalancePlan
 from .giving import sole_share
+from .look_ahead import check_cyclic
 from .pinning import pin_feet
 from .reach import reaching
 from .rolled_soles import on_rolled_soles
@@ -35,6 +36,7 @@ LOG = logging.getLogger(__name__)
 OFF, STILL, MOVING, AUTO, OBJECT = "off", "still", "moving", "auto", "object"
 BALANCES = (OFF, STILL, MOVING, AUTO)  # those that need no object
 AT_ONCE = 300_000  # frames times motors that are solved at once by default: some 4 GB
+SETTLES = 4.0  # s: so much later a plan of balance does not depend on how it began
 FIRST = 100.0  # times its weight counts a centre of mass over the feet: balance goes before how limbs point
 
 
@@ -287,6 +289,8 @@ def balancing(
 ) -> Generator[float, None, TargetClip]:
     """Balance a clip as `balanced` does, and yield the share that is done.
 
+    A cyclic clip is balanced as if it had gone on for a while, and would go on.
+
     Args:
         clip: The targets.
         mechanism: The robot.
@@ -296,6 +300,18 @@ def balancing(
     Yields:
         Share that is done, 0 to 1. The generator returns the clip.
     """
+    if settings is None or not settings.cyclic:
+        return (yield from _balancing(clip, mechanism, balance, settings))
+    check_cyclic(mechanism, clip)
+    last = len(clip.times) - 1
+    before = ceil(SETTLES / (clip.times[-1] - clip.times[0]))
+    laps = yield from _balancing(clip.repeated(2 * before + 1), mechanism, balance, settings.frame_by_frame())
+    return replace(laps.part(before * last, (before + 1) * last + 1), times=clip.times)
+
+
+def _balancing(
+    clip: TargetClip, mechanism: Mechanism, balance: Balance, settings: Settings | None
+) -> Generator[float, None, TargetClip]:
     if balance.pin_feet:
         clip = pin_feet(mechanism, clip)
     wish = None

@@ -38,7 +38,7 @@ class HeldTrack:
     position: np.ndarray
     quaternion: np.ndarray | None
 
-    def part(self, kept: slice) -> HeldTrack:
+    def part(self, kept: slice | np.ndarray) -> HeldTrack:
         """Return it for some of its samples.
 
         Args:

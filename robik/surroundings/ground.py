@@ -24,7 +24,7 @@ class Ground:
     level: float
     mesh: Obstacle | None = None
 
-    def part(self, kept: slice) -> Ground:
+    def part(self, kept: slice | np.ndarray) -> Ground:
         """Return it for some of its samples.
 
         Args:

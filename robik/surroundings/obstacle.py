@@ -69,7 +69,7 @@ class Obstacle:
         assert track is not None
         return track
 
-    def part(self, kept: slice) -> Obstacle:
+    def part(self, kept: slice | np.ndarray) -> Obstacle:
         """Return it for some of its samples.
 
         Args:

@@ -75,6 +75,33 @@ def test_balance_is_planned_frame_by_frame_for_limits_of_the_whole_clip() -> Non
     assert np.abs(np.diff(motion.values, 3, axis=0)).max() * 27000 <= 400.0 * 1.0005
 
 
+@pytest.mark.parametrize("mode", ["still", "moving"])
+def test_a_cyclic_clip_is_balanced_as_a_loop(mode: str) -> None:
+    """Weight that is shifted at the end of a step on the spot: alone, such a clip begins and ends in the wish."""
+    walker = robots.load("walker")
+    times = np.arange(73) / 60
+    phase = 2 * np.pi * times / 1.2 + 0.9  # it begins in the middle of a step
+    tracks = {}
+    for name, side in (("foot_l", 1.0), ("foot_r", -1.0), ("pelvis", 0.0)):
+        rest = walker.rest_pose(name)
+        rise = 0.06 * np.maximum(side * np.sin(phase) - 0.2, 0.0)
+        tracks[name] = Track(rest.position + np.outer(rise, (0.0, 0.0, 1.0)), np.tile(rest.quaternion, (73, 1)))
+    clip, balance = TargetClip(times, tracks), Balance(mode=mode)
+    bake = BakeSettings(cyclic=True)
+    settings = solver_settings(walker, dict.fromkeys(tracks, Weights()), balance, bake)
+    found = balanced(clip, walker, balance, settings)
+    assert (found.times == clip.times).all()
+    assert found.com is not None
+    assert np.ptp(found.com[:, 1]) > 0.004, "it shifts its weight"
+    for values in (found.com, *(track.position for track in found.tracks.values())):
+        assert values[-1] == pytest.approx(values[0], abs=5e-5)
+        ends = np.abs(values[1] - values[0] - (values[-1] - values[-2])).max()
+        assert ends < 1.5 * np.abs(np.diff(values, 2, axis=0)).max() + 1e-6, "nor does its speed jump"
+    motion = retarget(walker, found, settings, look_ahead=True)
+    assert motion.values[-1] == pytest.approx(motion.values[0], abs=1e-9)
+    assert motion.report.quality.zero_moment_inside is None or motion.report.quality.zero_moment_inside > 0.95
+
+
 def test_bakes_look_ahead_within_what_motors_can() -> None:
     """A motor reaches its speed in 0.05 s and that acceleration in 0.02 s, unless its servo or the user says."""
     ur10 = robots.load("ur10")
