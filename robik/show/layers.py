@@ -30,7 +30,7 @@ LONGEST = 0.1  # [s]: of a stall no more is caught up with
 MARGIN = 0.98  # of speeds and accelerations that is used, so that rounding does not cross them
 BASE = 7  # position and quaternion of the base, behind the actuators' columns
 LARGEST = 1e6  # [rad, m, per second…]: the limiter wants finite limits
-MARGIN_END = 1e-9  # [s]
+ROUNDING = 1e-9  # [s]
 
 
 def smooth(share: float) -> float:
@@ -104,7 +104,7 @@ def clip_of(
     if is_round and len(motion.times) > 2:
         motion = closed_motion(motion, min(SEAM, 0.25 * float(motion.times[-1] - motion.times[0])))
     duration = float(motion.times[-1] - motion.times[0])
-    times = motion.times[0] + np.linspace(0.0, duration, max(1, int(np.ceil(duration * RATE - MARGIN_END))) + 1)
+    times = motion.times[0] + np.linspace(0.0, duration, max(1, int(np.ceil(duration * RATE - ROUNDING))) + 1)
     found = Curves(motion).at(times if duration > 0 else motion.times[:1])
     rows, moves = np.zeros((len(found.times), len(actuators) + BASE)), np.zeros(len(actuators) + BASE, dtype=bool)
     for k, actuator in enumerate(actuators):
@@ -229,7 +229,7 @@ class Layers:
             seconds: [s].
         """
         self._left += min(max(seconds, 0.0), LONGEST)
-        while self._left >= 1.0 / RATE - MARGIN_END:
+        while self._left >= 1.0 / RATE - ROUNDING:
             self._left -= 1.0 / RATE
             self._step()
 

@@ -40,6 +40,7 @@ class _Performance:
     frame: float
     layers: Layers
     cues: Cues
+    base: str | None  # the body that floats
     last: float  # when it was looked at [s]
     is_live: bool = False  # whether servos have followed it
 
@@ -109,10 +110,11 @@ def begin(scene: Scene, keeps: bool) -> None:
     positions, speeds, accelerations = limits_of(root, mechanism, scene)
     cues = read_cues(root, mechanism, scene)
     fade = float(root.robik.robot.performance.fade)
-    layers = Layers(positions, speeds, accelerations, values, _base(root), cues.idle, fade)
+    base = ForwardKinematics(mechanism).root
+    layers = Layers(positions, speeds, accelerations, values, _base(root, base), cues.idle, fade)
     layers.keeps = keeps
     cues.listen(root.robik.robot.performance.osc_port)
-    _performance = _Performance(root.name, scene.name, scene.frame_current_final, layers, cues, perf_counter())
+    _performance = _Performance(root.name, scene.name, scene.frame_current_final, layers, cues, base, perf_counter())
     _why, _taken = "", None
 
 
@@ -127,12 +129,11 @@ def _check_free(root: Object) -> None:
         raise RobikError("the servos move; stop them first")
 
 
-def _base(root: Object) -> np.ndarray:
+def _base(root: Object, name: str | None) -> np.ndarray:
     """Return where the base is (7); a robot on the ground has none."""
-    robot = read_moving(root)
-    name = ForwardKinematics(robot.mechanism).root
     if name is None:
         return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    robot = read_moving(root)
     pose = local_pose(robot.bodies[robot.mechanism.body_index[name]])
     return np.array([*pose.position, *pose.quaternion])
 
@@ -197,7 +198,7 @@ def tick(scene: Scene, now: float | None = None) -> None:
     one.layers.advance(now - one.last)
     one.last = now
     try:
-        _show(root, one.layers)
+        _show(root, one.layers, one.base)
     except RobikError as error:
         end(str(error))
 
@@ -218,14 +219,13 @@ def _over(one: _Performance, scene: Scene) -> str:
     return ""
 
 
-def _show(root: Object, layers: Layers) -> None:
+def _show(root: Object, layers: Layers, base: str | None) -> None:
     """Pose the robot as its layers say."""
     mechanism, bodies = read_moving(root)
     with posing.paused():
         set_sliders(root, mechanism.actuators, layers.values)
-        name = ForwardKinematics(mechanism).root
-        if name is not None:
-            posing.pose([bodies[mechanism.body_index[name]]], layers.base[None, :3], layers.base[None, 3:])
+        if base is not None:
+            posing.pose([bodies[mechanism.body_index[base]]], layers.base[None, :3], layers.base[None, 3:])
         closes = posing.pose_by_sliders(root)
         posing.settled(root)
     if not closes:
