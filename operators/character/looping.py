@@ -1,7 +1,7 @@
 """Loops of a character's motion."""
 
 import bpy
-from bpy.props import EnumProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty
 from bpy.types import Context, Event
 
 from ...scene.character.automap import the_rig
@@ -31,6 +31,9 @@ class ROBIK_OT_make_loop(Reporting):
         ),
         default="IN_PLACE",
     )
+    scene_range: BoolProperty(
+        name="Scene Range", description="Let the scene begin and end with the loop, as Cyclic needs it", default=True
+    )
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         """Propose half a second."""
@@ -40,8 +43,11 @@ class ROBIK_OT_make_loop(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Make a copy of the action, and let it move the character."""
+        context.view_layer.update()  # so that the rig is where it was put
         rig = the_rig(context, changeable_robot(context.scene))
         made = make_loop(rig, self.blend, self.way == "IN_PLACE")
+        if self.scene_range:
+            context.scene.frame_start, context.scene.frame_end = made.first, made.last
         context.scene.frame_set(context.scene.frame_current)
         bpy.context.view_layer.update()
         way = f"; its way of {made.way:.2f} m is left out" if self.way == "IN_PLACE" and made.way > 0.01 else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,8 @@ from ..animation import actions
 from ..animation.actions import Curve
 
 FEWEST = 4  # frames of a loop
+SAME = 1e-3  # frames: keys nearer than this to a frame are of it
+GOES = 1e-4  # [m]: a bone moves that leaves its place by more
 BONE = re.compile(r'pose\.bones\["(.+)"\]\.location')
 Channels = dict[tuple[str, int], FCurve]
 
@@ -57,7 +58,7 @@ def make_loop(rig: Object, blend: int, in_place: bool) -> Loop:
     if action is None or not any(map(len, keys)):
         raise RobikError(f"{rig.name} has no action with keys, so it has nothing to be made a loop of")
     ends = np.concatenate(keys)
-    first, last = int(np.floor(ends.min() + 0.5)), int(np.floor(ends.max() + 0.5))
+    first, last = int(np.ceil(ends.min() - SAME)), int(np.floor(ends.max() + SAME))
     if last - first < FEWEST:
         raise RobikError(f"{action.name!r} has {last - first + 1} frames; a loop needs {FEWEST + 1} at least")
     frames = np.arange(first, last + 1, dtype=float)
@@ -65,9 +66,11 @@ def make_loop(rig: Object, blend: int, in_place: bool) -> Loop:
     begin = len(frames) - min(blend, last - first)
     starts = [0 if whole else _after_key(curves[c.data_path, c.index], frames, begin) for whole, c in changed]
     actions.assign_new([rig], f"{action.name}, loop")
+    beyond = np.append(frames, last + 1.0)  # keys between frames behind the end would go on as before
     for start, (whole, curve) in zip(starts, changed, strict=True):
-        kept = Curve(curve.data_path, curve.index, curve.values[start:], curve.group)
-        actions.write_curves(rig, frames[start:], [kept], outside=not whole)
+        values = np.append(curve.values, curve.values[-1] + curve.values[1] - curve.values[0])[start:]
+        kept = Curve(curve.data_path, curve.index, values, curve.group)
+        actions.write_curves(rig, beyond[start:], [kept], outside=not whole)
     return Loop(action=rig.animation_data.action.name, first=first, last=last, way=way)
 
 
@@ -121,16 +124,12 @@ class _Way:
 def _ways(rig: Object, curves: Channels, frames: np.ndarray) -> dict[str, _Way]:
     """Return how far each location goes over the ground with the whole character, by path.
 
-    Its own location, and those of bones above which no other one moves so: all go as far as its hips.
+    Its own location, and those of bones that carry it: all go as far as its hips.
     """
     own = np.array(rig.parent.matrix_world.to_3x3()) if rig.parent else np.eye(3)
-    world, bones = np.array(rig.matrix_world.to_3x3()), dict(_moving_bones(curves))
-    rests: dict[str, np.ndarray] = {}
-    for name, path in bones.items():
-        bone = rig.data.bones.get(name) if rig.type == "ARMATURE" else None
-        if bone is not None and not any(above.name in bones for above in bone.parent_recursive):
-            rests[path] = world @ np.array(bone.matrix_local.to_3x3())
-    hips = next((bones[name] for name in bones if bones[name] in rests and part_of(name)[0] == "hips"), None)
+    world, bones = np.array(rig.matrix_world.to_3x3()), _walking_bones(rig, curves, frames)
+    rests = {path: world @ np.array(rig.data.bones[name].matrix_local.to_3x3()) for name, path in bones.items()}
+    hips = next((path for name, path in bones.items() if part_of(name)[0] == "hips"), None)
     found = _shared_way({"location": own}, "location", curves, frames)
     return found | _shared_way(rests, hips or next(iter(rests), ""), curves, frames)
 
@@ -145,7 +144,23 @@ def _shared_way(to_world: dict[str, np.ndarray], leader: str, curves: Channels, 
     return {path: _Way(np.linalg.solve(matrix, level), length) for path, matrix in to_world.items()}
 
 
-def _moving_bones(curves: Channels) -> Iterator[tuple[str, str]]:
-    for path, index in curves:
-        if index == 0 and (named := BONE.fullmatch(path)):
-            yield named[1], path
+def _walking_bones(rig: Object, curves: Channels, frames: np.ndarray) -> dict[str, str]:
+    """Return the bones that go over the ground by themselves, each with the path of its location.
+
+    Those that leave their place, and those that stand, as a foot's control, while no bone above or below them goes.
+    """
+    paths = {named[1]: path for path, k in curves if k == 0 and (named := BONE.fullmatch(path))}
+    located = [bone for bone in (rig.data.bones if rig.type == "ARMATURE" else ()) if bone.name in paths]
+    going = {bone.name for bone in located if _goes(paths[bone.name], curves, frames)}
+    carrying = {above.name for bone in located if bone.name in going for above in bone.parent_recursive}
+    found: dict[str, str] = {}
+    for bone in located:  # parents first
+        is_carried = any(above.name in found for above in bone.parent_recursive)
+        if not is_carried and (bone.name in going or bone.name not in carrying):
+            found[bone.name] = paths[bone.name]
+    return found
+
+
+def _goes(path: str, curves: Channels, frames: np.ndarray) -> bool:
+    places = [_evaluated(curves[path, k], frames) for k in range(3) if (path, k) in curves]
+    return bool(max(map(np.ptp, places)) > GOES)

@@ -108,6 +108,26 @@ def test_what_has_no_motion_is_no_loop(walker: Object) -> None:
         bpy.ops.robik.make_loop()
 
 
+def test_keys_between_frames_and_bones_that_stand_do_not_keep_it_from_closing(walker: Object) -> None:
+    """As in a BVH at another rate: the last key lies behind the last whole frame, and each bone has a location."""
+    for curve in curves_of(walker):
+        for point in curve.keyframe_points:
+            point.co.x += 0.4
+        curve.update()
+    still = next(bone for bone in walker.pose.bones if bone.parent is None and bone.location.length == 0.0)
+    for frame in (FIRST, LAST):
+        still.keyframe_insert("location", frame=frame)
+    assert bpy.ops.robik.make_loop(blend=15) == {"FINISHED"}
+    assert (bpy.context.scene.frame_start, bpy.context.scene.frame_end) == (FIRST, LAST)
+    after = poses(walker, FRAMES)
+    np.testing.assert_allclose(after[-1], after[0], atol=2e-5)
+    bpy.context.scene.frame_set(LAST, subframe=0.6)
+    now = np.array([walker.matrix_world @ bone.matrix for bone in walker.pose.bones])
+    assert np.abs(now - after[0]).max() < 2 * np.abs(np.diff(after, axis=0)).max(), (
+        "nor does it jump back behind its end"
+    )
+
+
 def test_whole_turns_of_an_angle_are_kept(walker: Object) -> None:
     """A rig that spins by 350° goes on to 360, not back to 0."""
     walker.animation_data_clear()
