@@ -6,8 +6,8 @@ from bpy.types import Context, Object
 from ...robik.errors import RobikError
 from ...scene.character.automap import proposed_for, weigh
 from ...scene.character.fit import align_rest_poses, fit, match_now
-from ...scene.character.rows import remove_target
-from ...scene.robot.library import add_row
+from ...scene.character.rows import TARGETS
+from ...scene.robot.library import add_row, remove_row
 from ...scene.robot.parts import changeable_robot
 from ...scene.robot.reading import read_moving_parts
 from ...translations import OWN
@@ -79,9 +79,7 @@ class ROBIK_OT_remove_target(Reporting):
         """Remove the active row."""
         root = changeable_robot(context.scene)
         character = root.robik.robot.character
-        if not 0 <= character.active < len(character.targets):
-            raise RobikError("no target is chosen; click one in the list")
-        remove_target(root, character.active)
+        remove_row(root, TARGETS, character.active, "target", "; switch it off")
         character.active = max(0, min(character.active, len(character.targets) - 1))
         return {"FINISHED"}
 

@@ -5,6 +5,7 @@ from bpy.props import BoolProperty
 from bpy.types import Context, Event
 
 from ...robik.errors import RobikError
+from ...scene.robot.library import add_row, remove_row
 from ...scene.robot.parts import changeable_robot
 from ...scene.show import performing
 from ..reporting import Reporting
@@ -116,29 +117,9 @@ class ROBIK_OT_add_trigger(Reporting):
         performing.check_none()
         performance = changeable_robot(context.scene).robik.robot.performance
         keys = {row.key for row in performance.triggers}
-        row = performance.triggers.add()
-        names = {other.name for other in performance.triggers}
-        row.name = next(name for k in range(1, len(names) + 2) if (name := f"clip {k}") not in names)
+        row = add_row(performance.triggers, "clip ")
         row.key = next((digit for digit in "1234567890" if digit not in keys), "")
         performance.chosen_trigger = len(performance.triggers) - 1
-        return {"FINISHED"}
-
-
-class ROBIK_OT_remove_trigger(Reporting):
-    """Remove the chosen trigger; its clip stays"""
-
-    bl_idname = "robik.remove_trigger"
-    bl_label = "Remove Trigger"
-    bl_options = {"REGISTER", "UNDO"}
-
-    def run(self, context: Context) -> set[str]:
-        """Remove it."""
-        performing.check_none()
-        performance = changeable_robot(context.scene).robik.robot.performance
-        if not 0 <= performance.chosen_trigger < len(performance.triggers):
-            raise RobikError("there is no trigger to remove")
-        performance.triggers.remove(performance.chosen_trigger)
-        performance.chosen_trigger = max(0, performance.chosen_trigger - 1)
         return {"FINISHED"}
 
 
@@ -153,27 +134,46 @@ class ROBIK_OT_add_stick(Reporting):
         """Add one at the end."""
         performing.check_none()
         performance = changeable_robot(context.scene).robik.robot.performance
-        performance.sticks.add()
+        add_row(performance.sticks)
         performance.chosen_stick = len(performance.sticks) - 1
         return {"FINISHED"}
 
 
-class ROBIK_OT_remove_stick(Reporting):
+class Removing(Reporting):
+    """An operator that removes the chosen row of a list of the performance: `rows`, each called `what`."""
+
+    bl_idname = "robik.removing"  # never registered
+    bl_label = ""
+    rows = ""
+    what = ""
+
+    def run(self, context: Context) -> set[str]:
+        """Remove it."""
+        performing.check_none()
+        root, chosen = changeable_robot(context.scene), f"chosen_{self.what}"
+        performance = root.robik.robot.performance
+        index = getattr(performance, chosen)
+        remove_row(root, f"robik.robot.performance.{self.rows}", index, self.what)
+        setattr(performance, chosen, max(0, index - 1))
+        return {"FINISHED"}
+
+
+class ROBIK_OT_remove_trigger(Removing):
+    """Remove the chosen trigger; its clip stays"""
+
+    bl_idname = "robik.remove_trigger"
+    bl_label = "Remove Trigger"
+    bl_options = {"REGISTER", "UNDO"}
+    rows, what = "triggers", "trigger"
+
+
+class ROBIK_OT_remove_stick(Removing):
     """Remove the chosen stick"""
 
     bl_idname = "robik.remove_stick"
     bl_label = "Remove Stick"
     bl_options = {"REGISTER", "UNDO"}
-
-    def run(self, context: Context) -> set[str]:
-        """Remove it."""
-        performing.check_none()
-        performance = changeable_robot(context.scene).robik.robot.performance
-        if not 0 <= performance.chosen_stick < len(performance.sticks):
-            raise RobikError("there is no stick to remove")
-        performance.sticks.remove(performance.chosen_stick)
-        performance.chosen_stick = max(0, performance.chosen_stick - 1)
-        return {"FINISHED"}
+    rows, what = "sticks", "stick"
 
 
 CLASSES = (

@@ -204,8 +204,8 @@ def standing_root(before: Mechanism, mechanism: Mechanism, rows: Iterable[Row]) 
     """Return the pose in which a robot stands on the ground.
 
     One that floats without a place is lifted onto the floor when its feet are found, as Blender does it; the rest pose
-    of one that was held was raised onto it. One without soles stands with the lower one of what follows feet on the
-    floor.
+    of one that was held, or far off, was raised onto it. One without soles stands with the lower one of what follows
+    feet on the floor.
 
     Args:
         before: The robot as its file has it.
@@ -218,7 +218,7 @@ def standing_root(before: Mechanism, mechanism: Mechanism, rows: Iterable[Row]) 
     if mechanism is before or any(joint.parent == WORLD for joint in mechanism.joints):
         return Pose()
     has_feet = any(frame.is_foot for frame in mechanism.frames)
-    if has_feet and before.is_grounded:
+    if has_feet and mechanism.bodies[0].pose != before.bodies[0].pose:
         return Pose()
     ground = ground_height(mechanism)
     if not has_feet:

@@ -18,6 +18,7 @@ from .robot import robot_anatomy
 from .soles import find_sole
 
 FEET = ("foot", "front foot")
+FAR = 0.02  # of the robot's size: ground that is farther from height 0 is where nobody meant it
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -169,7 +170,8 @@ def leg_ends(mechanism: Mechanism) -> tuple[str, ...]:
 def with_soles(mechanism: Mechanism, feet: Iterable[str], shapes: Shapes) -> Mechanism:
     """Return a robot with a foot's frame on each of these bodies.
 
-    A robot that a fixed joint held by another body is let go. One that has feet, or where a body has nothing flat
+    A robot that a fixed joint held by another body is let go, and one that floats far from height 0 rests there. One
+    that has feet, or where a body has nothing flat
     below, or that lies in its rest pose, is returned itself.
 
     Args:
@@ -198,7 +200,7 @@ def with_soles(mechanism: Mechanism, feet: Iterable[str], shapes: Shapes) -> Mec
         name = foot_name(body, sides[body], taken)
         taken.add(name)
         made.append(Frame(name, body, Pose(), tuple(map(tuple, sole.tolist()))))
-    return let_go(_with_feet(mechanism, tuple(made)), tuple(soles))
+    return on_ground(let_go(_with_feet(mechanism, tuple(made)), tuple(soles)))
 
 
 def _lies(mechanism: Mechanism, feet: Iterable[str]) -> bool:
@@ -236,6 +238,22 @@ def let_go(mechanism: Mechanism, feet: tuple[str, ...]) -> Mechanism:
         return mechanism
     freed = mechanism.with_changes(joints=tuple(joint for joint in mechanism.joints if joint is not held[0]))
     return raised(freed, -ground_height(freed))
+
+
+@kept_with_robot
+def on_ground(mechanism: Mechanism) -> Mechanism:
+    """Return a robot that floats, resting on the ground at height 0 where its file has it far above or below.
+
+    Args:
+        mechanism: The robot, with feet.
+
+    Returns:
+        The robot; the given one where it rests near height 0, or is held.
+    """
+    ground = ground_height(mechanism)
+    if mechanism.is_grounded or abs(ground) <= FAR * mechanism.extent:
+        return mechanism
+    return raised(mechanism, -ground)
 
 
 def missing_feet(mechanism: Mechanism, rows: Iterable[Row]) -> str:

@@ -1,24 +1,12 @@
-"""Rows of the list of targets: removing them, also in a library override."""
+"""Rows of the list of targets: removing all, also in a library override."""
 
 from __future__ import annotations
 
 from bpy.types import Object
 
-from ...robik.errors import RobikError
 from ..robot.library import library_rows
 
 TARGETS = "robik.robot.character.targets"
-
-
-def remove_target(root: Object, index: int) -> None:
-    """Remove one target.
-
-    Raises:
-        RobikError: it comes from the library of an override.
-    """
-    if index < library_rows(root, TARGETS):
-        raise RobikError("this target comes from the robot's library file and cannot be removed here; switch it off")
-    root.robik.robot.character.targets.remove(index)
 
 
 def clear_targets(root: Object) -> None:

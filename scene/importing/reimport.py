@@ -72,7 +72,7 @@ class Before:
         after = {body.name: body.pose for body in all_bodies}
         carried = (_carried(joint, before, after) for joint in joints)
         both = new.with_changes(bodies=all_bodies, joints=(*new.joints, *carried), frames=(*new.frames, *frames))
-        if self._rests_on_floor(old):
+        if self._rests_on_floor(old) and not _is_level(both):
             both = raised(both, -ground_height(both))
         kept = (
             {("BODY", b.name) for b in bodies}
@@ -82,10 +82,9 @@ class Before:
         return described(replace(imported, mechanism=both, report=imported.report[:-1])), kept
 
     def _rests_on_floor(self, old: Mechanism) -> bool:
-        """Return whether the robot was let go by its feet, so that its rest pose was raised or lowered onto them."""
+        """Return whether the robot's rest pose was raised or lowered onto the feet that were found on it."""
         has_feet = any(("FRAME", frame.name) in self.by_hand for frame in old.frames if frame.is_foot)
-        is_free = self.root.robik.robot.importing.base == "floating"
-        return has_feet and is_free and abs(ground_height(old)) < LEVEL * old.extent
+        return has_feet and not old.is_grounded and _is_level(old)
 
     def _tied(self, old: Mechanism, new: Mechanism) -> set[str]:
         """Return the bodies of the file as it is now, and those made by hand that joints made by hand tie to them."""
@@ -229,3 +228,8 @@ def _carried(joint: Joint, before: dict[str, Pose], after: dict[str, Pose]) -> J
 def _moving(mechanism: Mechanism) -> tuple:
     """Return all that decides how it moves."""
     return tuple((b.name, b.pose) for b in mechanism.bodies), mechanism.joints, mechanism.couplings
+
+
+def _is_level(mechanism: Mechanism) -> bool:
+    """Return whether a robot's ground is at height 0."""
+    return abs(ground_height(mechanism)) < LEVEL * mechanism.extent

@@ -15,7 +15,7 @@ from ...robik.formats.mesh_files import is_placeholder
 from ...robik.mechanism import Frame, Mechanism, Pose
 from ...robik.mechanism.base import raised
 from ...robik.mechanism.visual import SHAPES
-from ...robik.skeleton.feet import Shape, foot_name, leg_ends, shown_by, sides_of, sole_of
+from ...robik.skeleton.feet import Shape, foot_name, leg_ends, on_ground, shown_by, sides_of, sole_of
 from ...robik.skeleton.names import part_of
 from ...robik.skeleton.shapes import primitive_points
 from . import exact
@@ -53,8 +53,7 @@ def make_feet(root: Object, found: Mapping[Object, Iterable[Object]]) -> tuple[l
     feet = [_make_foot(root, body, sole, sides[body.robik.label]) for body, sole in soles.items()]
     freed = set_free(root, soles)
     if _is_as_it_came_in(root):
-        was_held = root.robik.robot.importing.base == "floating"  # so its file does not say where it is
-        (_rest_on_floor if was_held else _stand_on_floor)(root)
+        _put_on_floor(root)
         bpy.context.view_layer.update()
     return feet, freed
 
@@ -142,16 +141,21 @@ def _is_as_it_came_in(root: Object) -> bool:
     return root.matrix_world == Matrix() and not len(root.robik.robot.character.targets)
 
 
-def _rest_on_floor(root: Object) -> None:
-    """Raise the rest pose of a robot that was let go, so that its ground is at height 0 in its own coordinates."""
-    mechanism = read_robot(root)
-    write_rest(root, raised(mechanism, -ground_height(mechanism)))
+def _put_on_floor(root: Object) -> None:
+    """Lift or lower a floating robot, so that its ground is at height 0.
 
-
-def _stand_on_floor(root: Object) -> None:
-    """Lift or lower a floating robot, so that its ground is at height 0 in the world."""
-    if not any(joint.parent == root for joint in parts(root)["JOINT"]):
-        root.location.z = -ground(root)
+    Its rest pose, where its file does not say where it is, or has it far off; else the robot as a whole.
+    """
+    try:
+        mechanism = read_robot(root)
+    except RobikError:  # it is not yet a whole robot
+        return
+    was_held = root.robik.robot.importing.base == "floating"
+    rests = raised(mechanism, -ground_height(mechanism)) if was_held else on_ground(mechanism)
+    if rests is not mechanism:
+        write_rest(root, rests)
+    elif not any(joint.parent == root for joint in parts(root)["JOINT"]):
+        root.location.z = -ground_height(mechanism)
 
 
 def _sole(body: Object, parts_shown: Iterable[Object]) -> np.ndarray:

@@ -54,9 +54,30 @@ def library_rows(root: Object, path: str) -> int:
     return len(override.reference.path_resolve(path)) if override and override.reference else 0
 
 
-def add_row(rows: PropertyGroup) -> PropertyGroup:
+def add_row(rows: PropertyGroup, called: str = "") -> PropertyGroup:
     """Return a new row of a list, with a name that no other row has: library overrides keep added rows by it."""
     taken = {row.name for row in rows}
     added = rows.add()
-    added.name = next(name for k in range(len(taken) + 1) if (name := str(k + 1)) not in taken)
+    added.name = next(name for k in range(len(taken) + 1) if (name := f"{called}{k + 1}") not in taken)
     return added
+
+
+def remove_row(root: Object, path: str, index: int, what: str, instead: str = "") -> None:
+    """Remove a row of a list.
+
+    Args:
+        root: of the robot.
+        path: of the list, from the root.
+        index: of the row.
+        what: one of its rows is called, in words.
+        instead: what can be done with a row of the library.
+
+    Raises:
+        RobikError: there is no such row, or it comes from the library of an override.
+    """
+    rows = root.path_resolve(path)
+    if not 0 <= index < len(rows):
+        raise RobikError(f"no {what} is chosen; click one in the list")
+    if index < library_rows(root, path):
+        raise RobikError(f"this {what} comes from the robot's library file and cannot be removed here{instead}")
+    rows.remove(index)

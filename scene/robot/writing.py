@@ -31,9 +31,12 @@ def _write_rest_pose(made: Object, pose: Pose) -> None:
 def write_rest(root: Object, mechanism: Mechanism) -> None:
     """Write where a robot's bodies and joints rest, after all of it was moved; its pose moves along."""
     known = parts(root, ("BODY", "JOINT"))
-    places = {joint.name: joint.position for joint in mechanism.joints}
+    joints = {joint.name: joint for joint in mechanism.joints}
     for made in known["JOINT"]:
-        exact.keep(made, position=places[made.robik.label])
+        joint = joints[made.robik.label]
+        exact.keep(made, position=joint.position)
+        if joint.parent == WORLD:
+            made.location = joint.position
     poses = {body.name: body.pose for body in mechanism.bodies}
     for made in known["BODY"]:
         old, pose = Vector(made.robik.body.rest_location), poses[made.robik.label]

@@ -152,6 +152,29 @@ def test_feet_that_rest_on_their_toes_stand_flat(tmp_path: Path) -> None:
     assert np.ptp(sole[:, :2], axis=0).max() == pytest.approx(0.3, abs=0.003)
 
 
+def test_a_robot_that_floats_at_its_hips_rests_on_the_ground(tmp_path: Path) -> None:
+    """As Hi, whose URDF has a floating joint at its origin; also once its file is read again."""
+    root = biped_of(tmp_path, base="auto")
+    file = tmp_path / "biped.urdf"
+    joint = '<joint name="base" type="floating"><parent link="world"/><child link="pelvis"/></joint>'
+    file.write_text(file.read_text().replace("</robot>", f'<link name="world"/>{joint}</robot>'))
+    assert bpy.ops.robik.reload_robot() == {"FINISHED"}
+    assert not scenes.read(root).is_grounded
+    select_bodies(root, *FEET)
+    assert bpy.ops.robik.make_foot() == {"FINISHED"}
+    for _ in range(2):
+        assert pelvis_height(root) == pytest.approx(LEG + ANKLE, abs=1e-6)
+        assert_as_in_the_shell(root, tmp_path)
+        assert bpy.ops.robik.reload_robot() == {"FINISHED"}
+    scenes.walking_rig()
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    bpy.context.scene.frame_end = 3
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    bpy.context.scene.frame_set(2)
+    ankle = next(o for o in scenes.body_objects(root) if o.robik.label == FEET[0])
+    assert ankle.matrix_world.translation.z == pytest.approx(ANKLE, abs=0.05)
+
+
 def test_a_robot_that_hung_in_the_world_stands_on_its_feet(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """As each URDF does of which nobody has said that it floats; Auto-Map finds the feet."""
     root = biped_of(tmp_path, base="auto")

@@ -353,6 +353,27 @@ def test_overridden_robot_is_whole_in_a_file_that_is_opened_again(library: Path,
     assert bpy.ops.robik.reduce_keys() == {"FINISHED"}
 
 
+def test_triggers_and_sticks_of_an_override_are_there_in_a_file_that_is_opened_again(
+    library: Path, tmp_path: Path
+) -> None:
+    root = overridden(library)
+    for add in (bpy.ops.robik.add_trigger, bpy.ops.robik.add_trigger, bpy.ops.robik.add_stick, bpy.ops.robik.add_stick):
+        assert add() == {"FINISHED"}
+    performance = root.robik.robot.performance
+    performance.triggers[0].name, performance.triggers[1].key = "wave", "q"
+    assert bpy.ops.robik.add_trigger() == {"FINISHED"}
+    performance.sticks[1].motor = "knee_l"
+    performance.chosen_stick = 0
+    assert bpy.ops.robik.remove_stick() == {"FINISHED"}
+    performance = open_again(tmp_path / "shot.blend").robik.robot.performance
+    assert [(row.name, row.key) for row in performance.triggers] == [("wave", "1"), ("clip 2", "q"), ("clip 1", "2")]
+    assert [row.motor for row in performance.sticks] == ["knee_l"]
+    choose(override_root())
+    assert bpy.ops.robik.remove_stick() == {"FINISHED"}
+    with pytest.raises(RuntimeError, match="no stick is chosen; click one in the list"):
+        bpy.ops.robik.remove_stick()
+
+
 def test_robot_that_is_linked_as_an_instance_says_how_to_get_it(library: Path) -> None:
     folder = f"{library}/Collection/"
     bpy.ops.wm.link(filepath=folder + "walker", directory=folder, filename="walker", instance_collections=True)

@@ -52,19 +52,32 @@ def test_only_shapes_of_its_own_give_a_robot_soles(tmp_path: Path, kind: str) ->
     assert [frame.name for frame in found.frames if frame.is_foot] == (["foot_l", "foot_r"] if kind == "box" else [])
 
 
-@pytest.mark.parametrize("by", [0.0, 1.2])
-def test_a_robot_without_a_place_stands_on_the_ground(tmp_path: Path, by: float) -> None:
-    """A URDF's root is the origin, mostly in the hips: motions of the robot would have their ground far below."""
+FLOATING = (
+    '<joint name="up" type="fixed"><parent link="root"/>',
+    '<joint name="up" type="floating"><parent link="world"/>',
+)
+
+
+@pytest.mark.parametrize(("by", "floats"), [(0.0, False), (1.2, False), (0.83, False), (0.0, True), (1.2, True)])
+def test_a_robot_without_a_place_stands_on_the_ground(tmp_path: Path, by: float, floats: bool) -> None:
+    """A URDF's root is the origin, mostly in the hips: motions of the robot would have their ground far below.
+
+    As Hi's, which has a floating joint there.
+    """
     file = tmp_path / "biped.urdf"
-    file.write_text(urdf(FOOT["box"]).replace('<origin xyz="0 0 0"', f'<origin xyz="0 0 {by}"'))
+    text = urdf(FOOT["box"]).replace('<origin xyz="0 0 0"', f'<origin xyz="0 0 {by}"')
+    file.write_text(text.replace(*FLOATING).replace('"root"', '"world"') if floats else text)
     robot = load_robot(file)
     found = on_its_feet(robot, shapes_of(robot, file))
-    assert robot.is_grounded and not found.is_grounded
+    assert robot.is_grounded != floats and not found.is_grounded
     assert ground_height(found) == pytest.approx(0.0, abs=1e-12)
     rise = 0.02 + 0.4 + 0.4 + 0.015 - by
     for body, before in zip(found.bodies, robot.bodies, strict=True):
         assert np.subtract(body.pose.position, before.pose.position) == pytest.approx([0.0, 0.0, rise], abs=1e-12)
         assert body.pose.quaternion == before.pose.quaternion
+    for joint in found.joints:
+        before = next(j for j in robot.joints if j.name == joint.name)
+        assert np.subtract(joint.position, before.position) == pytest.approx([0.0, 0.0, rise], abs=1e-12)
     held = inspect(found)
     assert held.closure_residual < 1e-12
     assert len(held.actuators) == 6
@@ -103,3 +116,14 @@ def test_what_is_fixed_below_a_foot_is_what_it_stands_on(tmp_path: Path, height:
     sole = np.array(on_its_feet(robot, shapes_of(robot, file)).frame("foot_l").sole)
     assert sole[:, 2] == pytest.approx(-0.015 - rise, abs=1e-9)
     assert np.ptp(sole[:, 0]) == pytest.approx(0.18 if rise else 0.2, abs=1e-9)
+
+
+def test_a_robot_that_floats_near_the_ground_stays_where_its_file_has_it(tmp_path: Path) -> None:
+    """As MJCFs, whose soles are some millimetres off: their base is that of MuJoCo."""
+    file = tmp_path / "biped.urdf"
+    text = urdf(FOOT["box"]).replace('<origin xyz="0 0 0"', '<origin xyz="0 0 0.84"')
+    file.write_text(text.replace(*FLOATING).replace('"root"', '"world"'))
+    robot = load_robot(file)
+    found = on_its_feet(robot, shapes_of(robot, file))
+    assert [b.pose for b in found.bodies] == [b.pose for b in robot.bodies]
+    assert ground_height(found) == pytest.approx(0.005, abs=1e-9)
