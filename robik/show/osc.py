@@ -127,6 +127,9 @@ class Listener:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
         """Close the port."""
         self._socket.close()
 

@@ -93,7 +93,7 @@ class Cues:
             self._pad.close()
             self._pad = None
         if self._listener is not None:
-            self._listener.__exit__(None, None, None)
+            self._listener.close()
             self._listener = None
 
     def press(self, key: str, layers: Layers) -> bool:

@@ -86,7 +86,7 @@ def end(reason: str = "") -> None:
     if _listening is None:
         return
     before, _listening, _why = _listening, None, reason
-    before.listener.__exit__(None, None, None)
+    before.listener.close()
 
 
 def tick(scene: Scene) -> None:
