@@ -57,6 +57,8 @@ class ROBIK_OT_record_servos(Reporting):
         except RobikError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        if recording.silence:
+            self.report({"WARNING"}, recording.silence)
         self.report({"INFO"}, f"Recorded {seconds:.1f} s from the real robot, at most {keys} keys a motor")
         return {"FINISHED"}
 

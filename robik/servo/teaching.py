@@ -28,6 +28,7 @@ STILL = 0.02  # [rad] of a horn, 1.1°: within it, it is held still
 LEAD = 0.2  # [s] that are kept of the stillness before and after
 AT_REST = 1.2  # [s]: one that stands for this long and then again, a little beside, is not in a slow motion
 SHORTEST = 0.1  # [s] of a recording
+SILENT = 0.2  # [s] without a sample, from which a curve may be off
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,18 @@ class HandRecording:
     def seconds(self) -> float:
         """Return how long it is [s]."""
         return self._times[-1] - self._times[0] if self._times else 0.0
+
+    @property
+    def silence(self) -> str:
+        """The longest time in which nothing was heard of the servos, in words; empty where that does no harm."""
+        gaps = np.diff(self._times)
+        if not len(gaps) or gaps.max() < SILENT:
+            return ""
+        begins = self._times[int(gaps.argmax())] - self._times[0]
+        return (
+            f"nothing was heard of the servos for {gaps.max():.2f} s, {begins:.1f} s after the recording began; what"
+            " the hand did then is not in it"
+        )
 
     def take(self, status: Status) -> bool:
         """Take in where the servos are.

@@ -64,6 +64,8 @@ class Made:
         if not self.path:
             return
         motion, path = self._motion(recording), Path(self.path)
+        if recording.silence:
+            say(f"warning: {recording.silence}", sys.stderr)
         names = (path.with_stem(f"{path.stem}-{k}") for k in count(2))
         path = next(name for name in chain([path], names) if not name.exists())  # an earlier take stays
         save_motion(motion, path)
