@@ -15,7 +15,6 @@ from ..jit import by_reference, kernel
 from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import close, forward_kinematics
 from ..mechanism.ball_limits import tip_distance
-from ..mechanism.constraints import joint_matrices
 from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import speed_limit
 from ..mechanism.topology import Topology
@@ -46,7 +45,7 @@ def held_balls(mechanism: Mechanism, settings: Settings) -> tuple[str, ...]:
     """
     if not settings.enforce_velocity or settings.look_ahead:
         return ()
-    return tuple(joint.name for joint in mechanism.actuated if joint.turns_freely)
+    return tuple(joint.name for joint in mechanism.actuated if joint.is_ball)
 
 
 def new_ball_steps(topology: Topology, settings: Settings, extent: float) -> BallSteps:
@@ -70,11 +69,10 @@ def new_ball_steps(topology: Topology, settings: Settings, extent: float) -> Bal
             dof=np.array([[topology.dofs[n][0] for n in names] for names in topology.steps.values()], np.int64).reshape(
                 -1, 4
             ),
-            centre=np.array([joint_matrices(j).origin for j in held]).reshape(-1, 3)
-            - topology.rest_com[children].reshape(-1, 3),
+            centre=np.array([j.position for j in held]).reshape(-1, 3) - topology.rest_com[children].reshape(-1, 3),
             tip=np.full(len(held), tip_distance(topology.mechanism)),
             speed=np.array(
-                [settings.velocity_share * speed_limit(j, j.coordinate_names[0], extent) * KEPT for j in held]
+                [settings.velocity_share * speed_limit(j, j.coordinate_names[-1], extent) * KEPT for j in held]
             ),
         )
     )

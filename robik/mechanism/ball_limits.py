@@ -7,18 +7,20 @@ side, and one closure row keeps it level with the tip of an axis of the child si
 
 A cone is a lower limit of s, L cos(cone). The whole turn θ between the two sides has 1 + 2 cos θ = Σ aᵢ · R bᵢ: three
 twins measure the sum's terms, a fourth is coupled to all of them, and its lower limit is that of the turn. A limit of
-the speed bounds the turn since the frame before: the tips are set level with the axes in every frame.
+the speed bounds the turn since the frame before: the tips are set level with the axes in every frame. Where a ball also
+slides, a twin that slides with it stands for its parent side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import cos, inf, pi
 
 import numpy as np
 
 from .constraints import joint_matrices
+from .joints import MOTIONS, SLIDES, TURNS
 from .model import Mechanism
 from .parts import Coupling, Joint
 from .size import mean_link
@@ -58,6 +60,8 @@ def measure_balls(mechanism: Mechanism, held: Sequence[str] = ()) -> Measured:
     """
     found, size = Measured(*spanning_tree(mechanism)), tip_distance(mechanism)
     for joint in mechanism.joints:
+        if joint.name in held and not joint.turns_freely:
+            joint = _put_centre(found, joint)
         if joint.cone < pi:
             _put_term(found, joint, 0, "cone", size, size * cos(joint.cone))
         if joint.turn_limit < pi:
@@ -92,6 +96,19 @@ def tip_distance(mechanism: Mechanism) -> float:
         Length [m].
     """
     return min(mean_link(mechanism), LONGEST)
+
+
+def _put_centre(found: Measured, joint: Joint) -> Joint:
+    """Let a massless twin slide with a ball that also slides; return the joint as the ball on the twin that it is."""
+    twin, slides = f"(centre of {joint.name})", tuple(motion for motion in joint.motions if motion in SLIDES)
+    parent_R = joint_matrices(joint).parent
+    at = {"position": joint.position, "axis": tuple(parent_R[:, 0]), "axis2": tuple(parent_R[:, 1])}
+    along, turned = joint.rest[: len(slides)], joint.rest[len(slides) :]
+    centre = Joint(f"{joint.name}.centre", "general", joint.parent, twin, motions=slides, rest=along, **at)
+    left_free = tuple(motion for motion in MOTIONS if motion not in slides)
+    found.tree.append((twin, centre))
+    found.cuts.append(Joint(f"{joint.name}.at centre", "general", twin, joint.child, motions=left_free, **at))
+    return replace(joint, type="spherical", parent=twin, motions=TURNS, limits=(), rest=turned)
 
 
 def _put_turn(found: Measured, joint: Joint, of: str, size: float, lower: float) -> tuple[str, ...]:

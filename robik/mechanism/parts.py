@@ -182,6 +182,11 @@ class Joint:
                 raise MechanismError(
                     f"{where}: its rest value {value:g} of {motion} lies outside its limits {lo:g} to {hi:g}"
                 )
+        if self.is_ball and any(limit != UNLIMITED for limit in limits[-len(TURNS) :]):
+            raise MechanismError(
+                f"{where}: it turns every way, so its turns are one rotation and have no limits of their own; give a"
+                " cone or a turn_limit, or three hinges in a row"
+            )
         for what in ("velocity_limit", "effort_limit"):
             if not float(getattr(self, what)) > 0:
                 raise MechanismError(f"{where}: its {what} must be positive, not {getattr(self, what)}")

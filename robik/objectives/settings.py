@@ -155,7 +155,7 @@ class Settings:
                 )
         if self.cyclic and not self.look_ahead:
             raise ClipError("a clip is made cyclic only where all frames are solved at once; set look_ahead as well")
-        balls = [joint.name for joint in mechanism.actuated if joint.turns_freely]
+        balls = [joint.name for joint in mechanism.actuated if joint.is_ball]
         if balls and self.look_ahead and self.enforce_velocity:
             raise ClipError(
                 f"look_ahead does not keep the speed of a motor that turns every way, as that of {balls[0]!r}; solve"

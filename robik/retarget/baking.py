@@ -236,7 +236,7 @@ def _ahead(mechanism: Mechanism, bake: BakeSettings, frames: int) -> dict[str, A
 
 def _hindrance(mechanism: Mechanism, frames: int) -> str:
     """Return why so many frames cannot be solved at once within motors' speeds; empty if they can."""
-    if balls := [joint.name for joint in mechanism.actuated if joint.turns_freely]:
+    if balls := [joint.name for joint in mechanism.actuated if joint.is_ball]:
         return f"look-ahead does not keep the speed of a motor that turns every way, as that of {balls[0]!r}"
     most = AT_ONCE // max(len(mechanism.actuators), 1)
     if frames > most:

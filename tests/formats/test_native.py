@@ -21,7 +21,7 @@ from robik.errors import FormatError, RobikError
 from robik.formats import import_robot, load_robot, save_robot
 from robik.formats.imported import Imported, described
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Resistance, Visual
-from robik.mechanism.joints import MOTIONS
+from robik.mechanism.joints import MOTIONS, TURNS
 
 SCHEMA = json.loads((Path(robik.formats.__file__).parent / "robik.schema.json").read_text())
 IN_PLACE = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -122,7 +122,9 @@ def joints(draw: st.DrawFn, name: str, parent: str, child: str) -> Joint:
     kind = draw(st.sampled_from(sorted(JOINT_TYPES)))
     chosen = draw(st.sets(st.sampled_from(MOTIONS))) if kind == "general" else ()
     motions = tuple(m for m in MOTIONS if m in chosen)
-    count = len(motions if kind == "general" else JOINT_TYPES[kind].motions or ())
+    free = motions if kind == "general" else JOINT_TYPES[kind].motions or ()
+    count, is_ball = len(free), set(TURNS) <= set(free)
+    limits = st.tuples(*[st.just((-inf, inf)) if is_ball and motion in TURNS else bounds for motion in free])
     return Joint(
         name,
         kind,
@@ -131,7 +133,7 @@ def joints(draw: st.DrawFn, name: str, parent: str, child: str) -> Joint:
         position=draw(vectors),
         axis=draw(directions),
         actuated=count > 0 and draw(st.booleans()),
-        limits=draw(st.just(()) | st.tuples(*[bounds] * count)),
+        limits=draw(st.just(()) | limits),
         velocity_limit=draw(st.floats(min_value=1e-300)),
         resistance=Resistance(*draw(st.tuples(*[st.floats(0, 1e6)] * 4)), draw(finite)),
         motions=motions,

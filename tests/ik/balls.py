@@ -32,6 +32,16 @@ def arm(cone: float = inf, turn_limit: float = inf, speed: float = inf) -> Mecha
     return Mechanism("ball arm", bodies, joints, frames=(Frame("tip", "hand", Pose((0.1, 0.0, 0.0))),))
 
 
+def flying(**joint: object) -> Mechanism:
+    """A tool on one joint that slides and turns every way, with motors for all of it."""
+    bodies = (Body("base", 1.0), Body("tool", 1.0))
+    joints = (
+        Joint("fixed", "fixed", WORLD, "base"),
+        Joint("six", parent="base", child="tool", position=(0.0, 0.0, 0.5), actuated=True, **joint),
+    )
+    return Mechanism("flying", bodies, joints, frames=(Frame("tip", "tool"),))
+
+
 def tripod(cone: float = inf, speed: float = inf) -> Mechanism:
     """A plate on three telescopic legs with balls at both ends, and an actuated ball that carries a rod on it."""
     angles = 2 * np.pi * np.arange(3) / 3

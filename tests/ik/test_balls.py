@@ -22,7 +22,7 @@ from robik.objectives.weights import Weights
 from robik.retarget.retarget import retarget
 from robik.tracking.state_based import StateBasedTracker
 from robik.tracking.targets import Target, Targets
-from tests.ik.balls import arm, biped, hostile, relative_turns, tilts, tripod
+from tests.ik.balls import arm, biped, flying, hostile, relative_turns, tilts, tripod
 
 KEPT = 1e-9  # rad
 CLOSED = 1e-10  # m
@@ -86,6 +86,31 @@ def test_actuated_balls_keep_their_speed(seed: int, fps: float) -> None:
     assert any("held back by the speed of shoulder" in why for _, why in motion.report.short)
 
 
+@pytest.mark.parametrize(
+    "joint",
+    [
+        {"type": "free"},
+        {"type": "free", "rest": (0.1, 0.2, -0.1, 0.5, -0.4, 0.9), "axis": (0, 1, 0), "axis2": (1, 0, 1)},
+        {"type": "general", "motions": ("tx", "tz", "rx", "ry", "rz")},
+    ],
+)
+def test_motors_that_slide_and_turn_every_way_keep_their_speed(joint: dict) -> None:
+    robot = flying(velocity_limit=1.5, **joint)
+    times = np.arange(120) / 60.0
+    spin = Rotation.from_rotvec(np.outer(np.pi * times, np.array([0.3, 0.5, 0.8])))
+    way = np.stack([0.1 * np.sin(3.0 * times), 0.1 * np.cos(2.0 * times) - 0.1, 0.6 + 0.0 * times], axis=1)
+    clip = TargetClip(times=times, tracks={"tip": Track(position=way, quaternion=spin.as_quat())})
+    motion = retarget(robot, clip, Settings(enforce_velocity=True))
+    turns = Rotation.from_rotvec(motion.values[:, -3:])
+    assert 1.4999 < (turns[:-1].inv() * turns[1:]).magnitude().max() * 60.0 <= 1.5
+    assert np.abs(np.diff(motion.values[:, :-3], axis=0)).max() * 60.0 <= 1.5 * 1.0005
+    assert motion.report is not None
+    assert motion.report.residual.max() < 1e-10
+    assert not len(motion.report.too_fast)
+    if joint["type"] == "free":  # the way itself is slow enough
+        assert motion.report.position_error.max() < 1e-6
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_loops_stay_closed_while_their_balls_are_held(seed: int) -> None:
     """A plate on three legs with a cone at the top of each, and a driven ball on it."""
@@ -129,6 +154,7 @@ def test_a_robot_whose_balls_are_free_is_laid_out_as_ever() -> None:
         ({"turn_limit": float("nan")}, "must be a positive angle"),
         ({"cone": 0.1, "rest": (0.0, 0.2, 0.0)}, "rests at 0.2 rad, outside its cone of 0.1 rad"),
         ({"turn_limit": 0.1, "rest": (0.2, 0.0, 0.0)}, "rests at 0.2 rad, outside its turn_limit of 0.1 rad"),
+        ({"limits": ((-1.0, 1.0), (-inf, inf), (-inf, inf))}, "its turns are one rotation .* give a cone"),
     ],
 )
 def test_what_cannot_be_a_limit_is_refused(change: dict, said: str) -> None:
