@@ -102,12 +102,18 @@ def _put_centre(found: Measured, joint: Joint) -> Joint:
     """Let a massless twin slide with a ball that also slides; return the joint as the ball on the twin that it is."""
     twin, slides = f"(centre of {joint.name})", tuple(motion for motion in joint.motions if motion in SLIDES)
     parent_R = joint_matrices(joint).parent
-    at = {"position": joint.position, "axis": tuple(parent_R[:, 0]), "axis2": tuple(parent_R[:, 1])}
+    axis, axis2 = tuple(parent_R[:, 0]), tuple(parent_R[:, 1])
     along, turned = joint.rest[: len(slides)], joint.rest[len(slides) :]
-    centre = Joint(f"{joint.name}.centre", "general", joint.parent, twin, motions=slides, rest=along, **at)
-    left_free = tuple(motion for motion in MOTIONS if motion not in slides)
+    centre = Joint(
+        f"{joint.name}.centre", "general", joint.parent, twin, position=joint.position, axis=axis, axis2=axis2,
+        motions=slides, rest=along,
+    )  # fmt: skip
+    together = Joint(
+        f"{joint.name}.together", "general", twin, joint.child, position=joint.position, axis=axis, axis2=axis2,
+        motions=tuple(motion for motion in MOTIONS if motion not in slides),
+    )  # fmt: skip
     found.tree.append((twin, centre))
-    found.cuts.append(Joint(f"{joint.name}.at centre", "general", twin, joint.child, motions=left_free, **at))
+    found.cuts.append(together)
     return replace(joint, type="spherical", parent=twin, motions=TURNS, limits=(), rest=turned)
 
 
