@@ -211,7 +211,8 @@ class Joint:
     @property
     def is_limited(self) -> bool:
         """Return whether some motion of it has a bound."""
-        return any(bound not in UNLIMITED for limit in self.limits for bound in limit)
+        bounds = (bound for limit in self.limits for bound in limit)
+        return min(self.cone, self.turn_limit) < inf or any(bound not in UNLIMITED for bound in bounds)
 
     @property
     def is_ball(self) -> bool:

@@ -3,6 +3,8 @@ value per motion."""
 
 from __future__ import annotations
 
+from math import pi
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -58,7 +60,7 @@ def robot(kind: str, motions: tuple[str, ...], driven: bool, cut: bool) -> tuple
                   axis2=tuple(np.cross(way, [0.0, 1.0, 0.0])),
                   limits=2 * wide),
             Joint("leg", "prismatic", "cylinder", "rod", position=(0.0, 0.0, 0.0), axis=tuple(way), limits=wide),
-            Joint("head", "spherical", "rod", "tool", position=(0.5, 0.0, 0.6), limits=3 * wide),
+            Joint("head", "spherical", "rod", "tool", position=(0.5, 0.0, 0.6), turn_limit=pi),
         ]  # fmt: skip
     return Mechanism("tested", tuple(bodies), tuple(joints), frames=(Frame("tip", "tool"),)), tested
 
