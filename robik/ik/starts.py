@@ -11,6 +11,7 @@ from ..jit import kernel
 from ..kinematics.assembly import closed, project
 from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import close, copy_placement, forward_kinematics
+from ..objectives import calm
 from ..objectives.registry import missed, objective
 from .program import HELD
 from .sqp import UNREACHED, minimise, settle
@@ -25,6 +26,7 @@ MOVED = 1e-3  # rad, or of the robot's size: a coordinate that has left its rest
 MET = 1e-11  # the objective where targets are met to 5 millionths of the robot's size
 GAIN = 0.999  # of the objective: what that must be worth
 ENOUGH = 20  # iterations of such a look
+DRAWN, EASED = 1e8, 10.0  # times as strongly as ever a first frame is drawn to the rest pose, and how that eases
 
 
 @kernel
@@ -225,6 +227,42 @@ def start_bent(flat, tables, work, memory, limits, most, result):
         found = again[0], found[1] + again[1], again[2], again[3]
     better = found[0] < np.inf and missed(flat, other, tables) <= missed(flat, guess, tables) + MET
     return _take(guess, other, result, found, better)
+
+
+@kernel(entry=False)
+def start_drawn(flat, tables, work, memory, limits, most, result):
+    """Solve the first frame once more, drawn to the rest pose at first strongly, then less and less.
+
+    A long way from the rest pose can end in a limb that is turned inside out. `guess` keeps its content unless this is
+    better.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        tables: The objectives with their targets.
+        work: Scratch of the solver.
+        memory: State of the frames before.
+        limits: Whether joint limits hold.
+        most: Largest number of iterations.
+        result: What `minimise` has returned for `guess`.
+
+    Returns:
+        What `minimise` does, with the iterations of both.
+    """
+    other, iterations = memory.other, 0
+    for i in range(memory.rest.shape[0]):
+        other.q[i] = memory.rest[i]
+    pull = DRAWN
+    calm.draw(flat, tables.calm, tables.change_of_state, pull)
+    found = solve_from_other(flat, tables, work, memory, limits, ENOUGH)
+    while pull > 1.0 and found[0] < np.inf:
+        iterations += found[1]
+        pull = max(pull / EASED, 1.0)
+        calm.draw(flat, tables.calm, tables.change_of_state, pull)
+        few = ENOUGH if pull > 1.0 else most
+        found = minimise(flat, other, tables, work, limits, few, objective(flat, other, tables), found[3])
+    calm.begin(flat, tables.calm, tables.change_of_state, memory.missed)
+    found = found[0], found[1] + iterations, found[2], found[3]
+    return _take(memory.guess, other, result, found, found[0] < GAIN * result[0])
 
 
 @kernel

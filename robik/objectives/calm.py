@@ -92,6 +92,20 @@ def begin(flat, calm, state, missed):
 
 
 @kernel
+def draw(flat, calm, state, factor):
+    """Set all clusters' weights of posture and stillness to so many times what they are without a miss.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        calm: The arrays of posture and stillness.
+        state: Arrays of the pull to the state before.
+        factor: μ of all clusters.
+    """
+    calm.factor[:] = factor
+    _scale(flat, calm, state)
+
+
+@kernel
 def loosen(flat, calm, state):
     """Weaken posture and stillness of each cluster that misses much less than its weights assume.
 

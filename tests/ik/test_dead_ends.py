@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from robik.clips.clip import TargetClip, Track
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
@@ -124,3 +125,45 @@ def test_an_arm_at_its_limit_is_led_round_the_other_way(rate: int) -> None:
     arrived = again + round((1.2 + 2 * limit / (speed - 1.2) + 0.4) * rate)  # looked for, and led there
     assert error[again] > 0.2
     assert error[arrived:].max() < 1e-6
+
+
+def whole_leg(limit: float) -> Mechanism:
+    """A leg of six hinges, straight at rest, whose file gives all of them the same limits."""
+    ahead, side, up = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    hinges = {"hip_pitch": (side, 0), "hip_roll": (ahead, 0), "hip_yaw": (up, 0)}
+    hinges |= {"knee": (side, 1), "ankle_pitch": (side, 2), "ankle_roll": (ahead, 2)}
+    bodies, joints, parent = [], [], WORLD
+    for name, (axis, below) in hinges.items():
+        place = (0.0, 0.0, -below * LONG)
+        bodies.append(Body(f"{name} link", 1.0, pose=Pose(place)))
+        joints.append(
+            Joint(name, "revolute", parent, bodies[-1].name, position=place, axis=axis, actuated=True,
+                  limits=((-limit, limit),))
+        )  # fmt: skip
+        parent = bodies[-1].name
+    return Mechanism("whole leg", tuple(bodies), tuple(joints), frames=(Frame("foot", parent),))
+
+
+FAR = [
+    (0.47, 0.37, -0.49, 1.58, 0.58, 0.27),
+    (0.31, 0.21, 0.19, 1.66, 0.39, -0.19),
+    (0.52, 0.17, 0.41, 1.71, 0.36, -0.23),
+    (0.37, -0.12, 0.43, 1.69, 0.36, -0.06),
+    (0.59, 0.18, -0.16, 1.67, 0.25, -0.1),
+    (0.35, 0.21, -0.17, 1.69, 0.43, -0.07),
+    (0.55, 0.2, -0.38, 1.7, 0.41, -0.03),
+]  # poses of the leg that bend it far
+
+
+@pytest.mark.parametrize("pose", FAR)
+def test_the_first_frame_finds_the_pose_that_is_nearer_to_rest(pose: tuple[float, ...]) -> None:
+    """With limits of half a turn there are others: knee, hip and ankle turned round by more than 2 rad were found."""
+    robot = whole_leg(np.pi)
+    hip, knee = Rotation.from_euler("YXZ", pose[:3]), Rotation.from_euler("y", pose[3])
+    foot = hip * knee * Rotation.from_euler("YX", pose[4:])
+    place = hip.apply([0.0, 0.0, -LONG]) + (hip * knee).apply([0.0, 0.0, -LONG])
+    clip = TargetClip(np.zeros(1), {"foot": Track(place[None], foot.as_quat()[None, [3, 0, 1, 2]])})
+    motion = retarget(robot, clip, Settings(state_weight=None))
+    assert motion.report is not None
+    assert motion.report.position_error.max() < 1e-5
+    assert np.abs(motion.values).max() == pytest.approx(np.abs(pose).max(), abs=1e-3)
