@@ -22,6 +22,8 @@ from .terrain import Terrain
 HIGH, RAISED = 0.15, 0.25  # a foot this high may be in a swing, and is if it moves; this high it surely is
 SLOW, FAST = 0.5, 1.25  # a foot this fast may be in a swing; this fast it surely is, per second
 LEVEL = 0.02  # a phase begins and ends where the foot is this near to the height at which it stands
+TOUCHING = 0.1  # a sole whose lowest point is this low touches the ground with an edge
+NEAR = 0.35  # one whose outline has moved by less in the mean stays where it stands
 SHORTEST = 0.06  # no phase is shorter [s]
 SMOOTHING = 0.02  # of noisy tracks before speeds are taken from them [s]
 
@@ -95,16 +97,63 @@ def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarra
         ClipError: The clip moves no foot.
     """
     names, clip = feet(mechanism, clip), onto_ground(mechanism, clip)
-    soles = {n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n)).mean(axis=1) for n in names}
-    soles = _over_ground(mechanism, clip, soles)
+    points = {n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n)) for n in names}
+    soles = _over_ground(mechanism, clip, {n: found.mean(axis=1) for n, found in points.items()})
     levels = {n: float(np.percentile(soles[n][:, 2], 10)) for n in names}
     ground = min(levels.values())
-    contacts = {}
+    contacts, touching = {}, {}
     for name in names:
         given, length = clip.tracks[name].contact, sole_length(mechanism.frame(name))
         level = levels[name] if levels[name] - ground < HIGH * length else ground
         contacts[name] = given if given is not None else standing(clip.times, soles[name], level, length)
-    return contacts
+        lowest = (points[name] - points[name].mean(axis=1, keepdims=True))[..., 2].min(axis=1)
+        touching[name] = given if given is not None else soles[name][:, 2] + lowest - level < TOUCHING * length
+    return _without_gaps(contacts, touching, {n: points[n][..., :2] / sole_length(mechanism.frame(n)) for n in names})
+
+
+def _without_gaps(
+    contacts: dict[str, np.ndarray], touching: dict[str, np.ndarray], outlines: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return contacts without gaps in which no foot stands flat, but one rolls off and the next one comes down.
+
+    Who walks always touches the ground. Each foot stands through half of the gap, as far as it stays where it stands.
+    Flights, and turns on the toes, stay.
+
+    Args:
+        contacts: Whether each foot stands flat (T,).
+        touching: Whether an edge of it touches the ground (T,).
+        outlines: Of the soles (T, K, 2), seen from above [sole lengths].
+    """
+    found = {name: stands.copy() for name, stands in contacts.items()}
+    for start, stop in runs(~np.any(list(contacts.values()), axis=0)):
+        leaves, comes = {}, {}
+        for name, stands in contacts.items():
+            part = touching[name][start:stop]
+            if start > 0 and stands[start - 1]:
+                stays = part & _near(outlines[name][start:stop], outlines[name][start - 1])
+                leaves[name] = start + _first(~stays)
+            if stop < len(stands) and stands[stop]:
+                stays = part & _near(outlines[name][start:stop], outlines[name][stop])
+                comes[name] = stop - _first(~stays[::-1])
+        last, first = max(leaves.values(), default=start), min(comes.values(), default=stop)
+        if last < first:
+            continue
+        middle = (first + last) // 2
+        for name, end in leaves.items():
+            found[name][start : min(end, middle + 1)] = True
+        for name, begin in comes.items():
+            found[name][max(begin, middle) : stop] = True
+    return found
+
+
+def _near(outlines: np.ndarray, stood: np.ndarray) -> np.ndarray:
+    """Return whether soles (T, K, 2) are near to where one stood (K, 2), and turned as it was."""
+    return np.linalg.norm(outlines - stood, axis=-1).mean(axis=-1) < NEAR
+
+
+def _first(flags: np.ndarray) -> int:
+    """Return the index of the first flag that holds; how many there are where none does."""
+    return int(np.argmax(flags)) if flags.any() else len(flags)
 
 
 def _over_ground(mechanism: Mechanism, clip: TargetClip, soles: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

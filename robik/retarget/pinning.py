@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 from scipy.spatial.transform import Rotation, Slerp
 
 from ..clips.clip import TargetClip
@@ -21,6 +22,10 @@ from ..mechanism.orientations import quaternions, rotation
 from ..surroundings.ground import Ground
 
 STEP = 0.3  # of a sole's length: a foot that stands this much higher than the lowest does so on a step
+SMOOTHING = 0.02  # of tracks before speeds are taken from them [s]
+# Of a foot's speed where its swing begins or ends, what is taken from it: with all of it left, feet leave and land by a
+# blow, which throws the zero-moment point out; with none, the swing between becomes so fast that it does.
+TAKEN = 0.5
 FADE = 0.5  # before the first phase, and after the last, corrections come and go within this [s]
 Lift = Callable[[np.ndarray, Rotation], np.ndarray]  # how far a foot must be raised (T,), by its poses [m]
 
@@ -199,6 +204,7 @@ def _led(
     # The sole's centre is what moves: a correction of the orientation then does not swing the sole about the frame's
     # origin.
     path = position + orientations.apply(centre)
+    speeds = _speeds(clip.times, path, orientations)
     new_path, new_orientations = path.copy(), orientations.as_quat()
     for start, stop, point, orientation in holds:
         new_path[start:stop], new_orientations[start:stop] = point, orientation.as_quat()
@@ -212,14 +218,37 @@ def _led(
         twists = Rotation.concatenate(
             [hold.turn * orientations[k].inv() if hold else Rotation.identity() for hold, k in edges]
         )
-        start = clip.times[first - 1] if before else clip.times[last] - FADE
-        u = _eased(clip.times[first:last], start, clip.times[last] if after else clip.times[first - 1] + FADE)
-        new_path[first:last] += shifts[0] + u[:, None] * (shifts[1] - shifts[0])
-        new_orientations[first:last] = (Slerp([0.0, 1.0], twists)(u) * orientations[first:last]).as_quat()
+        times, start = clip.times[first:last], clip.times[first - 1] if before else clip.times[last] - FADE
+        end = clip.times[last] if after else clip.times[first - 1] + FADE
+        u = _eased(times, start, end)
+        taken = np.zeros((last - first, 6))
+        if before:
+            taken += _ramp(times, start, end)[:, None] * speeds[first - 1]
+        if after:
+            taken += _ramp(times, end, start)[:, None] * speeds[last]
+        new_path[first:last] += shifts[0] + u[:, None] * (shifts[1] - shifts[0]) - taken[:, :3]
+        twist = Slerp([0.0, 1.0], twists)(u) * Rotation.from_rotvec(-taken[:, 3:])
+        new_orientations[first:last] = (twist * orientations[first:last]).as_quat()
     rotations = Rotation.from_quat(new_orientations)
     found = new_path - rotations.apply(centre)
     found[:, 2] += lift(found, rotations)
     return found, quaternions(rotations)
+
+
+def _speeds(times: np.ndarray, path: np.ndarray, turns: Rotation) -> np.ndarray:
+    """Return velocities [m/s] and angular velocities [rad/s] (T, 6), without the noise of recordings."""
+    if len(times) < 2:
+        return np.zeros((len(times), 6))
+    moved = np.hstack([np.diff(path, axis=0), (turns[1:] * turns[:-1].inv()).as_rotvec()])
+    step = np.diff(times)
+    between = gaussian_filter1d(moved / step[:, None], SMOOTHING / float(np.median(step)), axis=0, mode="nearest")
+    return 0.5 * (np.vstack([between[:1], between]) + np.vstack([between, between[-1:]]))
+
+
+def _ramp(times: np.ndarray, at: float, other: float) -> np.ndarray:
+    """Return a ramp (T,) that is zero at both ends, with slope `TAKEN` at one and flat at the other [s]."""
+    s = np.clip((times - at) / (other - at), 0.0, 1.0)
+    return TAKEN * (other - at) * s * (1.0 - s) ** 2
 
 
 def _eased(times: np.ndarray, start: float, end: float) -> np.ndarray:

@@ -431,7 +431,7 @@ def test_pinning_a_flat_still_walk_changes_little(biped):
     clip, truth = gait()
     pinned = pin_feet(biped, given_by_hand(clip, truth))
     for name in truth:
-        assert pinned.tracks[name].position == pytest.approx(clip.tracks[name].position, abs=1e-9)
+        assert pinned.tracks[name].position == pytest.approx(clip.tracks[name].position, abs=1.5e-3)
         assert np.abs(pinned.tracks[name].quaternion[:, 1:]).max() < 1e-9
 
 
