@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, label
 
+from ..contacts.legs import turns_freely
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..motions import Motion
@@ -107,7 +108,8 @@ def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarra
         level = levels[name] if levels[name] - ground < HIGH * length else ground
         contacts[name] = given if given is not None else standing(clip.times, soles[name], level, length)
         lowest = (points[name] - points[name].mean(axis=1, keepdims=True))[..., 2].min(axis=1)
-        touching[name] = given if given is not None else soles[name][:, 2] + lowest - level < TOUCHING * length
+        rolls = given is None and turns_freely(mechanism, name)
+        touching[name] = rolls & (soles[name][:, 2] + lowest - level < TOUCHING * length)
     return _without_gaps(contacts, touching, {n: points[n][..., :2] / sole_length(mechanism.frame(n)) for n in names})
 
 
@@ -117,7 +119,8 @@ def _without_gaps(
     """Return contacts without gaps in which no foot stands flat, but one rolls off and the next one comes down.
 
     Who walks always touches the ground. Each foot stands through half of the gap, as far as it stays where it stands.
-    Flights, and turns on the toes, stay.
+    Flights, and turns on the toes, stay; so do gaps of legs that cannot turn their feet every way, which standing flat
+    for longer keeps from where their hips should be.
 
     Args:
         contacts: Whether each foot stands flat (T,).
