@@ -86,7 +86,7 @@ def main() -> None:
         found = [(room, one) for room, one in found if not compiles(CHECKOUT / "robik", one.file)]
     sample = random.Random(arguments.seed).sample(found, min(arguments.count, len(found)))
     end, verdicts, survivors = time.monotonic() + arguments.seconds, Counter[str](), []
-    _copy_checkout(sorted({test for room in rooms for test in room.tests}))
+    _copy_checkout()
     for room, site in sample:
         if (left := end - time.monotonic()) <= 0:
             break
@@ -120,11 +120,8 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _copy_checkout(tests: Sequence[str]) -> None:
-    """Copy what tests need; compiled code of the unchanged sources lies beside it.
-
-    Tests that could not be collected without a fault would seem to notice every one.
-    """
+def _copy_checkout() -> None:
+    """Copy what tests need; compiled code of the unchanged sources lies beside it."""
     shutil.rmtree(COPY, ignore_errors=True)
     for name in COPIED:
         source, place = CHECKOUT / name, COPY / name
@@ -136,10 +133,6 @@ def _copy_checkout(tests: Sequence[str]) -> None:
     shared = COPY.parent / "shared"
     if not shared.exists() and (CHECKOUT.parent / "shared").exists():
         shared.symlink_to(CHECKOUT.parent / "shared")
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-p", "no:cacheprovider", *tests]
-    collected = subprocess.run(command, cwd=COPY, capture_output=True, text=True, check=False)
-    if collected.returncode:
-        sys.exit(f"The tests could not be run:\n{collected.stdout[-6000:]}")
 
 
 def _tested(tests: Sequence[str], patience: float, seconds: float, mutation: Mutation) -> tuple[str, str]:
@@ -163,7 +156,19 @@ def _tested(tests: Sequence[str], patience: float, seconds: float, mutation: Mut
     if code in (3, 4, 5) and not broken:  # pytest's own; 1 and 2 are failures, a crash is below 0
         sys.exit(f"The tests could not be run:\n{said[-6000:]}")
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+    if code == 2 and failed and (problem := _uncollectable(failed[1])):
+        sys.exit(f"This test could not be run without the fault either:\n{problem[-6000:]}")
     return ("survived" if code == 0 else "killed"), f"  by {failed[1]}" if failed else ""
+
+
+def _uncollectable(test: str) -> str:
+    """Return why the copy's tests in a file cannot be collected, for instance without a page that was not copied.
+
+    They would seem to notice every fault.
+    """
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", test]
+    done = subprocess.run(command, cwd=COPY, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode else ""
 
 
 def _run(
