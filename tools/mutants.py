@@ -10,6 +10,9 @@ A mutant is a copy of a module in which one operator, comparison or constant is 
 dropped. It is killed if a test that imports the module, or one of its room (`tools/mutants.toml`), fails or does not
 end. Which test that was is told, since one in real time may fail for another reason. Mutants that compute the same are
 listed there with the reason, and do not count. The checkout is copied to .cache/mutants; nothing in it changes.
+
+Where --seconds are given, several are to be tried in them: no mutant gets more than a quarter, and none is drawn for
+which kernels must be compiled. One that no test has noticed by then is undecided, and does not count either.
 """
 
 from __future__ import annotations
@@ -25,20 +28,22 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools.mutation import Mutation, Site, mutated, names
 from tools.nearness import by_nearness
-from tools.stale import LISTED, PRISTINE, pristine, stale
+from tools.stale import LISTED, PRISTINE, compiles, pristine, stale
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 COPY = CHECKOUT / ".cache" / "mutants" / "checkout"
-COPIED = ("robik", "tests", "tools", "experiments", "examples", "requirements", "pyproject.toml", "README.md")
+COPIED = ("robik", "tests", "tools", "experiments", "examples", "docs", "requirements", "pyproject.toml", "README.md")
 TABLE = Path(__file__).with_suffix(".toml")
 ENOUGH = 0.85  # share of the mutants that must be killed
 FEW = 20  # mutants, of which no share is asked for
+SHARE = 0.25  # of the time in all, which one mutant may take
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,24 +82,29 @@ def main() -> None:
     equivalent = {one["mutant"] for one in table["equivalent"]}
     rooms = [Room(**(room | {key: tuple(room[key]) for key in ("sources", "tests")})) for room in table["room"]]
     found = [(room, one) for room in rooms if arguments.room in ("", room.name) for one in room.sites(arguments.of)]
+    if is_quick := arguments.seconds < float("inf"):
+        found = [(room, one) for room, one in found if not compiles(CHECKOUT / "robik", one.file)]
     sample = random.Random(arguments.seed).sample(found, min(arguments.count, len(found)))
-    began, killed, survivors = time.monotonic(), 0, []
+    end, verdicts, survivors = time.monotonic() + arguments.seconds, Counter[str](), []
     _copy_checkout()
     for room, site in sample:
-        if time.monotonic() - began > arguments.seconds:
+        if (left := end - time.monotonic()) <= 0:
             break
         mutation = mutated(CHECKOUT, site)
         if mutation.name in equivalent:
             print(f"equivalent  {mutation.name}", flush=True)
             continue
         tests = arguments.tests or by_nearness(CHECKOUT, room.tests, mutation.file)
-        verdict, by = _tested(tests, room.seconds, mutation)
-        killed += verdict != "survived"
+        verdict, by = _tested(tests, room.seconds, min(left, SHARE * arguments.seconds), mutation)
+        verdicts[verdict] += 1
         if verdict == "survived":
             survivors.append(mutation)
         print(f"{verdict:11} {mutation.name}{by}", flush=True)
-    tried = killed + len(survivors)
+    killed = verdicts["killed"] + verdicts["timeout"]
+    tried, undecided = killed + len(survivors), verdicts["undecided"]
     print(f"\n{killed} of {tried} mutants killed, of {len(found)} that there are; seed {arguments.seed}")
+    if is_quick:
+        print(f"{undecided} undecided for lack of time; none was drawn that makes compiled code stale")
     if tried >= FEW and killed < ENOUGH * tried:
         sys.exit(f"That is less than {ENOUGH:.0%}. Survived:\n" + "\n".join(one.name for one in survivors))
 
@@ -106,7 +116,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--tests", nargs="+", help="files of tests instead of those of tools/mutants.toml")
     parser.add_argument("--count", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="no more mutants are begun after these")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="for all; at most a quarter for one")
     return parser.parse_args()
 
 
@@ -125,8 +135,8 @@ def _copy_checkout() -> None:
         shared.symlink_to(CHECKOUT.parent / "shared")
 
 
-def _tested(tests: Sequence[str], patience: float, mutation: Mutation) -> tuple[str, str]:
-    """Return `killed`, `timeout` or `survived`, and by which test."""
+def _tested(tests: Sequence[str], patience: float, seconds: float, mutation: Mutation) -> tuple[str, str]:
+    """Return `killed`, `timeout`, `survived`, or `undecided` where the seconds were too few; by which test."""
     file = COPY / mutation.file
     whole = file.read_text(encoding="utf-8")
     _restore_compiled()
@@ -137,29 +147,44 @@ def _tested(tests: Sequence[str], patience: float, mutation: Mutation) -> tuple[
     environment = os.environ | {LISTED: listed, PRISTINE: pristine(CHECKOUT / "robik")}
     environment["PYTHONPATH"] = str(COPY)  # for what tests start
     try:
-        code, said = _run(command, environment, patience)
+        code, said, ended = _run(command, environment, patience, seconds)
     finally:
         file.write_text(whole, encoding="utf-8")
     if code is None:
-        return "timeout", ""
+        return ended, ""
     broken = "ImportError while loading conftest" in said  # what tests share breaks with the fault
     if code in (3, 4, 5) and not broken:  # pytest's own; 1 and 2 are failures, a crash is below 0
         sys.exit(f"The tests could not be run:\n{said[-6000:]}")
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+    if code == 2 and failed and (problem := _uncollectable(failed[1])):
+        sys.exit(f"This test could not be run without the fault either:\n{problem[-6000:]}")
     return ("survived" if code == 0 else "killed"), f"  by {failed[1]}" if failed else ""
 
 
-def _run(command: Sequence[str], environment: dict[str, str], patience: float) -> tuple[int | None, str]:
-    """Run tests. Return their exit code and what they said; no code if for some seconds none of them has ended.
+def _uncollectable(test: str) -> str:
+    """Return why the copy's tests in a file cannot be collected, for instance without a page that was not copied.
 
-    Seconds in all would count a mutant as killed because other work keeps the machine busy.
+    They would seem to notice every fault.
+    """
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", test]
+    done = subprocess.run(command, cwd=COPY, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode else ""
+
+
+def _run(
+    command: Sequence[str], environment: dict[str, str], patience: float, seconds: float
+) -> tuple[int | None, str, str]:
+    """Run tests. Return their exit code and what they said; without a code, why they were stopped.
+
+    `timeout`: for some seconds none of them has ended. `undecided`: the seconds in all are over, which counts for
+    nothing, because other work may keep the machine busy.
     """
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             command, cwd=COPY, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
-        size, since = 0, time.monotonic()
-        while process.poll() is None and time.monotonic() - since < patience:
+        size, since, end = 0, time.monotonic(), time.monotonic() + seconds
+        while process.poll() is None and time.monotonic() < min(since + patience, end):
             time.sleep(0.1)
             if (now := os.fstat(output.fileno()).st_size) != size:  # a test has ended, and pytest has told it
                 size, since = now, time.monotonic()
@@ -168,7 +193,8 @@ def _run(command: Sequence[str], environment: dict[str, str], patience: float) -
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         output.seek(0)
-        return code, output.read().decode(errors="replace")
+        ended = "undecided" if time.monotonic() >= end else "timeout"
+        return code, output.read().decode(errors="replace"), ended
 
 
 def _restore_compiled() -> None:

@@ -42,15 +42,23 @@ def stale(library: Path, changed: str) -> list[str]:
     return sorted(found)
 
 
+@cache
+def compiles(library: Path, changed: str) -> bool:
+    """Return whether anything must be compiled again after a change of a module."""
+    return any(_modules(library)[file].is_compiled for file in stale(library, changed))
+
+
 @dataclass(frozen=True)
 class _Module:
     """Names that a module gives to others and takes of them.
 
     Attributes:
+        is_compiled: whether there are kernels in it, or what is inlined in those of others.
         kernels: the functions that others call by name: kernels, and all that is not compiled.
         taken: the names that it imports, by the module's path from the checkout without its suffix.
     """
 
+    is_compiled: bool
     kernels: set[str]
     taken: dict[str, set[str]]
 
@@ -61,8 +69,15 @@ def _modules(library: Path) -> dict[str, _Module]:
     found = {}
     for file in sorted(library.rglob("*.py")):
         tree, name = ast.parse(file.read_text(encoding="utf-8")), file.relative_to(library.parent)
-        found[name.as_posix()] = _Module(_kernels(tree), _taken(name.parent, tree))
+        found[name.as_posix()] = _Module(_is_compiled(tree), _kernels(tree), _taken(name.parent, tree))
     return found
+
+
+def _is_compiled(tree: ast.Module) -> bool:
+    """Return whether any function of a module is compiled."""
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    decorators = [ast.unparse(one) for node in functions for one in node.decorator_list]
+    return any(one.startswith(("kernel", "inlined", "compiled_for_record")) for one in decorators)
 
 
 def _kernels(tree: ast.Module) -> set[str]:

@@ -48,8 +48,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def empty_scene() -> None:
-    """Blender's own empty file at 60 frames a second; the add-on stays enabled."""
-    import bpy
+    from tests.blender import scenes  # which imports bpy
 
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    bpy.context.scene.render.fps = 60
+    scenes.begin()

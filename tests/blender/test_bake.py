@@ -51,7 +51,7 @@ def test_motors_keep_their_speed_unless_told_otherwise() -> None:
 
 @pytest.mark.parametrize("samples", [1, 3])
 def test_curves_put_through_fk_are_the_bodies_keys(samples: int) -> None:
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     root.robik.robot.bake.samples = samples
     assert bpy.ops.robik.bake() == {"FINISHED"}
     mechanism, at = scenes.read(root), np.arange(24 * samples - samples + 1) / samples + 1
@@ -69,7 +69,7 @@ def test_curves_put_through_fk_are_the_bodies_keys(samples: int) -> None:
 
 def test_scene_plays_it() -> None:
     """Blender's own evaluation, frame by frame, shows the frames of the robot at their targets."""
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     root.location = (1.0, 2.0, 0.0)  # the whole robot stands elsewhere, and so do its targets
     root.robik.robot.character.location = root.location
     bpy.context.view_layer.update()
@@ -82,7 +82,7 @@ def test_scene_plays_it() -> None:
 
 
 def test_result_is_kept() -> None:
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     motion = bake(root)
     result = root.robik.robot.result
     assert result.frames == 24
@@ -99,7 +99,7 @@ def test_result_is_kept() -> None:
 
 
 def test_targets_out_of_reach_are_reported_and_the_loops_hold() -> None:
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     next(t for t in root.robik.robot.character.targets if t.frame == "pelvis").offset_location = (0.0, 0.0, 0.3)
     motion = bake(root)
     assert root.robik.robot.result.missed == 24
@@ -112,7 +112,7 @@ def settings_of(root: bpy.types.Object) -> Settings:
 
 
 def test_weights_and_settings_reach_the_solver() -> None:
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     robot = root.robik.robot
     target = robot.character.targets[0]
     target.weight, target.position_weight, target.orientation_weight = 0.5, (1, 0.5, 0), (0, 0, 1)
@@ -135,7 +135,7 @@ def test_weights_and_settings_reach_the_solver() -> None:
 
 @pytest.mark.parametrize("steps", [1, 10, 25])
 def test_stopping_leaves_nothing_behind(steps: int) -> None:
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     bpy.context.scene.frame_set(3)
     before = scenes.everything()
     running = installed.module("scene.bake.baking").bake_steps(bpy.context, root)
@@ -150,7 +150,7 @@ def test_stopping_leaves_nothing_behind(steps: int) -> None:
 
 @pytest.mark.parametrize("removed", ["robot", "character", "scene"])
 def test_stopping_after_something_was_removed_leaves_nothing_behind(removed: str) -> None:
-    root, other = scenes.kept(scenes.squats), bpy.data.scenes.new("Other")
+    root, other = scenes.squats(), bpy.data.scenes.new("Other")
     bpy.ops.rigidbody.world_add()  # so that the scene itself goes through its frames
     running = installed.module("scene.bake.baking").bake_steps(bpy.context, root)
     for _ in range(10):
@@ -171,7 +171,7 @@ def test_stopping_after_something_was_removed_leaves_nothing_behind(removed: str
 
 def test_hips_give_way_to_balance() -> None:
     """With every weight at one the feet and the centre of mass are where they should be, though the character leans."""
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     robot = root.robik.robot
     bpy.data.objects["to pelvis"].delta_location.y = 0.05
     robot.balance.mode, robot.balance.pin_feet, robot.bake.enforce_velocity = "AUTO", True, False
@@ -183,14 +183,14 @@ def test_hips_give_way_to_balance() -> None:
 
 
 def test_stillness_is_shown_in_steps_of_ten() -> None:
-    settings = scenes.kept(scenes.squats).robik.robot.bake
+    settings = scenes.squats().robik.robot.bake
     assert settings.stillness == pytest.approx(2.07918, abs=1e-5)
     settings.stillness = 5.0
     assert settings.still == pytest.approx(1e-5, rel=1e-4)
 
 
 def test_the_pull_to_the_rest_pose_is_set_in_steps_of_ten_and_reaches_the_solver() -> None:
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     bake = root.robik.robot.bake
     assert settings_of(root).posture == pytest.approx(2e-9)
     assert bake.rest_pull == pytest.approx(1.30103, abs=1e-5)
@@ -199,7 +199,7 @@ def test_the_pull_to_the_rest_pose_is_set_in_steps_of_ten_and_reaches_the_solver
 
 
 def test_empty_range_is_refused() -> None:
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     root.robik.robot.bake.use_range, root.robik.robot.bake.start, root.robik.robot.bake.end = True, 8, 5
     with pytest.raises(RuntimeError, match="from 8 to 5"):
         bpy.ops.robik.bake()
@@ -228,7 +228,7 @@ def test_rebuilding_bodies_follows_edited_curves() -> None:
 
 
 def test_rebuilding_names_frames_whose_loops_do_not_close() -> None:
-    root = scenes.kept(scenes.squats, 6)
+    root = scenes.squats(6)
     root.robik.robot.bake.enforce_velocity = False
     bake(root)
     for name in ("ankle_pitch_l", "ankle_roll_l", "knee_l"):
@@ -239,7 +239,7 @@ def test_rebuilding_names_frames_whose_loops_do_not_close() -> None:
 
 
 def test_file_plays_without_the_add_on(tmp_path: object) -> None:
-    root = scenes.kept(scenes.squats, 8)
+    root = scenes.squats(8)
     bake(root)
     bpy.context.scene.frame_set(5)
     shown = {o.name: np.array(o.matrix_world) for o in bpy.data.objects}

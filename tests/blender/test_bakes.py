@@ -28,7 +28,11 @@ def lower(root: bpy.types.Object, by: float = 0.03) -> None:
 
 
 def two_bakes() -> bpy.types.Object:
-    root = scenes.squats()
+    return scenes.kept(_two_bakes)
+
+
+def _two_bakes() -> bpy.types.Object:
+    root = scenes.add_squats()
     bpy.ops.robik.bake()
     lower(root)
     bpy.ops.robik.bake()

@@ -53,7 +53,7 @@ with installed_extension() as resources:
         def on_end(self, event): pass
     event.register("numba:compile", Listening())
     from tests.blender import installed, scenes
-    root = scenes.squats()
+    root = scenes.add_squats()
     root.robik.robot.bake.speed = 10.0  # so that it looks ahead
     assert bpy.ops.robik.bake() == {"FINISHED"}
     assert root.robik.robot.result.looked_ahead

@@ -23,7 +23,7 @@ def key_count(root: bpy.types.Object) -> int:
 
 
 def test_reduced_keys_stay_within_the_tolerance_and_the_bodies_follow() -> None:
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     bpy.ops.robik.bake()
     before, many = slider_curves(root, AT), key_count(root)
     assert bpy.ops.robik.reduce_keys(angle=radians(0.2)) == {"FINISHED"}
@@ -43,7 +43,7 @@ def test_reduced_keys_stay_within_the_tolerance_and_the_bodies_follow() -> None:
 
 
 def test_what_reducing_keys_cost_is_told_in_the_units_that_the_motors_have(capfd: pytest.CaptureFixture[str]) -> None:
-    scenes.kept(scenes.squats)
+    scenes.squats()
     bpy.ops.robik.bake()
     assert bpy.ops.robik.reduce_keys(angle=radians(0.2)) == {"FINISHED"}
     told = capfd.readouterr().out
@@ -65,7 +65,7 @@ def test_reducing_again_more_roughly_keeps_fewer() -> None:
 
 
 def test_pose_by_sliders_and_key() -> None:
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     bpy.ops.robik.bake()
     bpy.ops.robik.reduce_keys()
     bpy.context.scene.frame_set(12)
@@ -95,7 +95,7 @@ def test_keys_without_a_bake_move_the_robot() -> None:
 
 def stepping() -> bpy.types.Object:
     """The walker following a rig that lifts its left foot in the frames 9 to 16 of 24."""
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     foot = bpy.data.objects["to foot_l"]
     height = foot.location.z
     for frame in range(1, 25):

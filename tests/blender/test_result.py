@@ -17,7 +17,7 @@ def bake(root: bpy.types.Object) -> object:
 
 def raised(frames: range, by: float = 0.3) -> bpy.types.Object:
     """Squats whose pelvis is out of reach in some frames; the root."""
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     source = bpy.data.objects["to pelvis"]
     curve = installed.module("scene.animation.actions").curves_of(source)["location", 2]
     for key in curve.keyframe_points:
@@ -48,7 +48,7 @@ def test_frames_that_fall_short_come_in_runs_with_their_worst() -> None:
 
 
 def test_motors_are_held_against_their_limits() -> None:
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     motion = bake(root)
     mechanism = scenes.read(root)
     limits = {n: limit for j in mechanism.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
@@ -111,7 +111,7 @@ def test_robots_keep_their_markers_apart() -> None:
 
 
 def test_what_was_followed_is_kept_with_the_action(tmp_path: object) -> None:
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     robot = root.robik.robot
     robot.balance.mode, robot.balance.pin_feet, robot.bake.samples = "AUTO", True, 2
     robot.character.targets[0].position_weight = (0.0, 0.0, 1.0)
@@ -139,7 +139,7 @@ def test_what_was_followed_is_kept_with_the_action(tmp_path: object) -> None:
 
 
 def test_report_page_shows_the_curves_as_they_are(tmp_path: object) -> None:
-    root = scenes.kept(scenes.squats)
+    root = scenes.squats()
     motion = bake(root)
     path = tmp_path / "report.html"
     assert bpy.ops.robik.report(filepath=str(path)) == {"FINISHED"}
@@ -176,7 +176,7 @@ def test_a_jump_is_a_step_of_its_own() -> None:
 
 def test_judging_again_holds_the_present_curves_against_what_was_followed() -> None:
     fresh, actions = installed.module("scene.bake.freshness"), installed.module("scene.animation.actions")
-    root, scene = scenes.kept(scenes.squats), bpy.context.scene
+    root, scene = scenes.squats(), bpy.context.scene
     bake(root)
     result = root.robik.robot.result
     assert not result.missed
@@ -204,6 +204,6 @@ def test_judging_again_holds_the_present_curves_against_what_was_followed() -> N
 
 
 def test_judging_again_without_a_bake_says_what_to_do() -> None:
-    scenes.kept(scenes.squats)
+    scenes.squats()
     with pytest.raises(RuntimeError, match="no bake moves robot 'walker', so its motion cannot be judged; bake first"):
         bpy.ops.robik.judge_again()

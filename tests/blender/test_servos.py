@@ -28,8 +28,9 @@ def let_go(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Servos that bear with a machine that stalls, let go of in the end."""
     play = installed.module("scene.servos.play")
     settings_of = play.settings_of
-    bpy.context.scene.robik.playing.stall = 3.0
-    monkeypatch.setattr(play, "settings_of", lambda scene: replace(settings_of(scene), watchdog=1.5, silence=1.5))
+    monkeypatch.setattr(
+        play, "settings_of", lambda scene: replace(settings_of(scene), watchdog=1.5, silence=1.5, heartbeat=3.0)
+    )
     yield
     play.disconnect(play.LEAVING)
 

@@ -24,8 +24,9 @@ def let_go(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Servos that bear with a machine that stalls, let go of in the end."""
     play, leader = installed.module("scene.servos.play"), installed.module("scene.servos.leader")
     settings_of = play.settings_of
-    bpy.context.scene.robik.playing.stall = 3.0
-    monkeypatch.setattr(play, "settings_of", lambda scene: replace(settings_of(scene), watchdog=1.5, silence=1.5))
+    monkeypatch.setattr(
+        play, "settings_of", lambda scene: replace(settings_of(scene), watchdog=1.5, silence=1.5, heartbeat=3.0)
+    )
     yield
     leader.disconnect(play.LEAVING)
     play.disconnect(play.LEAVING)

@@ -8,7 +8,7 @@ from pathlib import Path
 from tools.mutants import CHECKOUT, TABLE, Room
 from tools.mutation import mutated, names
 from tools.nearness import by_nearness
-from tools.stale import stale
+from tools.stale import compiles, stale
 
 SOURCE = '''"""A module."""
 from math import pi
@@ -58,6 +58,7 @@ def test_what_is_inlined_makes_stale_what_uses_it() -> None:
         of_rotations
     )
     assert "robik/servo/bus.py" not in of_rotations
+    assert compiles(library, "robik/kinematics/rotations.py") and not compiles(library, "robik/servo/bus.py")
 
 
 def test_tests_that_import_the_module_or_what_imports_it_come_before_those_of_its_room() -> None:

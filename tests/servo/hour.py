@@ -83,10 +83,8 @@ def blend(port: str, seconds: float) -> None:
 
         from tests.blender import scenes
 
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        scene = bpy.context.scene
-        scene.render.fps = 60
-        root = scenes.squats(frames=FRAMES)
+        scenes.begin()
+        scene, root = bpy.context.scene, scenes.add_squats(frames=FRAMES)
         play, state = add_on("scene.servos.play"), add_on("robik.servo.status").PlayState
         heartbeat = add_on("scene.long_work.heartbeat")
         bake_steps = add_on("scene.bake.baking").bake_steps

@@ -1,5 +1,5 @@
-"""A part of the fault matrix that docs/safety.md shows, run again every time: each fault of Dynamixel servos at two
-stages, of Feetech servos and those of Protocol 1.0 at one, each stage with several."""
+"""A part of the fault matrix that docs/safety.md shows, run again every time: each fault at one stage, for servos of
+each brand, each stage with several; of Dynamixel servos at a second stage where there is time."""
 
 import os
 
@@ -7,7 +7,7 @@ import pytest
 
 from tests.servo.dynamixel1.faults import FAULTS as OF_DYNAMIXEL1
 from tests.servo.dynamixel1.faults import Dynamixel1Machine
-from tests.servo.faults import FAULTS, PATIENT, SEVERAL, STAGES, run_all
+from tests.servo.faults import FAULTS, HANGS, OUTSIDE, PATIENT, SEVERAL, STAGES, run_all
 from tests.servo.feetech.faults import FAULTS as OF_FEETECH
 from tests.servo.feetech.faults import FeetechMachine
 from tests.servo.machine import Machine
@@ -16,9 +16,10 @@ pytestmark = [
     pytest.mark.real_time,
     pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals"),
 ]
-SOME = [
-    (fault, stage, 1) for i, fault in enumerate(FAULTS) for j, stage in enumerate(STAGES) if (j - 2 * i) % 5 in (0, 2)
-]
+TWO_STAGES = {fault: [STAGES[2 * k % 5], STAGES[(2 * k + 2) % 5]] for k, fault in enumerate(FAULTS)}
+for fault in (HANGS, OUTSIDE):
+    TWO_STAGES[fault].reverse()  # first while it approaches: a stop that is under way shows little of them
+SOME, MORE = ([(fault, stages[k], 1) for fault, stages in TWO_STAGES.items()] for k in (0, 1))
 ON_ONE_OF_FOUR = [(fault, STAGES[(k + 1) % 4 + 1], 4) for k, fault in enumerate(SEVERAL)]
 SOME_OF_FEETECH = [(fault, STAGES[k % 5], 1) for k, fault in enumerate(OF_FEETECH)]
 SOME_OF_DYNAMIXEL1 = [(fault, STAGES[(k + 2) % 5], 1) for k, fault in enumerate(OF_DYNAMIXEL1)]
@@ -28,11 +29,12 @@ SOME_OF_DYNAMIXEL1 = [(fault, STAGES[(k + 2) % 5], 1) for k, fault in enumerate(
     ("cells", "kind", "faults"),
     [
         (SOME, Machine, FAULTS),
+        pytest.param(MORE, Machine, FAULTS, marks=pytest.mark.long),
         (ON_ONE_OF_FOUR, Machine, FAULTS),
         (SOME_OF_FEETECH, FeetechMachine, OF_FEETECH),
         (SOME_OF_DYNAMIXEL1, Dynamixel1Machine, OF_DYNAMIXEL1),
     ],
-    ids=["one port", "four ports", "feetech", "dynamixel1"],
+    ids=["one port", "one port, another stage", "four ports", "feetech", "dynamixel1"],
 )
 def test_no_fault_leaves_anything_moving_or_hanging(cells, kind, faults):
     for cell in run_all(cells, PATIENT, kind=kind, faults=faults):
