@@ -89,7 +89,7 @@ def test_no_approach_is_ever_faster_than_its_speed(stage, time, stalls, poses):
     assert arrived == poses if stalls == 0.0 else arrived > poses / 2
 
 
-@pytest.mark.parametrize("rate", [25.0, 100.0, 500.0, 1000.0])
+@pytest.mark.parametrize("rate", [25.0, 100.0, pytest.param(500.0, marks=pytest.mark.long), 1000.0])
 def test_an_approach_from_outside_the_limits_keeps_its_speed(time, monkeypatch, rate):
     """Goals and horns, over any tenth of a second; and nobody is told that something is blocked."""
     narrow = replace(
@@ -261,13 +261,14 @@ def test_feed_forward_sends_each_goal_with_its_speed(time, monkeypatch):
     assert np.abs(horns[1:] - goals[:-1]).max() <= 1  # each arrives before the next comes
 
 
-def test_live_whatever_the_mouse_does(stage, time):
-    """100 times jumps, scrubbing, NaN and lost wishes, from anywhere: no goal outside the limits, no step above the
-    speed, no change of speed above the acceleration, and slowly until it has caught up."""
+@pytest.mark.parametrize("times", [25, pytest.param(100, marks=pytest.mark.long)])
+def test_live_whatever_the_mouse_does(stage, time, times):
+    """Jumps, scrubbing, NaN and lost wishes, from anywhere: no goal outside the limits, no step above the speed, no
+    change of speed above the acceleration, and slowly until it has caught up."""
     random = np.random.default_rng(7)
     speeds = CALM.live_share * CHAIN.speed_limits * COUNTS_PER_RAD / RATE
     change = CALM.live_acceleration * COUNTS_PER_RAD / RATE**2
-    for _ in range(100):
+    for _ in range(times):
         hold(stage, random.integers(500, 3600, len(NAMES)))
         skip = len(stage.goals) // len(NAMES)
         script = [

@@ -23,7 +23,7 @@ from robik.motions import Motion, save_motion
 from robik.servo.chain import default_chain
 from robik.servo.chain_file import save_chain
 from robik.servo.outside import ask_to_stop
-from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.simulator.server import POLL, SimulatorProcess
 from robik.servo.status import PlaySettings
 from robik.show import sound
 from robik.show.command import Asked, show
@@ -103,16 +103,31 @@ class Stage:
         until(lambda: all(robot.is_playing for robot in self.robots.values()))
 
 
-@pytest.fixture
-def stage(tmp_path) -> Iterator[Stage]:
-    save_chain(default_chain(NAMES), tmp_path / "it.servos.json")
+@pytest.fixture(scope="module")
+def served(tmp_path_factory) -> Iterator[dict[str, Robot]]:
+    """The robots' processes, which serve all tests."""
+    folder = tmp_path_factory.mktemp("robots")
+    save_chain(default_chain(NAMES), folder / "it.servos.json")
     with ExitStack() as opened:
         robots = {}
         for name in ("ann", "bob"):
-            record = tmp_path / f"{name}.goals.csv"
-            servos = opened.enter_context(SimulatorProcess(tmp_path / "it.servos.json", record=record))
+            record = folder / f"{name}.goals.csv"
+            servos = opened.enter_context(SimulatorProcess(folder / "it.servos.json", record=record))
             robots[name] = Robot(servos, record)
-        yield Stage(tmp_path, robots)
+        yield robots
+
+
+@pytest.fixture
+def stage(served, tmp_path) -> Stage:
+    """New servos on new ports: what a test before has started and killed reaches them no more."""
+    for robot in served.values():
+        robot.servos.unplug()
+    time.sleep(2 * POLL)  # until nobody looks at the old ports
+    for robot in served.values():
+        robot.servos.plug()
+        robot.servos.command("renew")
+    save_chain(default_chain(NAMES), tmp_path / "it.servos.json")
+    return Stage(tmp_path, served)
 
 
 @pytest.fixture
@@ -326,8 +341,15 @@ def test_a_show_that_is_killed_leaves_both_standing(stage, playing) -> None:
         assert robot.goals()[1][-1] < END - 0.1
 
 
-@pytest.mark.parametrize("others", ["stop", "go on"])
-@pytest.mark.parametrize("fault", ["unplugged", "overload"])
+@pytest.mark.parametrize(
+    ("fault", "others"),
+    [
+        ("unplugged", "go on"),
+        ("overload", "stop"),
+        pytest.param("unplugged", "stop", marks=pytest.mark.long),
+        pytest.param("overload", "go on", marks=pytest.mark.long),
+    ],
+)
 def test_where_one_robot_fails_the_others_do_as_the_file_says(stage, others, fault) -> None:
     with running("show", stage.write(others=others), *FAST) as terminal:
         stage.until_playing()

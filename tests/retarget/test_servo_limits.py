@@ -1,4 +1,4 @@
-"""What is baked with look-ahead within the servos' limits is played as it is."""
+"""What is baked with look-ahead within the limits of servos is played as it is."""
 
 from __future__ import annotations
 
