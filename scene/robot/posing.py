@@ -130,7 +130,7 @@ def _follow(root: Object) -> None:
     now = _numbers(root)
     before = _seen.get(root.session_uid)
     _seen[root.session_uid] = now
-    if before is None or before == now:  # of a file just loaded, the robot stands as it was saved
+    if before is None or before == now:  # one that has just been made stands as its sliders say
         return
     try:
         closed = pose_by_sliders(root)
@@ -168,6 +168,9 @@ def _after_frame_change(scene: Scene, _depsgraph: Depsgraph) -> None:
 @persistent
 def _after_load(_file: str) -> None:
     forget()
+    for scene in bpy.data.scenes:
+        for root in robots(scene):
+            _seen[root.session_uid] = _numbers(root)  # it stands as it was saved
 
 
 def has_baked_bodies(root: Object) -> bool:

@@ -101,8 +101,6 @@ def kept(make: Callable[..., object], *arguments: object) -> Object:
         make(*arguments)
         bpy.ops.wm.save_as_mainfile(filepath=str(file), copy=True)
     bpy.ops.wm.read_homefile(filepath=str(file), load_ui=False)
-    bpy.context.scene.robik.robot.update_tag()  # so that it is looked at, as by Blender's main loop once a file is open
-    bpy.context.view_layer.update()
     return bpy.context.scene.robik.robot
 
 

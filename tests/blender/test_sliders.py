@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import bpy
 import numpy as np
 import pytest
@@ -75,4 +77,14 @@ def test_playback_of_keyed_sliders_poses_the_robot() -> None:
     bpy.context.scene.frame_set(1)
     before = poses(root)
     bpy.context.scene.frame_set(11)
+    assert np.abs(poses(root) - before).max() > 0.01
+
+
+def test_the_first_slider_that_a_script_moves_in_a_file_moves_the_robot(tmp_path: Path) -> None:
+    scenes.import_robot("walker")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walker.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "walker.blend"))
+    root = bpy.context.scene.robik.robot
+    before = poses(root)
+    drag(root, "knee_l", root["knee_l"] + 0.3)
     assert np.abs(poses(root) - before).max() > 0.01
