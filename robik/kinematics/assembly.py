@@ -14,6 +14,7 @@ from .null_space import extend, particular
 
 CLOSURE_TOLERANCE = 1e-11  # of the robot's size
 CONTRADICTION = 1e-6  # of the robot's size: more than rounding in a file explains
+NEARBY = 0.01  # rad, and of the robot's size: a step after which other factors lead to the same closed pose
 PROMPT = 4  # steps with the same factors to a closed loop: if more are left, new factors are quicker
 SAMPLES = 4
 AWAY = 0.05  # rad or m
@@ -24,9 +25,9 @@ ROUNDING = 16 * 2.0**-52  # of a body's distance from the origin: what closure t
 def project(flat, now, e, correction, right):
     """Bring `now` onto the loop-closure manifold by Newton steps of the dependent coordinates.
 
-    With the factors at hand while they contract quickly, else with those of the same pivots here, and with new pivots
-    where the residual hardly falls. The independent coordinates stay. `closed` says whether the residual is small
-    enough. Rows that are zero with an axis turned away are no closure: they count as open by the robot's size.
+    With the factors at hand while they contract, else with new ones; near the end with those of the same pivots there,
+    if they save steps. `closed` says whether the residual is small enough. Rows that are zero with an axis turned away
+    are no closure: they count as open by the robot's size.
 
     Args:
         flat: The mechanism's arrays for the kernels.
@@ -61,7 +62,7 @@ def project(flat, now, e, correction, right):
                 break
             eliminate(flat, now, e)
             fresh += 1
-        elif residual * (residual / before) ** PROMPT > tolerance and not refactor(flat, now, e):
+        elif largest < NEARBY and residual * (residual / before) ** PROMPT > tolerance and not refactor(flat, now, e):
             eliminate(flat, now, e)
     return residual if _faces(flat, now) else max(residual, flat.size)
 
