@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..jit import inlined, kernel
+from ..kinematics.elimination import eliminate
 from ..kinematics.null_space import extend, reduce_matrix
 from ..mechanism.topology import SMALL
 from .dense import cholesky, copy_chosen, solve_factored
@@ -122,3 +123,61 @@ def factor_matrix(flat, now, work):
     """
     fill(flat, now, work, work.listed[0])
     return DENSE if cholesky(work.H, work.listed[0]) else INDEFINITE
+
+
+@kernel(entry=False)
+def make_held_independent(flat, now, work):
+    """Eliminate again where the program holds dependent coordinates.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+
+    Returns:
+        Whether it does.
+    """
+    program = work.program
+    for k in range(program.number[0]):
+        if work.e.dependent[program.held[k]]:
+            eliminate(flat, now, work.e)
+            return True
+    return False
+
+
+@kernel(entry=False)
+def prepare_free(flat, now, work, convex):
+    """List the coordinates that no bound holds after the program; `factor_free` factors the system over them.
+
+    Few steps need that: those whose end is corrected.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+        convex: Whether the convex model stands in for the second derivatives.
+    """
+    pending = work.program.pending
+    if work.program.number[0] > 0:
+        pending[0], pending[2] = True, convex
+        pending[1] = make_held_independent(flat, now, work)
+        list_independent(work, False)
+
+
+@kernel(entry=False)
+def factor_free(flat, now, work):
+    """Factor the system over what no bound holds, if that is left to do.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies at which the step begins.
+        work: Scratch of the solver.
+
+    Returns:
+        False where it is not positive definite.
+    """
+    pending = work.program.pending
+    if not pending[0]:
+        return True
+    pending[0] = False
+    return factor_listed(flat, now, work, pending[1], pending[2], False) != INDEFINITE

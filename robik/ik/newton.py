@@ -19,7 +19,7 @@ from ..objectives.registry import gather, stiffen
 from ..objectives.terms import gradient
 from .curvature import closure_curvature
 from .dense import add_absolute, copy_chosen, diagonalise
-from .factoring import INDEFINITE, fill, list_independent
+from .factoring import ARTICULATED, INDEFINITE, fill, list_independent, make_held_independent, prepare_free
 from .hessian import carry
 from .program import HELD, solve_program
 
@@ -39,15 +39,37 @@ def _let_go(flat, now, work):
 
 
 @kernel
-def _eliminate(flat, now, work):
+def _eliminate(flat, now, work, again):
     """Eliminate dependent coordinates, held ones last.
 
-    Where loops tie held coordinates to each other, none could be let go alone: then none is held at first.
+    Where loops tie held coordinates to each other, none could be let go alone: then none is held at first. `again`
+    says that the last elimination was at `now`, too; it stays if the same coordinates are held.
     """
+    if again and _is_eliminated(work):
+        return
     eliminate(flat, now, work.e)
     if work.e.tied[0]:
         work.e.free[:] = True
         eliminate(flat, now, work.e)
+
+
+@inlined
+def _is_eliminated(work):
+    """Return whether the last elimination was of the coordinates that are free."""
+    others = 0
+    for i in range(work.e.free.shape[0]):
+        others += work.e.free[i] != work.e.allowed[i]
+    return others == 0
+
+
+@kernel
+def _start_again(flat, now, work):
+    """Release what is off its bounds after a program at `now`; return whether coordinates are eliminated anew."""
+    if not _let_go(flat, now, work):
+        return make_held_independent(flat, now, work)
+    same = _is_eliminated(work)
+    _eliminate(flat, now, work, True)
+    return not same
 
 
 @kernel
@@ -64,7 +86,7 @@ def _bend(flat, now, tables, work, share, slope):
 
 
 @kernel(entry=False)
-def newton_step(flat, now, tables, work, limits, anyway):
+def newton_step(flat, now, tables, work, limits, anyway, again):
     """Fill `work.step` with Newton's step at `now`.
 
     Where that is INDEFINITE there is a step only if one is wanted `anyway`.
@@ -76,18 +98,19 @@ def newton_step(flat, now, tables, work, limits, anyway):
         work: Scratch of the solver.
         limits: Whether joint limits hold.
         anyway: Whether a step is wanted where the second derivatives are indefinite.
+        again: Whether a step at `now` has been looked for already.
 
     Returns:
         The objective's slope along the step, and the kind of the system: ARTICULATED, DENSE or INDEFINITE.
     """
     _let_go(flat, now, work)
-    _eliminate(flat, now, work)
+    _eliminate(flat, now, work, again)
     _bend(flat, now, tables, work, 1.0, work.slope)
     return _step(flat, now, tables, work, limits, anyway)
 
 
 @kernel(entry=False)
-def convex_step(flat, now, tables, work, limits):
+def convex_step(flat, now, tables, work, limits, again):
     """Fill `work.step` with that of the convex model at `now`, where Newton's step is known to be INDEFINITE.
 
     Args:
@@ -96,14 +119,15 @@ def convex_step(flat, now, tables, work, limits):
         tables: The objectives with their targets.
         work: Scratch of the solver.
         limits: Whether joint limits hold.
+        again: Whether a step at `now` has been looked for already.
 
     Returns:
         As `newton_step`.
     """
     _let_go(flat, now, work)
-    _eliminate(flat, now, work)
+    _eliminate(flat, now, work, again)
     _bend(flat, now, tables, work, 1.0, work.slope)
-    return _step_convex(flat, now, tables, work, limits)
+    return _step_convex(flat, now, tables, work, limits, False)
 
 
 @kernel(entry=False)
@@ -125,7 +149,7 @@ def gauss_newton_step(flat, now, tables, work, limits, damping):
         The objective's slope along the step, and the kind of the system; no step where that is INDEFINITE.
     """
     _let_go(flat, now, work)
-    _eliminate(flat, now, work)
+    _eliminate(flat, now, work, False)
     gather(flat, now, tables, work.terms, 1.0)
     gradient(flat, now, work.terms, work.slope)
     _bend(flat, now, tables, work, 0.0, work.correction)
@@ -140,7 +164,7 @@ def gauss_newton_step(flat, now, tables, work, limits, damping):
 
 
 @kernel(entry=False)
-def foreseeing_step(flat, now, tables, work, limits, anyway):
+def foreseeing_step(flat, now, tables, work, limits, anyway, again):
     """Fill `work.step` with a step whose forces are those that Gauss-Newton's step foresees.
 
     Args:
@@ -150,30 +174,30 @@ def foreseeing_step(flat, now, tables, work, limits, anyway):
         work: Scratch of the solver.
         limits: Whether joint limits hold.
         anyway: Whether a step is wanted where these forces make the system indefinite.
+        again: Whether a step at `now` has been looked for already.
 
     Returns:
         As `gauss_newton_step`; INDEFINITE, too, where Gauss-Newton's step is of no use.
     """
     _let_go(flat, now, work)
-    _eliminate(flat, now, work)
+    _eliminate(flat, now, work, again)
     gather(flat, now, tables, work.terms, 1.0)
     gradient(flat, now, work.terms, work.slope)
     _bend(flat, now, tables, work, 0.0, work.correction)
-    slope, kind = _step(flat, now, tables, work, limits, False)
-    if kind == INDEFINITE:
-        return slope, kind
+    if solve_program(flat, now, tables, work, limits, False) == INDEFINITE or _slope_along(work) > 0.0:
+        work.step[:] = 0.0
+        return 0.0, INDEFINITE
     ahead = work.terms.ahead
     for b in range(1, ahead.shape[0]):
         carry(flat, now, ahead, b, work.step)
-    if _let_go(flat, now, work):
-        _eliminate(flat, now, work)
+    _start_again(flat, now, work)
     _bend(flat, now, tables, work, 1.0, work.correction)
     ahead[:] = 0.0
     return _step(flat, now, tables, work, limits, anyway)
 
 
 @kernel(entry=False)
-def _make_convex(flat, now, work):
+def _make_convex(flat, now, work, filled):
     """Fill `model` and `K` with the second derivatives, their eigenvalues replaced by the absolute values.
 
     Over all independent coordinates, held ones too.
@@ -182,7 +206,10 @@ def _make_convex(flat, now, work):
     own, the sum of its steps could lead uphill.
     """
     n = list_independent(work, True)
-    fill(flat, now, work, n)
+    if filled:
+        copy_chosen(work.K, work.independent, n, work.H)
+    else:
+        fill(flat, now, work, n)
     work.model[:] = 0.0
     for a in range(n):
         for b in range(n):
@@ -239,20 +266,24 @@ def _step(flat, now, tables, work, limits, anyway):
     if kind != INDEFINITE:
         slope = _slope_along(work)
         if not slope > 0.0:
+            prepare_free(flat, now, work, False)
             return slope, kind
     if not anyway:
         work.step[:] = 0.0
         return 0.0, INDEFINITE
-    if _let_go(flat, now, work):
-        _eliminate(flat, now, work)
-    return _step_convex(flat, now, tables, work, limits)
+    anew = _start_again(flat, now, work)
+    return _step_convex(flat, now, tables, work, limits, kind != ARTICULATED and not anew)
 
 
 @kernel
-def _step_convex(flat, now, tables, work, limits):
-    """Fill `work.step` with that of the convex model; return its slope, and INDEFINITE."""
-    _make_convex(flat, now, work)
-    solve_program(flat, now, tables, work, limits, True)
+def _step_convex(flat, now, tables, work, limits, filled):
+    """Fill `work.step` with that of the convex model; return its slope, and INDEFINITE.
+
+    `filled` says whether `K` has the second derivatives.
+    """
+    _make_convex(flat, now, work, filled)
+    if solve_program(flat, now, tables, work, limits, True) != INDEFINITE:
+        prepare_free(flat, now, work, True)
     return _slope_along(work), INDEFINITE
 
 

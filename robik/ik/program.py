@@ -13,7 +13,6 @@ from math import sqrt
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import largest_motion
 from ..kinematics.null_space import extend, reduce_gradient
 from .dense import cholesky, copy_chosen, solve_lower, solve_upper
@@ -23,6 +22,7 @@ from .hessian import times
 FAR = 1.5  # rad: a step that meets a bound so far out ends there, as it will be shortened by much
 HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it
 WANTED = 1e-15  # of the objective: a force that pulls a coordinate off its bound
+LEFT = 0.1  # of a normal's square: less of it is made orthogonal to others once more
 DEPENDENT = 1e-24  # of a normal's square: what is left of it where it depends on others
 
 
@@ -42,12 +42,12 @@ def solve_program(flat, now, tables, work, limits, convex):
         convex: Whether the convex model stands in for an indefinite matrix.
 
     Returns:
-        Kind of the last system, INDEFINITE where one has no factors. The system is factored for what no bound holds in
-        the end.
+        Kind of the last system, INDEFINITE where one has no factors.
     """
     program, d = work.program, work.step.shape[0]
     work.step[:] = 0.0
     program.number[0] = 0
+    program.pending[0] = False
     for i in range(d):
         work.gradient[i] = work.slope[i]
     reduce_gradient(flat, work.e, work.gradient)
@@ -77,12 +77,16 @@ def solve_program(flat, now, tables, work, limits, convex):
             break
         if program.number[0] == 0 and all_free(work):
             break
-        _slope_after(flat, now, tables, work, convex)
+        _slope_by_matrix(flat, work)
         _lead_to_optimum(work)
         kind, done = _let_go_one(flat, now, work, kind, convex)
         if done or kind == INDEFINITE:
             break
-    return kind if kind == INDEFINITE else _factor_free(flat, now, work, kind, convex)
+    if kind == INDEFINITE:
+        program.number[0] = 0
+    else:
+        program.number[1] = program.number[0]
+    return kind
 
 
 @kernel
@@ -103,7 +107,7 @@ def _go_at_once(flat, now, tables, work, limits, kind, convex):
         work.step[i] = way[i]
     if all_free(work):
         return True
-    _slope_after(flat, now, tables, work, convex)
+    _slope_after(flat, now, tables, work)
     _, who = _eager(flat, now, work, convex)
     if who < 0:
         return True
@@ -173,14 +177,15 @@ def _span(work, k):
         own[a] = plane[a]
     whole = _dot(own, own, n)
     shares[:k] = 0.0
-    for _ in range(2):  # the second time for what rounding left
+    before, rest = np.inf, whole
+    while rest < LEFT * before:  # a second time for what rounding left, where little is left
         for j in range(k):
             other = program.normals[j]
             f = _dot(other, own, n)
             shares[j] += f
             for a in range(n):
                 own[a] -= f * other[a]
-    rest = _dot(own, own, n)
+        before, rest = rest if before == np.inf else 0.0, _dot(own, own, n)
     depends = not rest > DEPENDENT * whole
     shares[k] = np.inf if depends else sqrt(rest)
     for a in range(n):
@@ -253,18 +258,29 @@ def _reach(flat, now, work, direction):
 
 
 @kernel
-def _slope_after(flat, now, tables, work, convex):
+def _slope_after(flat, now, tables, work):
     """Fill `work.gradient` with the model's gradient after the step so far, reduced to the independent coordinates."""
-    if convex:
-        for i in range(work.slope.shape[0]):
-            work.gradient[i] = work.slope[i]
-            for j in range(work.slope.shape[0]):
-                work.gradient[i] += work.model[i, j] * work.step[j]
-    else:
-        times(flat, now, tables, work.terms, work.system, work.step, work.gradient)
-        for i in range(work.slope.shape[0]):
-            work.gradient[i] += work.slope[i]
+    times(flat, now, tables, work.terms, work.system, work.step, work.gradient)
+    for i in range(work.slope.shape[0]):
+        work.gradient[i] += work.slope[i]
     reduce_gradient(flat, work.e, work.gradient)
+
+
+@kernel
+def _slope_by_matrix(flat, work):
+    """Fill `work.gradient` as `_slope_after` does, by the reduced matrix in `K`."""
+    gradient, n = work.gradient, work.listed[0]
+    for i in range(gradient.shape[0]):
+        gradient[i] = work.slope[i]
+    reduce_gradient(flat, work.e, gradient)
+    for a in range(n):  # no others have moved
+        work.reduced[a] = work.step[work.independent[a]]
+    for i in range(gradient.shape[0]):
+        if not work.e.dependent[i]:
+            row, more = work.K[i], 0.0
+            for a in range(n):
+                more += row[work.independent[a]] * work.reduced[a]
+            gradient[i] += more
 
 
 @kernel
@@ -332,21 +348,6 @@ def _inward(flat, now, work, i, slope):
         return 0.0
     at_lower = now.q[flat.dof_q[i]] + work.step[i] <= work.lower[i] + HELD
     return -slope if at_lower else slope
-
-
-@kernel
-def _factor_free(flat, now, work, kind, convex):
-    """Factor the system over the coordinates that no bound holds after the program; return its kind."""
-    program = work.program
-    program.number[1] = program.number[0]
-    if program.number[0] == 0:
-        return kind
-    dependent = False
-    for k in range(program.number[0]):
-        dependent = dependent or work.e.dependent[program.held[k]]
-    if dependent:
-        eliminate(flat, now, work.e)
-    return factor_listed(flat, now, work, dependent, convex, False)
 
 
 @inlined

@@ -19,7 +19,7 @@ from ..kinematics.kernels import close, copy_placement, forward_kinematics, inte
 from ..kinematics.null_space import reduce_gradient
 from ..objectives.registry import gather, missed, objective
 from ..objectives.terms import gradient
-from .factoring import DENSE, INDEFINITE, solve_system
+from .factoring import DENSE, INDEFINITE, factor_free, solve_system
 from .newton import ASIDE, convex_step, foreseeing_step, gauss_newton_step, leave_saddle, newton_step
 from .program import HELD, all_free
 
@@ -125,7 +125,7 @@ def _correct(flat, now, tables, work, kind):
             if led == work.listed[0] or work.independent[led] != i:
                 return np.inf
             led += 1
-    if led != work.listed[0]:
+    if led != work.listed[0] or not factor_free(flat, now, work):
         return np.inf
     if not refactor(flat, trial, e):
         eliminate(flat, trial, e)
@@ -228,16 +228,16 @@ def _choose_step(flat, now, tables, work, limits, iteration):
     patient = iteration < PATIENCE
     plain = patient or iteration % PLAIN == PLAIN - 1
     if plain:
-        slope, kind = newton_step(flat, now, tables, work, limits, False)
+        slope, kind = newton_step(flat, now, tables, work, limits, False, False)
         if kind != INDEFINITE:
             turn, largest = largest_motion(flat, work.step)
             return slope, kind, turn, largest, True
-    slope, kind = foreseeing_step(flat, now, tables, work, limits, not patient)
+    slope, kind = foreseeing_step(flat, now, tables, work, limits, not patient, plain)
     turn, largest = largest_motion(flat, work.step)
     if kind == INDEFINITE and plain:
-        slope, kind = convex_step(flat, now, tables, work, limits)
+        slope, kind = convex_step(flat, now, tables, work, limits, True)
     elif largest <= STEP_TOLERANCE:  # there may be a saddle
-        slope, kind = newton_step(flat, now, tables, work, limits, True)
+        slope, kind = newton_step(flat, now, tables, work, limits, True, True)
     else:
         return slope, kind, turn, largest, False
     turn, largest = largest_motion(flat, work.step)

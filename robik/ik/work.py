@@ -20,6 +20,7 @@ class Program(NamedTuple):
 
     held: np.ndarray  # (k,) coordinates on a bound
     number: np.ndarray  # (2,) k, and that of the last program
+    pending: np.ndarray  # (3,) whether the system is yet to be factored between them, has a new basis, is convex
     pulls: np.ndarray  # (k, d) forces on each as forces on the independent coordinates
     planes: np.ndarray  # (k, n) normals of their planes
     normals: np.ndarray  # (k, n) the same, orthogonal to one another and of length one
@@ -40,7 +41,7 @@ def new_program(d: int) -> Program:
         Zeros.
     """
     squares, rows = [np.zeros((d, d)) for _ in range(4)], [np.zeros(d) for _ in range(4)]
-    return by_reference(Program(np.zeros(d, np.int64), np.zeros(2, np.int64), *squares, *rows))
+    return by_reference(Program(np.zeros(d, np.int64), np.zeros(2, np.int64), np.zeros(3, np.bool_), *squares, *rows))
 
 
 class Work(NamedTuple):

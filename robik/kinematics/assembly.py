@@ -8,12 +8,14 @@ import numpy as np
 
 from ..jit import by_reference, inlined, kernel
 from ..mechanism.topology import CLOSED, Flat, Topology
-from .elimination import Elimination, eliminate, new_elimination
+from .elimination import Elimination, eliminate, new_elimination, refactor
 from .kernels import Placement, close, forward_kinematics, integrate, largest_motion, new_placement, rotate
 from .null_space import extend, particular
 
 CLOSURE_TOLERANCE = 1e-11  # of the robot's size
 CONTRADICTION = 1e-6  # of the robot's size: more than rounding in a file explains
+NEARBY = 0.01  # rad, and of the robot's size: a step after which other factors lead to the same closed pose
+PROMPT = 4  # steps with the same factors to a closed loop: if more are left, new factors are quicker
 SAMPLES = 4
 AWAY = 0.05  # rad or m
 ROUNDING = 16 * 2.0**-52  # of a body's distance from the origin: what closure there ends in, with room for long loops
@@ -23,8 +25,9 @@ ROUNDING = 16 * 2.0**-52  # of a body's distance from the origin: what closure t
 def project(flat, now, e, correction, right):
     """Bring `now` onto the loop-closure manifold by Newton steps of the dependent coordinates.
 
-    With the factors at hand while they contract, else with new ones. `closed` says whether the residual is small
-    enough. Rows that are zero with an axis turned away are no closure: they count as open by the robot's size.
+    With the factors at hand while they contract, else with new ones; near the end with those of the same pivots there,
+    if they save steps. `closed` says whether the residual is small enough. Rows that are zero with an axis turned away
+    are no closure: they count as open by the robot's size.
 
     Args:
         flat: The mechanism's arrays for the kernels.
@@ -59,6 +62,8 @@ def project(flat, now, e, correction, right):
                 break
             eliminate(flat, now, e)
             fresh += 1
+        elif largest < NEARBY and residual * (residual / before) ** PROMPT > tolerance and not refactor(flat, now, e):
+            eliminate(flat, now, e)
     return residual if _faces(flat, now) else max(residual, flat.size)
 
 

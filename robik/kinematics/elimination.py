@@ -28,6 +28,7 @@ class Elimination(NamedTuple):
     rank: np.ndarray  # (groups,)
     free: np.ndarray  # (d,) whether it may be dependent
     dependent: np.ndarray  # (d,) whether it is
+    allowed: np.ndarray  # (d,) what was `free` in the last elimination
     tied: np.ndarray  # (1,) whether a row remains that ties coordinates to each other that may not be
     right: np.ndarray  # (r,) scratch
     most: np.ndarray  # (r,) scratch
@@ -68,6 +69,7 @@ def new_elimination(flat: Flat) -> Elimination:
             rank=np.zeros(groups, np.int64),
             free=np.ones(d, np.bool_),
             dependent=np.zeros(d, np.bool_),
+            allowed=np.zeros(d, np.bool_),
             tied=np.zeros(1, np.bool_),
             right=np.zeros(max(most[1:]) + 1),
             most=np.zeros(most[1] + 1),
@@ -98,6 +100,8 @@ def eliminate(flat, now, e):
     """
     total = 0
     e.dependent[:] = False
+    for i in range(e.free.shape[0]):
+        e.allowed[i] = e.free[i]
     e.tied[0] = False
     for g in range(e.rank.shape[0]):
         c0 = flat.group_column_at[g]

@@ -44,7 +44,7 @@ def call_reduce_matrix(flat, e, K):
 
 @kernel
 def call_newton_step(flat, now, tables, work):
-    return newton_step(flat, now, tables, work, True, True)
+    return newton_step(flat, now, tables, work, True, True, False)
 
 
 def scissor(cells: int) -> Mechanism:
