@@ -26,6 +26,17 @@ LEFT = 0.1  # of a normal's square: less of it is made orthogonal to others once
 DEPENDENT = 1e-24  # of a normal's square: what is left of it where it depends on others
 
 
+@kernel
+def _begin(flat, work):
+    """Begin at no step, with no bound, and with the gradient there, reduced to the independent coordinates."""
+    work.step[:] = 0.0
+    work.program.number[0] = 0
+    work.program.pending[0] = False
+    for i in range(work.step.shape[0]):
+        work.gradient[i] = work.slope[i]
+    reduce_gradient(flat, work.e, work.gradient)
+
+
 @kernel(entry=False)
 def solve_program(flat, now, tables, work, limits, convex):
     """Find the step by an active set, from none.
@@ -45,12 +56,7 @@ def solve_program(flat, now, tables, work, limits, convex):
         Kind of the last system, INDEFINITE where one has no factors.
     """
     program, d = work.program, work.step.shape[0]
-    work.step[:] = 0.0
-    program.number[0] = 0
-    program.pending[0] = False
-    for i in range(d):
-        work.gradient[i] = work.slope[i]
-    reduce_gradient(flat, work.e, work.gradient)
+    _begin(flat, work)
     kind = factor_listed(flat, now, work, not convex, convex, convex)  # the convex model is in K
     if kind == INDEFINITE:
         return kind

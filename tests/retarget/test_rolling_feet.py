@@ -55,7 +55,7 @@ def test_flights_and_turns_on_the_toes_are_no_stands(biped: Mechanism) -> None:
 
 
 @pytest.mark.parametrize("fps", [30, 120])
-def test_a_swing_begins_and_ends_at_half_its_speed(biped: Mechanism, fps: int) -> None:
+def test_a_swing_begins_and_ends_slower_than_recorded(biped: Mechanism, fps: int) -> None:
     clip, truth = gait(fps, lift=0.08, swing=0.4)
     shorter = {name: stands.copy() for name, stands in truth.items()}
     for start, _ in runs(~truth["sole_l"]):
@@ -64,5 +64,5 @@ def test_a_swing_begins_and_ends_at_half_its_speed(biped: Mechanism, fps: int) -
     pinned = pin_feet(biped, clip).tracks["sole_l"].position
     for start, stop in runs(~shorter["sole_l"]):
         before, after = np.diff(clip.tracks["sole_l"].position, axis=0)[start], np.diff(pinned, axis=0)[start]
-        assert np.linalg.norm(after) < 0.9 * np.linalg.norm(before)
+        assert np.linalg.norm(after) < 0.95 * np.linalg.norm(before)
         assert np.abs(pinned[stop - 1] - clip.tracks["sole_l"].position[stop - 1]).max() < 0.02
