@@ -24,7 +24,7 @@ from ..surroundings.ground import Ground
 STEP = 0.3  # of a sole's length: a foot that stands this much higher than the lowest does so on a step
 SMOOTHING = 0.02  # of tracks before speeds are taken from them [s]
 # Of a foot's speed where its swing begins or ends, what is taken from it: with all of it left, feet leave and land by a
-# blow, which throws the zero-moment point out; with half of it or less, the swing between becomes so fast that it does.
+# blow, which throws the zero-moment point out; with half of it or less left, the swing between becomes too fast for it.
 TAKEN = 0.25
 FADE = 0.5  # before the first phase, and after the last, corrections come and go within this [s]
 Lift = Callable[[np.ndarray, Rotation], np.ndarray]  # how far a foot must be raised (T,), by its poses [m]

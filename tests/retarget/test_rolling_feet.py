@@ -54,7 +54,7 @@ def test_flights_and_turns_on_the_toes_are_no_stands(biped: Mechanism) -> None:
         assert not (found["sole_l"] | found["sole_r"]).all()
 
 
-@pytest.mark.parametrize("fps", [30, 120])
+@pytest.mark.parametrize("fps", [60, 120])
 def test_a_swing_begins_and_ends_slower_than_recorded(biped: Mechanism, fps: int) -> None:
     clip, truth = gait(fps, lift=0.08, swing=0.4)
     shorter = {name: stands.copy() for name, stands in truth.items()}
