@@ -64,7 +64,7 @@ def _is_eliminated(work):
 
 @kernel
 def _start_again(flat, now, work):
-    """Release what is off its bounds after a program at `now`; return whether coordinates are eliminated anew."""
+    """Release what is off its bounds after a program at `now`; return whether coordinates are eliminated again."""
     if not _let_go(flat, now, work):
         return make_held_independent(flat, now, work)
     same = _is_eliminated(work)
@@ -271,8 +271,8 @@ def _step(flat, now, tables, work, limits, anyway):
     if not anyway:
         work.step[:] = 0.0
         return 0.0, INDEFINITE
-    anew = _start_again(flat, now, work)
-    return _step_convex(flat, now, tables, work, limits, kind != ARTICULATED and not anew)
+    is_new = _start_again(flat, now, work)
+    return _step_convex(flat, now, tables, work, limits, kind != ARTICULATED and not is_new)
 
 
 @kernel
