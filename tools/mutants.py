@@ -11,7 +11,7 @@ dropped. It is killed if a test that imports the module, or one of its room (`to
 end. Which test that was is told, since one in real time may fail for another reason. Mutants that compute the same are
 listed there with the reason, and do not count. The checkout is copied to .cache/mutants; nothing in it changes.
 
-Where --seconds are given, several are to be tried in them: no mutant gets more than a quarter, and none is drawn for
+Where --seconds are given, several are to be tried in them: no mutant gets more than half of them, and none is drawn for
 which kernels must be compiled. One that no test has noticed by then is undecided, and does not count either.
 """
 
@@ -43,7 +43,7 @@ COPIED = ("robik", "tests", "tools", "experiments", "examples", "docs", "require
 TABLE = Path(__file__).with_suffix(".toml")
 ENOUGH = 0.85  # share of the mutants that must be killed
 FEW = 20  # mutants, of which no share is asked for
-SHARE = 0.25  # of the time in all, which one mutant may take
+SHARE = 0.5  # of the time in all, which one mutant may take
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--tests", nargs="+", help="files of tests instead of those of tools/mutants.toml")
     parser.add_argument("--count", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="for all; at most a quarter for one")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="for all; at most half for one")
     return parser.parse_args()
 
 
