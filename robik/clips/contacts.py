@@ -85,7 +85,8 @@ def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarra
 
     A swing is a stretch in which the foot may be moving and at some time surely is: two thresholds each for height and
     speed, so that noise does not cut phases to pieces. Heights count from where the foot stands most of the time; a
-    foot that is never near the lowest one's ground never stands.
+    foot that is never near the lowest one's ground never stands. Where one foot rolls off and the next one comes down,
+    both stand until they meet.
 
     Args:
         mechanism: The robot.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..kinematics.assembly import closed, project
 from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import close, copy_placement, forward_kinematics
@@ -95,6 +95,16 @@ def stand(flat, other, work):
     return residual
 
 
+@inlined
+def _rest(memory):
+    """Put the coordinates of the rest pose into `other`; return whether the last frame's are others."""
+    others = 0
+    for i in range(memory.rest.shape[0]):
+        memory.other.q[i] = memory.rest[i]
+        others += memory.last.q[i] != memory.rest[i]
+    return others > 0
+
+
 @kernel
 def _take(guess, other, result, found, better):
     """Return the better of two results of `minimise`, with the iterations of both.
@@ -151,11 +161,7 @@ def start_afresh(flat, tables, work, memory, limits, most, result):
         What `minimise` does, with the iterations of both.
     """
     other = memory.other
-    moved = False
-    for i in range(memory.rest.shape[0]):
-        other.q[i] = memory.rest[i]
-        moved = moved or memory.last.q[i] != memory.rest[i]
-    if not moved:
+    if not _rest(memory):
         return result
     found = solve_from_other(flat, tables, work, memory, limits, most)
     return _take(memory.guess, other, result, found, found[0] < BETTER * result[0])
@@ -177,8 +183,7 @@ def bend_limbs(flat, work, memory):
     """
     guess, other = memory.guess, memory.other
     towards = False
-    for i in range(memory.rest.shape[0]):
-        other.q[i] = memory.rest[i]
+    _rest(memory)
     for i in range(memory.limited.shape[0]):
         at = flat.dof_q[i]
         if at < 0:
@@ -248,10 +253,8 @@ def start_drawn(flat, tables, work, memory, limits, most, result):
     Returns:
         What `minimise` does, with the iterations of both.
     """
-    other, iterations = memory.other, 0
-    for i in range(memory.rest.shape[0]):
-        other.q[i] = memory.rest[i]
-    pull = DRAWN
+    other, pull, iterations = memory.other, DRAWN, 0
+    _rest(memory)
     calm.draw(flat, tables.calm, tables.change_of_state, pull)
     found = solve_from_other(flat, tables, work, memory, limits, ENOUGH)
     while pull > 1.0 and found[0] < np.inf:
