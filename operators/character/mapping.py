@@ -15,6 +15,7 @@ from bpy_extras.io_utils import ImportHelper
 from ...robik.errors import RobikError
 from ...robik.files import write_whole
 from ...robik.mechanism import Mechanism
+from ...robik.skeleton.limb_ranges import untold_legs
 from ...robik.skeleton.mapping import Row, standing_row
 from ...robik.words import counted
 from ...scene.character.automap import apply, followable, hung_by, proposed, the_rig
@@ -108,6 +109,8 @@ class ROBIK_OT_auto_map(Reporting):
                 {"WARNING"},
                 f"{held!r} is fixed to the world, so the robot cannot walk; select its feet, then Build > Make Foot",
             )
+        if untold := untold_legs(mechanism, [row.frame for row in rows if row.bone]):
+            self.report({"WARNING"}, untold[0].upper() + untold[1:])
         if self.fit:
             try:
                 self._say(fit(context, root, mechanism))

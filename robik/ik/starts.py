@@ -239,7 +239,7 @@ def start_drawn(flat, tables, work, memory, limits, most, result):
     """Solve the first frame once more, drawn to the rest pose at first strongly, then less and less.
 
     A long way from the rest pose can end in a limb that is turned inside out. `guess` keeps its content unless this is
-    better.
+    better: a turn away from rest counts as a share of the miss, since all frames to come would keep it.
 
     Args:
         flat: The mechanism's arrays for the kernels.
@@ -265,7 +265,9 @@ def start_drawn(flat, tables, work, memory, limits, most, result):
         found = minimise(flat, other, tables, work, limits, few, objective(flat, other, tables), found[3])
     calm.begin(flat, tables.calm, tables.change_of_state, memory.missed)
     found = found[0], found[1] + iterations, found[2], found[3]
-    return _take(memory.guess, other, result, found, found[0] < GAIN * result[0])
+    before = (1.0 + calm.departure(flat, tables.calm, memory.guess)) * result[0]
+    after = (1.0 + calm.departure(flat, tables.calm, other)) * found[0]
+    return _take(memory.guess, other, result, found, after < GAIN * before)
 
 
 @kernel

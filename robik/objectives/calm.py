@@ -106,6 +106,25 @@ def draw(flat, calm, state, factor):
 
 
 @kernel
+def departure(flat, calm, now):
+    """Return how far the motors are from their rest.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        calm: The arrays of posture and stillness.
+        now: Placement of the bodies.
+
+    Returns:
+        Σ (q - q°)² [rad²], with lengths in units of ℓ.
+    """
+    total = 0.0
+    for t in range(calm.unit.shape[0]):
+        off = now.q[flat.dof_q[calm.posture.dof[t]]] - calm.posture.sign[t] * calm.posture.target[t]
+        total += calm.unit[t] * off * off
+    return total
+
+
+@kernel
 def loosen(flat, calm, state):
     """Weaken posture and stillness of each cluster that misses much less than its weights assume.
 

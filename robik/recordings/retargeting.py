@@ -27,6 +27,7 @@ from ..robots import path as robot_path
 from ..skeleton.anatomy import read_anatomy
 from ..skeleton.feet import FEET, Shapes, missing_feet, on_feet
 from ..skeleton.following import FEW, Following, character_clip, checked, fit_rows, glances
+from ..skeleton.limb_ranges import untold_legs
 from ..skeleton.mapping import Row, auto_map
 from ..skeleton.mapping_file import load_rows
 from ..skeleton.shapes import shapes_of
@@ -152,6 +153,8 @@ def follow(
     balance = balance.as_far_as(mechanism, (row.frame for row in mapped))
     if balance.needs_contacts and (thin := thin_feet(mechanism, balance.margin)):
         LOG.warning("robot %r: %s", mechanism.name, thin)
+    if untold := untold_legs(mechanism, [row.frame for row in mapped]):
+        LOG.warning("robot %r: %s", mechanism.name, untold)
     following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism, mapped))
     moving = without_first(motion, following.left_out)
     solver = solver_settings(mechanism, following.weights, balance, settings, frames=len(moving.times))

@@ -17,8 +17,8 @@ from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import Limits, limits_of
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
-from ..skeleton.elbows import elbow_ranges
 from ..skeleton.hips import hips_of
+from ..skeleton.limb_ranges import limb_ranges
 from ..skeleton.robot import limb_directions
 from ..skeleton.single import single
 from ..steps import finish
@@ -214,7 +214,7 @@ def solver_settings(
         objectives=objectives or {},
         **_ahead(mechanism, bake, frames),
         contacts="hold" if balance.pin_feet or holds else "ignore",
-        ranges=elbow_ranges(mechanism, weights),
+        ranges=limb_ranges(mechanism, weights),
     )
 
 

@@ -13,6 +13,7 @@ from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.settings import Settings
 from robik.retarget.retarget import retarget
 
+Triple = tuple[float, float, float]
 LONG = 0.4  # of thigh and shin [m]
 OVER = 0.08  # beyond straight, where the knee's limit is [rad]
 
@@ -167,3 +168,22 @@ def test_the_first_frame_finds_the_pose_that_is_nearer_to_rest(pose: tuple[float
     assert motion.report is not None
     assert motion.report.position_error.max() < 1e-5
     assert np.abs(motion.values).max() == pytest.approx(np.abs(pose).max(), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("place", "turn"),
+    [
+        ((-0.368, -0.105, -0.575), (0.15, 2.58, 0.81)),
+        ((-0.317, -0.11, -0.614), (0.17, 2.33, 0.17)),
+        ((0.137, 0.233, -0.682), (-0.73, -2.1, -0.52)),
+    ],
+)
+def test_a_first_frame_out_of_reach_is_not_turned_inside_out(place: Triple, turn: Triple) -> None:
+    """Stretched, the leg can point there with its hip turned half round, which misses as much."""
+    place, foot = LONG / 0.3 * np.array(place), Rotation.from_rotvec(turn)
+    clip = TargetClip(np.zeros(1), {"foot": Track(place[None], foot.as_quat()[None, [3, 0, 1, 2]])})
+    motion = retarget(whole_leg(np.pi), clip, Settings(state_weight=None))
+    assert motion.report is not None
+    off = np.linalg.norm(place) - 2 * LONG
+    assert motion.report.position_error.max() == pytest.approx(off, rel=1e-3), "it is stretched, and no further off"
+    assert np.abs(motion.values[0, :3]).max() < 1.2, "2.6 rad with the hip turned round"

@@ -1,4 +1,4 @@
-"""Elbows that bend one way: where a robot's arm is straight, and motions that stop short of it."""
+"""Elbows that bend one way, legs that are not turned inside out, and motions that keep to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.mechanism.orientations import rotation
 from robik.retarget.retarget import retarget
-from robik.skeleton.elbows import elbow_ranges
+from robik.skeleton.limb_ranges import elbow_ranges, leg_ranges, limb_ranges, untold_legs
 
 X, Y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 
@@ -44,7 +44,7 @@ def _last(robot: Mechanism, body: str) -> str:
     return _last(robot, below[0]) if below else body
 
 
-def arms(limits: tuple[float, float], bend: float = 0.0) -> Mechanism:
+def arms(limits: tuple[float, float], bend: float = 0.0, legs: tuple[float, float] = (-2.0, 2.0)) -> Mechanism:
     """A trunk on two legs, and two arms that hang, with elbows of these limits, and wrists that far ahead [m]."""
     bodies, joints, frames = (
         [Body("pelvis", 5.0, pose=Pose((0.0, 0.0, 0.9))), Body("chest", 5.0, pose=Pose((0.0, 0.0, 1.3)))],
@@ -73,7 +73,7 @@ def arms(limits: tuple[float, float], bend: float = 0.0) -> Mechanism:
             for what, z, part in chain:
                 name = f"{side}_{part}"
                 bodies.append(Body(name, 1.0, pose=Pose((0.0, sign * y, z))))
-                bounds = limits if what == "elbow" else (-2.0, 2.0)
+                bounds = limits if what == "elbow" else legs if top == "pelvis" else (-2.0, 2.0)
                 joints.append(
                     Joint(
                         f"{side}_{what}",
@@ -101,6 +101,25 @@ def test_elbows_that_bend_both_ways_alike_or_one_way_alone_are_left_alone() -> N
     for bend in (-0.02, 0.02):  # straight beside the rest pose, which is at the limit
         assert elbow_ranges(arms((-2.0, 0.0), bend), parts) == {}
     assert elbow_ranges(robots.load("walker"), [body.name for body in robots.load("walker").bodies]) == {}
+
+
+@pytest.mark.parametrize("limits", [(-np.pi, np.pi), (-np.inf, np.inf), (-3.0, 2.5)])
+def test_legs_without_telling_limits_keep_to_what_legs_do(limits: tuple[float, float]) -> None:
+    figure = arms((-2.0, 0.5), legs=limits)
+    far = {"hip": 2.0, "knee": 0.75 * np.pi, "ankle": 1.3}
+    left = {f"left_{what}": (-most, most) for what, most in far.items()}
+    right = {f"right_{what}": (-most, most) for what, most in far.items()}
+    assert leg_ranges(figure, ["left_foot", "right_thigh"]) == left | right
+    assert leg_ranges(figure, ["left_foot"]) == left, "the other one follows nothing"
+    assert limb_ranges(figure, ["left_foot", "left_forearm"]) == left | {"left_elbow": (-2.0, 0.0)}
+    told = untold_legs(figure, ["left_foot"])
+    assert "as 'left_ankle'" in told and "hips keep to 115°, knees to 135° and ankles to 74°" in told
+
+
+@pytest.mark.parametrize("limits", [(-2.0, 2.0), (-0.5, np.pi), (-np.inf, 1.0)])
+def test_limits_that_tell_something_are_kept_as_they_are(limits: tuple[float, float]) -> None:
+    figure = arms((-2.0, 0.0), legs=limits)
+    assert leg_ranges(figure, ["left_foot", "right_foot"]) == {} and untold_legs(figure, ["left_foot"]) == ""
 
 
 def test_a_motion_stays_in_the_ranges_of_its_settings() -> None:

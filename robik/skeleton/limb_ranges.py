@@ -1,0 +1,131 @@
+"""Ranges of limbs that follow a character, where a robot's limits are wider: elbows bend one way, legs stay unturned.
+
+An arm that is nearly straight can be stretched further by an elbow that bends back. From there it does not find its way
+home: shoulder and wrist turn half round, up to their limits. A leg whose file names no limits, or a full turn for each
+hinge, does the same after a high kick: hip and ankle turn half round, which sets the foot down alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import numpy as np
+
+from ..mechanism.model import Mechanism
+from .anatomy import ARM, FRONT_LEG, LEG
+from .robot import robot_anatomy
+from .robot_parts import RobotAnatomy
+
+SHORT = 0.035  # rad, 2°: an elbow that bends further back stops so far before its arm is straight
+ONE_WAY = 2.0  # times as far must it bend one way as the other, to know which one is forwards
+ACROSS = 0.9  # of an arm's parts must be across the hinge; of another one it is not known where it is straight
+UNTOLD = 0.75 * np.pi  # rad from the rest pose both ways: limits that are wider tell nothing of a leg
+HIP, KNEE, ANKLE = 2.0, UNTOLD, 1.3  # rad from the rest pose: what such a leg's hinges keep to
+
+
+def limb_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, tuple[float, float]]:
+    """Return the ranges of elbows that do not bend backwards, and of legs that are not turned inside out.
+
+    Args:
+        mechanism: The robot.
+        followed: Names of the bodies that follow a character.
+
+    Returns:
+        Lower and upper bound [rad] by coordinate, between the limits and with the rest pose; only where limits are
+        wider.
+    """
+    return leg_ranges(mechanism, followed) | elbow_ranges(mechanism, followed)
+
+
+def untold_legs(mechanism: Mechanism, followed: Collection[str]) -> str:
+    """Return which limits a robot's legs keep to where its own tell nothing; empty where they do.
+
+    Args:
+        mechanism: The robot.
+        followed: Names of the bodies that follow a character.
+
+    Returns:
+        A sentence.
+    """
+    if not (ranges := leg_ranges(mechanism, followed)):
+        return ""
+    hip, knee, ankle = (f"{np.degrees(far):.0f}°" for far in (HIP, KNEE, ANKLE))
+    return (
+        f"hinges of its legs have no limits or half a turn both ways, as {next(iter(ranges))!r}; from the rest pose"
+        f" hips keep to {hip}, knees to {knee} and ankles to {ankle}; give them the limits that the robot has"
+    )
+
+
+def leg_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, tuple[float, float]]:
+    """Return the ranges of a leg's hinges whose limits tell nothing: none, or both ways further than any leg turns.
+
+    Args:
+        mechanism: The robot.
+        followed: Names of the bodies that follow a character.
+
+    Returns:
+        Lower and upper bound [rad] by coordinate.
+    """
+    anatomy = robot_anatomy(mechanism)
+    hinges = {joint.child: joint for joint in mechanism.actuated if joint.type == "revolute"}
+    bodies = {mechanism.frame(name).body for name in followed}
+    found = {}
+    for limb in anatomy.limbs:
+        if limb.kind not in (LEG, FRONT_LEG) or not bodies & {limb.upper, limb.lower, limb.end}:
+            continue
+        far = ANKLE
+        for body in _upwards(mechanism, limb.end, anatomy):
+            if anatomy.rigid[body] == anatomy.rigid[limb.lower]:
+                far = KNEE
+            elif far == KNEE:
+                far = HIP
+            hinge = hinges.get(body)
+            if hinge is None:
+                continue
+            rest, (low, high) = hinge.rest[0], hinge.limits[0]
+            if low < rest - UNTOLD and rest + UNTOLD < high:
+                found[hinge.coordinate_names[0]] = rest - far, rest + far
+    return found
+
+
+def _upwards(mechanism: Mechanism, end: str, anatomy: RobotAnatomy) -> Iterator[str]:
+    """Yield the bodies of a leg, from its end to below the hips."""
+    parents = {joint.child: joint.parent for joint in reversed(mechanism.joints)}
+    while end in parents and anatomy.rigid[end] != anatomy.rigid.get(anatomy.hips):
+        yield end
+        end = parents.pop(end)
+
+
+def elbow_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, tuple[float, float]]:
+    """Return the ranges of elbows that do not bend backwards.
+
+    Args:
+        mechanism: The robot.
+        followed: Names of the bodies that follow a character.
+
+    Returns:
+        Lower and upper bound [rad] by coordinate, between the limits and with the rest pose; only of elbows whose
+        limits are wider.
+    """
+    hinges = {joint.child: joint for joint in mechanism.actuated if joint.type == "revolute"}
+    bodies = {mechanism.frame(name).body for name in followed}
+    found = {}
+    for limb in robot_anatomy(mechanism).limbs:
+        hinge = hinges.get(limb.lower)
+        if limb.kind != ARM or hinge is None or not bodies & {limb.upper, limb.lower, limb.end}:
+            continue
+        across = np.diff(limb.points, axis=0) @ (np.eye(3) - np.outer(limb.axis, limb.axis))
+        if (np.linalg.norm(across, axis=1) < ACROSS * limb.lengths).any():
+            continue
+        upper, lower = across
+        rest, (low, high) = hinge.rest[0], hinge.limits[0]
+        straight = rest - float(np.arctan2(limb.axis @ np.cross(upper, lower), upper @ lower))
+        back, ahead = straight - low, high - straight
+        bounds = low, high
+        if ahead > ONE_WAY * back > ONE_WAY * SHORT:
+            bounds = min(straight + SHORT, rest), high
+        elif back > ONE_WAY * ahead > ONE_WAY * SHORT:
+            bounds = low, max(straight - SHORT, rest)
+        if bounds != (low, high):
+            found[hinge.coordinate_names[0]] = bounds
+    return found
