@@ -29,6 +29,7 @@ from .pinning import pin_feet
 from .reach import reaching
 from .rolled_soles import on_rolled_soles
 from .seated import seated_wish
+from .unfollowed import unfollowed_ranges
 from .whole_body import passes
 
 LOG = logging.getLogger(__name__)
@@ -180,6 +181,7 @@ def solver_settings(
     objectives: Mapping[str, Any] | None = None,
     holds: Collection[str] = (),
     frames: int = 0,
+    others: Collection[str] | None = (),
 ) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for.
 
@@ -191,11 +193,14 @@ def solver_settings(
         objectives: Weights of what the clip asks for beside frames and centre of mass.
         holds: Frames that are no feet and are in contact at some time; hips among them do not give way.
         frames: Of the clip; 0 where that is not known.
+        others: Frames of the other objectives; motors that move none of all these stay at rest. None where an example's
+            poses move all.
 
     Returns:
         The settings.
     """
     targets, com_weight = along_limbs(mechanism, weights), balance.weight
+    resting = {} if others is None else unfollowed_ranges(mechanism, {*weights, *others})
     if balance.over_feet:
         com_weight = (FIRST * com_weight[0], FIRST * com_weight[1], 0.0)  # at whatever height the motion wants
         if balance.give_way and (hips := hips_of(mechanism, targets)) and hips not in holds:
@@ -214,7 +219,7 @@ def solver_settings(
         objectives=objectives or {},
         **_ahead(mechanism, bake, frames),
         contacts="hold" if balance.pin_feet or holds else "ignore",
-        ranges=limb_ranges(mechanism, weights),
+        ranges=limb_ranges(mechanism, weights) | resting,
     )
 
 

@@ -95,7 +95,9 @@ def read_follow_request(root: Object) -> FollowRequest:
     robot, settings = read_moving(root), root.robik.robot
     mapping, tracker = read_mapping(root, robot.mechanism), settings.follow.tracker
     balance = read_balance(root, robot.mechanism, mapping)
-    bake = solver_settings(robot.mechanism, mapping, balance, of_panel(settings.bake)).frame_by_frame()
+    bake = solver_settings(
+        robot.mechanism, mapping, balance, of_panel(settings.bake), has_example=settings.bake.example is not None
+    ).frame_by_frame()
     solver = _live_settings(bake) if TRACKERS[tracker] is StateBasedTracker else None
     return FollowRequest(
         robot=robot,

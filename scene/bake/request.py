@@ -91,7 +91,9 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
         balance=balance,
         frames=frames,
         planned=planned_range(scene, bake) if balance.needs_contacts else frames,
-        settings=solver_settings(mechanism, mapping, balance, read_bake_settings(root, scene), len(frames)),
+        settings=solver_settings(
+            mechanism, mapping, balance, read_bake_settings(root, scene), len(frames), has_example=prior is not None
+        ),
         prior=prior,
         prior_weight=float(bake.example_weight),
         present=_present_motion(root, mechanism, frames, bake.blend) if keeps_other_keys and bake.blend else None,
@@ -121,9 +123,14 @@ def solver_settings(
     balance: Balance,
     bake: baking.BakeSettings,
     frames: int = 0,
+    has_example: bool = False,
 ) -> Settings:
-    """Return the solver's settings that targets, balance and bake ask for, of a clip of so many frames if known."""
+    """Return the solver's settings that targets, balance and bake ask for, of a clip of so many frames if known.
+
+    An example's poses move motors, too, that no target moves.
+    """
     weights = {target.frame: target.weights for target in mapping.targets}
+    others = {name for target in mapping.asked for name in (target.frame, target.other) if name}
     return baking.solver_settings(
         mechanism,
         weights,
@@ -132,6 +139,7 @@ def solver_settings(
         weights_of(mechanism, mapping.asked),
         holds=_holds_on(mechanism, mapping),
         frames=frames,
+        others=None if has_example else others,
     )
 
 
