@@ -1,6 +1,9 @@
-"""`python -m robik`: the command line."""
+"""`robik` and `python -m robik`: the command line."""
 
+import os
 import sys
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: on small matrices threads wait more than they work
 
 from .cli import main
 

@@ -26,7 +26,7 @@ MOVED = 1e-3  # rad, or of the robot's size: a coordinate that has left its rest
 MET = 1e-11  # the objective where targets are met to 5 millionths of the robot's size
 GAIN = 0.999  # of the objective: what that must be worth
 ENOUGH = 20  # iterations of such a look
-DRAWN, EASED = 1e8, 10.0  # times as strongly as ever a first frame is drawn to the rest pose, and how that eases
+DRAWN, EASED = 1e8, 100.0  # times as strongly as ever a first frame is drawn to the rest pose, and how that eases
 
 
 @kernel
