@@ -22,7 +22,8 @@ from ..kinematics.null_space import (
 )
 from ..kinematics.rotations import cross
 from ..objectives.terms import TiedTerms
-from .dense import cholesky, copy_chosen, diagonalise, negative_pivots, solve_factored
+from .dense import copy_chosen, diagonalise, negative_pivots, solve_diagonalised
+from .envelope import copy_lower, factor_envelope, solve_envelope
 from .hessian import carry, exerted, one_ball
 
 TINY = 1e-13  # of the largest eigenvalue of an objective over two bodies: smaller ones are rounding
@@ -30,16 +31,22 @@ SINGULAR = 1e-12  # of a block's largest eigenvalue: nothing is known along smal
 
 
 @kernel
-def _assemble(flat, now, terms, A, c):
+def _assemble(flat, now, e, terms, A, c):
     """Fill H with the second derivatives of cluster c, and `root` with the stiffness of its bodies.
 
     And of what hangs on them.
     """
-    H, root = A.H, A.root
-    for i in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
-        for j in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
+    H, root, start = A.H, A.root, flat.cluster_dof_at[c]
+    n, by_entries = flat.cluster_dof_at[c + 1] - start, True
+    for at in range(flat.cluster_group_at[c], flat.cluster_group_at[c + 1]):
+        by_entries = by_entries and e.sparse.slot[flat.cluster_group[at]] >= 0
+    for i in range(n):
+        H[i, A.span[0, i] : A.span[1, i]] = 0.0
+        A.span[0, i] = flat.span_first[start + i] if by_entries else 0
+        A.span[1, i] = flat.span_beyond[start + i] if by_entries else n
+        for j in range(flat.span_first[start + i], flat.span_beyond[start + i]):
             H[i, j] = A.bend[c, i, j]
-        H[i, i] += terms.hold[flat.cluster_dof[flat.cluster_dof_at[c] + i]]
+        H[i, i] += terms.hold[flat.cluster_dof[start + i]]
     root[:] = 0.0
     for at in range(flat.cluster_body_at[c + 1] - 1, flat.cluster_body_at[c] - 1, -1):
         b = flat.cluster_body[at]
@@ -66,7 +73,7 @@ def _onto_independent(flat, e, A, c):
     """H and U of cluster c as functions of its independent coordinates."""
     for at in range(flat.cluster_group_at[c], flat.cluster_group_at[c + 1]):
         g = flat.cluster_group[at]
-        reduce_group(flat, e, g, A.H, flat.place_in, flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c])
+        reduce_group(flat, e, g, A.H, flat.place_in, flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c], A.span)
         onto_independent(flat, e, g, A.U)
 
 
@@ -90,8 +97,8 @@ def _factor_block(A, c, n):
     Returns how many of its eigenvalues are negative, -1 where one is zero.
     """
     block = A.block[c]
-    copy_chosen(A.H, A.chosen[c], n, block)
-    A.exact[c] = cholesky(block, n)
+    copy_lower(A.H, A.span[0], A.chosen[c], n, block, A.lead[c])
+    A.exact[c] = factor_envelope(block, n, A.lead[c])
     if A.exact[c]:
         return 0
     copy_chosen(A.H, A.chosen[c], n, block)
@@ -129,7 +136,7 @@ def factor(flat, now, e, terms, A):
                 A.P[b, i, j] = terms.stiffness[b, i, j]
     negative = 0
     for c in range(flat.cluster_on.shape[0] - 1, -1, -1):
-        _assemble(flat, now, terms, A, c)
+        _assemble(flat, now, e, terms, A, c)
         _onto_independent(flat, e, A, c)
         n = _choose(flat, e, A, c)
         found = _factor_block(A, c, n)
@@ -154,12 +161,12 @@ def factor(flat, now, e, terms, A):
 @kernel
 def _divide(flat, A, c, n):
     """Y = block⁻¹ U over the free independent coordinates of cluster c."""
-    start, block, chosen = flat.cluster_dof_at[c], A.block[c], A.chosen[c]
+    start, block, chosen, lead = flat.cluster_dof_at[c], A.block[c], A.chosen[c], A.lead[c]
     if not A.exact[c]:
         for k in range(6):
             for a in range(n):
                 A.z[a] = A.U[flat.cluster_dof[start + chosen[a]], k]
-            solve_factored(block, A.vectors[c], n, False, A.z, A.shares)
+            solve_diagonalised(block, A.vectors[c], n, A.z, A.shares)
             for a in range(n):
                 A.Y[flat.cluster_dof[start + chosen[a]], k] = A.z[a]
         return
@@ -168,7 +175,7 @@ def _divide(flat, A, c, n):
         row = A.Y[i]
         for k in range(6):
             row[k] = A.U[i, k]
-        for b in range(a):
+        for b in range(lead[a], a):
             f, other = block[a, b], A.Y[flat.cluster_dof[start + chosen[b]]]
             for k in range(6):
                 row[k] -= f * other[k]
@@ -177,13 +184,13 @@ def _divide(flat, A, c, n):
             row[k] *= f
     for a in range(n - 1, -1, -1):
         row = A.Y[flat.cluster_dof[start + chosen[a]]]
-        for b in range(a + 1, n):
-            f, other = block[b, a], A.Y[flat.cluster_dof[start + chosen[b]]]
-            for k in range(6):
-                row[k] -= f * other[k]
         f = 1.0 / block[a, a]
         for k in range(6):
             row[k] *= f
+        for b in range(lead[a], a):
+            f, other = block[a, b], A.Y[flat.cluster_dof[start + chosen[b]]]
+            for k in range(6):
+                other[k] -= f * row[k]
 
 
 @kernel
@@ -381,6 +388,9 @@ def _gather_below(flat, now, e, A, c, x):
             root[k] -= A.Y[i, k] * z[a]
     for k in range(6):
         h[k] += root[k]
-    solve_factored(A.block[c], A.vectors[c], n, A.exact[c], z, A.shares)
+    if A.exact[c]:
+        solve_envelope(A.block[c], n, A.lead[c], z)
+    else:
+        solve_diagonalised(A.block[c], A.vectors[c], n, z, A.shares)
     for a in range(n):
         x[flat.cluster_dof[start + A.chosen[c, a]]] = z[a]

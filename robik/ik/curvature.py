@@ -23,7 +23,9 @@ def closure_curvature(flat, now, multiplier, A):
     D, f, U, bend = A.D, A.f, A.U, A.bend
     for c in range(flat.cluster_on.shape[0]):
         if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:
-            bend[c] = 0.0
+            start = flat.cluster_dof_at[c]
+            for at in range(start, flat.cluster_dof_at[c + 1]):
+                bend[c, at - start, flat.span_first[at] : flat.span_beyond[at]] = 0.0
     for cut in range(flat.cut_a.shape[0]):
         a, b = flat.cut_a[cut], flat.cut_b[cut]
         D[:] = 0.0

@@ -103,7 +103,21 @@ def solve_factored(H, V, n, exact, b, scratch):
     if exact:
         solve_lower(H, n, b)
         solve_upper(H, n, b)
-        return
+    else:
+        solve_diagonalised(H, V, n, b, scratch)
+
+
+@kernel(entry=False)
+def solve_diagonalised(H, V, n, b, scratch):
+    """Solve for b (n,) in place by the eigenvalues on H's diagonal and the eigenvectors V of `diagonalise`.
+
+    Args:
+        H: The eigenvalues on the diagonal.
+        V: The eigenvectors, row by row.
+        n: Number of rows that count.
+        b: Right side (n,); the solution afterwards.
+        scratch: Room (n,).
+    """
     for k in range(n):
         scratch[k] = 0.0
         for a in range(n):

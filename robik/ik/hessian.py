@@ -34,6 +34,7 @@ class System(NamedTuple):
     exact: np.ndarray  # (clusters,) whether the block is a factor
     chosen: np.ndarray  # (clusters, b) places in the cluster of its free independent coordinates
     chosen_count: np.ndarray  # (clusters,) their number
+    lead: np.ndarray  # (clusters, b) column at which each row of a factor begins
     U: np.ndarray  # (d, 6) wrench that the motion of each degree of freedom makes its subtree exert
     Y: np.ndarray  # (d, 6) block⁻¹ U of the free independent coordinates
     P: np.ndarray  # (n + 1, 6, 6) stiffness of a body and all that hangs on it
@@ -42,6 +43,7 @@ class System(NamedTuple):
     away: np.ndarray  # (r, d) the system's solutions for the low-rank rows (`Terms.rows`)
     border: np.ndarray  # (r, r) border of the system, by those rows
     H: np.ndarray  # (b, b) scratch
+    span: np.ndarray  # (2, b) first entry of each row of H that may not be zero, and the one after the last
     z: np.ndarray  # (b,) scratch
     shares: np.ndarray  # (b,) scratch
     root: np.ndarray  # (6, 6) scratch
@@ -74,6 +76,7 @@ def new_system(flat: Flat, rows: int) -> System:
             exact=np.zeros(clusters, np.bool_),
             chosen=np.zeros((clusters, most), np.int64),
             chosen_count=np.zeros(clusters, np.int64),
+            lead=np.zeros((clusters, most), np.int64),
             U=np.zeros((d, 6)),
             Y=np.zeros((d, 6)),
             P=np.zeros((n, 6, 6)),
@@ -82,6 +85,7 @@ def new_system(flat: Flat, rows: int) -> System:
             away=np.zeros((rows, d)),
             border=np.zeros((rows, rows)),
             H=np.zeros((most, most)),
+            span=np.zeros((2, most), np.int64),
             z=np.zeros(most),
             shares=np.zeros(most),
             root=np.zeros((6, 6)),
@@ -191,7 +195,7 @@ def matrix(flat, now, terms, A, K):
         if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:
             start = flat.cluster_dof_at[c]
             for at in range(start, flat.cluster_dof_at[c + 1]):
-                for to in range(start, flat.cluster_dof_at[c + 1]):
+                for to in range(start + flat.span_first[at], start + flat.span_beyond[at]):
                     value = A.bend[c, at - start, to - start]
                     if value != 0.0:
                         K[flat.cluster_dof[at], flat.cluster_dof[to]] += value
@@ -301,7 +305,7 @@ def times(flat, now, tables, terms, A, x, out):
         start = flat.cluster_dof_at[c]
         if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:
             for at in range(start, flat.cluster_dof_at[c + 1]):
-                for to in range(start, flat.cluster_dof_at[c + 1]):
+                for to in range(start + flat.span_first[at], start + flat.span_beyond[at]):
                     value = A.bend[c, at - start, to - start]
                     if value != 0.0:
                         out[flat.cluster_dof[at]] += value * x[flat.cluster_dof[to]]

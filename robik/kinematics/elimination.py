@@ -34,6 +34,7 @@ class Elimination(NamedTuple):
     most: np.ndarray  # (r,) scratch
     where: np.ndarray  # (r,) scratch
     every: np.ndarray  # (d,) 0 to d - 1
+    whole: np.ndarray  # (2, d) first entry of a row and the one after its last, where rows are full
     sparse: SparseFactors  # factors of wide groups
 
 
@@ -75,6 +76,7 @@ def new_elimination(flat: Flat) -> Elimination:
             most=np.zeros(most[1] + 1),
             where=np.zeros(most[1] + 1, np.int64),
             every=np.arange(d),
+            whole=np.array([np.zeros(d, np.int64), np.full(d, d)]),
             sparse=new_sparse_factors(flat),
         )
     )

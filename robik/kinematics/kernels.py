@@ -262,11 +262,25 @@ def group_jacobian(flat, now, g, A):
         g: Index of the group.
         A: Matrix with room for the group's rows and columns.
     """
-    m = flat.row_kind.shape[0]
-    start, width = flat.group_row_at[g], flat.group_column_at[g + 1] - flat.group_column_at[g]
+    width = flat.group_column_at[g + 1] - flat.group_column_at[g]
+    for i in range(flat.group_row_at[g + 1] - flat.group_row_at[g]):
+        A[i, :width] = 0.0
+    group_entries(flat, now, g, A)
+
+
+@kernel
+def group_entries(flat, now, g, A):
+    """Write the entries of the closure's derivatives of group g into A, which is zero.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement that `forward_kinematics` and `close` have filled.
+        g: Index of the group.
+        A: Matrix with room for the group's rows and columns.
+    """
+    m, start = flat.row_kind.shape[0], flat.group_row_at[g]
     for at_row in range(start, flat.group_row_at[g + 1]):
         row, out = flat.group_rows[at_row], A[at_row - start]
-        out[:width] = 0.0
         if row >= m:
             leader, slope = now.q[flat.dof_q[flat.coupling_leader[row - m]]], 0.0
             for k in range(flat.coupling_coefficients.shape[1] - 1, 0, -1):

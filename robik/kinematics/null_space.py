@@ -176,11 +176,11 @@ def reduce_matrix(flat, e, K):
         K: Matrix (d, d), changed in place.
     """
     for g in range(e.rank.shape[0]):
-        reduce_group(flat, e, g, K, e.every, K.shape[0])
+        reduce_group(flat, e, g, K, e.every, K.shape[0], e.whole)
 
 
 @kernel(entry=False)
-def reduce_group(flat, e, g, K, place, d):
+def reduce_group(flat, e, g, K, place, d, span):
     """Replace K[:d, :d] by Zᵀ K Z for one group.
 
     Args:
@@ -190,9 +190,11 @@ def reduce_group(flat, e, g, K, place, d):
         K: Matrix of at least d rows and columns, changed in place.
         place: Row of K of each degree of freedom.
         d: Number of rows that count.
+        span: First entry of each row that may not be zero, and the one after the last (2, rows); kept up to date in
+            groups of sparse factors.
     """
     if e.sparse.slot[g] >= 0:
-        _reduce_wide(flat, g, K, place, d, e)
+        _reduce_wide(flat, g, K, place, span, e)
     else:
         _reduce_group(flat, e, g, K, place, d)
 
@@ -282,9 +284,9 @@ def _multipliers_wide(flat, g, gradient, out, e):
 
 
 @compiled_for_record(SparseElimination)
-def _reduce_wide(flat, g, K, place, d, e):
-    """Replace K[:d, :d] by Zᵀ K Z in a group of sparse factors."""
-    reduce_sparse(flat, g, K, place, d, e)
+def _reduce_wide(flat, g, K, place, span, e):
+    """Replace K by Zᵀ K Z in a group of sparse factors."""
+    reduce_sparse(flat, g, K, place, span, e)
 
 
 @compiled_for_record(SparseElimination)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..jit import by_reference, inlined, kernel
 from ..mechanism.topology import SMALL, Flat
-from .kernels import group_jacobian
+from .kernels import group_entries
 
 WIDE = 48  # coordinates of a group: wider ones of a robot that is not small are eliminated so
 LEVEL = 0.1  # of the largest entry: pivots are not smaller than this before the others are done
@@ -47,6 +47,7 @@ class SparseFactors(NamedTuple):
     alive: np.ndarray  # (r,) scratch: rows that may become pivots
     done: np.ndarray  # (r,) scratch: whether a row is one
     at: np.ndarray  # (c,) scratch: column of each pivot
+    pivot_at: np.ndarray  # (d,) scratch: pivot of each row of a matrix that is reduced, -1 without one
     mark: np.ndarray  # (c,) scratch
     line: np.ndarray  # (c,) scratch
 
@@ -79,7 +80,8 @@ def new_sparse_factors(flat: Flat) -> SparseFactors:
             chosen=places(slots, c), place=places(slots, c),
             columns=places(r, c), width=places(r), below=places(r, c), depth=places(r),
             rows=places(c, r), listed=places(c), alive=places(r), done=np.zeros(r, np.bool_),
-            at=places(c), mark=np.zeros(c, np.int64), line=np.zeros(c),
+            at=places(c), pivot_at=np.full(len(flat.before), -1, np.int32),
+            mark=np.zeros(c, np.int64), line=np.zeros(c),
         )
     )  # fmt: skip
 
@@ -144,6 +146,7 @@ def factor_sparse(flat, now, g, e, tolerance):
         rank += 1
     _note_tied(F, e, A, tiny, alive)
     _sort_out(flat, g, e, A, rank)
+    _clear(F, A, flat.group_row_at[g + 1] - flat.group_row_at[g])
     _solve_upper(F, s, rank)
     return rank
 
@@ -154,7 +157,7 @@ def _list_entries(flat, now, g, e):
     F, A = e.sparse, e.LU[g]
     r0, c0 = flat.group_row_at[g], flat.group_column_at[g]
     rows, width = flat.group_row_at[g + 1] - r0, flat.group_column_at[g + 1] - c0
-    group_jacobian(flat, now, g, A)
+    group_entries(flat, now, g, A)
     F.mark[:] = 0
     for j in range(width):
         F.listed[j] = 0
@@ -303,6 +306,16 @@ def _sort_out(flat, g, e, A, rank):
 
 
 @kernel
+def _clear(F, A, rows):
+    """Set what an elimination has written into its matrix back to zero."""
+    for i in range(rows):
+        for a in range(F.width[i]):
+            A[i, F.columns[i, a]] = 0.0
+        for a in range(F.depth[i]):
+            A[i, F.at[F.below[i, a]]] = 0.0
+
+
+@kernel
 def _solve_upper(F, s, rank):
     """Turn the entries in independent columns into T = U₁⁻¹ U₂."""
     line, mark = F.line, F.mark
@@ -340,8 +353,22 @@ def refactor_sparse(flat, now, g, e, tiny):
     Returns:
         False where one of the pivots vanishes.
     """
-    F, A, s, line = e.sparse, e.LU[g], e.sparse.slot[g], e.sparse.line
-    group_jacobian(flat, now, g, A)
+    A = e.LU[g]
+    group_entries(flat, now, g, A)
+    is_sound = _follow(flat, g, e, A, tiny)
+    for i in range(flat.group_row_at[g + 1] - flat.group_row_at[g]):
+        row = flat.group_rows[flat.group_row_at[g] + i]
+        for a in range(_entries(flat, row)):
+            A[i, _column(flat, row, a)] = 0.0
+    if is_sound:
+        _solve_upper(e.sparse, e.sparse.slot[g], e.rank[g])
+    return is_sound
+
+
+@kernel
+def _follow(flat, g, e, A, tiny):
+    """Factor a group's entries in A by the lists of its last elimination; return False where a pivot vanishes."""
+    F, s, line = e.sparse, e.sparse.slot[g], e.sparse.line
     for k in range(e.rank[g]):
         for a in range(F.lower_count[s, k]):
             line[F.lower_at[s, k, a]] = 0.0
@@ -370,5 +397,4 @@ def refactor_sparse(flat, now, g, e, tiny):
             F.upper[s, k, a] = line[F.upper_at[s, k, a]]
         for a in range(F.rest_count[s, k]):
             F.rest[s, k, a] = line[F.rest_at[s, k, a]]
-    _solve_upper(F, s, e.rank[g])
     return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 
 
 @kernel(entry=False)
@@ -92,16 +92,23 @@ def multipliers_sparse(flat, g, gradient, out, e):
             x[F.lower_at[s, k, a]] -= F.lower[s, k, a] * x[k]
 
 
+@inlined
+def _widen(span, row, first, beyond):
+    """Widen the span of a row so that it contains another one."""
+    span[0, row] = min(span[0, row], first)
+    span[1, row] = max(span[1, row], beyond)
+
+
 @kernel(entry=False)
-def reduce_sparse(flat, g, K, place, d, e):
-    """Replace K[:d, :d] by Zᵀ K Z for a wide group.
+def reduce_sparse(flat, g, K, place, span, e):
+    """Replace a symmetric K by Zᵀ K Z for a wide group.
 
     Args:
         flat: The mechanism's arrays for the kernels.
         g: Index of the group.
-        K: Matrix of at least d rows and columns, changed in place.
+        K: Matrix, changed in place.
         place: Row of K of each degree of freedom.
-        d: Number of rows that count.
+        span: First entry of each row that may not be zero, and the one after the last (2, rows); kept up to date.
         e: The elimination of dependent coordinates.
     """
     F, s, c0, rank = e.sparse, e.sparse.slot[g], flat.group_column_at[g], e.rank[g]
@@ -109,23 +116,31 @@ def reduce_sparse(flat, g, K, place, d, e):
     for j in range(width):
         at[j] = place[e.column[c0 + j]]
     for k in range(rank):
-        source = K[at[k]]
+        source, first, beyond = K[at[k]], span[0, at[k]], span[1, at[k]]
+        F.pivot_at[at[k]] = k
         for a in range(F.rest_count[s, k]):
-            f, target = F.rest[s, k, a], K[at[F.rest_at[s, k, a]]]
-            for i in range(d):
+            f, to = F.rest[s, k, a], at[F.rest_at[s, k, a]]
+            _widen(span, to, first, beyond)
+            target = K[to]
+            for i in range(first, beyond):
                 target[i] -= f * source[i]
     for b in range(rank, width):  # what remains is symmetric between independent coordinates, of no interest elsewhere
         row = K[at[b]]
-        for k in range(rank):
-            f = row[at[k]]
-            row[at[k]] = 0.0
-            if f != 0.0:
+        for i in range(span[0, at[b]], span[1, at[b]]):
+            k, f = F.pivot_at[i], row[i]
+            if k >= 0 and f != 0.0:
+                row[i] = 0.0
                 for a in range(F.rest_count[s, k]):
-                    row[at[F.rest_at[s, k, a]]] -= F.rest[s, k, a] * f
-    for i in range(d):
-        row = K[i]
-        for b in range(rank, width):
-            row[at[b]] = K[at[b], i]
+                    to = at[F.rest_at[s, k, a]]
+                    _widen(span, at[b], to, to + 1)
+                    row[to] -= F.rest[s, k, a] * f
+    for k in range(rank):
+        F.pivot_at[at[k]] = -1
+    for b in range(rank, width):
+        row, to = K[at[b]], at[b]
+        for i in range(span[0, to], span[1, to]):
+            _widen(span, i, to, to + 1)
+            K[i, to] = row[i]
 
 
 @kernel(entry=False)

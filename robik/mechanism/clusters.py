@@ -1,11 +1,19 @@
 """Clusters of degrees of freedom that have to be solved for together.
 
-Loops and couplings tie them, and so does a joint of several motions.
+Loops and couplings tie them, and so does a joint of several motions. Those of a large cluster are listed so that what
+second derivatives tie together stands near to each other (reverse Cuthill-McKee).
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import coo_array
+
+FEW = 64  # degrees of freedom up to which a cluster keeps its order
 
 
 def path_to_root(tip: int, before: np.ndarray) -> list[int]:
@@ -40,15 +48,19 @@ def coupled_dofs(couplings: dict[str, np.ndarray]) -> list[list[int]]:
 
 
 def find_clusters(
-    bodies: dict[str, np.ndarray], couplings: dict[str, np.ndarray], groups: dict[str, np.ndarray]
+    bodies: dict[str, np.ndarray],
+    closure: dict[str, np.ndarray],
+    couplings: dict[str, np.ndarray],
+    groups: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
-    """Return the arrays of `Flat` that describe clusters, from those of its bodies, couplings and groups.
+    """Return the arrays of `Flat` that describe clusters, from those of its bodies, cuts, couplings and groups.
 
     A cluster is connected in the tree: where a coupling ties degrees of freedom far apart, those between them belong to
     it too.
 
     Args:
         bodies: Arrays of `Flat` about bodies, by name.
+        closure: Arrays about cuts.
         couplings: Arrays about couplings.
         groups: Arrays about groups of closure equations.
 
@@ -78,6 +90,8 @@ def find_clusters(
     cluster_bodies = [np.flatnonzero(of == c) for c in range(len(order))]
     cluster_dofs = [np.flatnonzero(of_dof == c) for c in range(len(order))]
     cluster_groups = [[g for g, m in enumerate(members) if len(m) and of_dof[m[0]] == c] for c in range(len(order))]
+    ties = _ties(before, closure, of_dof)
+    cluster_dofs = [_near_each_other(dofs, ties) if len(dofs) > FEW else dofs for dofs in cluster_dofs]
     place = np.zeros(d, np.int64)
     for dofs in cluster_dofs:
         place[dofs] = np.arange(len(dofs))
@@ -86,8 +100,39 @@ def find_clusters(
         "cluster_on": np.array(on, dtype=np.int64), "cluster_of": of.astype(np.int64), "cluster_of_dof": of_dof,
         "place_in": place,
         **_listed("cluster_body", cluster_bodies), **_listed("cluster_dof", cluster_dofs),
-        **_listed("cluster_group", cluster_groups),
+        **_listed("cluster_group", cluster_groups), **_spans(cluster_dofs, place, ties),
     }  # fmt: skip
+
+
+def _ties(before: np.ndarray, closure: dict[str, np.ndarray], cluster: np.ndarray) -> coo_array:
+    """Return the graph (d, d) of what second derivatives tie together in a cluster: on one path, or in one loop."""
+    pairs = []
+    for i in range(len(before)):
+        j = i
+        while j >= 0 and cluster[j] == cluster[i]:
+            pairs.append((i, j))
+            j = int(before[j])
+    for loop in np.split(closure["loop"], closure["loop_at"][1:-1]):
+        pairs += [(i, j) for i in loop.tolist() for j in loop.tolist()]
+    return _graph(pairs, len(before))
+
+
+def _near_each_other(dofs: np.ndarray, ties: coo_array) -> np.ndarray:
+    """Return degrees of freedom in an order that keeps those near to each other which are tied."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee  # takes long to import
+
+    own = ties.tocsr()[dofs][:, dofs]
+    return dofs[reverse_cuthill_mckee((own + own.T).tocsr(), symmetric_mode=True)]
+
+
+def _spans(cluster_dofs: list[np.ndarray], place: np.ndarray, ties: coo_array) -> dict[str, np.ndarray]:
+    """Return the first place in its cluster that each of `cluster_dof` is tied to, and the place after the last one."""
+    first, beyond = place.copy(), place + 1
+    for one, other in ((ties.row, ties.col), (ties.col, ties.row)):
+        np.minimum.at(first, one, place[other])
+        np.maximum.at(beyond, one, place[other] + 1)
+    listed = np.concatenate([np.zeros(0, np.int64), *cluster_dofs])
+    return {"span_first": first[listed], "span_beyond": beyond[listed]}
 
 
 def _listed(name: str, lists: list) -> dict[str, np.ndarray]:
@@ -98,9 +143,14 @@ def _listed(name: str, lists: list) -> dict[str, np.ndarray]:
 
 def _connected(pairs: list[tuple[int, int]], count: int) -> np.ndarray:
     """Return for each of so many vertices of a graph which connected part it belongs to, from the edges."""
+    from scipy.sparse.csgraph import connected_components  # takes long to import
+
+    return connected_components(_graph(pairs, count), directed=False)[1] if count else np.zeros(0, int)
+
+
+def _graph(pairs: list[tuple[int, int]], count: int) -> coo_array:
+    """Return a graph of so many vertices from its edges."""
     from scipy.sparse import coo_array  # takes long to import
-    from scipy.sparse.csgraph import connected_components
 
     rows, columns = zip(*pairs, strict=True) if pairs else ((), ())
-    graph = coo_array((np.ones(len(pairs)), (rows, columns)), shape=(count, count))
-    return connected_components(graph, directed=False)[1] if count else np.zeros(0, int)
+    return coo_array((np.ones(len(pairs)), (rows, columns)), shape=(count, count))

@@ -96,6 +96,8 @@ class Flat(NamedTuple):
     cluster_of: np.ndarray  # (n + 1,) cluster of a body, -1 for one that stands still
     cluster_of_dof: np.ndarray  # (d,) cluster of a degree of freedom
     place_in: np.ndarray  # (d,) place among its cluster's
+    span_first: np.ndarray  # (d,) for each of `cluster_dof`: first place that second derivatives tie it to
+    span_beyond: np.ndarray  # (d,) place after the last one
     bodies: int  # number of the robot's bodies; those behind them are twins
     size: float  # length that brings rotational rows to the size of the others [m]
     accepted: np.ndarray  # (1,) residual up to which loops near the origin count as closed [m]
@@ -218,7 +220,7 @@ class _Layout:
         closure = self._closure(bodies["tip"], bodies["before"])
         couplings = self._couplings()
         groups = self._groups(closure, couplings, len(bodies["before"]))
-        clusters = find_clusters(bodies, couplings, groups)
+        clusters = find_clusters(bodies, closure, couplings, groups)
         n, index, accepted = len(self.mechanism.bodies), self.mechanism.body_index, np.array([CLOSED * self.size])
         return Topology(
             mechanism=self.mechanism,

@@ -1,0 +1,99 @@
+"""Symmetric systems of which each row begins late: Cholesky's factor begins where the row does.
+
+In a linkage of many loops a motor is tied to those nearby, so that rows of the system hold few entries beside the
+diagonal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import kernel
+
+
+@kernel
+def copy_lower(K, first, chosen, n, H, lead):
+    """Copy the lower triangle of K between `chosen` rows to H[:n, :n].
+
+    Args:
+        K: Matrix to copy from.
+        first: First entry of each of its rows that may not be zero.
+        chosen: Indices (n,), rising.
+        n: Number of them.
+        H: Matrix to fill.
+        lead: Filled with the column of the first entry of each row that is not zero (n,).
+    """
+    for a in range(n):
+        source, row, low = K[chosen[a]], H[a], first[chosen[a]]
+        row[: a + 1] = 0.0
+        lead[a] = b = a
+        while b >= 0 and chosen[b] >= low:
+            row[b] = source[chosen[b]]
+            if row[b] != 0.0:
+                lead[a] = b
+            b -= 1
+
+
+@kernel(entry=False)
+def factor_envelope(H, n, lead):
+    """Factor the lower triangle of H[:n, :n] in place; False where it is not positive definite.
+
+    Args:
+        H: Matrix of at least n rows and columns.
+        n: Number of rows that count.
+        lead: Column of the first entry of each row that is not zero (n,); the factor's rows begin there, too.
+
+    Returns:
+        False where it is not positive definite.
+    """
+    top = 0.0
+    for i in range(n):
+        top = max(top, abs(H[i, i]))
+    for j in range(n):
+        own, s, first = H[j], H[j, j], lead[j]
+        for k in range(first, j):
+            s -= own[k] * own[k]
+        if not s > 1e-14 * top:
+            return False
+        own[j] = np.sqrt(s)
+        i = j + 1
+        while i + 4 <= n:  # four rows beside each other: a sum alone waits for its last addition
+            begin = min(min(lead[i], lead[i + 1]), min(lead[i + 2], lead[i + 3]))
+            if begin <= j:
+                a, b, c, d = H[i, j], H[i + 1, j], H[i + 2, j], H[i + 3, j]
+                for k in range(max(first, begin), j):
+                    f = own[k]
+                    a -= H[i, k] * f
+                    b -= H[i + 1, k] * f
+                    c -= H[i + 2, k] * f
+                    d -= H[i + 3, k] * f
+                H[i, j], H[i + 1, j], H[i + 2, j], H[i + 3, j] = a / own[j], b / own[j], c / own[j], d / own[j]
+            i += 4
+        for rest in range(i, n):
+            s = H[rest, j]
+            for k in range(max(first, lead[rest]), j):
+                s -= H[rest, k] * own[k]
+            H[rest, j] = s / own[j]
+    return True
+
+
+@kernel(entry=False)
+def solve_envelope(L, n, lead, b):
+    """Solve L Lᵀ x = b (n,) in place for a factor L that `factor_envelope` left.
+
+    Args:
+        L: Factor of at least n rows and columns.
+        n: Number of rows that count.
+        lead: Column of the first entry of each of its rows (n,).
+        b: Right side (n,); the solution afterwards.
+    """
+    for i in range(n):
+        s = b[i]
+        for k in range(lead[i], i):
+            s -= L[i, k] * b[k]
+        b[i] = s / L[i, i]
+    for i in range(n - 1, -1, -1):
+        f = b[i] / L[i, i]
+        b[i] = f
+        for k in range(lead[i], i):
+            b[k] -= L[i, k] * f
