@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 ENVIRONMENTS := $(BLENDERS:%=environment-%)
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py command_line.py migration.py)
-NOT_BLENDERS := -k "not code_for_this_cpu and not first_bake"  # the same for all Blenders of one Python
+NOT_BLENDERS := -k "not code_for_this_cpu"  # the same for all Blenders of one Python
 
 .PHONY: help environment demo test test-library test-servo test-long test-numba mutants reachy-daemon moving-picture test-installed test-blender smoke-installed test-gui pictures extension kernels lint docs bench survey peers peers-retargeting clean $(ENVIRONMENTS)
 .DEFAULT_GOAL := help
