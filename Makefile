@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 ENVIRONMENTS := $(BLENDERS:%=environment-%)
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py command_line.py migration.py)
-NOT_BLENDERS := -k "not code_for_this_cpu and not first_bake"  # the same for all Blenders of one Python
+NOT_BLENDERS := -k "not code_for_this_cpu"  # the same for all Blenders of one Python
 
 .PHONY: help environment demo test test-library test-servo test-long test-numba mutants reachy-daemon moving-picture test-installed test-blender smoke-installed test-gui pictures extension kernels lint docs bench survey peers peers-retargeting clean $(ENVIRONMENTS)
 .DEFAULT_GOAL := help
@@ -15,7 +15,7 @@ environment: ## .venv with Blender's module and all that is pinned in requiremen
 	@tools/environment .venv
 
 demo: environment ## The walker walks, with balance and servos: out/; or a recording of yours: make demo BVH=file
-	$(PYTHON) -m demo.run $(if $(BVH),--bvh "$(BVH)") $(if $(MOMENTS),--moments $(MOMENTS))
+	$(PYTHON) -m demo.run $(if $(BVH),--bvh "$(BVH)") $(if $(MOMENTS),--moments $(MOMENTS)) $(if $(TRIALS),--trials $(TRIALS))
 
 test: environment ## All tests, on one Blender
 	@$(MAKE) --no-print-directory --keep-going test-library test-servo test-installed
@@ -89,7 +89,7 @@ lint: environment ## Ruff and mypy
 
 docs: ## The documentation as a site, in .cache/site
 	@[ -x .cache/docs/bin/mkdocs ] && [ requirements/docs.txt -ot .cache/docs/.made ] || { python3 -m venv .cache/docs && \
-	  .cache/docs/bin/pip install -q -r requirements/docs.txt && touch .cache/docs/.made; }
+	  .cache/docs/bin/pip install -q --no-compile -r requirements/docs.txt && touch .cache/docs/.made; }
 	NO_MKDOCS_2_WARNING=1 .cache/docs/bin/mkdocs build --quiet --strict
 
 bench: environment ## Milliseconds per frame of the solver on the robots that ship

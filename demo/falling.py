@@ -20,23 +20,29 @@ from bpy.types import Object
 
 from tools.installed import add_on
 
-DRAWS = 20  # times with other masses, softer and stiffer motors, delay, slippery and sloping floors
 
+def in_physics(mechanism: Mechanism, motion: Motion, chain: ServoChain, trials: int) -> dict:
+    """Play a motion in physics as servos from the factory would; what `robik physics --json` prints.
 
-def in_physics(mechanism: Mechanism, motion: Motion, chain: ServoChain) -> dict:
-    """Play a motion in physics as servos from the factory would; what `robik physics --json` prints."""
+    Args:
+        mechanism: the robot.
+        motion: its motion.
+        chain: its servos.
+        trials: times with other masses, softer and stiffer motors, delay, slippery and sloping floors.
+    """
     motors = Motors(room=InverseDynamics(mechanism), chain=chain)
     plan = planned(mechanism, motion, motors.drives(), delay=motors.delay, source="the bake")
-    return run(plan, draws(DRAWS)).as_data()
+    return run(plan, draws(trials)).as_data()
 
 
-def made_to_stand(root: Object, motion: Motion, chain: ServoChain, said: Callable[[str], None]) -> Search:
+def made_to_stand(root: Object, motion: Motion, chain: ServoChain, trials: int, said: Callable[[str], None]) -> Search:
     """Search for the least change of the balanced bake with which the robot stands.
 
     Args:
         root: of the robot.
         motion: of the bake.
         chain: the robot's servos.
+        trials: times with other masses, softer and stiffer motors, delay, slippery and sloping floors.
         said: called with what is being tried.
     """
     request = add_on("scene.bake.request").read_request(root, bpy.context.scene)
@@ -50,7 +56,7 @@ def made_to_stand(root: Object, motion: Motion, chain: ServoChain, said: Callabl
         balance=baking.Balance(**balance),
     )
     motors = Motors(room=InverseDynamics(request.mechanism), chain=chain)
-    return make_it_stand(source, motors, DRAWS, lambda trying: said(f"  {trying}"))
+    return make_it_stand(source, motors, trials, lambda trying: said(f"  {trying}"))
 
 
 def own_pace(search: Search) -> str:

@@ -27,6 +27,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=OUT, help="where the files go (default: out/)")
     wide = {"type": int, "choices": range(1, 13), "default": 6, "metavar": "N"}
     parser.add_argument("--moments", **wide, help="in the picture (default: 6)")
+    some = {"type": int, "choices": range(1, 101), "default": 20, "metavar": "N"}
+    parser.add_argument("--trials", **some, help="in physics, with disturbances (default: 20)")
     arguments = parser.parse_args()
     if arguments.bvh is not None and not arguments.bvh.is_file():
         print(f"{arguments.bvh}: there is no such recording; give the path of a BVH file", file=sys.stderr)
@@ -39,7 +41,7 @@ def main() -> int:
 
         try:
             arguments.out.mkdir(parents=True, exist_ok=True)
-            report, table = show(arguments.bvh, arguments.out, arguments.moments)
+            report, table = show(arguments.bvh, arguments.out, arguments.moments, arguments.trials)
         except RobikError as error:
             print(error, file=sys.stderr)
             return 2

@@ -24,10 +24,11 @@ from demo.table import table
 BEGAN = time.perf_counter()
 
 
-def show(recording: Path | None, out: Path, moments: int) -> tuple[dict, str]:
+def show(recording: Path | None, out: Path, moments: int, trials: int) -> tuple[dict, str]:
     """Follow our own character, or a recording, and leave the files but the report in `out`.
 
-    The picture shows so many moments. Returns the report, and it as a table.
+    The picture shows so many moments; a motion is tried in physics undisturbed and in so many disturbed trials. Returns
+    the report, and it as a table.
     """
     said("the scene")
     empty_scene()
@@ -43,7 +44,7 @@ def show(recording: Path | None, out: Path, moments: int) -> tuple[dict, str]:
     bpy.ops.wm.save_as_mainfile(filepath=str(out / "walker.blend"), compress=True)
     chain = load_chain(robots.servos_path("walker"))
     said("making it stand in physics")
-    stood = made_to_stand(root, balanced.motion, chain, said)
+    stood = made_to_stand(root, balanced.motion, chain, trials, said)
     said("baking without")
     naive = performance.bake(root, balanced=False)
     middle = robot_row(root, rig, mechanism, naive.motion, contacts, samples, "naive")
@@ -53,7 +54,7 @@ def show(recording: Path | None, out: Path, moments: int) -> tuple[dict, str]:
     report["naive"] = performance.summary(mechanism, naive.motion, contacts)
     said("testing both in physics")
     for found, motion in ((report, balanced.motion), (report["naive"], naive.motion)):
-        found["physics"] = in_physics(mechanism, motion, chain)
+        found["physics"] = in_physics(mechanism, motion, chain, trials)
     chosen, motion = stood.best.verdict, stood.best.motion
     assert chosen is not None
     assert motion is not None

@@ -42,6 +42,24 @@ solved = set()
 for case in cases(fps=10.0):
     retarget(case.mechanism, case.clip, case.settings, speed_cost=True)
     solved.add(case.mechanism.name)
+
+import numpy as np
+from robik.clips.support import nearest
+from robik.kinematics.forward import ForwardKinematics
+from robik.objectives.clearance import Clearance
+from robik.objectives.objective import States
+from robik.tracking.feed import Feed, FeedSettings
+
+walker, polygon = case.mechanism, np.eye(3, 2)
+fk = ForwardKinematics(walker)
+values = np.tile(walker.actuator_rest, (2, 1))
+poses = fk.poses(values)
+wall = Clearance(*(body.name for body in walker.bodies[:2]), least=np.zeros(2), points=np.zeros((2, 2, 3)))
+wall.gaps(States(walker, poses.position, poses.quaternion))
+fk.linearized(values, walker.actuators)
+Feed(np.eye(7)[3], FeedSettings()).step(0.1)
+polygon.flags.writeable = False
+nearest(np.zeros((2, 2)), polygon)
 print(Count.compiled, *sorted(solved))
 """
 

@@ -78,8 +78,10 @@ def nearest(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
 
 def _closest(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the nearest points (T, 2) on the polygons' edges, and whether the points lie inside (T,)."""
-    points = np.ascontiguousarray(points, dtype=float)
-    corners = np.ascontiguousarray(polygons, dtype=float).reshape(-1, *np.shape(polygons)[-2:])
+    points, corners = (
+        np.require(array, float, ("C", "W")) for array in (points, polygons)
+    )  # of one type when compiled
+    corners = corners.reshape(-1, *corners.shape[-2:])
     closest, inside = np.empty_like(points), np.empty(len(points), dtype=bool)
     closest_on_edges(points, corners, closest, inside)
     return closest, inside

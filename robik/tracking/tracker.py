@@ -51,6 +51,7 @@ class Tracker(ABC):
         self.residual = 0.0
         self._rest_values = mechanism.actuator_rest
         found = [self.topology.dofs.get(name) for name in mechanism.actuators]
+        self._fk: ForwardKinematics | None = None  # made once it is needed
         self._scalar = all(f is not None for f in found)
         held = [f for f in found if f is not None]
         self._actuator_q = self.flat.dof_q[np.array([dof for dof, _ in held], dtype=np.int64)]
@@ -75,9 +76,12 @@ class Tracker(ABC):
         if values is None and base is None:
             self.put(self.topology.rest)
         else:
-            fk = ForwardKinematics(self.mechanism, self.topology)
-            fk.solve(self._rest_values if values is None else values, base)
-            self.put(fk.coordinates)
+            if self._fk is None:
+                self._fk = ForwardKinematics(self.mechanism, self.topology)
+            else:
+                self._fk.reset()
+            self._fk.move(self._rest_values if values is None else values, base)
+            self.put(self._fk.coordinates)
 
     def put(self, coordinates: np.ndarray) -> None:
         """Put the robot at rest at coordinates of its tree, as `coordinates` gave them; see `reset`.

@@ -14,14 +14,18 @@ from ..ik import curvature, hessian, newton, sqp
 from ..ik.work import new_work
 from ..jit import by_reference, compile_for
 from ..kinematics import ball_coordinates, elimination
-from ..kinematics.forward import body_poses
+from ..kinematics.forward import ForwardKinematics
+from ..kinematics.frames import read_states
 from ..kinematics.kernels import new_placement
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
 from ..motions import Motion
+from ..objectives.clearance import Clearance
+from ..objectives.objective import States
 from ..objectives.registry import new_tables
 from ..retarget.retarget import retarget
 from ..tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
+from ..tracking.feed import Feed, FeedSettings
 from .problems import SETTINGS, TIMES, asking_for_all, loop, to_and_fro, tree
 from .processes import help_compiling
 
@@ -40,7 +44,7 @@ def compile_all() -> None:
         retarget(mechanism, asking_for_all(mechanism, clip), SETTINGS)
     looped, _ = usual[0]
     still = np.zeros((len(TIMES), 1))
-    body_poses(looped, still)
+    _pose(looped, still)
     inverse_dynamics(looped, Motion(times=TIMES, actuators=looped.actuators, values=still))
     signed_distance(np.zeros((1, 2)), np.zeros((3, 2)))
     ball_coordinates.follow(np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0, 1.0]]), np.zeros(3))
@@ -50,8 +54,22 @@ def compile_all() -> None:
         retarget(looped, to_and_fro(), slow, look_ahead=True)
 
 
+def _pose(mechanism: Mechanism, values: np.ndarray) -> None:
+    """Pose a robot along actuator values, in every way that motions are posed; and measure the gap of two bodies."""
+    fk = ForwardKinematics(mechanism)
+    poses = fk.poses(values)
+    fk.linearized(values, mechanism.actuators)
+    flat, bodies = fk.flat, fk.flat.bodies
+    states = np.zeros((1, bodies, 3)), np.zeros((1, bodies, 4))
+    compile_for(read_states, flat, fk.now, fk.coordinates[None], np.zeros((bodies, 4)), *states)
+    one, other = (body.name for body in mechanism.bodies[:2])
+    wall = Clearance(one, other, least=np.zeros(len(values)), points=np.zeros((2, 2, 3)))
+    wall.gaps(States(mechanism, poses.position, poses.quaternion))
+
+
 def _follow(mechanism: Mechanism, clip: TargetClip) -> None:
     """Follow the first targets of a clip, and the centre of mass, live."""
+    Feed(np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), FeedSettings()).step(TIMES[1])
     trackers: list[type[Tracker]] = [StateBasedTracker, ForwardDynamicsTracker]
     if find_spec("daqp"):
         trackers.append(DifferentialTracker)

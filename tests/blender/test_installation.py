@@ -21,28 +21,11 @@ RESOURCES = Path(os.environ["BLENDER_USER_RESOURCES"])
 PACKAGES = RESOURCES / f"extensions/.local/lib/python{Target.here().python}/site-packages"
 EXTENSION = RESOURCES / "extensions/user_default/robik"
 
-UPGRADE = """
+# A new user's session: prints which functions the first bake and following live compile, and what it keeps; then it
+# installs another zip, and prints what that brings. One session, since an installation takes ten seconds.
+SESSION = """
 import importlib, os, sys
-from tools.installed import PACKAGE, installed_extension
-
-with installed_extension() as resources:
-    import bpy
-    def library():
-        importlib.import_module(f"{PACKAGE}.robik.kinematics.kernels")
-        return importlib.import_module(f"{PACKAGE}.robik")
-    assert not hasattr(library(), "MARK")
-    bpy.ops.extensions.package_install_files(filepath=sys.argv[1], repo="user_default", enable_on_install=True)
-    assert PACKAGE in bpy.context.preferences.addons
-    print("in this session:", getattr(library(), "MARK", None))
-    print("on disk:", "MARK" in (resources / "extensions/user_default/robik/robik/__init__.py").read_text())
-sys.stdout.flush()
-os._exit(0)
-"""
-
-# Prints which functions are compiled by the first bake after the installation, and by following live.
-FIRST_BAKE = """
-import os, sys
-from tools.installed import installed_extension
+from tools.installed import PACKAGE, install, installed_extension
 
 with installed_extension() as resources:
     import bpy
@@ -65,9 +48,32 @@ with installed_extension() as resources:
         assert follow.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 0.02), follow.problem(root)
     print("compiled:", *compiled)
     print("kept:", *(file.name for file in (resources / "extensions/.user/user_default/robik").rglob("*.nbc")))
+    def library():
+        importlib.import_module(f"{PACKAGE}.robik.kinematics.kernels")
+        return importlib.import_module(f"{PACKAGE}.robik")
+    assert not hasattr(library(), "MARK")
+    install(sys.argv[1])
+    print("in this session:", getattr(library(), "MARK", None))
+    print("on disk:", "MARK" in (resources / "extensions/user_default/robik/robik/__init__.py").read_text())
 sys.stdout.flush()
 os._exit(0)
 """
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What a new user's session prints, by what stands before the colon."""
+    newer = tmp_path_factory.mktemp("zip") / "newer.zip"
+    with ZipFile(build(Target.here())) as before, ZipFile(newer, "w") as after:
+        for entry in before.infolist():
+            marked = b"MARK = 'newer'\n" if entry.filename == "robik/__init__.py" else b""
+            after.writestr(entry.filename, before.read(entry) + marked)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ROBIK_", "BLENDER_"))}
+    done = subprocess.run(
+        [sys.executable, "-c", SESSION, newer], cwd=CHECKOUT, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(line.split(":", 1) for line in done.stdout.splitlines() if ":" in line)
 
 
 def test_the_add_on_is_enabled() -> None:
@@ -89,17 +95,9 @@ def test_the_packages_are_those_of_the_zip(name: str) -> None:
     assert Path(str(importlib.import_module(name).__file__)).is_relative_to(PACKAGES)
 
 
-def test_the_first_bake_of_a_new_user_compiles_nothing() -> None:
+def test_the_first_bake_of_a_new_user_compiles_nothing(session: dict[str, str]) -> None:
     """The zip brings the code; nor does following live need more."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ROBIK_", "BLENDER_"))}
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST_BAKE], cwd=CHECKOUT, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert [line for line in done.stdout.splitlines() if line.startswith(("compiled:", "kept:"))] == [
-        "compiled:",
-        "kept:",
-    ]
+    assert (session["compiled"], session["kept"]) == ("", "")
 
 
 def test_code_for_this_cpu_is_kept_for_the_next_start() -> None:
@@ -164,16 +162,6 @@ def test_the_manual_is_a_page_of_the_extension(name: str, page: str) -> None:
     assert not url.fragment or f'id="{url.fragment}"' in text
 
 
-def test_a_newer_zip_replaces_the_library(tmp_path: Path) -> None:
+def test_a_newer_zip_replaces_the_library(session: dict[str, str]) -> None:
     """Also one of the same version, and in the running session, not only after Blender's next start."""
-    older, newer = build(Target.here()), tmp_path / "newer.zip"
-    with ZipFile(older) as before, ZipFile(newer, "w") as after:
-        for entry in before.infolist():
-            marked = b"MARK = 'newer'\n" if entry.filename == "robik/__init__.py" else b""
-            after.writestr(entry.filename, before.read(entry) + marked)
-
-    session = subprocess.run([sys.executable, "-c", UPGRADE, newer], cwd=CHECKOUT, capture_output=True, text=True)
-
-    assert session.returncode == 0, session.stderr
-    assert "in this session: newer" in session.stdout
-    assert "on disk: True" in session.stdout
+    assert (session["in this session"], session["on disk"]) == (" newer", " True")

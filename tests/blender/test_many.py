@@ -180,11 +180,15 @@ def test_a_robot_without_joints_says_so_and_gets_them_back_from_its_file() -> No
     assert len(scenes.read(root).joints) == count
 
 
+def baked_walker() -> None:
+    scenes.add_squats(frames=8)
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+
+
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """A file with a baked walker."""
-    scenes.squats(frames=8)
-    bpy.ops.robik.bake()
+    scenes.kept(baked_walker)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     return tmp_path / "library.blend"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from functools import cache
 from math import inf, pi
 from pathlib import Path
 
@@ -35,8 +36,10 @@ def loaded(name: str) -> Mechanism:
     return load_robot(path)
 
 
-def fully_driven(robot: Mechanism) -> Mechanism:
-    """With motors on more joints, until motors alone decide the pose: a rod that can spin, a spring's joint."""
+@cache
+def fully_driven(name: str) -> Mechanism:
+    """A robot with motors on more joints, until motors alone decide the pose: a rod that can spin, a spring's joint."""
+    robot = loaded(name)
 
     def left(driven: set[str]) -> int:
         held = {"type": "fixed", "motions": (), "rest": (), "limits": (), "actuated": False}
@@ -45,14 +48,15 @@ def fully_driven(robot: Mechanism) -> Mechanism:
         return inspect(robot.with_changes(joints=joints, couplings=tuple(kept))).mobility
 
     driven = {j.name for j in robot.actuated}
+    undriven = left(driven)
     for joint in robot.joints:
-        if (
-            len(joint.motions) == 1
-            and joint.name not in driven
-            and left(driven) > 0
-            and left({*driven, joint.name}) < left(driven)
-        ):
-            driven.add(joint.name)
+        if undriven == 0:
+            break
+        if len(joint.motions) == 1 and joint.name not in driven:
+            then = left({*driven, joint.name})
+            if then < undriven:
+                driven.add(joint.name)
+                undriven = then
     return robot.with_changes(joints=tuple(replace(j, actuated=j.name in driven) for j in robot.joints))
 
 
@@ -88,7 +92,7 @@ def compare_motion(robot: Mechanism, copy: Mechanism, count: int = 4) -> int:
 @pytest.mark.parametrize("extension", [".xml", ".urdf"])
 @pytest.mark.parametrize("name", OWN + OTHERS)
 def test_read_back_it_moves_alike(name: str, extension: str, tmp_path: Path) -> None:
-    robot = fully_driven(loaded(name)) if name in OTHERS else loaded(name)
+    robot = fully_driven(name) if name in OTHERS else loaded(name)
     save_robot(robot, tmp_path / f"copy{extension}")
     copy = import_robot(tmp_path / f"copy{extension}").mechanism
     assert (

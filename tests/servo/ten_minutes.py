@@ -24,7 +24,7 @@ from robik.servo.status import PlaySettings
 from robik.show import sound
 from robik.show.command import Asked, show
 
-from .test_show import NAMES, RATE, Heard, Robot, Stage, song
+from .two_robots import NAMES, RATE, Heard, Robot, Stage, song
 
 SKEWED = 48_010  # [Hz]
 ROUND, WIDTH, START = 6.0, 0.8, 2.0  # [s], [rad], and when in the show it begins [s]

@@ -1,5 +1,4 @@
-"""When goals go out and what servos make of them, to the count and the moment: in a time of the test's own, with and
-without stalls."""
+"""When goals go out and what servos make of them, to the count and the moment: in a time of the test's own."""
 
 from __future__ import annotations
 
@@ -8,61 +7,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robik.errors import ServoError
-from robik.motions import Motion
-from robik.servo.chain import default_chain
 from robik.servo.connecting import find
 from robik.servo.health import Health
 from robik.servo.line import ServoSilent
-from robik.servo.status import PlaySettings
 from robik.servo.stream import Outcome, Stream
 from robik.servo.trajectory import Along
 
 from .conftest import COUNTS_PER_RAD
-from .virtual import Stage, Time
-
-NAMES = ("hip", "knee", "foot", "toe")
-CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.5, 2.5)), model="XH430-W210")
-RATE, APPROACH = 25.0, 3.0
-UNIT = 0.229 / 60 * 4096  # [counts/s], to which servos round their speed limit up
-CALM = PlaySettings(rate=RATE, approach_speed=APPROACH, heartbeat=1e6, watchdog=2.54, silence=10.0)
-
-
-@pytest.fixture
-def time():
-    return Time()
-
-
-@pytest.fixture
-def stage(time, monkeypatch):
-    return Stage(time, CHAIN, CALM, monkeypatch)
-
-
-def hold(stage, at) -> None:
-    """The robot is put somewhere by hand, and holds."""
-    stage.session.torque_off()
-    for servo, counts in zip(stage.simulated.servos, at, strict=True):
-        servo.motor.position = float(counts)
-        servo.motor.halt()
-    stage.session.torque_on()
-
-
-def play(stage, motion: Motion) -> bool:
-    """Whether it was played, or else ended in a fault."""
-    try:
-        stage.session.play(Along(motion, CHAIN), False, 1 / 60)
-    except ServoError:
-        return False
-    return True
-
-
-def pose(values) -> Motion:
-    return Motion(times=np.zeros(1), actuators=NAMES, values=np.reshape(values, (1, len(NAMES))))
-
-
-def wave(seconds: float) -> Motion:
-    times = np.arange(0.0, seconds + 1e-9, 1 / 60)
-    return Motion(times=times, actuators=NAMES, values=0.8 * np.sin(1.5 * times[:, None] + np.arange(len(NAMES))))
+from .four_servos import (  # noqa: F401  (fixtures)
+    APPROACH,
+    CALM,
+    CHAIN,
+    NAMES,
+    RATE,
+    UNIT,
+    hold,
+    new_stage,
+    new_time,
+    play,
+    pose,
+    wave,
+)
+from .virtual import Stage
 
 
 @pytest.mark.parametrize("stalls", [0.0, 0.02])
@@ -118,105 +84,6 @@ def test_every_goal_of_a_motion_goes_out_at_its_time(stage, time):
     expected = 2048 + COUNTS_PER_RAD * Along(wave(3.0), CHAIN).at(np.arange(stage.status.sent) / RATE)
     assert np.abs(goals - expected).max() <= 0.5 + 1e-6
     assert times - times[0] == pytest.approx(np.arange(stage.status.sent) / RATE, abs=1e-4)
-
-
-def test_late_goals_are_dropped_and_after_a_stall_time_slows(stage, time):
-    """What goes out is on the motion and the end is there.
-
-    The servos have stood during a stall, so the motion goes on where it was, from a stand, within the acceleration of
-    a soft stop. Nothing is queued, and nothing is caught up with.
-    """
-    stage.session.torque_on()
-    time.stalls = 0.03
-    assert play(stage, wave(8.0))
-    assert stage.status.dropped > 0
-    assert stage.status.sent + stage.status.dropped > round(8.0 * RATE) + 1
-    times, goals, _ = stage.rows(-stage.status.sent)
-    fine = np.arange(0.0, 8.0 + 1e-9, 1e-3)
-    way = 2048 + COUNTS_PER_RAD * Along(wave(8.0), CHAIN).at(fine)
-    at = [0.0]
-    for row in goals:
-        ahead = (fine > at[-1] - 2e-3) & (fine < at[-1] + 2.5 / RATE)
-        distance = np.abs(way[ahead] - row).max(axis=1)
-        assert distance.min() <= 2.5, "on the way, whatever its time"
-        at.append(fine[ahead][distance.argmin()])
-    at = np.array(at[1:])
-    assert at[-1] == pytest.approx(8.0, abs=5e-3)
-    stalls = np.flatnonzero(np.diff(times) > 1 / RATE + 0.03)
-    assert len(stalls) > 3
-    pace = np.diff(at) * RATE  # of a step that took one period
-    steps = (1 / RATE + 0.01) / CALM.stop_time  # of pace in a period
-    for k in stalls:
-        for n in range(min(5, len(pace) - k)):
-            assert pace[k + n] <= (n + 1) * steps + 0.1, "from a stand, after each stall"
-
-
-def test_a_computer_that_stood_still_for_too_long_sends_nothing_more(stage, time):
-    stage.session.torque_on()
-    time.at(
-        time.now + 3.0, lambda: setattr(time, "now", time.now + CALM.watchdog + 0.5)
-    )  # also where only the clock jumps
-    with pytest.raises(
-        ServoError, match=r"this computer stood still for 3\.\d s: 4 of 4 servos were stopped by their watch"
-    ):
-        stage.session.play(Along(wave(20.0), CHAIN), False, 1 / 60)
-    times, _, _ = stage.rows(-stage.status.sent)
-    assert time.now - times[-1] > CALM.watchdog, "no goal after it"
-    assert stage.status.torque
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_a_computer_that_stood_still_while_it_sent_goals_says_so(stage, time, monkeypatch, first):
-    """Before they were out or after it."""
-    send, sent = Stream._send, []
-
-    def sleepy(*arguments: object) -> None:
-        sent.append(time.now)
-        asleep = len(sent) == 200
-        if asleep and first:
-            time.now += CALM.watchdog + 0.5
-        send(*arguments)
-        if asleep and not first:
-            time.now += CALM.watchdog + 0.5
-
-    stage.session.torque_on()
-    monkeypatch.setattr(Stream, "_send", sleepy)
-    with pytest.raises(ServoError, match=r"this computer stood still for 3\.\d s: 4 of 4 servos were stopped"):
-        stage.session.play(Along(wave(20.0), CHAIN), False, 1 / 60)
-    assert len(sent) == 200, "no goal after those"
-
-
-@pytest.mark.parametrize("offset", np.linspace(0.0, 1.0 / RATE, 12, endpoint=False))
-def test_who_was_asleep_has_missed_the_heartbeat_as_well(time, monkeypatch, offset):
-    """Whatever the process was about: it says that the computer stood still, and not that its owner is gone."""
-    stage = Stage(time, CHAIN, replace(CALM, heartbeat=1.0), monkeypatch)
-    stage.session.torque_on()
-    asleep = time.now + 3.0 + offset
-
-    def beat() -> None:
-        stage.wishes.beat()
-        if time.now < asleep - 0.5:
-            time.at(time.now + 0.5, beat)
-        else:
-            time.at(asleep, lambda: setattr(time, "now", time.now + CALM.watchdog + 0.5))
-
-    time.at(time.now, beat)
-    with pytest.raises(ServoError, match=r"this computer stood still for [23]\.\d s: 4 of 4 servos were stopped"):
-        stage.session.play(Along(wave(20.0), CHAIN), False, 1 / 60)
-
-
-def test_live_goes_on_from_a_stand_after_a_stall(stage, time):
-    stage.session.torque_on()
-    stage.wishes.wish.set(np.full(len(NAMES), 2.4))
-    began = time.now
-    time.at(began + 0.4, lambda: (setattr(time, "now", time.now + 0.4), time.at(began + 3.0, stage.wishes.stop.set)))
-    stage.session.live()
-    times, goals, _ = stage.rows(-stage.status.sent)
-    (stall,) = np.flatnonzero(np.diff(times) > 0.2)
-    change = CALM.live_acceleration * COUNTS_PER_RAD / RATE**2
-    before, after = np.diff(goals[stall - 1 : stall + 1], axis=0), np.diff(goals[stall : stall + 2], axis=0)
-    assert np.abs(before).min() > 3 * change, "it was faster than a step from a stand may be"
-    assert np.abs(after).max() <= change + 1
 
 
 def test_a_soft_stop_slows_down_evenly_on_the_way(stage, time):
@@ -382,28 +249,3 @@ def test_a_servo_is_asked_for_as_long_as_it_may_be_silent(time, monkeypatch, sil
         with pytest.raises(ServoSilent, match=r"servo 2 \(knee\) stopped answering"):
             stage.bus.positions()
     assert waited[0] <= time.now - began <= waited[1]
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_a_machine_that_stalls_ends_in_standing_servos_and_never_in_fast_ones(monkeypatch, seed):
-    """With a watchdog of 0.2 s and stalls of up to 0.35 s, the motion is played to its end or the servos stop and say
-    why."""
-    time = Time(seed)
-    stage = Stage(time, CHAIN, replace(CALM, watchdog=0.2, silence=0.15), monkeypatch)
-    hold(stage, [2048] * len(NAMES))
-    skip = len(stage.goals) // len(NAMES)
-    time.stalls, said = 0.02, ""
-    try:
-        stage.session.play(Along(wave(6.0), CHAIN), False, 1 / 60)
-    except ServoError as fault:
-        said = str(fault)
-    assert "played to the end" in stage.status.message if said == "" else "watchdog" in said
-    times, _, horns = stage.rows(skip)
-    fastest = CHAIN.speed_limits * COUNTS_PER_RAD + UNIT
-    assert (np.abs(np.diff(horns, axis=0)) <= fastest * np.diff(times)[:, None] + 1e-6).all()
-    for servo in stage.simulated.servos:
-        servo.advance(time.now + 0.35)  # to the last goal, which a stall may have put so far ahead
-        stood = servo.motor.position
-        servo.advance(time.now + 10.0)
-        assert (servo.motor.position, servo.motor.velocity) == (stood, 0)
-    assert stage.status.torque

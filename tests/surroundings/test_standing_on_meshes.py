@@ -95,10 +95,12 @@ def test_feet_ride_on_a_platform_that_moves_and_turns(walker: Mechanism, walk: T
     assert below_ground(walker, clip, motion).max() < 5e-4
 
 
-def test_a_foot_that_walls_push_aside_is_lifted_over_the_ground_there(walker: Mechanism) -> None:
-    """The ground's planes are those at its target, 17 mm too low where its legs are kept out of each other."""
+@pytest.mark.parametrize(("first", "stop"), [(200, 300), pytest.param(0, 540, id="whole", marks=pytest.mark.long)])
+def test_a_foot_that_walls_push_aside_is_lifted_over_the_ground_there(walker: Mechanism, first: int, stop: int) -> None:
+    """The ground's planes are those at its target, 7 mm too low (17 mm in the whole walk) where its legs are kept out
+    of each other."""
     walk = walk_clip(walker, 60, False)
-    clip = above_ground(walker, pin_feet(walker, on(walk, hills(GROUNDS["rough"], 1.0, 160))))
+    clip = above_ground(walker, pin_feet(walker, on(walk, hills(GROUNDS["rough"], 1.0, 160)))).part(first, stop)
 
     def solve(asked: TargetClip) -> Generator[int, None, Motion]:
         solving = Retargeting(walker, asked, Settings(state_weight=None, enforce_velocity=True))

@@ -37,6 +37,18 @@ def test_it_comes_to_a_target(tracker):
     assert np.abs(found.com - tracker.com).max() < 1e-9
 
 
+def test_a_reset_does_not_depend_on_the_one_before():
+    """To the last bit, with loops that are closed from where the last pose was, and a base that stood elsewhere."""
+    random, used = np.random.default_rng(3), DifferentialTracker(load("walker"))
+    rest = used.values
+    for _ in range(5):
+        used.reset(rest + random.normal(scale=0.3, size=len(rest)), Pose((1.0, 2.0, 3.0)))
+        values, fresh = rest + random.normal(scale=0.1, size=len(rest)), DifferentialTracker(load("walker"))
+        used.reset(values)
+        fresh.reset(values)
+        assert np.array_equal(used.coordinates, fresh.coordinates)
+
+
 @pytest.mark.parametrize("kind", TRACKERS, ids=lambda kind: kind.__name__)
 def test_a_squat_is_reached_out_of_straight_legs(kind):
     """The walker's knees are nearly straight at rest, where the feet's Jacobian hardly sees them: it goes all the way

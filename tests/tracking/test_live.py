@@ -77,12 +77,11 @@ def test_a_wave_is_followed_within_limits(live, rate):
     check_limits(live, values)
     begin(live)
     path = []
-    for row in values[400:]:
+    for row in values[400::4]:
         live.tracker.reset(row)
         path.append(live.tracker.frame(HAND).position)
-    times = np.arange(400, len(values)) / live.rate
-    apart = {late: float(np.mean([np.linalg.norm(p - wave(start, t - late)) for p,
-                                  t in zip(path[::4], times[::4], strict=True)]))
+    times = np.arange(400, len(values), 4) / live.rate
+    apart = {late: float(np.mean([np.linalg.norm(p - wave(start, t - late)) for p, t in zip(path, times, strict=True)]))
              for late in np.arange(0.0, 0.4, 0.01)}  # fmt: skip
     late = min(apart, key=apart.__getitem__)
     assert apart[late] < 0.012

@@ -21,10 +21,9 @@ from robik.robots import load, servos_path
 from robik.servo.chain import ServoChain
 from robik.servo.chain_file import load_chain, save_chain
 from robik.servo.servo import Servo
-
-from .conftest import DEADLINE
-from .independent import IndependentChain
-from .terminal import CHECKOUT
+from tests.servo.conftest import DEADLINE
+from tests.servo.independent import IndependentChain
+from tests.servo.terminal import CHECKOUT
 
 MASS, LENGTH, GRAVITY = 0.5, 0.2, 9.81
 STALL, GAIN = 3.4, 900  # of an XH430-W350 [N m], and its position P gain from the factory
