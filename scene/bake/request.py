@@ -91,7 +91,7 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
         balance=balance,
         frames=frames,
         planned=planned_range(scene, bake) if balance.needs_contacts else frames,
-        settings=solver_settings(mechanism, mapping, balance, read_bake_settings(root, scene), len(frames)),
+        settings=solver_settings(mechanism, mapping, balance, read_bake_settings(root, scene)),
         prior=prior,
         prior_weight=float(bake.example_weight),
         present=_present_motion(root, mechanism, frames, bake.blend) if keeps_other_keys and bake.blend else None,
@@ -120,9 +120,8 @@ def solver_settings(
     mapping: CharacterMapping,
     balance: Balance,
     bake: baking.BakeSettings,
-    frames: int = 0,
 ) -> Settings:
-    """Return the solver's settings that targets, balance and bake ask for, of a clip of so many frames if known."""
+    """Return the solver's settings that targets, balance and bake ask for."""
     weights = {target.frame: target.weights for target in mapping.targets}
     return baking.solver_settings(
         mechanism,
@@ -131,7 +130,6 @@ def solver_settings(
         bake,
         weights_of(mechanism, mapping.asked),
         holds=_holds_on(mechanism, mapping),
-        frames=frames,
     )
 
 
