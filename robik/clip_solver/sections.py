@@ -87,7 +87,7 @@ def overlap_of(bounds: Bounds, times: np.ndarray, q: np.ndarray) -> float:
     """
     speed, acceleration, jerk = bounds.limits
     fastest = np.abs(np.diff(q[:, bounds.at], axis=0) / np.diff(times)[:, None]).max(axis=0, initial=0.0)
-    turned = np.where(np.isfinite(acceleration), acceleration, np.sqrt(np.minimum(speed, fastest) * jerk))
     with np.errstate(divide="ignore", invalid="ignore"):
+        turned = np.where(np.isfinite(acceleration), acceleration, np.sqrt(np.minimum(speed, fastest) * jerk))
         brakes = np.minimum(speed, fastest) / turned + np.where(np.isfinite(jerk), turned / jerk, 0.0)
     return SEEN + BRAKING * float(np.nan_to_num(brakes, nan=0.0, posinf=0.0).max(initial=0.0))
