@@ -33,7 +33,7 @@ STAYED = 1e-9  # rad or m: what frames that stay may miss a contact by
 
 @dataclass(frozen=True)
 class Start:
-    """What is known of a clip before its frames are solved at once.
+    """Knowledge of a clip before its frames are solved at once.
 
     Attributes:
         bounds: of its coordinates.
