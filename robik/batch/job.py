@@ -40,8 +40,8 @@ class Plan:
         output: folder of what is written.
         format: a name of the motion formats.
         extension: of the files; empty where a motion is a folder.
-        balance, pin_feet, keep_apart, look_ahead, acceleration, jerk, mapping, body_model, rate, order, header: as
-            `robik retarget` has them.
+        balance, pin_feet, keep_apart, look_ahead, cyclic, acceleration, jerk, mapping, body_model, rate, order,
+            header: as `robik retarget` has them.
     """
 
     robot: str
@@ -53,6 +53,7 @@ class Plan:
     pin_feet: bool = True
     keep_apart: bool = True
     look_ahead: bool = False
+    cyclic: bool = False
     acceleration: float = 0.0
     jerk: float = 0.0
     mapping: str | None = None
@@ -205,7 +206,11 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
             balance=plan.balance,
             pin_feet=plan.pin_feet,
             settings=BakeSettings(
-                keep_apart=plan.keep_apart, look_ahead=plan.look_ahead, acceleration=plan.acceleration, jerk=plan.jerk
+                keep_apart=plan.keep_apart,
+                look_ahead=plan.look_ahead,
+                cyclic=plan.cyclic,
+                acceleration=plan.acceleration,
+                jerk=plan.jerk,
             ),
             mapping=plan.mapping,
             body_model=plan.body_model,

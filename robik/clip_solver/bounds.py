@@ -86,28 +86,31 @@ class Differences:
         return found
 
 
-def differences(times: np.ndarray, period: float | None = None, rests: bool = False) -> tuple[Differences, ...]:
+def differences(
+    times: np.ndarray, period: float | None = None, rests: tuple[bool, bool] = (False, False)
+) -> tuple[Differences, ...]:
     """Return the differences of order 1 to 3.
 
     Args:
         times: (T,) of the frames [s].
         period: After which the first frame comes again [s]; None for a clip that ends.
-        rests: Whether there are frames before the first and after the last: at rest, or at a speed that is given.
+        rests: Whether there are frames before the first, and after the last: at rest, or at a speed that is given.
 
     Returns:
         Differences of speed, acceleration and jerk.
     """
-    count, still = len(times), STILL if rests and period is None and len(times) > 1 else 0
-    index = np.arange(-still, count + (still if period is None else 3))
-    inside = np.clip(index, 0, count - 1) if still else index % count
-    middles = times[inside] + (index // count) * (period or 0.0)
+    count = len(times)
+    before, after = (STILL * (there and period is None and count > 1) for there in rests)
+    index = np.arange(-before, count + (after if period is None else 3))
+    inside = index % count if period is not None else np.clip(index, 0, count - 1)
     outside = np.zeros((len(index), 3))  # laps, time before the first frame, and after the last
-    if still:
-        outside[:still, 1], outside[-still:, 2] = index[:still] * (times[1] - times[0]), times[-1] - times[-2]
-        outside[-still:, 2] *= np.arange(1, still + 1)
-        middles = times[inside] + outside.sum(axis=1)
-    else:
+    if period is not None:
         outside[:, 0] = index // count
+        middles = times[inside] + outside[:, 0] * period
+    else:
+        step = np.diff(times)[[0, -1]] if count > 1 else np.zeros(2)
+        outside[:, 1], outside[:, 2] = np.minimum(index, 0) * step[0], np.maximum(index - count + 1, 0) * step[1]
+        middles = times[inside] + outside.sum(axis=1)
     weights, windows, found = np.ones((len(index), 1)), np.arange(len(index))[:, None], []
     for _ in ORDERS:
         near, far = np.pad(weights[:-1], ((0, 0), (0, 1))), np.pad(weights[1:], ((0, 0), (1, 0)))

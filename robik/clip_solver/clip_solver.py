@@ -5,22 +5,22 @@ Every iterate is assembled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..ik.memory import Output
+from ..contacts.contact import Contact, Hold
 from ..ik.solver import ClipTargets, Solver
-from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
 from ..jit import by_reference
 from ..objectives.calm import FIRST
-from .bounds import FITS, Bounds, Peak, bounds_of, differences, peaks
+from .bounds import FITS, Bounds, Peak, differences, peaks
 from .improver import Improver
-from .model import Frames, Neighbours, state_frames, value_frames
+from .model import Frames, state_frames, value_frames
 from .spans import Multipliers
 from .stances import MET, NEAR, Stances
+from .ties import Ties
 
 MOST = 24  # iterations; the last ones are of few frames
 ENOUGH = 1e-3  # of the merit: a step that promises less is the last
@@ -28,6 +28,29 @@ NOTHING = 1e-9  # of the objective of a frame: 0.02 mm, for a robot of half a me
 FIRM = 1e3  # times the weight of other targets: what contacts are asked for with that are not held
 ROUNDS = 2  # in which contacts are held after all, or let go for a bound
 FREE = 1.0 - 1e-6  # of a limit: a motor that uses less is held back by nothing
+STAYED = 1e-9  # rad or m: what frames that stay may miss a contact by
+
+
+@dataclass(frozen=True)
+class Start:
+    """Knowledge of a clip before its frames are solved at once.
+
+    Attributes:
+        bounds: of its coordinates.
+        contacts: over its frames, with what each holds.
+        is_solved: whether each frame is at its own optimum, from the one before, and no cycle is to be closed.
+        multipliers: of the bounds, where they are known.
+        goes_on: whether there are other frames before the first, and after the last. If not, a clip that is not cyclic
+            begins and ends at the speeds of `bounds`.
+        before: (nq,) coordinates of the frame before the first; None for the rest pose.
+    """
+
+    bounds: Bounds
+    contacts: Mapping[str, tuple[Contact, Hold]]
+    is_solved: bool = True
+    multipliers: Multipliers | None = None
+    goes_on: tuple[bool, bool] = (False, False)
+    before: np.ndarray | None = None
 
 
 class ClipSolver:
@@ -38,11 +61,9 @@ class ClipSolver:
         clip_targets: what T frames ask for.
         times: (T,) [s].
         q: (T, nq) coordinates to begin with, frame by frame.
+        start: what is known before.
         cyclic: whether the last frame is the first.
-        held: (T,) frames that stay as they are; None for none. Without them, and where it is not cyclic, the clip
-            begins and ends as fast as q, or at rest where q is as slow as after a stand.
-        earlier: that brought the frames where they begin, with other objectives of a frame; None where each frame is
-            at its own optimum.
+        held: (T,) frames that stay as they are; None for none.
         most: iterations.
         enough: share of the merit below which a step is the last.
     """
@@ -53,42 +74,42 @@ class ClipSolver:
         clip_targets: ClipTargets,
         times: np.ndarray,
         q: np.ndarray,
+        start: Start,
         cyclic: bool = False,
         held: np.ndarray | None = None,
-        earlier: ClipSolver | None = None,
         most: int = MOST,
         enough: float = ENOUGH,
     ):
         self._solver, self._flat, self._tables = solver, solver.flat, solver.tables
-        self._targets, self._cyclic, self._is_solved = clip_targets, cyclic, earlier is None
+        self._targets, self._is_solved = clip_targets, start.is_solved
         count = len(times) - cyclic
-        self.stances = Stances(solver, solver.contacts if isinstance(solver, StandingSolver) else {}, count)
-        self._beside = self.stances.air.beside
-        self.bounds: Bounds = earlier.bounds if earlier else bounds_of(solver, times, q, cyclic)
-        self.orders = differences(times[:count], times[-1] - times[0] if cyclic else None, rests=held is None)
-        self._frames = self._copied(times, q, cyclic)
+        self.stances = Stances(solver, start.contacts, count)
+        self._beside, self.bounds = self.stances.air.beside, start.bounds
+        self._ties = Ties(solver.tables, self._beside)
+        rests = not start.goes_on[0], not start.goes_on[1]
+        self.orders = differences(times[:count], times[-1] - times[0] if cyclic else None, rests)
+        self._frames = self._copied(times, q, cyclic, start.before)
         order = _folded(count) if cyclic else np.arange(count)
-        order = order if held is None else order[~held[order]]
+        self._held = np.zeros(count, bool) if held is None else held
         self._begun = q[:count].copy()
-        fresh = Multipliers(count, len(self.bounds.dof), self.orders)
-        self._multipliers: Multipliers = earlier._multipliers if earlier else fresh
+        self.multipliers = start.multipliers or Multipliers(count, len(self.bounds.dof), self.orders)
         self._improver = Improver(
             solver=solver,
             frames=self._frames,
             stances=self.stances,
             bounds=self.bounds,
             orders=self.orders,
-            order=order,
+            order=order[~self._held[order]],
             times=times[:count],
             cyclic=cyclic,
             most=most,
             enough=enough,
             nothing=min(NOTHING, enough * enough) * count,
-            multipliers=self._multipliers,
-            tie=lambda stance: self._tie(stance.beside),
+            multipliers=self.multipliers,
+            tie=self._ties.tie,
         )
 
-    def _copied(self, times: np.ndarray, q: np.ndarray, cyclic: bool) -> Frames:
+    def _copied(self, times: np.ndarray, q: np.ndarray, cyclic: bool, before: np.ndarray | None) -> Frames:
         """Return the frames at times (T,) [s], with a copy of their coordinates q (T, nq)."""
         count = len(times) - cyclic
         around = np.arange(count)
@@ -101,7 +122,7 @@ class ClipSolver:
                 targets=self._targets.targets,
                 dt=steps**2 / FIRST,
                 missed=np.zeros((count, len(self._flat.cluster_on))),
-                rest=self._solver.topology.rest.copy(),
+                rest=(self._solver.topology.rest if before is None else before).copy(),
                 rows=self.bounds.dof,
             )
         )
@@ -109,15 +130,15 @@ class ClipSolver:
     def steps(self) -> Iterator[int]:
         """Improve the clip step by step.
 
-        Where no motor has reached a limit in solved frames, and no cycle is to be closed, there is nothing to improve.
+        Where no motor has reached a limit in solved frames there is nothing to improve.
 
         Yields:
             Number of steps that are done.
         """
-        if self._is_solved and not self._cyclic and max(peak.share for peak in self.peaks()) < FREE:
+        if self._is_solved and max(peak.share for peak in self.peaks()) < FREE:
             self._improver.converged = True
             return
-        with self._ties_apart():
+        with self._ties.apart():
             self._hold((MET, MET))
             yield from self._improver.steps()
             if self._improver.infeasible or (self._holds and self._beyond().any()):
@@ -151,10 +172,12 @@ class ClipSolver:
         if found:
             model, q = self._improver.model(), np.zeros_like(frames.q)
             self._improver.move(model, np.zeros(model.gradient.shape), q, residual)
-            open_here = ~self._improver.closed(q, residual)
+            moved = np.abs(q - frames.q).max(axis=1, initial=0.0)
+            open_here = ~self._improver.closed(q, residual) | (self._held & (moved > STAYED))
             if open_here.any():
                 self.stances.let_go(open_here)
-            frames.q[~open_here] = q[~open_here]
+            closed = ~open_here & ~self._held
+            frames.q[closed] = q[closed]
         self._pull_late()
         return found
 
@@ -177,25 +200,12 @@ class ClipSolver:
             found[order.frames[windows]] = True
         return found
 
-    def write(self, output: Output) -> None:
-        """Write the clip where the solver of frames left its own: coordinates, bodies, objective and residual.
-
-        Args:
-            output: Output of the solver of frames; overwritten.
-        """
-        count, frames = len(self._frames.q), self._frames
-        place, again = output.q.shape[0] - count, slice(0, 1)
-        position, quaternion = output.position[:count], output.quaternion[:count]
-        state_frames(self._flat, self._beside, frames.q, position, quaternion, output.residual[:count])
-        output.q[:count] = frames.q
-        with self._ties_apart():
-            value_frames(self._flat, self._tables, self._beside, frames, output.value[:count])
-        if place:
-            for array in (output.q, output.position, output.quaternion, output.value, output.residual):
-                array[count:] = array[again]
-            output.q[count:, self.bounds.at] += self.bounds.winding
-        output.iterations[:] = self.iterations
-        output.status[:] = CONVERGED  # whether the clip as a whole is, is told once
+    def values(self) -> np.ndarray:
+        """Return the objective of each frame (T,), with its tie to the frame before."""
+        found = np.zeros(len(self._frames.q))
+        with self._ties.apart():
+            value_frames(self._flat, self._tables, self._beside, self._frames, found)
+        return found
 
     @property
     def iterations(self) -> int:
@@ -221,12 +231,11 @@ class ClipSolver:
         Returns:
             The sum over all frames.
         """
-        kept, value = self._frames.q.copy(), np.zeros(len(q))
+        kept = self._frames.q.copy()
         self._frames.q[:] = q
-        with self._ties_apart():
-            value_frames(self._flat, self._tables, self._beside, self._frames, value)
+        value = float(self.values().sum())
         self._frames.q[:] = kept
-        return float(value.sum())
+        return value
 
     def violation(self, q: np.ndarray) -> float:
         """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m].
@@ -242,24 +251,6 @@ class ClipSolver:
     def peaks(self) -> tuple[Peak, ...]:
         """Return the largest share of the limits of speed, acceleration and jerk that is used."""
         return peaks(self.bounds, self.orders, self._frames.q[:, self.bounds.at])
-
-    @contextmanager
-    def _ties_apart(self) -> Iterator[None]:
-        """Take what ties frames together out of the tables of one frame meanwhile."""
-        state, speed = self._tables.change_of_state.weight, self._tables.velocity.weight
-        kept = state.copy(), speed.copy()
-        self._tie_weights = kept
-        self._tie(self._beside)
-        state[:] = speed[:] = 0.0
-        try:
-            yield
-        finally:
-            state[:], speed[:] = kept
-
-    def _tie(self, beside: Neighbours) -> None:
-        """Give what ties frames together its weights."""
-        for tie in (beside.back, beside.ahead):
-            tie.state.weight[:], tie.velocity.weight[:] = self._tie_weights
 
 
 def _folded(count: int) -> np.ndarray:

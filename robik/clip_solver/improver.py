@@ -16,11 +16,11 @@ from ..ik.solver import Solver
 from ..kinematics.assembly import ROUNDING
 from .bounds import Bounds, Differences, beyond, excess
 from .independent_motors import make_independent
-from .model import Frames, Model, miss_frames, model_frames, new_model, step_frames, value_frames
+from .model import Frames, Model, Neighbours, miss_frames, model_frames, new_model, step_frames, value_frames
 from .program import Program, Step
 from .quadratic import Quadratic, unbounded
 from .spans import Multipliers, Spans, gains, promising, widened
-from .stances import Stance, Stances
+from .stances import Stances
 from .trust import FAIR, Trust
 
 WIDEST = 16.0  # times as wide it may grow where no step within it keeps the bounds
@@ -56,7 +56,7 @@ class Improver:
         enough: share of the merit below which a step is the last.
         nothing: of the merit, likewise.
         multipliers: of the bounds, to begin with.
-        tie: gives a stance's neighbours the weights of what ties frames together.
+        tie: gives a frame's neighbours the weights of what ties frames together.
 
     Attributes:
         iterations: taken so far.
@@ -78,7 +78,7 @@ class Improver:
         enough: float,
         nothing: float,
         multipliers: Multipliers,
-        tie: Callable[[Stance], None],
+        tie: Callable[[Neighbours], None],
     ):
         self._flat, self._tables, self._beside = solver.flat, solver.tables, stances.air.beside
         self._frames, self._stances, self._bounds, self._orders = frames, stances, bounds, orders
@@ -117,7 +117,7 @@ class Improver:
             if not step.solved:
                 self.infeasible = True
                 return
-            price = self._multipliers.take(program.rows_of, step.multipliers, spans.labels >= 0)
+            price = self._multipliers.take(program.rows_of, step.multipliers, spans.labels >= 0, self._orders)
             self._price = max(self._price, PRICED * price)
             moved = self._take(model, program, step, spans, values)
             self.iterations, done = self.iterations + 1, done + 1
@@ -133,7 +133,7 @@ class Improver:
         may = self._may & ~self._stuck
         if self._cyclic:
             return Spans(may, previous, self._orders, False)
-        gain = gains(model, quadratic, self._bounds, values, self._multipliers.pull(self._bounds))
+        gain = gains(model, quadratic, self._bounds, values, self._multipliers.pull(self._bounds, self._orders))
         least = self._enough * float(model.value.sum()) + self._nothing
         wanting = promising(gain, SHARE * least) | self._beyond(values)
         moves = widened(wanting & may, self._times) & may
@@ -341,7 +341,7 @@ class Improver:
         while True:
             model, most = new_model(len(self._frames.q), self._most_independent, len(self._bounds.dof)), 0
             for stance, first, last in self._stances.placed():
-                self._tie(stance)
+                self._tie(stance.beside)
                 parts = stance.flat, self._flat, self._tables, stance.work, stance.beside
                 most = max(most, model_frames(*parts, self._frames, first, last, model))
             if most <= self._most_independent:

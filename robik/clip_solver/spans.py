@@ -95,10 +95,11 @@ class Multipliers:
     """
 
     def __init__(self, frames: int, coordinates: int, orders: tuple[Differences, ...]):
-        self._orders = orders
         self._parts = [np.zeros((n, coordinates)) for n in (frames, *(len(order.frames) for order in orders))]
 
-    def take(self, rows: Sequence[np.ndarray], values: np.ndarray, moves: np.ndarray) -> float:
+    def take(
+        self, rows: Sequence[np.ndarray], values: np.ndarray, moves: np.ndarray, orders: tuple[Differences, ...]
+    ) -> float:
         """Take the multipliers of a program's rows.
 
         Rows that frames have a part in that stay keep theirs: where such frames leave no room, new ones can be
@@ -108,12 +109,13 @@ class Multipliers:
             rows: Of positions and of each order, which the program has, as indices.
             values: Their multipliers, one after another.
             moves: (T,) frames that move.
+            orders: Differences of order 1 to 3.
 
         Returns:
             The largest of what was taken.
         """
         start, largest = 0, 0.0
-        inside = [moves, *(moves[order.frames].all(axis=1) for order in self._orders)]
+        inside = [moves, *(moves[order.frames].all(axis=1) for order in orders)]
         for part, own, kept in zip(self._parts, rows, inside, strict=True):
             mine = kept[own // part.shape[1]]
             taken = values[start : start + len(own)][mine]
@@ -122,17 +124,18 @@ class Multipliers:
             start += len(own)
         return largest
 
-    def pull(self, bounds: Bounds) -> np.ndarray:
+    def pull(self, bounds: Bounds, orders: tuple[Differences, ...]) -> np.ndarray:
         """Return the derivative (T, R) by the bounded coordinates of the rows times their multipliers.
 
         Args:
             bounds: Of the coordinates.
+            orders: Differences of order 1 to 3.
 
         Returns:
             What rows add to the gradient (T, R).
         """
         found = self._parts[0].copy()
-        for order, limit, part in zip(self._orders, bounds.limits, self._parts[1:], strict=True):
+        for order, limit, part in zip(orders, bounds.limits, self._parts[1:], strict=True):
             share = part / limit
             for j in range(order.frames.shape[1]):
                 np.add.at(found, order.frames[:, j], order.weights[:, j, None] * share)

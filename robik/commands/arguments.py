@@ -110,6 +110,9 @@ def _add_look_ahead(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{name}", type=float, metavar=unit, default=0.0, help=f"each motor's largest; by itself, its {usual}"
         )
+    parser.add_argument(
+        "--cyclic", action="store_true", help="the last frame is the first: the motion plays in a loop without a seam"
+    )
 
 
 def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
@@ -130,7 +133,14 @@ def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
             raise ClipError(f"--{name} is a positive number, or 0 for as the motors', not {limit:g}")
     if any(limits.values()) and not options.look_ahead:
         raise ClipError("--acceleration and --jerk are kept by looking ahead; leave out --no-look-ahead, or these")
-    return {"keep_apart": options.keep_apart, "look_ahead": options.look_ahead, **limits}
+    if options.cyclic and not options.look_ahead:
+        raise ClipError("--cyclic closes the loop by looking ahead; leave out --no-look-ahead, or --cyclic")
+    return {
+        "keep_apart": options.keep_apart,
+        "look_ahead": options.look_ahead,
+        "cyclic": options.cyclic,
+        **limits,
+    }
 
 
 def add_header(parser: argparse.ArgumentParser) -> None:

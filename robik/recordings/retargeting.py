@@ -157,7 +157,7 @@ def follow(
         LOG.warning("robot %r: %s", mechanism.name, untold)
     following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism, mapped))
     moving = without_first(motion, following.left_out)
-    solver = solver_settings(mechanism, following.weights, balance, settings, frames=len(moving.times))
+    solver = solver_settings(mechanism, following.weights, balance, settings)
     clip = character_clip(moving, following.followers, following.placement)
     clip = replace(clip, obstacles=tuple(obstacles))
     clip = above_ground(mechanism, balanced(clip, mechanism, balance, solver), settings.keep_apart)

@@ -36,7 +36,6 @@ LOG = logging.getLogger(__name__)
 
 OFF, STILL, MOVING, AUTO, OBJECT = "off", "still", "moving", "auto", "object"
 BALANCES = (OFF, STILL, MOVING, AUTO)  # those that need no object
-AT_ONCE = 300_000  # frames times motors that are solved at once by default: some 4 GB
 SETTLES = 4.0  # s: so much later a plan of balance does not depend on how it began
 FIRST = 100.0  # times its weight counts a centre of mass over the feet: balance goes before how limbs point
 
@@ -180,7 +179,6 @@ def solver_settings(
     bake: BakeSettings,
     objectives: Mapping[str, Any] | None = None,
     holds: Collection[str] = (),
-    frames: int = 0,
     others: Collection[str] | None = (),
 ) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for.
@@ -192,7 +190,6 @@ def solver_settings(
         bake: Settings of the bake.
         objectives: Weights of what the clip asks for beside frames and centre of mass.
         holds: Frames that are no feet and are in contact at some time; hips among them do not give way.
-        frames: Of the clip; 0 where that is not known.
         others: Frames of the other objectives; motors that move none of all these stay at rest. None where an example's
             poses move all.
 
@@ -217,18 +214,18 @@ def solver_settings(
         enforce_velocity=bake.enforce_velocity,
         velocity_share=bake.speed / 100.0,
         objectives=objectives or {},
-        **_ahead(mechanism, bake, frames),
+        **_ahead(mechanism, bake),
         contacts="hold" if balance.pin_feet or holds else "ignore",
         ranges=limb_ranges(mechanism, weights) | resting,
     )
 
 
-def _ahead(mechanism: Mechanism, bake: BakeSettings, frames: int) -> dict[str, Any]:
+def _ahead(mechanism: Mechanism, bake: BakeSettings) -> dict[str, Any]:
     """Return what is asked of all frames at once, as settings: limits only where they or speeds are to be kept."""
     is_asked = bool(bake.acceleration or bake.jerk or bake.cyclic)
     if not bake.look_ahead or not (is_asked or bake.enforce_velocity):
         return {}
-    if not is_asked and (hindrance := _hindrance(mechanism, frames)):
+    if not is_asked and (hindrance := _hindrance(mechanism)):
         LOG.warning("robot %r is solved frame by frame: %s", mechanism.name, hindrance)
         return {}
     asked: dict[str, Any] = {"look_ahead": True, "cyclic": bake.cyclic}
@@ -239,13 +236,10 @@ def _ahead(mechanism: Mechanism, bake: BakeSettings, frames: int) -> dict[str, A
     return asked
 
 
-def _hindrance(mechanism: Mechanism, frames: int) -> str:
-    """Return why so many frames cannot be solved at once within motors' speeds; empty if they can."""
+def _hindrance(mechanism: Mechanism) -> str:
+    """Return why all frames cannot be solved at once within motors' speeds; empty if they can."""
     if balls := [joint.name for joint in mechanism.actuated if joint.is_ball]:
         return f"look-ahead does not keep the speed of a motor that turns every way, as that of {balls[0]!r}"
-    most = AT_ONCE // max(len(mechanism.actuators), 1)
-    if frames > most:
-        return f"look-ahead would take more than 4 GB of memory for {frames} frames; give a stretch of at most {most}"
     return "" if is_installed("look-ahead") else str(missing("look-ahead"))
 
 

@@ -96,7 +96,7 @@ def within_limits(
     if not len(free):
         return found
     orders = []
-    for order in differences(times, rests=True):
+    for order in differences(times, rests=(True, True)):
         rows = np.repeat(np.arange(len(order.frames)), order.frames.shape[1])
         shape = (len(order.frames), len(times))
         orders.append(sparse.coo_matrix((order.weights.ravel(), (rows, order.frames.ravel())), shape).tocsr())

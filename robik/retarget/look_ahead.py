@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..clip_solver.bounds import FITS, ORDERS, differences
-from ..clip_solver.clip_solver import MOST, ClipSolver
+from ..clip_solver.long_clip import LongClipSolver
 from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..ik.memory import Output
@@ -102,8 +102,8 @@ class LookingAhead:
         if settings.cyclic:
             check_cyclic(solver.mechanism, clip)
         self._before: FrameByFrame = earlier._before if earlier else _frame_by_frame(solver, clip, output)
-        begun: ClipSolver | None = earlier._clip_solver if earlier else None
-        self._clip_solver: ClipSolver = ClipSolver(
+        begun: LongClipSolver | None = earlier._clip_solver if earlier else None
+        self._clip_solver: LongClipSolver = LongClipSolver(
             solver, clip_targets, clip.times, output.q, settings.cyclic, earlier=begun
         )
 
@@ -113,8 +113,7 @@ class LookingAhead:
         Yields:
             Share of the work that is done, 0 to 1.
         """
-        for done in self._clip_solver.steps():
-            yield done / MOST
+        yield from self._clip_solver.steps()
         self._clip_solver.write(self._output)
 
     def report(self) -> LookAhead:

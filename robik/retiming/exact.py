@@ -51,7 +51,7 @@ class ExactTimes:
         lower = -far
         lower[0] = 0.0
         self._bounds = Bounds(rows, rows, lower, far, over_time, np.zeros((3, motors + 2)))
-        self._orders: tuple[Differences, ...] = differences(times, rests=True)
+        self._orders: tuple[Differences, ...] = differences(times, rests=(True, True))
         self._price = LEAST
 
     @property

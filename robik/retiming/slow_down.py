@@ -240,7 +240,7 @@ class _Path:
 def _told(motion: Motion, slowed: Motion, along: np.ndarray, limits: Limits, torque: float | None) -> Slowed:
     """Return the result, with the shares of the limits that it uses."""
     shares, words = {}, []
-    for order, limit, name in zip(differences(slowed.times, rests=True), limits.over_time, ORDERS, strict=True):
+    for order, limit, name in zip(differences(slowed.times, rests=(True, True)), limits.over_time, ORDERS, strict=True):
         used = np.abs(order.of(slowed.values)) / limit
         shares[name] = float(used.max(initial=0.0))
         if shares[name] > FITS:

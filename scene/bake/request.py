@@ -92,7 +92,7 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
         frames=frames,
         planned=planned_range(scene, bake) if balance.needs_contacts else frames,
         settings=solver_settings(
-            mechanism, mapping, balance, read_bake_settings(root, scene), len(frames), has_example=prior is not None
+            mechanism, mapping, balance, read_bake_settings(root, scene), has_example=prior is not None
         ),
         prior=prior,
         prior_weight=float(bake.example_weight),
@@ -122,10 +122,9 @@ def solver_settings(
     mapping: CharacterMapping,
     balance: Balance,
     bake: baking.BakeSettings,
-    frames: int = 0,
     has_example: bool = False,
 ) -> Settings:
-    """Return the solver's settings that targets, balance and bake ask for, of a clip of so many frames if known.
+    """Return the solver's settings that targets, balance and bake ask for.
 
     An example's poses move motors, too, that no target moves.
     """
@@ -138,7 +137,6 @@ def solver_settings(
         bake,
         weights_of(mechanism, mapping.asked),
         holds=_holds_on(mechanism, mapping),
-        frames=frames,
         others=None if has_example else others,
     )
 

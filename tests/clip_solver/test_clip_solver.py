@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robik.clip_solver.clip_solver import ClipSolver
+from robik.clip_solver.bounds import bounds_of
+from robik.clip_solver.clip_solver import ClipSolver, Start
 from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.motions import Motion
@@ -121,7 +122,8 @@ def test_what_cannot_be_kept_is_said_with_the_least_violation_and_its_place() ->
     held = np.zeros(24, bool)
     held[[0, 1, 2, 11, 12, 13, 21, 22, 23]] = True
     begun = work._solved.q
-    solver = ClipSolver(work.solver, wanted, clip.times, begun, held=held)
+    start = Start(bounds_of(work.solver, clip.times, begun, False), {}, goes_on=(True, True))
+    solver = ClipSolver(work.solver, wanted, clip.times, begun, start, held=held)
     for _ in solver.steps():
         pass
     acceleration = solver.peaks()[1]

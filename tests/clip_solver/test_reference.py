@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
-from robik.clip_solver.clip_solver import ClipSolver
+from robik.clip_solver.bounds import bounds_of
+from robik.clip_solver.clip_solver import ClipSolver, Start
 from robik.retarget.retarget import Retargeting
 from tests.clip_solver.clips import BOXER, SPEEDS, waving
 
@@ -25,7 +26,8 @@ def solved() -> tuple[ClipSolver, np.ndarray]:
     wanted = work.solver.compile_targets(targets, None, clip.times)
     work.solver.settings = replace(SPEEDS, look_ahead=True, acceleration_limit=ACCELERATION, jerk_limit=JERK)
     begun = work._solved.q.copy()
-    solver = ClipSolver(work.solver, wanted, clip.times, begun, most=80, enough=1e-12)
+    start = Start(bounds_of(work.solver, clip.times, begun, False), {})
+    solver = ClipSolver(work.solver, wanted, clip.times, begun, start, most=80, enough=1e-12)
     for _ in solver.steps():
         pass
     return solver, begun

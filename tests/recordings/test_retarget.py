@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import robik
+from robik.batch.job import Item, Plan, do
 from robik.clips.support import thin_feet
 from robik.errors import ClipError
 from robik.formats import save_robot
@@ -110,6 +111,9 @@ WRONG = {
         "--jerk is a positive number, or 0 for as the motors', not",
     ),
     "two": (("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--slow-down"), "jerk by another way; give either"),
+    "walks on": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic"), "a cyclic clip ends where it begins, but the"),
+    "no loop": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic", "--no-look-ahead"), "or --cyclic"),
+    "ends": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic", "--slow-down"), "--cyclic has no end; give either"),
     "blind": (("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--no-look-ahead"), "leave out --no-look-ahead"),
 }
 
@@ -123,6 +127,27 @@ def test_bad_input_gets_one_line(folder: Path, case: str) -> None:
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (folder / "w.csv").exists()
+
+
+def test_a_recording_that_comes_back_becomes_a_loop(folder: Path) -> None:
+    """By `robik retarget --cyclic` and in a batch, alike: the last sample is the first."""
+    walk, there = walking(skeleton("lafan1")[0], 12), np.r_[np.arange(12), np.arange(10, -1, -1)]
+    places, turns = walk.positions[there], walk.quaternions[there]
+    back = replace(walk, times=walk.times[1] * np.arange(len(there)), positions=places, quaternions=turns)
+    (folder / "loop").mkdir()
+    (folder / "loop" / "back.bvh").write_text(bvh_text(back, order="ZYX"))
+    done = run(folder, "walker", "loop/back.bvh", "-o", "loop.csv", "--cyclic", "--balance", "off", "--no-keep-apart")
+    assert done.returncode == 0, done.stderr
+    loop = load_motion(folder / "loop.csv")
+    assert np.array_equal(loop.values[-1], loop.values[0])
+    plan = Plan(
+        robot="walker", output=str(folder / "out"), format="csv", extension=".csv",
+        balance="off", keep_apart=False, look_ahead=True, cyclic=True,
+    )  # fmt: skip
+    assert do(plan, Item(str(folder / "loop" / "back.bvh"), "back"))["error"] == ""
+    assert np.array_equal(load_motion(folder / "out" / "back.csv").values, loop.values)
+    open_ = retarget_recording("walker", back, balance="off", settings=BakeSettings(keep_apart=False))
+    assert not np.allclose(open_.motion.values[-1], open_.motion.values[0], atol=1e-4)
 
 
 def test_where_no_target_has_a_place_nothing_is_said_of_one(folder: Path) -> None:

@@ -20,7 +20,7 @@ from tests.clip_solver.clips import ARM, BOXER, WALKER, hurried_walk, lissajous,
 
 def shares(motion: Motion, limits: Limits) -> list[float]:
     """Return the largest share of speed, acceleration and jerk that a motion uses which rests at both ends."""
-    orders = differences(motion.times, rests=True)
+    orders = differences(motion.times, rests=(True, True))
     return [float((np.abs(o.of(motion.values)) / top).max()) for o, top in zip(orders, limits.over_time, strict=True)]
 
 

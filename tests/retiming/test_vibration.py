@@ -50,7 +50,9 @@ def test_bounds_that_were_kept_are_kept() -> None:
     values = np.array(ARM.actuator_rest) + 0.3 * np.sin(7 * t + np.arange(len(ARM.actuators))[:, None]).T
     motion = Motion(times=t, actuators=ARM.actuators, values=values)
     calm = shaped(ARM, motion, shaper(3.7))
-    for before, after in zip(differences(motion.times, rests=True), differences(calm.times, rests=True), strict=True):
+    for before, after in zip(
+        differences(motion.times, rests=(True, True)), differences(calm.times, rests=(True, True)), strict=True
+    ):
         assert np.abs(after.of(calm.values)).max() <= np.abs(before.of(motion.values)).max() * (1 + 1e-9)
     assert (calm.values.max(axis=0) <= motion.values.max(axis=0) + 1e-12).all()
     assert calm.times[-1] - motion.times[-1] == pytest.approx(shaper(3.7).length, abs=0.011)

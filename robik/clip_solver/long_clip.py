@@ -1,0 +1,130 @@
+"""Improvement of all frames of a clip: at once, or in sections where they are more than memory should be needed for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..ik.memory import Output
+from ..ik.solver import ClipTargets, Solver
+from ..ik.sqp import CONVERGED
+from ..ik.standing import StandingSolver
+from ..jit import by_reference
+from .bounds import Bounds, Peak, bounds_of, differences, peaks
+from .clip_solver import MOST, ClipSolver, Start
+from .model import new_neighbours, state_frames
+from .sections import AT_ONCE, Section, overlap_of, sections
+from .spans import Multipliers
+
+
+class LongClipSolver:
+    """Improves a solved clip of any length, within bounds on speed, acceleration and jerk.
+
+    It begins and ends as fast as frame by frame, or at rest where it is as slow there as after a stand.
+
+    Args:
+        solver: of one frame.
+        clip_targets: what T frames ask for.
+        times: (T,) [s].
+        q: (T, nq) coordinates to begin with, frame by frame.
+        cyclic: whether the last frame is the first.
+        earlier: that brought the frames where they begin, with other objectives of a frame; None where each frame is
+            at its own optimum.
+
+    Attributes:
+        bounds: of the coordinates.
+        sections: that are solved one after another.
+        iterations: the most of any section.
+        converged: whether next to nothing is left to gain in any.
+    """
+
+    def __init__(
+        self,
+        solver: Solver,
+        clip_targets: ClipTargets,
+        times: np.ndarray,
+        q: np.ndarray,
+        cyclic: bool = False,
+        earlier: LongClipSolver | None = None,
+    ):
+        self._solver, self._targets, self._times, self._cyclic = solver, clip_targets, times, cyclic
+        self._count, self._is_solved = len(times) - cyclic, earlier is None
+        self.bounds: Bounds = earlier.bounds if earlier else bounds_of(solver, times, q, cyclic)
+        self._q, self._values = q[: self._count].copy(), np.zeros(self._count)
+        overlap = overlap_of(self.bounds, times, q) if len(times) > 1 else 0.0
+        most = AT_ONCE // max(len(solver.mechanism.actuators), 1)
+        self.sections = sections(times, cyclic, overlap, most)
+        self._multipliers: list[Multipliers | None] = [None] * len(self.sections)
+        if earlier is not None:
+            self._multipliers = earlier._multipliers
+        self.iterations, self.converged = 0, True
+
+    def steps(self) -> Iterator[float]:
+        """Improve the clip step by step.
+
+        Yields:
+            Share of the work that is done, 0 to 1.
+        """
+        for k, section in enumerate(self.sections):
+            solving = self._begin(section, self._multipliers[k])
+            for done in solving.steps():
+                yield (k + min(done / MOST, 1.0)) / len(self.sections)
+            self._multipliers[k] = solving.multipliers
+            self.iterations = max(self.iterations, solving.iterations)
+            self.converged &= solving.converged
+            self._keep(section, solving)
+
+    def _begin(self, section: Section, multipliers: Multipliers | None) -> ClipSolver:
+        """Return the solver of a section's frames, where they are."""
+        whole = len(self.sections) == 1
+        cyclic, laps, at = self._cyclic and whole, section.frames // self._count, section.frames % self._count
+        times, targets, q = self._times, self._targets, self._q[at]
+        if not whole:
+            period = self._times[-1] - self._times[0] if self._cyclic else 0.0
+            times, targets = times[at] + laps * period, ClipTargets(targets.targets[at], targets.dt[at])
+            q[:, self.bounds.at] += laps[:, None] * self.bounds.winding
+            targets = by_reference(targets)
+        elif cyclic:
+            q = np.concatenate([q, q[:1]])
+        contacts = self._solver.contacts if isinstance(self._solver, StandingSolver) else {}
+        start = Start(
+            bounds=self.bounds,
+            contacts={name: (contact.part(at), hold) for name, (contact, hold) in contacts.items()},
+            is_solved=self._is_solved and not self._cyclic,
+            multipliers=multipliers,
+            goes_on=section.goes_on,
+            before=self._q[at[0] - 1] if section.goes_on[0] else None,
+        )
+        return ClipSolver(self._solver, targets, times, q, start, cyclic, section.held)
+
+    def _keep(self, section: Section, solving: ClipSolver) -> None:
+        """Take over a section's frames; those in the overlap are where the next one begins to improve them."""
+        kept = section.frames[section.first : section.last]
+        self._values[kept] = solving.values()[section.first : section.last]
+        after = slice(section.first, len(section.frames) - np.count_nonzero(section.frames >= self._count))
+        self._q[section.frames[after]] = solving.q[after]
+
+    def write(self, output: Output) -> None:
+        """Write the clip where the solver of frames left its own: coordinates, bodies, objective and residual.
+
+        Args:
+            output: Output of the solver of frames; overwritten.
+        """
+        count, flat = self._count, self._solver.flat
+        position, quaternion = output.position[:count], output.quaternion[:count]
+        beside = new_neighbours(flat, self._solver.topology.rest)
+        state_frames(flat, beside, self._q, position, quaternion, output.residual[:count])
+        output.q[:count], output.value[:count] = self._q, self._values
+        if self._cyclic:
+            for array in (output.q, output.position, output.quaternion, output.value, output.residual):
+                array[count:] = array[:1]
+            output.q[count:, self.bounds.at] += self.bounds.winding
+        output.iterations[:] = self.iterations
+        output.status[:] = CONVERGED  # whether the clip as a whole is, is told once
+
+    def peaks(self) -> tuple[Peak, ...]:
+        """Return the largest share of the limits of speed, acceleration and jerk that is used anywhere in the clip."""
+        period = self._times[-1] - self._times[0] if self._cyclic else None
+        orders = differences(self._times[: self._count], period, (True, True))
+        return peaks(self.bounds, orders, self._q[:, self.bounds.at])
