@@ -21,11 +21,7 @@ def closure_curvature(flat, now, multiplier, A):
         A: The system; `bend` is filled.
     """
     D, f, U, bend = A.D, A.f, A.U, A.bend
-    for c in range(flat.cluster_on.shape[0]):
-        if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:
-            start = flat.cluster_dof_at[c]
-            for at in range(start, flat.cluster_dof_at[c + 1]):
-                bend[c, at - start, flat.span_first[at] : flat.span_beyond[at]] = 0.0
+    _clear(flat, bend)
     for cut in range(flat.cut_a.shape[0]):
         a, b = flat.cut_a[cut], flat.cut_b[cut]
         D[:] = 0.0
@@ -60,6 +56,16 @@ def closure_curvature(flat, now, multiplier, A):
             second = second * value + k * (k - 1) * flat.coupling_coefficients[g, k]
         place = flat.place_in[leader]
         bend[flat.cluster_of_dof[leader], place, place] += multiplier[m + g] * flat.size * second
+
+
+@inlined
+def _clear(flat, bend):
+    """Set to zero what may have been filled."""
+    for c in range(flat.cluster_on.shape[0]):
+        if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:
+            start = flat.cluster_dof_at[c]
+            for at in range(start, flat.cluster_dof_at[c + 1]):
+                bend[c, at - start, flat.span_first[at] : flat.span_beyond[at]] = 0.0
 
 
 @kernel

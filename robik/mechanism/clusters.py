@@ -88,10 +88,9 @@ def find_clusters(
     of = np.array([number.get(old, -1) for old in of.tolist()])
     of_dof = np.array([number[old] for old in label.tolist()], dtype=np.int64)
     cluster_bodies = [np.flatnonzero(of == c) for c in range(len(order))]
-    cluster_dofs = [np.flatnonzero(of_dof == c) for c in range(len(order))]
-    cluster_groups = [[g for g, m in enumerate(members) if len(m) and of_dof[m[0]] == c] for c in range(len(order))]
     ties = _ties(before, closure, of_dof)
-    cluster_dofs = [_near_each_other(dofs, ties) if len(dofs) > FEW else dofs for dofs in cluster_dofs]
+    cluster_dofs = [_near_each_other(np.flatnonzero(of_dof == c), ties) for c in range(len(order))]
+    cluster_groups = [[g for g, m in enumerate(members) if len(m) and of_dof[m[0]] == c] for c in range(len(order))]
     place = np.zeros(d, np.int64)
     for dofs in cluster_dofs:
         place[dofs] = np.arange(len(dofs))
@@ -118,7 +117,9 @@ def _ties(before: np.ndarray, closure: dict[str, np.ndarray], cluster: np.ndarra
 
 
 def _near_each_other(dofs: np.ndarray, ties: coo_array) -> np.ndarray:
-    """Return degrees of freedom in an order that keeps those near to each other which are tied."""
+    """Return degrees of freedom in an order that keeps those near to each other which are tied; few keep theirs."""
+    if len(dofs) <= FEW:
+        return dofs
     from scipy.sparse.csgraph import reverse_cuthill_mckee  # takes long to import
 
     own = ties.tocsr()[dofs][:, dofs]
