@@ -20,7 +20,7 @@ SHORT = 0.035  # rad, 2°: an elbow that bends further back stops so far before 
 ONE_WAY = 2.0  # times as far must it bend one way as the other, to know which one is forwards
 ACROSS = 0.9  # of an arm's parts must be across the hinge; of another one it is not known where it is straight
 UNTOLD = 0.75 * np.pi  # rad from the rest pose both ways: limits that are wider tell nothing of a leg
-HIP, KNEE, ANKLE = 2.0, UNTOLD, 1.3  # rad from the rest pose: what such a leg's hinges keep to
+HIP, KNEE, ANKLE = 1.75, UNTOLD, 1.3  # rad from the rest pose: what such a leg's hinges keep to
 
 
 def limb_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, tuple[float, float]]:
