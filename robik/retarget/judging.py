@@ -57,9 +57,10 @@ def judged(
     off = distances(mechanism, clip, settings, position, quaternion, com)
     asked = objective_errors(mechanism, clip, settings, position, quaternion)
     opened = residual > open_beyond(mechanism)
+    still = {name for name, (low, high) in settings.ranges.items() if low == high}
 
     def why(k: int, found: list[str]) -> str:
-        if found and (at_limit := _at_limit(mechanism, motion.values[k])):
+        if found and (at_limit := [name for name in _at_limit(mechanism, motion.values[k]) if name not in still]):
             found.append(f"at its limit: {', '.join(at_limit)}")
         return "; ".join([*found, "the loops do not close"] if opened[k] else found)
 

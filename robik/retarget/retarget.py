@@ -272,7 +272,7 @@ class Retargeting:
         return "; ".join(found)
 
     def at_limit(self, k: int) -> list[str]:
-        """Return the coordinates, passive ones too, that are on a limit in a frame.
+        """Return the coordinates, passive ones too, that are on a limit in a frame; not those that may not move at all.
 
         Args:
             k: The frame's index.
@@ -289,7 +289,8 @@ class Retargeting:
             for name in (*joint.coordinate_names, *limit_names(joint))
             if name in topology.dofs
             for dof, _ in [topology.dofs[name]]
-            if not flat.lower[dof] + 1e-9 < q[flat.dof_q[dof]] < flat.upper[dof] - 1e-9
+            if flat.lower[dof] < flat.upper[dof]
+            and not flat.lower[dof] + 1e-9 < q[flat.dof_q[dof]] < flat.upper[dof] - 1e-9
         ]
 
     def _held_back(self, k: int) -> list[str]:

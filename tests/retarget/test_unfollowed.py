@@ -72,3 +72,13 @@ def test_a_head_does_not_nod_for_balance(others: tuple[str, ...] | None) -> None
     head = [robot.actuators.index(f"head joint {k}") for k in (0, 1)]
     nods = np.abs(motion.values[:, head] - 0.1).max()
     assert nods < 1e-12 if others == () else nods > 0.2
+
+
+def test_a_head_that_is_held_is_no_reason_for_a_miss() -> None:
+    robot, times = figure(), np.zeros(1)
+    rest = {name: robot.rest_pose(robot.frame(name).body) for name in ("left end", "right end")}
+    far = {name: Track(np.array([pose.position]) * 3.0, np.array([pose.quaternion])) for name, pose in rest.items()}
+    settings = solver_settings(robot, dict.fromkeys(far, Weights()), replace(Balance(), mode="off"), ROOM)
+    assert "head joint 0" in settings.ranges
+    (why,) = dict(retarget(robot, TargetClip(times, far), settings).report.short).values()
+    assert why and "head" not in why
