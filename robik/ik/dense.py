@@ -7,10 +7,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 
 ROUNDING = 2.0**-52
 SWEEPS = 60  # of one eigenvalue, most of which need two
+
+
+@inlined
+def four_rows(H, own, i, j, first):
+    """Fill column j of Cholesky's factor in rows i to i + 3, side by side: a sum alone waits for its last addition.
+
+    Args:
+        H: Matrix that is factored in place.
+        own: Row j.
+        i: First of the rows.
+        j: Column.
+        first: Column from which these rows and row j have entries.
+    """
+    a, b, c, d = H[i, j], H[i + 1, j], H[i + 2, j], H[i + 3, j]
+    for k in range(first, j):
+        f = own[k]
+        a -= H[i, k] * f
+        b -= H[i + 1, k] * f
+        c -= H[i + 2, k] * f
+        d -= H[i + 3, k] * f
+    H[i, j], H[i + 1, j], H[i + 2, j], H[i + 3, j] = a / own[j], b / own[j], c / own[j], d / own[j]
 
 
 @kernel(entry=False)
@@ -35,15 +56,8 @@ def cholesky(H, n):
             return False
         own[j] = np.sqrt(s)
         i = j + 1
-        while i + 4 <= n:  # four rows beside each other: a sum alone waits for its last addition
-            a, b, c, d = H[i, j], H[i + 1, j], H[i + 2, j], H[i + 3, j]
-            for k in range(j):
-                f = own[k]
-                a -= H[i, k] * f
-                b -= H[i + 1, k] * f
-                c -= H[i + 2, k] * f
-                d -= H[i + 3, k] * f
-            H[i, j], H[i + 1, j], H[i + 2, j], H[i + 3, j] = a / own[j], b / own[j], c / own[j], d / own[j]
+        while i + 4 <= n:
+            four_rows(H, own, i, j, 0)
             i += 4
         for rest in range(i, n):
             s = H[rest, j]

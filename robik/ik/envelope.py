@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
+from .dense import four_rows
 
 
 @kernel
@@ -57,17 +58,10 @@ def factor_envelope(H, n, lead):
             return False
         own[j] = np.sqrt(s)
         i = j + 1
-        while i + 4 <= n:  # four rows beside each other: a sum alone waits for its last addition
+        while i + 4 <= n:
             begin = min(min(lead[i], lead[i + 1]), min(lead[i + 2], lead[i + 3]))
             if begin <= j:
-                a, b, c, d = H[i, j], H[i + 1, j], H[i + 2, j], H[i + 3, j]
-                for k in range(max(first, begin), j):
-                    f = own[k]
-                    a -= H[i, k] * f
-                    b -= H[i + 1, k] * f
-                    c -= H[i + 2, k] * f
-                    d -= H[i + 3, k] * f
-                H[i, j], H[i + 1, j], H[i + 2, j], H[i + 3, j] = a / own[j], b / own[j], c / own[j], d / own[j]
+                four_rows(H, own, i, j, max(first, begin))
             i += 4
         for rest in range(i, n):
             s = H[rest, j]

@@ -197,7 +197,7 @@ def solver_settings(
         The settings.
     """
     targets, com_weight = along_limbs(mechanism, weights), balance.weight
-    resting = {} if others is None else unfollowed_ranges(mechanism, {*weights, *others})
+    resting = {} if others is None else unfollowed_ranges(mechanism, frozenset([*weights, *others]))
     if balance.over_feet:
         com_weight = (FIRST * com_weight[0], FIRST * com_weight[1], 0.0)  # at whatever height the motion wants
         if balance.give_way and (hips := hips_of(mechanism, targets)) and hips not in holds:

@@ -6,13 +6,14 @@ Balance alone would use them: to shift the centre of mass by millimetres a head 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
 
+from ..mechanism.kept import kept_with_robot
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Joint
 
 
-def unfollowed_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, tuple[float, float]]:
+@kept_with_robot
+def unfollowed_ranges(mechanism: Mechanism, followed: frozenset[str]) -> dict[str, tuple[float, float]]:
     """Return the rest values of motors between what follows and nothing that does, as ranges.
 
     Motors in loops, those that are coupled and balls are left alone.

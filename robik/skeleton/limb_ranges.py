@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from ..mechanism.model import Mechanism
+from ..mechanism.parts import Joint
 from .anatomy import ARM, FRONT_LEG, LEG
 from .robot import robot_anatomy
-from .robot_parts import RobotAnatomy
+from .robot_parts import RobotAnatomy, RobotLimb
 
 SHORT = 0.035  # rad, 2°: an elbow that bends further back stops so far before its arm is straight
 ONE_WAY = 2.0  # times as far must it bend one way as the other, to know which one is forwards
@@ -66,13 +67,8 @@ def leg_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, tup
     Returns:
         Lower and upper bound [rad] by coordinate.
     """
-    anatomy = robot_anatomy(mechanism)
-    hinges = {joint.child: joint for joint in mechanism.actuated if joint.type == "revolute"}
-    bodies = {mechanism.frame(name).body for name in followed}
-    found = {}
-    for limb in anatomy.limbs:
-        if limb.kind not in (LEG, FRONT_LEG) or not bodies & {limb.upper, limb.lower, limb.end}:
-            continue
+    anatomy, hinges, found = robot_anatomy(mechanism), _hinges(mechanism), {}
+    for limb in _limbs(mechanism, followed, (LEG, FRONT_LEG)):
         far = ANKLE
         for body in _upwards(mechanism, limb.end, anatomy):
             if anatomy.rigid[body] == anatomy.rigid[limb.lower]:
@@ -86,6 +82,21 @@ def leg_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, tup
             if low < rest - UNTOLD and rest + UNTOLD < high:
                 found[hinge.coordinate_names[0]] = rest - far, rest + far
     return found
+
+
+def _limbs(mechanism: Mechanism, followed: Collection[str], kinds: Collection[str]) -> list[RobotLimb]:
+    """Return the robot's limbs of some kinds of which any part follows."""
+    bodies = {mechanism.frame(name).body for name in followed}
+    return [
+        limb
+        for limb in robot_anatomy(mechanism).limbs
+        if limb.kind in kinds and bodies & {limb.upper, limb.lower, limb.end}
+    ]
+
+
+def _hinges(mechanism: Mechanism) -> dict[str, Joint]:
+    """Return the hinges with motors by the bodies that they turn."""
+    return {joint.child: joint for joint in mechanism.actuated if joint.type == "revolute"}
 
 
 def _upwards(mechanism: Mechanism, end: str, anatomy: RobotAnatomy) -> Iterator[str]:
@@ -107,12 +118,10 @@ def elbow_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, t
         Lower and upper bound [rad] by coordinate, between the limits and with the rest pose; only of elbows whose
         limits are wider.
     """
-    hinges = {joint.child: joint for joint in mechanism.actuated if joint.type == "revolute"}
-    bodies = {mechanism.frame(name).body for name in followed}
-    found = {}
-    for limb in robot_anatomy(mechanism).limbs:
+    hinges, found = _hinges(mechanism), {}
+    for limb in _limbs(mechanism, followed, (ARM,)):
         hinge = hinges.get(limb.lower)
-        if limb.kind != ARM or hinge is None or not bodies & {limb.upper, limb.lower, limb.end}:
+        if hinge is None:
             continue
         across = np.diff(limb.points, axis=0) @ (np.eye(3) - np.outer(limb.axis, limb.axis))
         if (np.linalg.norm(across, axis=1) < ACROSS * limb.lengths).any():

@@ -35,7 +35,7 @@ def figure(base: str = "free", couplings: tuple[Coupling, ...] = ()) -> Mechanis
 
 
 def held(robot: Mechanism, *followed: str) -> set[str]:
-    ranges = unfollowed_ranges(robot, followed)
+    ranges = unfollowed_ranges(robot, frozenset(followed))
     assert set(ranges.values()) <= {(0.1, 0.1)}
     return set(ranges)
 
@@ -54,7 +54,7 @@ def test_motors_on_the_way_between_what_follows_are_free() -> None:
 def test_motors_in_loops_and_coupled_ones_are_left_alone() -> None:
     coupled = (Coupling("nod", "head joint 1", "head joint 0"),)
     assert held(figure(couplings=coupled), "left end", "right end") == set()
-    assert unfollowed_ranges(robots.load("four_bar"), ["ground"]) == {}
+    assert unfollowed_ranges(robots.load("four_bar"), frozenset(["ground"])) == {}
 
 
 @pytest.mark.parametrize("others", [(), ("head end",), None])
