@@ -18,6 +18,7 @@ from .robot import robot_anatomy
 from .soles import find_sole
 
 FEET = ("foot", "front foot")
+ROUNDED = 1e-6  # of the robot's size: ground that is nearer to height 0 is there
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -251,7 +252,10 @@ def on_ground(mechanism: Mechanism) -> Mechanism:
     Returns:
         The robot; the given one where it rests there already, or is held.
     """
-    return mechanism if mechanism.is_grounded else raised(mechanism, -ground_height(mechanism))
+    ground = ground_height(mechanism)
+    if mechanism.is_grounded or abs(ground) <= ROUNDED * mechanism.extent:
+        return mechanism
+    return raised(mechanism, -ground)
 
 
 def missing_feet(mechanism: Mechanism, rows: Iterable[Row]) -> str:

@@ -49,8 +49,9 @@ def biped() -> Mechanism:
 
 
 def gait(
-    fps=60.0, steps=6, stride=0.06, swing=0.6, double=0.4, stand=0.6, lift=0.03, start=0.0, scale=1.0, noise=0.0, slope=0.0
-):
+    fps=60.0, steps=6, stride=0.06, swing=0.6, double=0.4, stand=0.6, lift=0.03, start=0.0, scale=1.0, noise=0.0,
+    slope=0.0,
+):  # fmt: skip
     """A walk along x, up steps by a slope, whose phases are known: the clip, and whether each foot stands."""
     times = np.arange(round((2 * stand + steps * swing + max(steps - 1, 0) * double) * fps) + 1) / fps
     x, z, stands = np.zeros((2, len(times))), np.zeros((2, len(times))), np.ones((2, len(times)), bool)
