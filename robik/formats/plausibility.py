@@ -43,7 +43,7 @@ def doubts(mechanism: Mechanism) -> tuple[str, ...]:
                 "no body has such an inertia: a principal moment is negative, or more than the other two together",
                 body.name,
             )
-        elif body.mass > LIGHT * mass and _radius(body) > FAR_OUT * mechanism.extent:
+        elif body.mass > LIGHT * mass and _is_far_out(body, FAR_OUT * mechanism.extent):
             notes.add(
                 "for such an inertia its mass must lie farther out than twice the robot's size: give it in kg m², or "
                 "balance, torques and physics are wrong",
@@ -64,9 +64,9 @@ def _is_possible(inertia: np.ndarray) -> bool:
     return bool(min(low, low + middle - high) >= -ROUNDED * high)
 
 
-def _radius(body: Body) -> float:
-    """Return a body's radius of gyration about its centre of mass, in the mean of all axes [m]."""
-    return float(np.sqrt(np.trace(body.inertia_matrix) / 2.0 / body.mass))
+def _is_far_out(body: Body, radius: float) -> bool:
+    """Return whether a body's radius of gyration, in the mean of all axes, is more than a radius [m]."""
+    return sum(body.inertia[:3]) > 2.0 * body.mass * radius * radius
 
 
 def _in_degrees(joint: Joint) -> bool:
