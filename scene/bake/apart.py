@@ -21,7 +21,7 @@ from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
 from ..robot.feet import body_shapes, changed_by_hand
 
-Key, Made = TypeVar("Key"), TypeVar("Made")
+Made = TypeVar("Made")
 KEPT = 4  # robots: those of a scene take turns
 _told: list[tuple[Any, ToldCollisions]] = []  # what shapes were made of, and the shapes; the latest first
 _walls: list[tuple[ToldCollisions, Walls | None]] = []  # shapes, and their walls
@@ -56,7 +56,7 @@ def read_collisions(root: Object, mechanism: Mechanism) -> Callable[[], ToldColl
     return lambda: _once(_told, seen, make)
 
 
-def _once(kept: list[tuple[Key, Made]], key: Key, make: Callable[[], Made]) -> Made:
+def _once(kept: list[tuple[Any, Made]], key: object, make: Callable[[], Made]) -> Made:
     """Return what was made of a key lately, or make it."""
     found = next((pair for pair in kept if pair[0] == key), None) or (key, make())
     kept[:] = [found, *(pair for pair in kept if pair is not found)][:KEPT]

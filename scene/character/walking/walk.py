@@ -124,7 +124,6 @@ def animate_walk(rig: Object, gait: Gait | None = None, first_frame: int = 1) ->
 
 def _key_foot(rig: Object, side: str, foot: Foot, frames: np.ndarray) -> None:
     """Key the control: it turns about the toe while it lifts and about the heel while it lands."""
-    bone = rig.pose.bones[f"foot_control.{side}"]
     ankle, toe, heel = Vector(ANKLE), TOE, HEEL
     turns, shifts = [], []
     for k, pitch in enumerate(foot.pitch.tolist()):
@@ -132,7 +131,7 @@ def _key_foot(rig: Object, side: str, foot: Foot, frames: np.ndarray) -> None:
         about = (toe if pitch > 0 else heel) - ankle
         turns.append(turn)
         shifts.append(about - turn @ about + FORWARD * float(foot.forward[k]) + Vector((0, 0, foot.up[k])))
-    key_all(bone, frames, turns, shifts)
+    key_all(rig, f"foot_control.{side}", frames, turns, shifts)
 
 
 def _key_body(rig: Object, gait: Gait, both: dict[str, Foot], times: np.ndarray, frames: np.ndarray) -> None:
@@ -146,18 +145,17 @@ def _key_body(rig: Object, gait: Gait, both: dict[str, Foot], times: np.ndarray,
     down = (gait.bob * (np.abs(weight) - 0.5) - gait.crouch) * walking
     places = [FORWARD * float(m) + Vector((-gait.sway * w, 0, d)) for m, w, d in zip(middle, weight, down, strict=True)]
     yaw, drop, lean = radians(-6) * lead, radians(2.5) * weight, radians(2.5) * walking
-    bones = rig.pose.bones
-    key_all(bones["hips"], frames, _turns(y=drop, z=yaw), places)
-    key_all(bones["spine"], frames, _turns(x=lean * 0.6, y=-1.0 * drop, z=-0.9 * yaw))
-    key_all(bones["chest"], frames, _turns(x=lean * 0.4, y=-0.6 * drop, z=-0.9 * yaw))
-    key_all(bones["neck"], frames, _turns(x=-0.5 * lean, z=0.4 * yaw))
-    key_all(bones["head"], frames, _turns(x=-0.5 * lean, y=0.6 * drop, z=0.4 * yaw))
+    key_all(rig, "hips", frames, _turns(y=drop, z=yaw), places)
+    key_all(rig, "spine", frames, _turns(x=lean * 0.6, y=-1.0 * drop, z=-0.9 * yaw))
+    key_all(rig, "chest", frames, _turns(x=lean * 0.4, y=-0.6 * drop, z=-0.9 * yaw))
+    key_all(rig, "neck", frames, _turns(x=-0.5 * lean, z=0.4 * yaw))
+    key_all(rig, "head", frames, _turns(x=-0.5 * lean, y=0.6 * drop, z=0.4 * yaw))
     for side, out, swing in (("L", radians(4), -lead), ("R", radians(-4), lead)):
         arm = radians(-21) * swing + radians(5) * walking
         bend = -radians(12) - radians(6) * walking - radians(9) * np.maximum(swing, 0) * walking
-        key_all(bones[f"upper_arm.{side}"], frames, _turns(x=arm, y=np.full(len(frames), -out)))
-        key_all(bones[f"forearm.{side}"], frames, _turns(x=bend))
-        key_all(bones[f"hand.{side}"], frames, _turns(x=np.full(len(frames), radians(-8))))
+        key_all(rig, f"upper_arm.{side}", frames, _turns(x=arm, y=np.full(len(frames), -out)))
+        key_all(rig, f"forearm.{side}", frames, _turns(x=bend))
+        key_all(rig, f"hand.{side}", frames, _turns(x=np.full(len(frames), radians(-8))))
 
 
 def _turns(**angles: np.ndarray) -> list[Quaternion]:
@@ -171,22 +169,20 @@ def turned(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Quaternion:
 
 
 def key_all(
-    bone: bpy.types.PoseBone, frames: np.ndarray, turns: Sequence[Quaternion], shifts: Sequence[Vector] | None = None
+    rig: Object, name: str, frames: np.ndarray, turns: Sequence[Quaternion], shifts: Sequence[Vector] | None = None
 ) -> None:
     """Key turns and shifts of a bone, as `key` does one, at all frames at once, which takes far less time."""
+    bone = rig.pose.bones[name]
     values = [_own(bone, turn, shift) for turn, shift in zip(turns, shifts or [None] * len(turns), strict=True)]
     channels = {"rotation_quaternion": np.array([turn for turn, _ in values])}
     if shifts is not None:
         channels["location"] = np.array([shift for _, shift in values])
-    write_curves(
-        bone.id_data,
-        frames,
-        [
-            Curve(bone.path_from_id(name), index, row, bone.name)
-            for name, rows in channels.items()
-            for index, row in enumerate(rows.T)
-        ],
-    )
+    curves = [
+        Curve(bone.path_from_id(channel), index, row, name)
+        for channel, rows in channels.items()
+        for index, row in enumerate(rows.T)
+    ]
+    write_curves(rig, frames, curves)
 
 
 def key(bone: bpy.types.PoseBone, frame: int, turn: Quaternion, shift: Vector | None = None) -> None:
