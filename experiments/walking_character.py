@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from experiments import CHECKOUT
 from robik.skeleton.skeleton import Skeleton, SkeletonMotion
+from tools.installed import add_on, installed_extension
 
 RATE = 120  # samples a second
 
@@ -36,15 +36,19 @@ def walking_character() -> SkeletonMotion:
 
 def sample(file: Path) -> None:
     """Write the walk's arrays."""
+    with installed_extension():
+        _sample(file)
+
+
+def _sample(file: Path) -> None:
     import bpy
 
-    sys.path.insert(0, str(CHECKOUT / "scene/character"))  # the walk's modules need nothing of the add-on
     bpy.ops.wm.read_homefile(use_empty=True)
     scene = bpy.context.scene
     assert scene is not None  # an empty one
     scene.render.fps, scene.render.fps_base = RATE, 1.0
-    rig = import_module("walking.figure").make_character(scene)
-    last = import_module("walking.walk").animate_walk(rig, first_frame=1)
+    rig = add_on("scene.character.walking.figure").make_character(scene)
+    last = add_on("scene.character.walking.walk").animate_walk(rig, first_frame=1)
     bones = list(rig.data.bones)
     index = {bone.name: k for k, bone in enumerate(bones)}
     poses = []

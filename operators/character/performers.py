@@ -46,7 +46,7 @@ class ROBIK_OT_add_character(Reporting):
         rig.select_set(True)
         last = animate_walk(rig, first_frame=scene.frame_start)
         scene.frame_end = max(scene.frame_end, last)
-        scene.frame_set(scene.frame_current)  # keying has left it at the end of its walk
+        scene.frame_set(scene.frame_current)  # until then it stands as it was made
         self.report({"INFO"}, f"{rig.name} walks from frame {scene.frame_start} to {last}")
         return {"FINISHED"}
 

@@ -1,4 +1,4 @@
-"""Collision shapes of a robot, and the walls that keep its bodies apart; kept for the next bake.
+"""Collision shapes of a robot, and the walls that keep its bodies apart; kept for the next bakes.
 
 Shapes are those of the robot's file, as in the shell; of bodies of which it tells none, and of those changed by hand,
 the hulls of the meshes that are shown.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import bpy
 from bpy.types import Object
@@ -21,8 +21,10 @@ from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
 from ..robot.feet import body_shapes, changed_by_hand
 
-_told: list[Any] = []  # what the last shapes were made of, and the shapes
-_walls: list[Any] = []  # the last shapes, and the walls
+Made = TypeVar("Made")
+KEPT = 4  # robots: those of a scene take turns
+_told: list[tuple[Any, ToldCollisions]] = []  # what shapes were made of, and the shapes; the latest first
+_walls: list[tuple[ToldCollisions, Walls | None]] = []  # shapes, and their walls
 
 
 def read_collisions(root: Object, mechanism: Mechanism) -> Callable[[], ToldCollisions]:
@@ -45,16 +47,20 @@ def read_collisions(root: Object, mechanism: Mechanism) -> Callable[[], ToldColl
     )
 
     def make() -> ToldCollisions:
-        if not (_told and _told[0] == seen):
-            told = ToldCollisions() if when is None or file is None else _of_file(mechanism, file)
-            kept = tuple(shape for shape in told.shapes if shape.body not in by_hand)
-            shown = shapes if not told.shapes else {name: shapes[name] for name in by_hand & set(shapes)}
-            convex = hulls(mechanism, lambda body: shown.get(body, ()))
-            _told[:] = seen, ToldCollisions(shapes=(*kept, *convex), apart=told.apart)
-        found: ToldCollisions = _told[1]
-        return found
+        told = ToldCollisions() if when is None or file is None else _of_file(mechanism, file)
+        kept = tuple(shape for shape in told.shapes if shape.body not in by_hand)
+        shown = shapes if not told.shapes else {name: shapes[name] for name in by_hand & set(shapes)}
+        convex = hulls(mechanism, lambda body: shown.get(body, ()))
+        return ToldCollisions(shapes=(*kept, *convex), apart=told.apart)
 
-    return make
+    return lambda: _once(_told, seen, make)
+
+
+def _once(kept: list[tuple[Any, Made]], key: object, make: Callable[[], Made]) -> Made:
+    """Return what was made of a key lately, or make it."""
+    found = next((pair for pair in kept if pair[0] == key), None) or (key, make())
+    kept[:] = [found, *(pair for pair in kept if pair is not found)][:KEPT]
+    return found[1]
 
 
 def _of_file(mechanism: Mechanism, file: Path) -> ToldCollisions:
@@ -79,11 +85,8 @@ def read_walls(root: Object, mechanism: Mechanism) -> Callable[[], Walls | None]
         return lambda: None
     collisions = read_collisions(root, mechanism)
 
-    def make() -> Walls | None:
+    def walls() -> Walls | None:
         told = collisions()
-        if not (_walls and _walls[0] is told):
-            _walls[:] = told, Walls(mechanism, told.shapes, told.apart) if told.shapes else None
-        walls: Walls | None = _walls[1]
-        return walls
+        return _once(_walls, told, lambda: Walls(mechanism, told.shapes, told.apart) if told.shapes else None)
 
-    return make
+    return walls

@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from tests.blender import installed
+from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -66,3 +66,13 @@ def test_without_a_bake_it_is_said(shared_data: Path) -> None:
     assert bpy.ops.robik.import_robot(filepath=str(shared_data / "unitree_h1/h1.xml")) == {"FINISHED"}
     with pytest.raises(RuntimeError, match=r"curve|keys|bake"):
         bpy.ops.robik.judge_penetration()
+
+
+def test_robots_that_take_turns_have_their_walls_made_once() -> None:
+    apart = installed.module("scene.bake.apart")
+    roots = [scenes.import_robot(name) for name in ("boxer", "dancer")]
+    mechanisms = [scenes.read(root) for root in roots]
+    made = [[apart.read_walls(*robot)() for robot in zip(roots, mechanisms, strict=True)] for _ in range(3)]
+    assert made[0][0] is not made[0][1]
+    for again in made[1:]:
+        assert all(one is first and one is not None for one, first in zip(again, made[0], strict=True))
