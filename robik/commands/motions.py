@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import RobikError
-from .arguments import add_header, add_robot, command, load, naming, robot_file
+from .arguments import add_header, add_robot, add_torque, command, load, naming, robot_file
 from .judging import judged
 from .retiming import add_slow_down, slowed_down
 
@@ -48,6 +48,7 @@ def add_solve(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--look-ahead", action="store_true", help="solve all frames at once: the motors slow down before they must"
     )
+    add_torque(parser)
     add_slow_down(parser)
 
 
@@ -129,6 +130,7 @@ def add_export(commands: argparse._SubParsersAction) -> None:
 def _solve(options: argparse.Namespace) -> None:
     from ..clips.clip import load_clip
     from ..files import check_writable
+    from ..mechanism.motor_limits import named_efforts
     from ..motions import load_motion, save_motion, save_report, save_states, values_for
     from ..objectives.pose_prior import PosePrior
     from ..objectives.settings import Settings, load_settings
@@ -140,6 +142,8 @@ def _solve(options: argparse.Namespace) -> None:
     settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
     if options.look_ahead:
         settings = replace(settings, look_ahead=True)
+    if options.torque:
+        settings = replace(settings, torque_limit=named_efforts(mechanism))
     with naming(options.clip):
         clip.check(mechanism)
     with naming(options.settings):
@@ -166,7 +170,7 @@ def _solve(options: argparse.Namespace) -> None:
 
 def _without_limits(settings: Settings) -> Settings:
     """Return settings that keep no limit over time: a motion that is slowed down keeps them by its times."""
-    return replace(settings, enforce_velocity=False, look_ahead=False, acceleration_limit=None, jerk_limit=None)
+    return replace(settings.frame_by_frame(), enforce_velocity=False)
 
 
 def _print_solved(motion: Motion) -> None:
