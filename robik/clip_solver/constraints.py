@@ -9,6 +9,8 @@ import numpy as np
 from .bounds import Bounds, Differences, beyond
 from .torques import Torques
 
+UNFORESEEN = 0.01  # of a limit: a torque that is so much further beyond it than a step promised
+
 
 @dataclass(frozen=True)
 class Constraints:
@@ -46,6 +48,21 @@ class Constraints:
         """Take note of what is near its limit at coordinates q (T, nq) and has no row yet."""
         if self.torques is not None:
             self.torques.grow(q)
+
+    def bent(self, q: np.ndarray, left: np.ndarray) -> np.ndarray:
+        """Return in which frames (T,) torques at coordinates q (T, nq) bend away from what a step to first order left.
+
+        Args:
+            q: Coordinates after the step.
+            left: (T,) what it left beyond limits, by the frames that its rows begin to move with.
+
+        Returns:
+            Whether a torque is further beyond its limit.
+        """
+        if self.torques is None:
+            return np.zeros(len(q), bool)
+        found: np.ndarray = self.torques.beyond(q).max(axis=1) > left[self.torques.frames].max(axis=1) + UNFORESEEN
+        return found
 
     def frames_beyond(self, q: np.ndarray, least: float) -> np.ndarray:
         """Return which frames (T,) have a part in something that is beyond bounds by more than `least`."""

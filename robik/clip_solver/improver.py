@@ -195,7 +195,7 @@ class Improver:
             found, q, value = self._try(model, step.dz, scale, spans, open_, least)
             if not halving:
                 fell = merit - spans.tied_sums(value) - self._price * self._excess(spans, q)
-                rise = value - np.asarray(model.value)
+                rise = np.where(self._constraints.bent(q, program.left_at(step)), np.inf, value - model.value)
                 self._constraints.grow(q)
             moved, open_ = moved or bool(found.any()), open_ & ~found
             further = self._excess(spans, q)

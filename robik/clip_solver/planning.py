@@ -94,11 +94,11 @@ class Planner:
         if not step.solved and (spans.labels >= 0).sum() < (whole.labels >= 0).sum():
             program, spans = self.program(model, whole, rows, accuracy, quadratic), whole
             step = program.solve(trust.radius())
+        if not step.solved and rows is not None and len(rows.of):
+            step, price = self._least_torque(program, trust, max(price, DEAR * value))
         if not step.solved and trust.is_narrow:
             trust.widen()
             step = program.solve(trust.radius())
-        if not step.solved and rows is not None and len(rows.of):
-            step, price = self._least_torque(program, trust, max(price, DEAR * value))
         wider = 4.0
         while not step.solved and wider <= WIDEST:
             step = program.solve(trust.radius(wider))

@@ -2,10 +2,11 @@
 
     τₖ = inverse dynamics (qₖ, vₖ, aₖ),   v and a by differences of the frames k − 1, k and k + 1
 
-Inverse dynamics is that of `robik.dynamics`: through the loops, with the smallest forces of the ground where feet
-stand, and the smallest torques where motors must agree. It is linear in acceleration; its change with pose and speed,
-and that of how ground and motors share, is taken by differences, at every iterate anew. Beyond an end at which a clip
-rests it stays; beyond another one it goes on at its speed.
+Inverse dynamics is that of `robik.dynamics`: through the loops, with the smallest torques where motors must agree, and
+with the smallest forces of the ground where feet stand. The ground holds these feet, as contacts do: it can pull, or
+torques would leap where a motion asks for what no ground gives. Torques are linear in acceleration; their change with
+pose and speed is taken by differences, at every iterate anew. Beyond an end at which a clip rests it stays; beyond
+another one it goes on at its speed.
 """
 
 from __future__ import annotations
@@ -113,13 +114,16 @@ class Torques:
         self._back = np.concatenate([[steps[0] if seam is None else seam], steps])
         self._ahead = np.concatenate([steps, [steps[-1] if seam is None else seam]])
         self._hinges = np.asarray(self._flat.at_v)[np.asarray(self._flat.kind) == HINGE]
+        self._last = np.zeros((0, 0)), np.zeros((0, 0))  # coordinates and their torques
         self.near = np.zeros((count, len(asked.limits)), bool)
 
     def shares(self, q: np.ndarray) -> np.ndarray:
         """Return the torques (T, A) at coordinates q (T, nq), as shares of their limits."""
-        back, ahead = np.zeros((2, len(q), len(self._flat.before)))
-        steps_between(self._flat, q, self.frames[:, 0], self.frames[:, 2], back, ahead)
-        return self._shares(np.arange(len(q)), q, back, ahead)
+        if not np.array_equal(q, self._last[0]):
+            back, ahead = np.zeros((2, len(q), len(self._flat.before)))
+            steps_between(self._flat, q, self.frames[:, 0], self.frames[:, 2], back, ahead)
+            self._last = q.copy(), self._shares(np.arange(len(q)), q, back, ahead)
+        return self._last[1]
 
     def beyond(self, q: np.ndarray) -> np.ndarray:
         """Return what torques (T, A) at coordinates q (T, nq) are beyond their limits, as shares of these."""

@@ -151,7 +151,8 @@ class LookingAhead:
         limits = torque_limits(mechanism, self._solver.settings.torque_limit)
         dynamics, contacts = InverseDynamics(mechanism, topology=topology), None
         if topology.base is not None:
-            contacts = sole_contacts(mechanism, standing_phases(mechanism, self._posed()), len(self._clip.times))
+            stands = standing_phases(mechanism, self._posed())
+            contacts = sole_contacts(mechanism, stands, len(self._clip.times), friction=np.inf)
         return TorqueLimits(dynamics, limits, contacts)
 
     def _posed(self) -> Motion:
