@@ -93,7 +93,7 @@ class ClipSolver:
         rests = not start.goes_on[0], not start.goes_on[1]
         period = times[-1] - times[0] if cyclic else None
         self.orders = differences(times[:count], period, rests)
-        torques = start.torque and Torques(start.torque, times[:count], period, rests)
+        torques = None if start.torque is None else Torques(start.torque, times[:count], period, rests)
         self.constraints = Constraints(self.bounds, self.orders, torques)
         self._frames = self._copied(times, q, cyclic, start.before)
         order = _folded(count) if cyclic else np.arange(count)

@@ -168,8 +168,9 @@ class Program:
         if (np.abs(dz) > within + 1e-12).any():  # what was eliminated has left the trust region
             values, bounds, orders, previous = self._parts
             whole = Quadratic.of(self._model, previous, np.zeros_like(self._quadratic.local))
-            parts = self._model, values, bounds, orders, previous, self._order, self._accuracy, whole, self._torques
-            return Program(*parts).solve(radius, price, only_torque)
+            again = self._order, self._accuracy, whole, self._torques
+            program = Program(self._model, values, bounds, orders, previous, *again)
+            return program.solve(radius, price, only_torque)
         return Step(dz, self._quadratic.decrease(dz), multipliers, solved)
 
     def left(self, step: Step) -> float:

@@ -57,8 +57,11 @@ class TorqueLimits:
         """
         still = ~bounds.outside[1:].any(axis=1)
         if not np.isfinite(bounds.limits[1:]).any():
-            used = np.abs(Torques(self, times, period, (True, True)).shares(q)).max(axis=1, initial=0.0)
-            still &= used[[0, -1]] <= 1.0
+            resting, going_on = (
+                np.abs(Torques(self, times, period, ends).shares(q)[[0, -1]]).max(axis=1, initial=0.0)
+                for ends in ((True, True), (False, False))
+            )
+            still &= resting <= np.maximum(going_on, 1.0)
         return replace(self, rests=(bool(still[0]), bool(still[1])))
 
     def part(self, frames: np.ndarray) -> TorqueLimits:
@@ -142,14 +145,16 @@ class Torques:
     def rows(self, stances: Stances, frames: Frames, model: Model) -> TorqueRows:
         """Return the torques that have come near their limits, to first order where the frames are."""
         self.grow(frames.q)
-        chosen = np.flatnonzero(self.near.any(axis=1))
-        m, place = model.gradient.shape[1], np.full(len(self.near), -1)
+        chosen, m = np.flatnonzero(self.near.any(axis=1)), model.gradient.shape[1]
+        now, place = self.shares(frames.q), np.full(len(self.near), -1)
+        if not len(chosen):
+            return TorqueRows(chosen, now, np.zeros((0, 3), np.int64), np.zeros((0, 3, m)))
         needed = np.unique(self.frames[chosen])
         place[needed] = np.arange(len(needed))
         Z = np.zeros((len(needed), m, len(self._flat.before)))
         for stance, first, last in stances.placed():
             tangents(stance.flat, stance.work, stance.beside, frames.q, first, last, place, model, Z)
-        now, slopes = self.shares(frames.q), [np.zeros((0, 3, m))]
+        slopes = []
         for k in np.array_split(chosen, 1 + len(chosen) * 3 * m // BLOCK):
             changed = self._varied(frames.q, k, place, model, Z) - now[k][:, None, None]
             which, motor = np.nonzero(self.near[k])

@@ -142,7 +142,7 @@ def _solve(options: argparse.Namespace) -> None:
     settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
     if options.look_ahead:
         settings = replace(settings, look_ahead=True)
-    if options.torque:
+    if options.torque and not options.slow_down:
         settings = replace(settings, torque_limit=named_efforts(mechanism))
     with naming(options.clip):
         clip.check(mechanism)
@@ -159,7 +159,7 @@ def _solve(options: argparse.Namespace) -> None:
     if options.slow_down:
         settings = _without_limits(settings)
     motion = retarget(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=options.prior_weight)
-    written = slowed_down(mechanism, motion, share) if options.slow_down else motion
+    written = slowed_down(mechanism, motion, share, options.torque) if options.slow_down else motion
     save_motion(written, options.output, "csv")
     if options.states:
         save_states(written, options.states, motion.report.residual if motion.report and written is motion else None)

@@ -174,7 +174,8 @@ class Settings:
         Returns:
             The settings.
         """
-        return replace(self, look_ahead=False, cyclic=False, **dict.fromkeys(OVER_TIME, None))
+        without: dict[str, Any] = dict.fromkeys(OVER_TIME)
+        return replace(self, look_ahead=False, cyclic=False, **without)
 
     def thresholds(self, dt: np.ndarray) -> np.ndarray:
         """Return the thresholds t of the velocity regularizer's terms (T, 2), angular and linear.
