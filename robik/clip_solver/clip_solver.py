@@ -90,17 +90,13 @@ class ClipSolver:
         self.stances = Stances(solver, start.contacts, count)
         self._beside, self.bounds = self.stances.air.beside, start.bounds
         self._ties = Ties(solver.tables, self._beside)
-        rests = not start.goes_on[0], not start.goes_on[1]
-        period = times[-1] - times[0] if cyclic else None
-        self.orders = differences(times[:count], period, rests)
-        torques = None if start.torque is None else Torques(start.torque, times[:count], period, rests)
-        self.constraints = Constraints(self.bounds, self.orders, torques)
+        self.constraints = _constraints(start, times[:count], times[-1] - times[0] if cyclic else None)
+        self.orders = self.constraints.orders
         self._frames = self._copied(times, q, cyclic, start.before)
         order = _folded(count) if cyclic else np.arange(count)
         self._held = np.zeros(count, bool) if held is None else held
         self._begun = q[:count].copy()
-        motors = len(start.torque.limits) if start.torque else 0
-        self.multipliers = start.multipliers or Multipliers(count, len(self.bounds.dof), self.orders, motors)
+        self.multipliers = start.multipliers or Multipliers(count, self.constraints)
         self._improver = Improver(
             solver=solver,
             frames=self._frames,
@@ -264,6 +260,13 @@ class ClipSolver:
     def peaks(self) -> tuple[Peak, ...]:
         """Return the largest share of the limits of speed, acceleration and jerk that is used."""
         return peaks(self.bounds, self.orders, self._frames.q[:, self.bounds.at])
+
+
+def _constraints(start: Start, times: np.ndarray, period: float | None) -> Constraints:
+    """Return what frames at times (T,) [s] keep, of which the first comes again after a period [s]; None for never."""
+    ends = not start.goes_on[0], not start.goes_on[1]
+    torques = None if start.torque is None else Torques(start.torque, times, period, ends)
+    return Constraints(start.bounds, differences(times, period, ends), torques)
 
 
 def _folded(count: int) -> np.ndarray:

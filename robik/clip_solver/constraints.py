@@ -1,4 +1,4 @@
-"""What all frames of a clip have to keep: bounds on coordinates and their differences over time, and torques."""
+"""Constraints of a clip's frames: bounds on coordinates and their differences over time, and torques."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNFORESEEN = 0.01  # of a limit: a torque that is so much further beyond it than
 
 @dataclass(frozen=True)
 class Constraints:
-    """Bounds of a clip's frames.
+    """Constraints of a clip's frames.
 
     Attributes:
         bounds: Of the coordinates.
@@ -28,36 +28,61 @@ class Constraints:
 
     @property
     def windows(self) -> tuple[Differences | Torques, ...]:
-        """What has bounds over several `frames` each: the differences, and torques where they are limited."""
+        """Return what has bounds over several `frames` each: the differences, and torques where they are limited."""
         return self.orders if self.torques is None else (*self.orders, self.torques)
 
     def beyond(self, q: np.ndarray) -> list[np.ndarray]:
-        """Return what coordinates q (T, nq) have beyond bounds: positions, then each of `windows` (W, …) by shares."""
+        """Return what coordinates have beyond bounds.
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            Of positions (T, R) [rad or m], then of each of `windows` by shares of its limits.
+        """
         found = beyond(self.bounds, self.orders, q[:, self.bounds.at])
         return found if self.torques is None else [*found, self.torques.beyond(q)]
 
     def excess(self, q: np.ndarray) -> float:
-        """Return the sum of what coordinates q (T, nq) have beyond bounds."""
+        """Return the sum of what coordinates have beyond bounds.
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            The sum; 0.0 where all bounds are kept.
+        """
         return float(sum(part.sum() for part in self.beyond(q)))
 
     def values(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the bounded coordinates (T, R) of coordinates q (T, nq), and the torques (T, A) where limited."""
+        """Return the values that have bounds.
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            The bounded coordinates (T, R), and torques (T, A) by shares of their limits; None where none is limited.
+        """
         return q[:, self.bounds.at], None if self.torques is None else self.torques.shares(q)
 
     def grow(self, q: np.ndarray) -> None:
-        """Take note of what is near its limit at coordinates q (T, nq) and has no row yet."""
+        """Take note of torques that are near their limits and have no row yet.
+
+        Args:
+            q: Coordinates (T, nq).
+        """
         if self.torques is not None:
             self.torques.grow(q)
 
     def bent(self, q: np.ndarray, left: np.ndarray) -> np.ndarray:
-        """Return in which frames (T,) torques at coordinates q (T, nq) bend away from what a step to first order left.
+        """Return in which frames torques bend away from what a step has left of them to first order.
 
         Args:
-            q: Coordinates after the step.
+            q: Coordinates (T, nq) after the step.
             left: (T,) what it left beyond limits, by the frames that its rows begin to move with.
 
         Returns:
-            Whether a torque is further beyond its limit.
+            Whether a torque of each frame (T,) is further beyond its limit.
         """
         if self.torques is None:
             return np.zeros(len(q), bool)
@@ -65,7 +90,15 @@ class Constraints:
         return found
 
     def frames_beyond(self, q: np.ndarray, least: float) -> np.ndarray:
-        """Return which frames (T,) have a part in something that is beyond bounds by more than `least`."""
+        """Return which frames have a part in something that is beyond bounds.
+
+        Args:
+            q: Coordinates (T, nq).
+            least: By how much it is beyond at the least.
+
+        Returns:
+            Whether each frame has (T,).
+        """
         positions, *windows = self.beyond(q)
         found: np.ndarray = (positions > least).any(axis=1)
         for window, over in zip(self.windows, windows, strict=True):

@@ -24,12 +24,12 @@ LEFT = 1e-6  # of limits: no torque is left beyond them
 
 
 class Plan(NamedTuple):
-    """A step, the program that it solves, the frames that it moves, and the price of a violation."""
+    """A step of frames."""
 
-    program: Program
-    step: Step
-    spans: Spans
-    price: float
+    program: Program  # that it solves
+    step: Step  # the step
+    spans: Spans  # frames that it moves
+    price: float  # of a violation
 
 
 class Planner:

@@ -92,15 +92,14 @@ class Multipliers:
 
     Args:
         frames: Number of frames T.
-        coordinates: Number of bounded coordinates R.
-        orders: Differences of order 1 to 3.
-        motors: Number of motors A, where torques are limited.
+        constraints: That they keep.
     """
 
-    def __init__(self, frames: int, coordinates: int, orders: tuple[Differences, ...], motors: int = 0):
-        self._parts = [np.zeros((n, coordinates)) for n in (frames, *(len(order.frames) for order in orders))]
-        if motors:
-            self._parts.append(np.zeros((frames, motors)))
+    def __init__(self, frames: int, constraints: Constraints):
+        counts = frames, *(len(order.frames) for order in constraints.orders)
+        self._parts = [np.zeros((n, len(constraints.bounds.dof))) for n in counts]
+        if constraints.torques is not None:
+            self._parts.append(np.zeros(constraints.torques.near.shape))
 
     def take(
         self,

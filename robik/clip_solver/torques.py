@@ -65,7 +65,14 @@ class TorqueLimits:
         return replace(self, rests=(bool(still[0]), bool(still[1])))
 
     def part(self, frames: np.ndarray) -> TorqueLimits:
-        """Return the limits of some frames, as indices (F,)."""
+        """Return the limits of some frames.
+
+        Args:
+            frames: Their indices (F,).
+
+        Returns:
+            The limits.
+        """
         return replace(self, contacts=_contacts_of(self.contacts, frames))
 
 
@@ -86,7 +93,15 @@ class TorqueRows:
     slopes: np.ndarray
 
     def pull(self, multipliers: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Return what rows with these multipliers (T, A) add to a gradient of this shape (T, m)."""
+        """Return what rows with multipliers add to a gradient.
+
+        Args:
+            multipliers: Of all torques (T, A).
+            shape: Of the gradient (T, m).
+
+        Returns:
+            What they add (T, m).
+        """
         found = np.zeros(shape)
         np.add.at(found, self.frames, self.slopes * multipliers.ravel()[self.of][:, None, None])
         return found
@@ -121,7 +136,14 @@ class Torques:
         self.near = np.zeros((count, len(asked.limits)), bool)
 
     def shares(self, q: np.ndarray) -> np.ndarray:
-        """Return the torques (T, A) at coordinates q (T, nq), as shares of their limits."""
+        """Return the torques as shares of their limits.
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            Shares (T, A), with signs.
+        """
         if not np.array_equal(q, self._last[0]):
             back, ahead = np.zeros((2, len(q), len(self._flat.before)))
             steps_between(self._flat, q, self.frames[:, 0], self.frames[:, 2], back, ahead)
@@ -129,21 +151,48 @@ class Torques:
         return self._last[1]
 
     def beyond(self, q: np.ndarray) -> np.ndarray:
-        """Return what torques (T, A) at coordinates q (T, nq) are beyond their limits, as shares of these."""
+        """Return what torques are beyond their limits.
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            Shares of the limits (T, A); zeros where they are kept.
+        """
         return np.maximum(np.abs(self.shares(q)) - 1.0, 0.0)
 
     def peak(self, q: np.ndarray) -> Peak:
-        """Return the largest share of a limit at coordinates q (T, nq): of which actuator, and in which frame."""
+        """Return the largest share of a limit.
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            The share, of which actuator, and in which frame.
+        """
         shares = np.abs(self.shares(q))
         frame, motor = np.unravel_index(int(shares.argmax()), shares.shape)
         return Peak(float(shares[frame, motor]), int(motor), int(frame))
 
     def grow(self, q: np.ndarray) -> None:
-        """Take note of the torques at coordinates q (T, nq) that are near their limits."""
+        """Take note of torques that are near their limits.
+
+        Args:
+            q: Coordinates (T, nq).
+        """
         self.near |= np.abs(self.shares(q)) > NEAR
 
     def rows(self, stances: Stances, frames: Frames, model: Model) -> TorqueRows:
-        """Return the torques that have come near their limits, to first order where the frames are."""
+        """Return the torques that have come near their limits, to first order.
+
+        Args:
+            stances: The contacts that are held.
+            frames: Of the clip.
+            model: Where they are.
+
+        Returns:
+            The rows.
+        """
         self.grow(frames.q)
         chosen, m = np.flatnonzero(self.near.any(axis=1)), model.gradient.shape[1]
         now, place = self.shares(frames.q), np.full(len(self.near), -1)

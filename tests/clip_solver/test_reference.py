@@ -103,7 +103,7 @@ def test_no_better_clip_within_torques_is_found(seed: int | None) -> None:
             *constraints(waving(FRAMES).times, solver.bounds.outside[1:], speed),
             NonlinearConstraint(lambda x: torques.shares(x.reshape(here.shape)).ravel(), -1.0, 1.0),
         ],
-        options={"maxiter": 400, "gtol": 1e-9, "xtol": 1e-10, "initial_tr_radius": 0.01},
+        options={"maxiter": 120, "gtol": 1e-9, "xtol": 1e-10, "initial_tr_radius": 0.01},
     )
     x = found.x.reshape(here.shape)
     assert solver.violation(x) < 1e-3

@@ -112,9 +112,9 @@ WRONG = {
     ),
     "two": (
         ("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--slow-down"),
-        "torque by another way; give either",
+        "torque another way; give either",
     ),
-    "slower": (("walker", "lafan1.bvh", "-o", "w.csv", "--torque", "--slow-down"), "by another way; give either"),
+    "slower": (("walker", "lafan1.bvh", "-o", "w.csv", "--torque", "--slow-down"), "torque another way; give either"),
     "weak": (("walker", "lafan1.bvh", "-o", "w.csv", "--torque", "--no-look-ahead"), "or --torque"),
     "walks on": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic"), "a cyclic clip ends where it begins, but the"),
     "no loop": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic", "--no-look-ahead"), "or --cyclic"),
