@@ -65,14 +65,16 @@ class Constraints:
         """
         return q[:, self.bounds.at], None if self.torques is None else self.torques.shares(q)
 
-    def grow(self, q: np.ndarray) -> None:
+    def grow(self, q: np.ndarray) -> bool:
         """Take note of torques that are near their limits and have no row yet.
 
         Args:
             q: Coordinates (T, nq).
+
+        Returns:
+            Whether there are new ones.
         """
-        if self.torques is not None:
-            self.torques.grow(q)
+        return self.torques is not None and self.torques.grow(q)
 
     def bent(self, q: np.ndarray, left: np.ndarray) -> np.ndarray:
         """Return in which frames torques bend away from what a step has left of them to first order.

@@ -36,7 +36,7 @@ SLIGHT = 1.0  # likewise: what is beyond bounds by less is bent, not far away
 COMES_BACK = 1e-2  # likewise, in sum over all frames: what is beyond bounds by less comes back in the end anyway
 SETTLINGS = 4  # rounds in which what no bound is on settles, frame by frame
 SHORTEST = 6  # halvings of its steps
-RETURNS = 2  # tries to come back into bounds by the shortest steps
+RETURNS, TORQUE_RETURNS = 2, 8  # tries to come back into bounds by the shortest steps, and where torques are limited
 
 
 class Improver:
@@ -278,8 +278,11 @@ class Improver:
         return moved
 
     def _come_back(self) -> None:
-        """Move the frames into their bounds by the shortest steps, where dependent motors are beyond them by little."""
-        for _ in range(RETURNS):
+        """Move the frames into their bounds by the shortest steps, where dependent motors are beyond them by little.
+
+        A torque that comes beyond its limit by such a step, and has no row yet, gets one for the next.
+        """
+        for _ in range(RETURNS if self._constraints.torques is None else TORQUE_RETURNS):
             over, before = self.violation(self._frames.q), self._frames.q.copy()
             if over <= BENT:
                 return
@@ -290,8 +293,10 @@ class Improver:
             if step.solved:
                 self._try(model, step.dz, np.ones(1), spans, np.ones(1, bool), np.full(1, np.inf))
             if self.violation(self._frames.q) >= over:
+                has_grown = self._constraints.grow(self._frames.q)
                 self._frames.q[:] = before
-                return
+                if not has_grown:
+                    return
 
     def violation(self, q: np.ndarray) -> float:
         """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m].

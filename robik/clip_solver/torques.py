@@ -174,13 +174,19 @@ class Torques:
         frame, motor = np.unravel_index(int(shares.argmax()), shares.shape)
         return Peak(float(shares[frame, motor]), int(motor), int(frame))
 
-    def grow(self, q: np.ndarray) -> None:
+    def grow(self, q: np.ndarray) -> bool:
         """Take note of torques that are near their limits.
 
         Args:
             q: Coordinates (T, nq).
+
+        Returns:
+            Whether there are new ones.
         """
-        self.near |= np.abs(self.shares(q)) > NEAR
+        found = np.abs(self.shares(q)) > NEAR
+        is_new = bool((found & ~self.near).any())
+        self.near |= found
+        return is_new
 
     def rows(self, stances: Stances, frames: Frames, model: Model) -> TorqueRows:
         """Return the torques that have come near their limits, to first order.

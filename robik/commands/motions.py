@@ -143,6 +143,8 @@ def _solve(options: argparse.Namespace) -> None:
     if options.look_ahead:
         settings = replace(settings, look_ahead=True)
     if options.torque and not options.slow_down:
+        if not settings.look_ahead:
+            raise RobikError("--torque is kept by looking ahead, or by slowing down; give --look-ahead or --slow-down")
         settings = replace(settings, torque_limit=named_efforts(mechanism))
     with naming(options.clip):
         clip.check(mechanism)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from robik.clip_solver import sections as of_clips
+from robik.clip_solver.torques import TorqueLimits, Torques
 from robik.clips.clip import TargetClip, Track
 from robik.dynamics import InverseDynamics
 from robik.errors import ClipError
@@ -154,3 +155,15 @@ def test_torques_need_efforts_masses_and_actuators_that_are_there() -> None:
     unknown = ARM.with_changes(joints=tuple(replace(joint, effort_limit=np.inf) for joint in ARM.joints))
     with pytest.raises(ClipError, match="names no effort of its motors"):
         named_efforts(unknown)
+
+
+def test_beyond_an_end_at_which_it_rests_a_clip_stays_and_beyond_others_it_goes_on() -> None:
+    room, step = InverseDynamics(ARM), 0.1
+    q = room.topology.rest + np.outer([0.0, 0.02, 0.05], np.ones(len(room.topology.rest)))
+    limits = TorqueLimits(room, np.full(len(ARM.actuators), 2.0))
+    found = 2.0 * Torques(limits, step * np.arange(3), None, (True, False)).shares(q)
+    way, last = (q[1] - q[0]) / step, (q[2] - q[1]) / step
+    velocity, acceleration = np.array([0.5 * way, last]), np.array([way / step, 0.0 * way])
+    wanted = room.solve(np.zeros(2), q[[0, 2]], velocity, acceleration).torque
+    assert found[[0, 2]] == pytest.approx(wanted, abs=1e-9)
+    assert np.abs(found[0] - room.solve(np.zeros(1), q[:1], 0 * q[:1], 0 * q[:1]).torque[0]).max() > 1.0
