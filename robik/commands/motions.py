@@ -130,22 +130,14 @@ def add_export(commands: argparse._SubParsersAction) -> None:
 def _solve(options: argparse.Namespace) -> None:
     from ..clips.clip import load_clip
     from ..files import check_writable
-    from ..mechanism.motor_limits import named_efforts
     from ..motions import load_motion, save_motion, save_report, save_states, values_for
     from ..objectives.pose_prior import PosePrior
-    from ..objectives.settings import Settings, load_settings
     from ..retarget.retarget import retarget
     from ..warm_up import help_compiling
 
     mechanism = load(options)
     clip = load_clip(options.clip)
-    settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
-    if options.look_ahead:
-        settings = replace(settings, look_ahead=True)
-    if options.torque and not options.slow_down:
-        if not settings.look_ahead:
-            raise RobikError("--torque is kept by looking ahead, or by slowing down; give --look-ahead or --slow-down")
-        settings = replace(settings, torque_limit=named_efforts(mechanism))
+    settings = _asked(options, mechanism)
     with naming(options.clip):
         clip.check(mechanism)
     with naming(options.settings):
@@ -168,6 +160,21 @@ def _solve(options: argparse.Namespace) -> None:
     _print_solved(motion)
     if options.report:
         save_report(judged(mechanism, motion, clip, robot_file(options)), options.report)
+
+
+def _asked(options: argparse.Namespace, mechanism: Mechanism) -> Settings:
+    """Return the settings that the options of `solve` ask for."""
+    from ..mechanism.motor_limits import named_efforts
+    from ..objectives.settings import Settings, load_settings
+
+    settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
+    if options.look_ahead:
+        settings = replace(settings, look_ahead=True)
+    if options.torque and not options.slow_down:
+        if not settings.look_ahead:
+            raise RobikError("--torque is kept by looking ahead, or by slowing down; give --look-ahead or --slow-down")
+        settings = replace(settings, torque_limit=named_efforts(mechanism))
+    return settings
 
 
 def _without_limits(settings: Settings) -> Settings:
