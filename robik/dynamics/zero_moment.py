@@ -55,14 +55,14 @@ def zero_moment_points(
 
 
 def point_mass_zero_moment(
-    times: np.ndarray, com: np.ndarray, height: float = 0.0, cutoff: float | None = CUTOFF
+    times: np.ndarray, com: np.ndarray, height: float | np.ndarray = 0.0, cutoff: float | None = CUTOFF
 ) -> np.ndarray:
     """Return the zero-moment point of all mass at the centre of mass (T, 2) [m].
 
     Args:
         times: (T,) [s].
         com: (T, 3) [m].
-        height: of the ground [m].
+        height: of the ground [m], a number or (T,).
         cutoff: of the low-pass filter [Hz]; None for no filter.
 
     Returns:

@@ -6,7 +6,7 @@ from math import isfinite, pi
 
 import numpy as np
 
-from ..mechanism import Joint, Mechanism
+from ..mechanism import Body, Joint, Mechanism
 from ..mechanism.joints import TURNS
 from .imported import Notes
 
@@ -18,6 +18,7 @@ MANY_TURNS, MOST_DEGREES = (
     720,
 )  # limits between, if whole numbers, look like degrees; those beyond stand for none
 HEAVY = 10_000.0  # [kg]
+FAR_OUT = 2.0  # of the robot's size: a radius of gyration that no part of it has
 
 
 def doubts(mechanism: Mechanism) -> tuple[str, ...]:
@@ -42,6 +43,12 @@ def doubts(mechanism: Mechanism) -> tuple[str, ...]:
                 "no body has such an inertia: a principal moment is negative, or more than the other two together",
                 body.name,
             )
+        elif body.mass > LIGHT * mass and _radius(body) > FAR_OUT * mechanism.extent:
+            notes.add(
+                "for such an inertia its mass must lie farther out than twice the robot's size: give it in kg m², or "
+                "balance, torques and physics are wrong",
+                body.name,
+            )
     for joint in mechanism.joints:
         if _in_degrees(joint):
             notes.add("its limits look like degrees, but were read as radians", joint.name)
@@ -55,6 +62,11 @@ def doubts(mechanism: Mechanism) -> tuple[str, ...]:
 def _is_possible(inertia: np.ndarray) -> bool:
     low, middle, high = np.linalg.eigvalsh(inertia)
     return bool(min(low, low + middle - high) >= -ROUNDED * high)
+
+
+def _radius(body: Body) -> float:
+    """Return a body's radius of gyration about its centre of mass, in the mean of all axes [m]."""
+    return float(np.sqrt(np.trace(body.inertia_matrix) / 2.0 / body.mass))
 
 
 def _in_degrees(joint: Joint) -> bool:

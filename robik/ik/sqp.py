@@ -287,6 +287,14 @@ def _is_settled(flat, now, tables, value, slope):
 
 
 @kernel
+def _are_met(flat, now, tables, value):
+    """Return whether hardly more than posture and stillness is left, which later frames may go on with."""
+    if tables.calm.weight[3] == 0.0 or tables.calm.dt[0] == np.inf:
+        return False
+    return missed(flat, now, tables) <= SETTLED * value
+
+
+@kernel
 def _come_to_rest(flat, now, tables, work, limits, value, residual):
     """Go from `now` to the floor of its valley, along which little is gained; return (objective, closure residual)."""
     crossed, found, gap, _ = _cross_valley(flat, now, tables, work, limits, value, STIFFEST)
@@ -340,10 +348,12 @@ def minimise(flat, now, tables, work, limits, most, value, residual):
             rounded = stationary or largest <= ROUNDED or -slope <= _rounding(now, work, value)
             return value, iteration + 1, CONVERGED if rounded else STALLED, residual
         copy_placement(work.trial, now)
-        slow, idle, gain, along = found > SLOW * value, idle + 1 if found > IDLE * value else 0, value - found, 0
+        met = iteration >= LONG and _are_met(flat, now, tables, found)
+        idle = idle + 1 if met or found > IDLE * value else 0
+        slow, gain, along = found > SLOW * value, value - found, 0
         value, residual = found, gap
         wait -= 1
-        if idle >= LONG and _is_settled(flat, now, tables, value, slope):
+        if idle >= LONG and (met or _is_settled(flat, now, tables, value, slope)):
             value, residual = _come_to_rest(flat, now, tables, work, limits, value, residual)
             return value, iteration + 1, CONVERGED, residual
         if exact and scale == 1.0:

@@ -119,9 +119,9 @@ class BalancePlan:
         self._slow: np.ndarray | None = None  # path of a plan that is still
 
     @property
-    def ground(self) -> float:
-        """Return the height of the ground [m]."""
-        return self._feet.ground
+    def ground(self) -> np.ndarray:
+        """Return the height of the ground (T,) [m]."""
+        return straight(self._clip.times, self._grid, self._feet.ground)
 
     def clip(self, offset: np.ndarray | None = None) -> TargetClip:
         """Return the clip with a target of the centre of mass, and with tracks that lean with it.
@@ -151,8 +151,8 @@ class BalancePlan:
         wish = straight(grid, self._clip.times, self._wish)
         off = straight(grid, self._clip.times, offset)
         acceleration = (self._stiffness * RATE) ** 4
-        height = gaussian_filter1d(wish[:, 2] - feet.ground, NOISE * RATE, mode="nearest")
-        lever = levers(height, RATE)
+        height, ground = (gaussian_filter1d(z, NOISE * RATE, mode="nearest") for z in (wish[:, 2], feet.ground))
+        lever = levers(height, ground, RATE)
         if self.pace == STILL and self._slow is not None:
             return self._slow  # nothing that limbs do counts at rest
         if self._asked != MOVING and self.pace != MOVING:

@@ -100,11 +100,12 @@ def zero_moment(path: np.ndarray, lever: np.ndarray) -> np.ndarray:
     return point
 
 
-def levers(height: np.ndarray, rate: float) -> np.ndarray:
+def levers(height: np.ndarray, ground: np.ndarray | float, rate: float) -> np.ndarray:
     """Return λ of a centre of mass at these heights.
 
     Args:
-        height: (N,) above the ground [m].
+        height: (N,) [m].
+        ground: Height of the ground below (N,) [m], a number where it is level.
         rate: Samples a second [Hz].
 
     Returns:
@@ -113,7 +114,7 @@ def levers(height: np.ndarray, rate: float) -> np.ndarray:
     rise = np.zeros_like(height)
     if len(height) > 2:
         rise[1:-1] = (height[:-2] - 2.0 * height[1:-1] + height[2:]) * rate**2
-    return np.maximum(height, 0.0) / np.maximum(GRAVITY + rise, 0.2 * GRAVITY) * rate**2
+    return np.maximum(height - ground, 0.0) / np.maximum(GRAVITY + rise, 0.2 * GRAVITY) * rate**2
 
 
 def outside(points: np.ndarray, supports: Sequence[np.ndarray | None]) -> np.ndarray:

@@ -28,7 +28,8 @@ class Footholds:
         contacts: by foot, and by what else holds on, whether it stands (T,).
         outlines: by foot, its sole less the margin, seen from above (N, K, 2) [m].
         centres: by foot, its sole's centre, seen from above (N, 2) [m].
-        ground: height of the ground [m]: where soles stand, in the median; where none does, where the lowest one is.
+        ground: height of the ground (N,) [m]: that of the soles that stand, in their mean, and in between from stand to
+            stand, so that it climbs with steps; where none ever does, that of the lowest one.
     """
 
     times: np.ndarray
@@ -36,7 +37,7 @@ class Footholds:
     contacts: Mapping[str, np.ndarray]
     outlines: Mapping[str, np.ndarray]
     centres: Mapping[str, np.ndarray]
-    ground: float
+    ground: np.ndarray
 
     @classmethod
     def of(
@@ -59,7 +60,8 @@ class Footholds:
         Returns:
             The footholds, on a grid of times.
         """
-        outlines, centres, heights, lowest = {}, {}, [], inf
+        outlines, centres, lowest = {}, {}, inf
+        total, standing = np.zeros(len(clip.times)), np.zeros(len(clip.times))
         for name, contact in contacts.items():
             position, quaternion = foot_poses(mechanism, clip, name)
             if not mechanism.frame(name).is_foot:
@@ -70,10 +72,13 @@ class Footholds:
             centre = placed(sole_polygon(mechanism.frame(name)).mean(axis=0)[None], position, quaternion)[:, 0]
             outlines[name] = straight(grid, clip.times, inside[..., :2])
             centres[name] = straight(grid, clip.times, centre[:, :2])
-            heights.append(centre[contact, 2])
+            total += np.where(contact, centre[:, 2], 0.0)
+            standing += contact
             lowest = min(lowest, centre[:, 2].min())
-        stood = np.concatenate(heights)
-        ground = float(np.median(stood) if stood.size else lowest)
+        known = standing > 0
+        ground = np.full(len(grid), lowest)
+        if known.any():
+            ground = np.interp(grid, clip.times[known], total[known] / standing[known])
         return cls(times=clip.times, grid=grid, contacts=contacts, outlines=outlines, centres=centres, ground=ground)
 
     def for_standing(self, lead: float, shift: float) -> list[np.ndarray | None]:

@@ -140,8 +140,10 @@ def rates(mechanism: Mechanism, values: np.ndarray, times: np.ndarray) -> tuple[
         Each (T, A), 0 where a frame has none: velocities are those of the step into the frame.
     """
     velocity, acceleration, jerk = (np.zeros_like(values) for _ in range(3))
-    _, at, change = (order.of(values) for order in differences(times))
-    velocity[1:], acceleration[1:-1], jerk[2:-1] = speeds(mechanism, values, times), at, change
+    _, second, third = differences(times)
+    velocity[1:] = speeds(mechanism, values, times)
+    acceleration[1:-1] = second.of(values)  # one after the other: each takes as much memory as the motion
+    jerk[2:-1] = third.of(values)
     return velocity, acceleration, jerk
 
 

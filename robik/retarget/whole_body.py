@@ -72,9 +72,9 @@ def passes(
         best, least = clip, cost
         if short <= KEPT * margin:
             break
-        clip = plan.clip(
-            straight(first.times - first.times[0], part.times, _by_limbs(mechanism, part, motion, plan.ground))
-        )
+        times = first.times - first.times[0]
+        ground = straight(part.times, times, plan.ground)
+        clip = plan.clip(straight(times, part.times, _by_limbs(mechanism, part, motion, ground)))
     yield 1.0, best
 
 
@@ -92,7 +92,7 @@ def _missed(clip: TargetClip, motion: Motion) -> float:
     return float(np.linalg.norm(motion.com - clip.com, axis=1)[np.isfinite(clip.com).all(axis=1)].mean())
 
 
-def _by_limbs(mechanism: Mechanism, clip: TargetClip, motion: Motion, ground: float) -> np.ndarray:
+def _by_limbs(mechanism: Mechanism, clip: TargetClip, motion: Motion, ground: np.ndarray) -> np.ndarray:
     """Return the zero-moment point of all bodies from that of the plan's own path (T, 2) [m], where a foot stands.
 
     In the air there is none, and beside it what little force there is would make it lie anywhere.

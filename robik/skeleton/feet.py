@@ -18,7 +18,7 @@ from .robot import robot_anatomy
 from .soles import find_sole
 
 FEET = ("foot", "front foot")
-FAR = 0.02  # of the robot's size: ground that is farther from height 0 is where nobody meant it
+ROUNDED = 1e-6  # of the robot's size: ground that is nearer to height 0 is there
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -170,7 +170,7 @@ def leg_ends(mechanism: Mechanism) -> tuple[str, ...]:
 def with_soles(mechanism: Mechanism, feet: Iterable[str], shapes: Shapes) -> Mechanism:
     """Return a robot with a foot's frame on each of these bodies.
 
-    A robot that a fixed joint held by another body is let go, and one that floats far from height 0 rests there. One
+    A robot that a fixed joint held by another body is let go, and one that floats rests on the ground. One
     that has feet, or where a body has nothing flat
     below, or that lies in its rest pose, is returned itself.
 
@@ -242,16 +242,18 @@ def let_go(mechanism: Mechanism, feet: tuple[str, ...]) -> Mechanism:
 
 @kept_with_robot
 def on_ground(mechanism: Mechanism) -> Mechanism:
-    """Return a robot that floats, resting on the ground at height 0 where its file has it far above or below.
+    """Return a robot that floats, resting on the ground at height 0, whatever its file has below its soles.
+
+    So its motions stand on the floor of a physics engine's scene, too.
 
     Args:
         mechanism: The robot, with feet.
 
     Returns:
-        The robot; the given one where it rests near height 0, or is held.
+        The robot; the given one where it rests there already, or is held.
     """
     ground = ground_height(mechanism)
-    if mechanism.is_grounded or abs(ground) <= FAR * mechanism.extent:
+    if mechanism.is_grounded or abs(ground) <= ROUNDED * mechanism.extent:
         return mechanism
     return raised(mechanism, -ground)
 

@@ -9,7 +9,7 @@ import pytest
 
 from robik.formats import import_robot, save_robot
 from robik.formats.plausibility import doubts
-from robik.mechanism import WORLD, Body, Joint, Mechanism
+from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
 
 INERTIA = "no body has such an inertia: a principal moment is negative, or more than the other two together"
 
@@ -48,6 +48,17 @@ def test_what_hardly_weighs_anything_may_have_any_inertia() -> None:
         )
         == ()
     )
+
+
+@pytest.mark.parametrize(("times", "is_doubted"), [(1.0, False), (1000.0, True)])
+def test_inertias_in_other_units(times: float, is_doubted: bool) -> None:
+    """A humanoid's URDF had them in g m²: its zero-moment point was half a metre from its feet, whatever it did."""
+    ball = (4e-4 * times, 4e-4 * times, 4e-4 * times, 0, 0, 0)  # 1 kg, 6 cm across
+    bodies = [Body(name, 1.0, pose=Pose((0.1 * k, 0.0, 0.0)), inertia=ball) for k, name in enumerate("abc")]
+    joints = [Joint(f"j_{a}", "revolute", a, b, limits=((-1, 1),)) for a, b in (("a", "b"), ("b", "c"))]
+    said = doubts(Mechanism("r", tuple(bodies), tuple(joints)))
+    assert bool(said) == is_doubted
+    assert not said or said[0].startswith("a, b, c: for such an inertia")
 
 
 def test_inertia_without_mass() -> None:

@@ -69,13 +69,13 @@ def test_a_path_that_is_smooth_and_inside_stays_as_it_is() -> None:
 
 def test_levers_are_height_over_what_pulls_down() -> None:
     height, rate = 0.8 + 0.05 * np.sin(np.arange(30) * 0.2), 30.0
-    found = levers(height, rate)
+    found = levers(height + 0.3, 0.3, rate)
     rise = np.gradient(np.gradient(height, 1 / rate), 1 / rate)
     assert np.abs(found[3:-3] / rate**2 - (height / (9.81 + rise))[3:-3]).max() < 2e-3
     assert found[0] == pytest.approx(0.8 / 9.81 * rate**2)
-    falling = levers(np.array([1.0, 1.0 - 1.0, 0.0]), 100.0)  # faster than free fall: the lever stays bounded
+    falling = levers(np.array([1.0, 1.0 - 1.0, 0.0]), 0.0, 100.0)  # faster than free fall: the lever stays bounded
     assert (falling >= 0.0).all()
-    assert levers(np.array([1.0, 1.0]), 10.0) == pytest.approx([100.0 / 9.81] * 2)
+    assert levers(np.array([1.0, 1.0]), 0.0, 10.0) == pytest.approx([100.0 / 9.81] * 2)
 
 
 def test_distances_from_supports() -> None:
