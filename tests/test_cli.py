@@ -211,6 +211,7 @@ BAD = {
     "unknown frame": (("solve", "boxer", "unknown.npz", "-o", "m.csv"), ("unknown.npz", "paw", "hand")),
     "not a number": (("solve", "boxer", "nan.npz", "-o", "m.csv"), ("nan.npz", "hand.position", "sample 3")),
     "backwards": (("solve", "boxer", "backwards.npz", "-o", "m.csv"), ("backwards.npz", "increase")),
+    "torque alone": (("solve", "boxer", "punch.npz", "--torque", "-o", "m.csv"), ("--torque", "--look-ahead")),
     "no such clip": (("solve", "boxer", "none.npz", "-o", "m.csv"), ("none.npz", "no such file")),
     "not a clip": (("solve", "boxer", "text.npz", "-o", "m.csv"), ("text.npz", "not a clip")),
     "example of another robot": (

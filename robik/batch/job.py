@@ -40,8 +40,8 @@ class Plan:
         output: folder of what is written.
         format: a name of the motion formats.
         extension: of the files; empty where a motion is a folder.
-        balance, pin_feet, keep_apart, look_ahead, cyclic, acceleration, jerk, mapping, body_model, rate, order,
-            header: as `robik retarget` has them.
+        balance, pin_feet, keep_apart, look_ahead, cyclic, acceleration, jerk, torque, mapping, body_model, rate,
+            order, header: as `robik retarget` has them.
     """
 
     robot: str
@@ -56,6 +56,7 @@ class Plan:
     cyclic: bool = False
     acceleration: float = 0.0
     jerk: float = 0.0
+    torque: bool = False
     mapping: str | None = None
     body_model: str | None = None
     rate: float | None = None
@@ -211,6 +212,7 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
                 cyclic=plan.cyclic,
                 acceleration=plan.acceleration,
                 jerk=plan.jerk,
+                torque=plan.torque,
             ),
             mapping=plan.mapping,
             body_model=plan.body_model,

@@ -1,1 +1,1 @@
-"""All frames of a clip at once: motors within speed, acceleration and jerk, loops assembled in every iterate."""
+"""All frames of a clip at once: motors within their limits, torques among them, loops assembled in every iterate."""

@@ -16,11 +16,13 @@ from ..ik.standing import StandingSolver
 from ..jit import by_reference
 from ..objectives.calm import FIRST
 from .bounds import FITS, Bounds, Peak, differences, peaks
+from .constraints import Constraints
 from .improver import Improver
 from .model import Frames, state_frames, value_frames
 from .spans import Multipliers
 from .stances import MET, NEAR, Stances
 from .ties import Ties
+from .torques import TorqueLimits, Torques
 
 MOST = 24  # iterations; the last ones are of few frames
 ENOUGH = 1e-3  # of the merit: a step that promises less is the last
@@ -43,6 +45,7 @@ class Start:
         goes_on: whether there are other frames before the first, and after the last. If not, a clip that is not cyclic
             begins and ends at the speeds of `bounds`.
         before: (nq,) coordinates of the frame before the first; None for the rest pose.
+        torque: limits of the motors' torques; None for none.
     """
 
     bounds: Bounds
@@ -51,6 +54,7 @@ class Start:
     multipliers: Multipliers | None = None
     goes_on: tuple[bool, bool] = (False, False)
     before: np.ndarray | None = None
+    torque: TorqueLimits | None = None
 
 
 class ClipSolver:
@@ -86,19 +90,18 @@ class ClipSolver:
         self.stances = Stances(solver, start.contacts, count)
         self._beside, self.bounds = self.stances.air.beside, start.bounds
         self._ties = Ties(solver.tables, self._beside)
-        rests = not start.goes_on[0], not start.goes_on[1]
-        self.orders = differences(times[:count], times[-1] - times[0] if cyclic else None, rests)
+        self.constraints = _constraints(start, times[:count], times[-1] - times[0] if cyclic else None)
+        self.orders = self.constraints.orders
         self._frames = self._copied(times, q, cyclic, start.before)
         order = _folded(count) if cyclic else np.arange(count)
         self._held = np.zeros(count, bool) if held is None else held
         self._begun = q[:count].copy()
-        self.multipliers = start.multipliers or Multipliers(count, len(self.bounds.dof), self.orders)
+        self.multipliers = start.multipliers or Multipliers(count, self.constraints)
         self._improver = Improver(
             solver=solver,
             frames=self._frames,
             stances=self.stances,
-            bounds=self.bounds,
-            orders=self.orders,
+            constraints=self.constraints,
             order=order[~self._held[order]],
             times=times[:count],
             cyclic=cyclic,
@@ -135,7 +138,7 @@ class ClipSolver:
         Yields:
             Number of steps that are done.
         """
-        if self._is_solved and max(peak.share for peak in self.peaks()) < FREE:
+        if self._is_solved and self._is_free():
             self._improver.converged = True
             return
         with self._ties.apart():
@@ -156,6 +159,12 @@ class ClipSolver:
                 if self._improver.infeasible or self._beyond().any():
                     self._frames.q[:], self.stances.held = kept
                     return
+
+    def _is_free(self) -> bool:
+        """Return whether no motor reaches a limit."""
+        torques = self.constraints.torques
+        found = self.peaks() if torques is None else (*self.peaks(), torques.peak(self.q))
+        return max(peak.share for peak in found) < FREE
 
     @property
     def _holds(self) -> bool:
@@ -251,6 +260,13 @@ class ClipSolver:
     def peaks(self) -> tuple[Peak, ...]:
         """Return the largest share of the limits of speed, acceleration and jerk that is used."""
         return peaks(self.bounds, self.orders, self._frames.q[:, self.bounds.at])
+
+
+def _constraints(start: Start, times: np.ndarray, period: float | None) -> Constraints:
+    """Return what frames at times (T,) [s] keep, of which the first comes again after a period [s]; None for never."""
+    ends = not start.goes_on[0], not start.goes_on[1]
+    torques = None if start.torque is None else Torques(start.torque, times, period, ends)
+    return Constraints(start.bounds, differences(times, period, ends), torques)
 
 
 def _folded(count: int) -> np.ndarray:

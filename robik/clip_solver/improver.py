@@ -8,22 +8,22 @@ stay out of the program (`spans`), and each run of frames that moves has a merit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from ..ik.solver import Solver
 from ..kinematics.assembly import ROUNDING
-from .bounds import Bounds, Differences, beyond, excess
+from .constraints import Constraints
 from .independent_motors import make_independent
 from .model import Frames, Model, Neighbours, miss_frames, model_frames, new_model, step_frames, value_frames
+from .planning import Planner
 from .program import Program, Step
-from .quadratic import Quadratic, unbounded
+from .quadratic import Quadratic
 from .spans import Multipliers, Spans, gains, promising, widened
 from .stances import Stances
+from .torques import TorqueRows, free
 from .trust import FAIR, Trust
 
-WIDEST = 16.0  # times as wide it may grow where no step within it keeps the bounds
 SLOW = 2  # steps in a row that each bring next to nothing, whatever they promise: the next one is the last
 SETTLED = 4  # iterations after which what holds a frame is no longer adapted to what it misses
 HALVINGS = 12
@@ -34,10 +34,9 @@ PRICED = 2.0  # times the largest multiplier is what a violation is priced by
 BENT = 1e-6  # of limits: a step that is further beyond bounds than to first order is corrected
 SLIGHT = 1.0  # likewise: what is beyond bounds by less is bent, not far away
 COMES_BACK = 1e-2  # likewise, in sum over all frames: what is beyond bounds by less comes back in the end anyway
-DEAR = 10.0  # price of a violation, by the objective, where bounds cannot be kept
 SETTLINGS = 4  # rounds in which what no bound is on settles, frame by frame
 SHORTEST = 6  # halvings of its steps
-RETURNS = 2  # tries to come back into bounds by the shortest steps
+RETURNS, TORQUE_RETURNS = 2, 8  # tries to come back into bounds by the shortest steps, and where torques are limited
 
 
 class Improver:
@@ -47,8 +46,7 @@ class Improver:
         solver: of one frame.
         frames: of the clip; their coordinates are moved.
         stances: the contacts that are held.
-        bounds: of the coordinates.
-        orders: differences of order 1 to 3.
+        constraints: that the frames keep.
         order: the frames that may move, in the program's order.
         times: (T,) [s].
         cyclic: whether the last frame comes before the first.
@@ -69,8 +67,7 @@ class Improver:
         solver: Solver,
         frames: Frames,
         stances: Stances,
-        bounds: Bounds,
-        orders: tuple[Differences, ...],
+        constraints: Constraints,
         order: np.ndarray,
         times: np.ndarray,
         cyclic: bool,
@@ -81,8 +78,9 @@ class Improver:
         tie: Callable[[Neighbours], None],
     ):
         self._flat, self._tables, self._beside = solver.flat, solver.tables, stances.air.beside
-        self._frames, self._stances, self._bounds, self._orders = frames, stances, bounds, orders
-        self._order, self._times, self._cyclic, self._tie = order, times, cyclic, tie
+        self._frames, self._stances, self._constraints, self._bounds = frames, stances, constraints, constraints.bounds
+        self._times, self._cyclic, self._tie = times, cyclic, tie
+        self._planner = Planner(frames, stances, constraints, order)
         self._may = np.zeros(len(frames.q), bool)
         self._may[order] = True
         self._most, self._enough, self._nothing, self._multipliers = most, enough, nothing, multipliers
@@ -107,19 +105,23 @@ class Improver:
         while done < self._most and not self.converged:
             if self.iterations < SETTLED:
                 miss_frames(self._flat, self._tables, self._beside, frames)
-            model, values = self.model(), frames.q[:, self._bounds.at]
-            quadratic = Quadratic.of(model, frames.previous, unbounded(model), self._trust.concave)
-            spans = self._spans(model, quadratic, values)
+            model = self.model()
+            rows = self._planner.torque_rows(model)
+            quadratic = Quadratic.of(model, frames.previous, free(model, rows), self._trust.concave)
+            spans = self._spans(model, quadratic, rows)
             if not spans.count:
                 self.converged = not self._short
                 break
-            program, step, spans = self._planned(model, quadratic, values, spans)
+            asked = model, quadratic, spans, rows, self._trust, 0.1 * self._least(model), self._price
+            program, step, spans, self._price = self._planner.plan(*asked)
             if not step.solved:
                 self.infeasible = True
                 return
-            price = self._multipliers.take(program.rows_of, step.multipliers, spans.labels >= 0, self._orders)
-            self._price = max(self._price, PRICED * price)
-            moved = self._take(model, program, step, spans, values)
+            price = self._multipliers.take(
+                program.rows_of, step.multipliers, spans.labels >= 0, self._constraints.windows
+            )
+            self._price = max(self._price, price if step.gives_way else PRICED * price)
+            moved = self._take(model, program, step, spans)
             self.iterations, done = self.iterations + 1, done + 1
             yield self.iterations
             if not moved:
@@ -127,68 +129,30 @@ class Improver:
         self._come_back()
         self._settle()
 
-    def _spans(self, model: Model, quadratic: Quadratic, values: np.ndarray) -> Spans:
+    def _least(self, model: Model) -> float:
+        """Return what is next to nothing, of the objective."""
+        return self._enough * float(model.value.sum()) + self._nothing
+
+    def _spans(self, model: Model, quadratic: Quadratic, rows: TorqueRows | None) -> Spans:
         """Return the runs of frames that have something to gain, or are beyond bounds."""
         previous = self._frames.previous
         may = self._may & ~self._stuck
         if self._cyclic:
-            return Spans(may, previous, self._orders, False)
-        gain = gains(model, quadratic, self._bounds, values, self._multipliers.pull(self._bounds, self._orders))
-        least = self._enough * float(model.value.sum()) + self._nothing
-        wanting = promising(gain, SHARE * least) | self._beyond(values)
+            return Spans(may, previous, self._constraints.windows, False)
+        pull = self._multipliers.pull(model, self._constraints, rows)
+        gain = gains(model, quadratic, self._bounds, self._frames.q[:, self._bounds.at], pull)
+        least = self._least(model)
+        wanting = promising(gain, SHARE * least) | self._constraints.frames_beyond(self._frames.q, BENT)
         moves = widened(wanting & may, self._times) & may
-        return Spans(moves, previous, self._orders, True)
+        return Spans(moves, previous, self._constraints.windows, True)
 
-    def _excess(self, spans: Spans, values: np.ndarray) -> np.ndarray:
-        """Return the sums (S,) over each span of what values (T, R) have beyond bounds."""
-        return spans.excess(beyond(self._bounds, self._orders, values))
+    def _excess(self, spans: Spans, q: np.ndarray) -> np.ndarray:
+        """Return the sums (S,) over each span of what coordinates q (T, nq) have beyond bounds."""
+        return spans.excess(self._constraints.beyond(q))
 
-    def _beyond(self, values: np.ndarray) -> np.ndarray:
-        """Return which frames (T,) have a part in something that is beyond bounds."""
-        positions, *windows = beyond(self._bounds, self._orders, values)
-        found: np.ndarray = (positions > BENT).any(axis=1)
-        for order, over in zip(self._orders, windows, strict=True):
-            found[order.frames[(over > BENT).any(axis=1)]] = True
-        return found
-
-    def _planned(
-        self, model: Model, quadratic: Quadratic, values: np.ndarray, spans: Spans
-    ) -> tuple[Program, Step, Spans]:
-        """Return the program of frames that move, its step, and these frames.
-
-        The step is within the trust region if bounds can be kept there. If they cannot between the frames that stay,
-        all frames move; else the trust region grows; else the step has the least violation. It is unsolved if contacts
-        are held, which could be let go.
-        """
-        value, whole = float(model.value.sum()), Spans(self._may, self._frames.previous, self._orders, False)
-        program = self._program(model, values, spans, quadratic)
-        step = program.solve(self._trust.radius())
-        if not step.solved and (spans.labels >= 0).sum() < (whole.labels >= 0).sum():
-            program, spans = self._program(model, values, whole, quadratic), whole
-            step = program.solve(self._trust.radius())
-        if not step.solved and self._trust.is_narrow:
-            self._trust.widen()
-            step = program.solve(self._trust.radius())
-        wider = 4.0
-        while not step.solved and wider <= WIDEST:
-            step = program.solve(self._trust.radius(wider))
-            wider *= 4.0
-        if not step.solved and not any(held.any() for held in self._stances.held.values()):
-            self._price = max(self._price, DEAR * value)
-            step = program.solve(self._trust.radius(), self._price)
-            step = replace(step, solved=True)
-        return program, step, spans
-
-    def _program(self, model: Model, values: np.ndarray, spans: Spans, quadratic: Quadratic | None = None) -> Program:
-        """Return the program where the frames are, as accurate as its step is worth."""
-        enough = self._enough * float(model.value.sum()) + self._nothing
-        order = self._order[spans.labels[self._order] >= 0]
-        parts = self._bounds, self._orders, self._frames.previous, order, 0.1 * enough, quadratic
-        return Program(model, values, *parts)
-
-    def _take(self, model: Model, program: Program, step: Step, spans: Spans, values: np.ndarray) -> bool:
+    def _take(self, model: Model, program: Program, step: Step, spans: Spans) -> bool:
         """Go along a step; returns whether any frame moved."""
-        over, left = self._excess(spans, values), spans.sums(program.left_at(step))
+        over, left = self._excess(spans, self._frames.q), spans.sums(program.left_at(step))
         promised = spans.sums(step.decreases) + self._price * (over - left)
         merit = spans.tied_sums(np.asarray(model.value)) + self._price * over
         self.converged = self._is_enough(float(model.value.sum()), step.decrease, float((over - left).sum()))
@@ -220,7 +184,7 @@ class Improver:
 
         Where dependent motors bend away from their bounds, a whole step is corrected once.
         """
-        over = self._excess(spans, self._frames.q[:, self._bounds.at])
+        over = self._excess(spans, self._frames.q)
         scale, noise, left = np.ones(spans.count), 1e-12 * np.abs(merit), spans.sums(program.left_at(step))
         open_, moved, rise, fell = promised > 0.0, False, np.zeros(len(step.decreases)), np.zeros(spans.count)
         self._stuck |= ~self._mine(spans, open_) & (spans.labels >= 0) & (not self._cyclic)
@@ -230,12 +194,13 @@ class Improver:
             least = merit - SUFFICIENT * scale * promised + noise
             found, q, value = self._try(model, step.dz, scale, spans, open_, least)
             if not halving:
-                fell = merit - spans.tied_sums(value) - self._price * self._excess(spans, q[:, self._bounds.at])
-                rise = value - np.asarray(model.value)
+                fell = merit - spans.tied_sums(value) - self._price * self._excess(spans, q)
+                rise = np.where(self._constraints.bent(q, program.left_at(step)), np.inf, value - model.value)
+                self._constraints.grow(q)
             moved, open_ = moved or bool(found.any()), open_ & ~found
-            further = self._excess(spans, q[:, self._bounds.at])
+            further = self._excess(spans, q)
             if not halving and (open_ & (over < SLIGHT) & (further > left + BENT)).any():
-                bent = program.corrected(step, self._trust.radius(), q[:, self._bounds.at])
+                bent = program.corrected(step, self._trust.radius(), *self._constraints.values(q))
                 if bent.solved:
                     found, _, _ = self._try(model, bent.dz, np.ones(spans.count), spans, open_, least)
                     moved, open_ = moved or bool(found.any()), open_ & ~found
@@ -267,7 +232,7 @@ class Improver:
         q[~mine] = before[~mine]
         frames.q[:] = q
         value_frames(self._flat, self._tables, self._beside, frames, value)
-        merit = spans.tied_sums(value) + self._price * self._excess(spans, q[:, self._bounds.at])
+        merit = spans.tied_sums(value) + self._price * self._excess(spans, q)
         found = chosen & ~opened & (merit <= least)
         back = ~self._mine(spans, found)
         frames.q[back] = before[back]
@@ -281,26 +246,28 @@ class Improver:
         over time are not touched. Every other frame moves at once.
         """
         for _ in range(SETTLINGS):
+            over, before = self.violation(self._frames.q), self._frames.q.copy()
             moved = [self._settle_every_other(first) for first in (0, 1)]
+            if self.violation(self._frames.q) > over + BENT:  # torques that were not near their limits before
+                self._frames.q[:] = before
+                return
             if not any(moved):
                 return
 
     def _settle_every_other(self, first: int) -> bool:
         """Settle every other frame from the first on; returns whether any has moved by more than next to nothing."""
         model, previous = self.model(), self._frames.previous
-        local = unbounded(model)
+        local = free(model, self._planner.torque_rows(model))
         moves = self._may & local.any(axis=1)
         moves[1 - first :: 2] = False
-        spans = Spans(moves, previous, self._orders, True)
+        spans = Spans(moves, previous, self._constraints.windows, True)
         if not spans.count:
             return False
         dz = np.zeros(local.shape)
         quadratic = Quadratic.of(model, previous, local)
         quadratic.complete(dz, np.flatnonzero(moves))
         dz = self._trust.within(model, dz)
-        merit = spans.tied_sums(np.asarray(model.value)) + self._price * self._excess(
-            spans, self._frames.q[:, self._bounds.at]
-        )
+        merit = spans.tied_sums(np.asarray(model.value)) + self._price * self._excess(spans, self._frames.q)
         open_, moved = spans.sums(quadratic.decrease(dz)) > self._nothing / len(moves), False
         scale = np.ones(spans.count)
         for _ in range(SHORTEST):
@@ -311,19 +278,25 @@ class Improver:
         return moved
 
     def _come_back(self) -> None:
-        """Move the frames into their bounds by the shortest steps, where dependent motors are beyond them by little."""
-        for _ in range(RETURNS):
+        """Move the frames into their bounds by the shortest steps, where dependent motors are beyond them by little.
+
+        A torque that comes beyond its limit by such a step, and has no row yet, gets one for the next.
+        """
+        for _ in range(RETURNS if self._constraints.torques is None else TORQUE_RETURNS):
             over, before = self.violation(self._frames.q), self._frames.q.copy()
             if over <= BENT:
                 return
-            model, values = self.model(), before[:, self._bounds.at]
-            spans = Spans(self._may, self._frames.previous, self._orders, False)
-            step = self._program(model, values, spans).nearest(self._trust.radius())
+            model = self.model()
+            spans = Spans(self._may, self._frames.previous, self._constraints.windows, False)
+            rows, least = self._planner.torque_rows(model), 0.1 * self._least(model)
+            step = self._planner.program(model, spans, rows, least).nearest(self._trust.radius())
             if step.solved:
                 self._try(model, step.dz, np.ones(1), spans, np.ones(1, bool), np.full(1, np.inf))
             if self.violation(self._frames.q) >= over:
+                has_grown = self._constraints.grow(self._frames.q)
                 self._frames.q[:] = before
-                return
+                if not has_grown:
+                    return
 
     def violation(self, q: np.ndarray) -> float:
         """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m].
@@ -334,7 +307,7 @@ class Improver:
         Returns:
             The sum; 0.0 where all bounds are kept.
         """
-        return excess(self._bounds, self._orders, q[:, self._bounds.at])
+        return self._constraints.excess(q)
 
     def model(self) -> Model:
         """Return the model where the frames are."""

@@ -16,6 +16,7 @@ from .clip_solver import MOST, ClipSolver, Start
 from .model import new_neighbours, state_frames
 from .sections import AT_ONCE, Section, overlap_of, sections
 from .spans import Multipliers
+from .torques import TorqueLimits, Torques
 
 
 class LongClipSolver:
@@ -31,6 +32,7 @@ class LongClipSolver:
         cyclic: whether the last frame is the first.
         earlier: that brought the frames where they begin, with other objectives of a frame; None where each frame is
             at its own optimum.
+        torque: limits of the motors' torques along the clip; None for none.
 
     Attributes:
         bounds: of the coordinates.
@@ -47,11 +49,14 @@ class LongClipSolver:
         q: np.ndarray,
         cyclic: bool = False,
         earlier: LongClipSolver | None = None,
+        torque: TorqueLimits | None = None,
     ):
         self._solver, self._targets, self._times, self._cyclic = solver, clip_targets, times, cyclic
         self._count, self._is_solved = len(times) - cyclic, earlier is None
         self.bounds: Bounds = earlier.bounds if earlier else bounds_of(solver, times, q, cyclic)
         self._q, self._values = q[: self._count].copy(), np.zeros(self._count)
+        self._period = times[-1] - times[0] if cyclic else None
+        self._torque = torque and torque.begun(self.bounds, times[: self._count], self._period, self._q)
         overlap = overlap_of(self.bounds, times, q) if len(times) > 1 else 0.0
         most = AT_ONCE // max(len(solver.mechanism.actuators), 1)
         self.sections = sections(times, cyclic, overlap, most)
@@ -81,7 +86,7 @@ class LongClipSolver:
         cyclic, laps, at = self._cyclic and whole, section.frames // self._count, section.frames % self._count
         times, targets, q = self._times, self._targets, self._q[at]
         if not whole:
-            period = self._times[-1] - self._times[0] if self._cyclic else 0.0
+            period = self._period or 0.0
             times, targets = times[at] + laps * period, ClipTargets(targets.targets[at], targets.dt[at])
             q[:, self.bounds.at] += laps[:, None] * self.bounds.winding
             targets = by_reference(targets)
@@ -95,6 +100,7 @@ class LongClipSolver:
             multipliers=multipliers,
             goes_on=section.goes_on,
             before=self._q[at[0] - 1] if section.goes_on[0] else None,
+            torque=self._torque and self._torque.part(at),
         )
         return ClipSolver(self._solver, targets, times, q, start, cyclic, section.held)
 
@@ -125,6 +131,11 @@ class LongClipSolver:
 
     def peaks(self) -> tuple[Peak, ...]:
         """Return the largest share of the limits of speed, acceleration and jerk that is used anywhere in the clip."""
-        period = self._times[-1] - self._times[0] if self._cyclic else None
-        orders = differences(self._times[: self._count], period, (True, True))
+        orders = differences(self._times[: self._count], self._period, (True, True))
         return peaks(self.bounds, orders, self._q[:, self.bounds.at])
+
+    def torque_peak(self) -> Peak | None:
+        """Return the largest share of a torque's limit that is used, by actuator; None where none is limited."""
+        if self._torque is None:
+            return None
+        return Torques(self._torque, self._times[: self._count], self._period, (True, True)).peak(self._q)

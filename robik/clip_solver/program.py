@@ -16,7 +16,8 @@ from scipy import sparse
 from ..extras import extra
 from .bounds import Bounds, Differences
 from .model import Model
-from .quadratic import DAMPING, Quadratic, unbounded
+from .quadratic import DAMPING, Quadratic
+from .torques import TorqueRows, free
 
 TOLERANCE = 1e-8  # of rows, which are of size one
 SLACK = 1e-4  # of the conditions of an optimum, where the objective need not be more accurate
@@ -34,12 +35,14 @@ class Step:
         decreases: (T,) of the objective in each frame, as the model promises them.
         multipliers: of the rows, positive at their upper bounds.
         solved: whether there is a solution; without one the rest means nothing.
+        gives_way: whether torques may be beyond their limits, at a price.
     """
 
     dz: np.ndarray
     decreases: np.ndarray
     multipliers: np.ndarray
     solved: bool
+    gives_way: bool = False
 
     @property
     def decrease(self) -> float:
@@ -64,6 +67,7 @@ class Program:
         order: the frames that move, in the program's order.
         accuracy: of the objective.
         quadratic: of the model; made if left out.
+        torques: that are near their limits; None for no rows of them.
     """
 
     def __init__(
@@ -76,14 +80,15 @@ class Program:
         order: np.ndarray,
         accuracy: float = FINEST,
         quadratic: Quadratic | None = None,
+        torques: TorqueRows | None = None,
     ):
         frames, m = model.independent.shape
         counts = np.zeros(frames, np.int64)
         counts[order] = model.number[order]
         self._independent = np.asarray(model.independent)
         self._model, self._order, self._accuracy = model, order, max(accuracy, FINEST)
-        self._parts = values, bounds, orders, previous
-        self._quadratic = quadratic or Quadratic.of(model, previous, unbounded(model))
+        self._parts, self._torques = (values, bounds, orders, previous), torques
+        self._quadratic = quadratic or Quadratic.of(model, previous, free(model, torques))
         self._used = (np.arange(m) < counts[:, None]) & ~self._quadratic.local  # (T, m) whether it is an unknown
         counts = self._used.sum(axis=1)
         start = np.zeros(frames, np.int64)
@@ -95,21 +100,25 @@ class Program:
         self._jacobian = self._derivatives(len(bounds.dof))
         self._low, self._high = self._box(values, bounds)
         self._rows, self._low_rows, self._high_rows, self._row_frame, self.rows_of = self._differences(bounds, orders)
-        self._now = self._row_values(values)
+        self._of_torque = np.zeros(len(self._row_frame), bool)
+        if torques is not None:
+            self._append(torques)
+        self._now = self._row_values(values, None if torques is None else torques.shares)
         self._below, self._above = self._low_rows - self._now, self._high_rows - self._now
 
-    def corrected(self, step: Step, radius: np.ndarray, moved: np.ndarray) -> Step:
+    def corrected(self, step: Step, radius: np.ndarray, moved: np.ndarray, shares: np.ndarray | None = None) -> Step:
         """Return the step again, with the rows bent as they are where it leads (second-order correction).
 
         Args:
             step: That `solve` has returned.
             radius: (T, d) of each degree of freedom in each frame [rad or m].
             moved: Bounded coordinates (T, R) after it.
+            shares: Torques (T, A) after it, as shares of their limits; None where none is limited.
 
         Returns:
             The corrected step.
         """
-        bent = self._row_values(moved) - self._rows @ self._flat(step.dz)
+        bent = self._row_values(moved, shares) - self._rows @ self._flat(step.dz)
         kept = self._below, self._above
         self._below, self._above = self._low_rows - bent, self._high_rows - bent
         found = self.solve(radius)
@@ -131,12 +140,13 @@ class Program:
         self._hessian, self._gradient = kept
         return found
 
-    def solve(self, radius: np.ndarray, price: float | None = None) -> Step:
+    def solve(self, radius: np.ndarray, price: float | None = None, only_torque: bool = False) -> Step:
         """Return the step within a trust region.
 
         Args:
             radius: (T, d) of each degree of freedom in each frame [rad or m].
             price: Of each frame's largest violation, where rows may be violated; None where they must hold.
+            only_torque: Whether only rows of torques may be violated.
 
         Returns:
             The step, and whether all bounds are kept.
@@ -148,7 +158,9 @@ class Program:
             parts = self._hessian, self._gradient, self._rows, self._below, self._above, low, high
             x, multipliers, solved = solved_program(*parts, self._accuracy)
         else:
-            x, multipliers, solved = self._solve_elastic(low, high, price)
+            x, multipliers, solved = self._solve_elastic(
+                low, high, price, self._of_torque if only_torque else ~self._of_torque | True
+            )
         x = np.clip(x, low, high)
         dz = np.zeros(self._column.shape)
         dz[self._used] = x[self._column[self._used]]
@@ -156,9 +168,9 @@ class Program:
         if (np.abs(dz) > within + 1e-12).any():  # what was eliminated has left the trust region
             values, bounds, orders, previous = self._parts
             whole = Quadratic.of(self._model, previous, np.zeros_like(self._quadratic.local))
-            return Program(self._model, values, bounds, orders, previous, self._order, self._accuracy, whole).solve(
-                radius, price
-            )
+            again = self._order, self._accuracy, whole, self._torques
+            program = Program(self._model, values, bounds, orders, previous, *again)
+            return program.solve(radius, price, only_torque)
         return Step(dz, self._quadratic.decrease(dz), multipliers, solved)
 
     def left(self, step: Step) -> float:
@@ -185,8 +197,10 @@ class Program:
         over = np.maximum(np.maximum(self._below - moved, moved - self._above), 0.0)
         return np.bincount(self._row_frame, over, minlength=len(self._column))
 
-    def _solve_elastic(self, low: np.ndarray, high: np.ndarray, price: float) -> tuple[np.ndarray, np.ndarray, bool]:
-        """Return a solution with one more unknown per frame behind its own, by which its rows may be violated."""
+    def _solve_elastic(
+        self, low: np.ndarray, high: np.ndarray, price: float, gives: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Return a solution with one more unknown per frame behind its own, by which rows that give may be violated."""
         moving = len(self._order)
         counts = np.count_nonzero(self._used[self._order], axis=1)
         slack = np.cumsum(counts) + np.arange(moving)
@@ -195,7 +209,7 @@ class Program:
         place = np.zeros(len(self._column), np.int64)
         place[self._order] = slack
         count = self._rows.shape[0]
-        relief = sparse.csc_matrix((np.ones(count), (np.arange(count), place[self._row_frame])), (count, into.shape[0]))
+        relief = sparse.csc_matrix((gives * 1.0, (np.arange(count), place[self._row_frame])), (count, into.shape[0]))
         rows = self._rows @ into.T
         room = np.full((2, into.shape[0]), np.inf)
         room[0][own], room[1][own] = low, high
@@ -286,12 +300,32 @@ class Program:
             above.append(np.full(len(some), 1.0))
         return sparse.vstack(rows, "csc"), np.concatenate(below), np.concatenate(above), np.concatenate(where), of
 
-    def _row_values(self, values: np.ndarray) -> np.ndarray:
-        """Return what the rows bound, at values (T, R) of the bounded coordinates."""
+    def _append(self, torques: TorqueRows) -> None:
+        """Add the rows of torques, as shares of their limits."""
+        column = self._column[torques.frames]
+        there = column >= 0
+        row = np.broadcast_to(np.arange(len(column))[:, None, None], column.shape)
+        shape = (len(column), self._size)
+        rows = sparse.csr_matrix((torques.slopes[there], (row[there], column[there])), shape=shape)
+        some = np.flatnonzero(np.diff(rows.indptr))
+        first = np.argmax(self._used.any(axis=1)[torques.frames[some]], axis=1)
+        self._rows = sparse.vstack([self._rows, rows[some]], "csc")
+        self._low_rows, self._high_rows = (
+            np.concatenate([side, np.full(len(some), limit)])
+            for side, limit in ((self._low_rows, -1.0), (self._high_rows, 1.0))
+        )
+        self._row_frame = np.concatenate([self._row_frame, torques.frames[some, first]])
+        self._of_torque = np.concatenate([self._of_torque, np.ones(len(some), bool)])
+        self.rows_of.append(torques.of[some])
+
+    def _row_values(self, values: np.ndarray, shares: np.ndarray | None) -> np.ndarray:
+        """Return what the rows bound, at values (T, R) of the bounded coordinates and torques (T, A), by shares."""
         _, bounds, orders, _ = self._parts
         found = [values.ravel()[self.rows_of[0]]]
-        for order, limit, of in zip(orders, bounds.limits, self.rows_of[1:], strict=True):
+        for order, limit, of in zip(orders, bounds.limits, self.rows_of[1:4], strict=True):
             found.append((order.of(values, bounds.outside) / limit).ravel()[of])
+        if self._torques is not None and shares is not None:
+            found.append(shares.ravel()[self.rows_of[-1]])
         return np.concatenate(found)
 
 

@@ -16,8 +16,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from .bounds import Bounds, Differences
+from .constraints import Constraints
 from .model import Model
 from .quadratic import Quadratic
+from .torques import TorqueRows, Torques
 
 AROUND = 0.2  # [s] on both sides of a frame that moves, in which frames move too
 REACH = 4  # frames that one row ties together at most
@@ -30,7 +32,7 @@ class Spans:
     Args:
         moves: (T,) whether a frame moves.
         previous: (T,) the frame before each; -1 for none.
-        orders: Differences of order 1 to 3.
+        windows: What has bounds over several frames each: differences of order 1 to 3, and torques.
         apart: Whether runs count by themselves; a cyclic clip is one span.
 
     Attributes:
@@ -38,13 +40,13 @@ class Spans:
         count: Number of spans.
     """
 
-    def __init__(self, moves: np.ndarray, previous: np.ndarray, orders: tuple[Differences, ...], apart: bool):
+    def __init__(self, moves: np.ndarray, previous: np.ndarray, windows: Sequence[Differences | Torques], apart: bool):
         begins = moves & ~np.concatenate([[False], moves[:-1]])
         self.labels = np.where(moves, np.cumsum(begins) - 1 if apart else 0, -1)
         self.count = int(self.labels.max(initial=-1)) + 1
         before = np.where(previous >= 0, self.labels[previous], -1)
         self._tied = np.where(moves, self.labels, before)  # a frame's value has its tie to the frame before
-        self._windows = [self.labels[order.frames].max(axis=1, initial=-1) for order in orders]
+        self._windows = [self.labels[window.frames].max(axis=1, initial=-1) for window in windows]
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return the sums over each span of what frames (T,) have.
@@ -90,15 +92,21 @@ class Multipliers:
 
     Args:
         frames: Number of frames T.
-        coordinates: Number of bounded coordinates R.
-        orders: Differences of order 1 to 3.
+        constraints: That they keep.
     """
 
-    def __init__(self, frames: int, coordinates: int, orders: tuple[Differences, ...]):
-        self._parts = [np.zeros((n, coordinates)) for n in (frames, *(len(order.frames) for order in orders))]
+    def __init__(self, frames: int, constraints: Constraints):
+        counts = frames, *(len(order.frames) for order in constraints.orders)
+        self._parts = [np.zeros((n, len(constraints.bounds.dof))) for n in counts]
+        if constraints.torques is not None:
+            self._parts.append(np.zeros(constraints.torques.near.shape))
 
     def take(
-        self, rows: Sequence[np.ndarray], values: np.ndarray, moves: np.ndarray, orders: tuple[Differences, ...]
+        self,
+        rows: Sequence[np.ndarray],
+        values: np.ndarray,
+        moves: np.ndarray,
+        windows: Sequence[Differences | Torques],
     ) -> float:
         """Take the multipliers of a program's rows.
 
@@ -106,16 +114,16 @@ class Multipliers:
         anything.
 
         Args:
-            rows: Of positions and of each order, which the program has, as indices.
+            rows: Of positions and of each of `windows`, which the program has, as indices.
             values: Their multipliers, one after another.
             moves: (T,) frames that move.
-            orders: Differences of order 1 to 3.
+            windows: What has bounds over several frames each.
 
         Returns:
             The largest of what was taken.
         """
         start, largest = 0, 0.0
-        inside = [moves, *(moves[order.frames].all(axis=1) for order in orders)]
+        inside = [moves, *(moves[window.frames].all(axis=1) for window in windows)]
         for part, own, kept in zip(self._parts, rows, inside, strict=True):
             mine = kept[own // part.shape[1]]
             taken = values[start : start + len(own)][mine]
@@ -124,22 +132,25 @@ class Multipliers:
             start += len(own)
         return largest
 
-    def pull(self, bounds: Bounds, orders: tuple[Differences, ...]) -> np.ndarray:
-        """Return the derivative (T, R) by the bounded coordinates of the rows times their multipliers.
+    def pull(self, model: Model, constraints: Constraints, torques: TorqueRows | None) -> np.ndarray:
+        """Return the derivative (T, m) by the independent coordinates of the rows times their multipliers.
 
         Args:
-            bounds: Of the coordinates.
-            orders: Differences of order 1 to 3.
+            model: Where the frames are.
+            constraints: That they keep.
+            torques: That are near their limits; None where none is limited.
 
         Returns:
-            What rows add to the gradient (T, R).
+            What rows add to the gradient (T, m).
         """
+        bounds, orders = constraints.bounds, constraints.orders
         found = self._parts[0].copy()
-        for order, limit, part in zip(orders, bounds.limits, self._parts[1:], strict=True):
+        for order, limit, part in zip(orders, bounds.limits, self._parts[1:4], strict=True):
             share = part / limit
             for j in range(order.frames.shape[1]):
                 np.add.at(found, order.frames[:, j], order.weights[:, j, None] * share)
-        return found
+        pulled: np.ndarray = np.einsum("kra,kr->ka", model.motion, found)
+        return pulled if torques is None else pulled + torques.pull(self._parts[-1], pulled.shape)
 
 
 def gains(model: Model, quadratic: Quadratic, bounds: Bounds, values: np.ndarray, pull: np.ndarray) -> np.ndarray:
@@ -150,12 +161,12 @@ def gains(model: Model, quadratic: Quadratic, bounds: Bounds, values: np.ndarray
         quadratic: The same, made convex.
         bounds: Of the coordinates.
         values: (T, R) of the bounded coordinates [rad or m].
-        pull: (T, R) of the rows, as `Multipliers.pull` returns it.
+        pull: (T, m) of the rows, as `Multipliers.pull` returns it.
 
     Returns:
         Gains (T,).
     """
-    residual = np.asarray(model.gradient) + np.einsum("kra,kr->ka", model.motion, pull)
+    residual = np.asarray(model.gradient) + pull
     sides = np.full((2, len(values), 1 + int(max(model.independent.max(), bounds.dof.max(initial=0)))), np.inf)
     sides[0][:, bounds.dof], sides[1][:, bounds.dof] = values - bounds.lower, bounds.upper - values
     below, above = (np.take_along_axis(side, model.independent, axis=1) for side in sides)

@@ -110,9 +110,19 @@ def _add_look_ahead(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{name}", type=float, metavar=unit, default=0.0, help=f"each motor's largest; by itself, its {usual}"
         )
+    add_torque(parser)
     parser.add_argument(
         "--cyclic", action="store_true", help="the last frame is the first: the motion plays in a loop without a seam"
     )
+
+
+def add_torque(parser: argparse.ArgumentParser) -> None:
+    """Declare `--torque`.
+
+    Args:
+        parser: The command's parser.
+    """
+    parser.add_argument("--torque", action="store_true", help="keep the efforts that the robot's file names, too")
 
 
 def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
@@ -133,12 +143,15 @@ def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
             raise ClipError(f"--{name} is a positive number, or 0 for as the motors', not {limit:g}")
     if any(limits.values()) and not options.look_ahead:
         raise ClipError("--acceleration and --jerk are kept by looking ahead; leave out --no-look-ahead, or these")
+    if options.torque and not options.look_ahead:
+        raise ClipError("--torque is kept by looking ahead; leave out --no-look-ahead, or --torque")
     if options.cyclic and not options.look_ahead:
         raise ClipError("--cyclic closes the loop by looking ahead; leave out --no-look-ahead, or --cyclic")
     return {
         "keep_apart": options.keep_apart,
         "look_ahead": options.look_ahead,
         "cyclic": options.cyclic,
+        "torque": options.torque,
         **limits,
     }
 

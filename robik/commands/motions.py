@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import RobikError
-from .arguments import add_header, add_robot, command, load, naming, robot_file
+from .arguments import add_header, add_robot, add_torque, command, load, naming, robot_file
 from .judging import judged
 from .retiming import add_slow_down, slowed_down
 
@@ -48,6 +48,7 @@ def add_solve(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--look-ahead", action="store_true", help="solve all frames at once: the motors slow down before they must"
     )
+    add_torque(parser)
     add_slow_down(parser)
 
 
@@ -131,15 +132,12 @@ def _solve(options: argparse.Namespace) -> None:
     from ..files import check_writable
     from ..motions import load_motion, save_motion, save_report, save_states, values_for
     from ..objectives.pose_prior import PosePrior
-    from ..objectives.settings import Settings, load_settings
     from ..retarget.retarget import retarget
     from ..warm_up import help_compiling
 
     mechanism = load(options)
     clip = load_clip(options.clip)
-    settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
-    if options.look_ahead:
-        settings = replace(settings, look_ahead=True)
+    settings = _asked(options, mechanism)
     with naming(options.clip):
         clip.check(mechanism)
     with naming(options.settings):
@@ -155,7 +153,7 @@ def _solve(options: argparse.Namespace) -> None:
     if options.slow_down:
         settings = _without_limits(settings)
     motion = retarget(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=options.prior_weight)
-    written = slowed_down(mechanism, motion, share) if options.slow_down else motion
+    written = slowed_down(mechanism, motion, share, options.torque) if options.slow_down else motion
     save_motion(written, options.output, "csv")
     if options.states:
         save_states(written, options.states, motion.report.residual if motion.report and written is motion else None)
@@ -164,9 +162,24 @@ def _solve(options: argparse.Namespace) -> None:
         save_report(judged(mechanism, motion, clip, robot_file(options)), options.report)
 
 
+def _asked(options: argparse.Namespace, mechanism: Mechanism) -> Settings:
+    """Return the settings that the options of `solve` ask for."""
+    from ..mechanism.motor_limits import named_efforts
+    from ..objectives.settings import Settings, load_settings
+
+    settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
+    if options.look_ahead:
+        settings = replace(settings, look_ahead=True)
+    if options.torque and not options.slow_down:
+        if not settings.look_ahead:
+            raise RobikError("--torque is kept by looking ahead, or by slowing down; give --look-ahead or --slow-down")
+        settings = replace(settings, torque_limit=named_efforts(mechanism))
+    return settings
+
+
 def _without_limits(settings: Settings) -> Settings:
     """Return settings that keep no limit over time: a motion that is slowed down keeps them by its times."""
-    return replace(settings, enforce_velocity=False, look_ahead=False, acceleration_limit=None, jerk_limit=None)
+    return replace(settings.frame_by_frame(), enforce_velocity=False)
 
 
 def _print_solved(motion: Motion) -> None:

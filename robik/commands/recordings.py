@@ -54,8 +54,8 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..warm_up import help_compiling
 
     chosen, asked = format_to_write(options.output, options.format), asked_of_bakes(options)
-    if options.slow_down and (options.acceleration or options.jerk):
-        raise ClipError("--slow-down keeps limits by more time, --acceleration and --jerk by another way; give either")
+    if options.slow_down and (options.acceleration or options.jerk or options.torque):
+        raise ClipError("--slow-down takes more time, --acceleration, --jerk and --torque another way; give either")
     if options.slow_down and options.cyclic:
         raise ClipError("--slow-down begins and ends at rest, --cyclic has no end; give either")
     balance = balance_by_name(options.balance, options.pin_feet)

@@ -69,20 +69,21 @@ def add_slow_down(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def slowed_down(mechanism: Mechanism, motion: Motion, share: float = 1.0) -> Motion:
+def slowed_down(mechanism: Mechanism, motion: Motion, share: float = 1.0, torque: bool = False) -> Motion:
     """Return a motion slowed down where its motors cannot keep up, and print what that costs.
 
     Args:
         mechanism: The robot.
         motion: That was solved without regard of its motors' speeds.
         share: How much of each motor's speed may be used.
+        torque: Whether the efforts that the robot's file names are kept.
 
     Returns:
         The motion.
     """
     from ..retiming import limits_of, slow_down
 
-    slowed = slow_down(mechanism, motion, limits_of(mechanism, share=share))
+    slowed = slow_down(mechanism, motion, limits_of(mechanism, share=share, torque=torque))
     print(f"slowed down: {slowed}")
     return slowed.motion
 

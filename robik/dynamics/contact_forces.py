@@ -6,12 +6,13 @@ Of all forces f at the touching points with G f = r, where r is what no motor ca
 
 The dual has one unknown per row of r, λ, and f = P(Gᵀ λ) with P the projection onto the cones. Newton's method solves
 G P(Gᵀ λ) + ε (λ − c) = r with c the multiplier before. Few such proximal steps end in the solution; where no forces can
-give r, they come as near to it as the cones allow.
+give r, they come as near to it as the cones allow. Where friction is infinite there are no cones: the ground holds, and
+forces are linear in r.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isinf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -250,6 +251,10 @@ def smallest_forces(w):
         What is missing of `right`, as a share.
     """
     _start(w)
+    if isinf(w.friction[0]):
+        for k in range(w.force.shape[0] // 3):
+            w.force[3 * k], w.force[3 * k + 1], w.force[3 * k + 2] = _pulled(w, k, w.multiplier)
+        return 0.0
     before, w.slack[0] = np.inf, SLACK
     for _ in range(ROUNDS):
         for i in range(w.rows[0]):

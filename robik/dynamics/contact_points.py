@@ -22,7 +22,7 @@ class ContactPoints:
         bodies: (K,) the name of each point's body.
         points: (K, 3) in the body's own frame [m].
         touches: (T, K) whether a point can take force in each sample.
-        friction: largest ratio of tangential to normal force.
+        friction: largest ratio of tangential to normal force; infinite where the ground holds and can pull, too.
         normal: of the ground, away from it.
 
     Raises:

@@ -80,18 +80,19 @@ class InverseDynamics:
     Args:
         mechanism: the robot.
         gravity: along −z [m/s²].
+        topology: in whose coordinates motions are; the robot's own if left out.
 
     Raises:
         MechanismError: the robot has no mass.
     """
 
-    def __init__(self, mechanism: Mechanism, gravity: float = GRAVITY) -> None:
+    def __init__(self, mechanism: Mechanism, gravity: float = GRAVITY, topology: Topology | None = None) -> None:
         if not mechanism.mass > 0:
             raise MechanismError(
                 f"robot {mechanism.name!r} has no mass, so its forces are unknown; give its bodies masses"
             )
         self.mechanism, self.gravity = mechanism, gravity
-        self.fk = ForwardKinematics(mechanism)
+        self.fk = ForwardKinematics(mechanism, topology)
         self.topology, self.flat = self.fk.topology, self.fk.flat
         self._motor, self._sign = _motors(self.topology)
         self._elimination, self._surplus = _independent_motors(self.topology, self.flat, self._motor)

@@ -112,6 +112,46 @@ def motor_limits(mechanism: Mechanism, limit: float | Mapping[str, float] | None
     return {name: limit * (mechanism.extent if unit == "m" else 1.0) for name, unit in units}
 
 
+def named_efforts(mechanism: Mechanism) -> dict[str, float]:
+    """Return the effort of each actuator that the robot's file names [N m or N].
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Effort by actuator, without those of which none is named.
+
+    Raises:
+        ClipError: None is named at all.
+    """
+    found = {
+        name: joint.effort_limit
+        for joint in mechanism.actuated
+        for name in joint.coordinate_names
+        if isfinite(joint.effort_limit)
+    }
+    if not found:
+        raise ClipError(
+            f"robot {mechanism.name!r} names no effort of its motors, so no torque can be kept; give efforts in its"
+            " file, or torque_limit in the settings"
+        )
+    return found
+
+
+def torque_limits(mechanism: Mechanism, limit: float | Mapping[str, float]) -> np.ndarray:
+    """Return the largest torque of each actuator (A,) [N m or N]; infinite where there is no limit.
+
+    Args:
+        mechanism: The robot.
+        limit: As `Settings.torque_limit` has it.
+
+    Returns:
+        The limits.
+    """
+    given = limit if isinstance(limit, Mapping) else dict.fromkeys(mechanism.actuators, limit)
+    return np.array([given.get(name, np.inf) for name in mechanism.actuators])
+
+
 def _given(mechanism: Mechanism, limit: float | Mapping[str, float] | None, usual: np.ndarray, what: str) -> np.ndarray:
     """Return a limit per motor (A,): what is given, else what is usual."""
     found, wanted = usual.copy(), motor_limits(mechanism, limit)

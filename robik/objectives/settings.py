@@ -18,6 +18,7 @@ from .objective import Objective
 from .weights import Weights, checked_weights
 
 CONTACTS = ("hold", "ignore")  # what a frame in contact can do
+OVER_TIME = ("acceleration_limit", "jerk_limit", "torque_limit")  # kept where all frames are solved at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,8 @@ class Settings:
         acceleration_limit: of the actuators where all frames are solved at once: one number [rad/s²], or extents of the
             robot for a motor that slides, or numbers by actuator [rad/s² or m/s²]; None for none.
         jerk_limit: likewise [rad/s³ or m/s³].
+        torque_limit: likewise: one number or numbers by actuator [N m, or N where it slides]; None for none. The torque
+            that a motion needs is that of inverse dynamics, with feet on the ground where they stand.
         look_ahead: whether all frames are solved at once after they were solved one by one.
         ranges: bounds of coordinates by name that are narrower than their limits [rad or m], kept as limits are.
         cyclic: whether the clip's last frame is its first, so that it can be played in a loop; with `look_ahead`.
@@ -71,6 +74,7 @@ class Settings:
     objectives: Mapping[str, Any] = field(default_factory=dict)
     acceleration_limit: float | Mapping[str, float] | None = None
     jerk_limit: float | Mapping[str, float] | None = None
+    torque_limit: float | Mapping[str, float] | None = None
     look_ahead: bool = False
     cyclic: bool = False
     contacts: str = "hold"
@@ -104,7 +108,7 @@ class Settings:
 
     def _check_look_ahead(self) -> None:
         """Check the settings of solving all frames at once. Raises ClipError."""
-        for name, unit in (("acceleration_limit", "rad/s²"), ("jerk_limit", "rad/s³")):
+        for name, unit in (("acceleration_limit", "rad/s²"), ("jerk_limit", "rad/s³"), ("torque_limit", "N m")):
             limit = getattr(self, name)
             numbers = {"": limit} if not isinstance(limit, Mapping) else limit
             for actuator, number in numbers.items():
@@ -144,7 +148,7 @@ class Settings:
                 f" {listed}"
             )
         self._check_ranges(mechanism)
-        for name in ("acceleration_limit", "jerk_limit"):
+        for name in OVER_TIME:
             limit = getattr(self, name)
             if limit is not None and not self.look_ahead:
                 raise ClipError(f"{name} is kept only where all frames are solved at once; set look_ahead as well")
@@ -153,6 +157,8 @@ class Settings:
                     f"{name} of {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; its"
                     f" actuators are {', '.join(mechanism.actuators)}"
                 )
+        if self.torque_limit is not None and not mechanism.mass > 0:
+            raise ClipError(f"torque_limit needs masses, and robot {mechanism.name!r} has none; give its bodies masses")
         if self.cyclic and not self.look_ahead:
             raise ClipError("a clip is made cyclic only where all frames are solved at once; set look_ahead as well")
         balls = [joint.name for joint in mechanism.actuated if joint.is_ball]
@@ -168,7 +174,8 @@ class Settings:
         Returns:
             The settings.
         """
-        return replace(self, look_ahead=False, cyclic=False, acceleration_limit=None, jerk_limit=None)
+        without: dict[str, Any] = dict.fromkeys(OVER_TIME)
+        return replace(self, look_ahead=False, cyclic=False, **without)
 
     def thresholds(self, dt: np.ndarray) -> np.ndarray:
         """Return the thresholds t of the velocity regularizer's terms (T, 2), angular and linear.
@@ -262,8 +269,7 @@ def settings_from(data: Any) -> Settings:
     pulls = ("state_weight", "stillness", "posture")
     numbers = (*pulls, "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length")
     switches = ("joint_limits", "enforce_velocity", "look_ahead", "cyclic")
-    limits = ("acceleration_limit", "jerk_limit")
-    known = {"targets", "objectives", "com_weight", *numbers, *switches, *limits, "contacts", "ranges"}
+    known = {"targets", "objectives", "com_weight", *numbers, *switches, *OVER_TIME, "contacts", "ranges"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
     fields = dict(data)

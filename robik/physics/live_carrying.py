@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..clips.standing import HIGH
 from ..clips.support import sole_length, standing_points
 from ..dynamics import InverseDynamics
 from ..dynamics.contact_points import sole_contacts
@@ -19,7 +20,6 @@ from ..motions import BaseTrack, Motion
 from ..retarget.posing import posed
 from ..servo.chain import ServoChain
 from .carrying import limits_of
-from .motion_forces import HIGH
 from .motors import chain_drives
 
 

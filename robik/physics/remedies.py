@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from ..clips.clip import TargetClip, Track
 from ..clips.contacts import above_ground
+from ..clips.standing import standing_phases
 from ..collision.apart import Walls, solved_apart
 from ..contacts.legs import pelvis
 from ..kinematics.frames import frame_poses
@@ -26,7 +27,6 @@ from ..retarget.posing import posed
 from ..retarget.retarget import Retargeting
 from ..retarget.swings import landing_softly, narrowed
 from ..steps import finish
-from .motion_forces import standing_phases
 
 FIRM = Weights((10.0, 10.0, 10.0), (10.0, 10.0, 10.0))  # of feet
 HIPS = Weights((0.0, 0.0, 1.0), (1.0, 1.0, 1.0))  # whose level place is left to balance

@@ -14,7 +14,7 @@ from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..extras import is_installed, missing
 from ..mechanism.model import Mechanism
-from ..mechanism.motor_limits import Limits, limits_of
+from ..mechanism.motor_limits import Limits, limits_of, named_efforts
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
 from ..skeleton.hips import hips_of
@@ -117,6 +117,7 @@ class BakeSettings:
             given here, only if that is possible.
         acceleration: that motors keep then [rad/s²]; 0 for their servos', and where none is known as in `limits_of`.
         jerk: likewise [rad/s³].
+        torque: whether the efforts that the robot's file names are kept then, too.
         servo_acceleration: of motors whose servos are known, by actuator [rad/s² or m/s²].
         cyclic: whether the last frame is the first then.
     """
@@ -133,6 +134,7 @@ class BakeSettings:
     look_ahead: bool = True
     acceleration: float = 0.0
     jerk: float = 0.0
+    torque: bool = False
     servo_acceleration: Mapping[str, float] = field(default_factory=dict)
     cyclic: bool = False
 
@@ -222,7 +224,7 @@ def solver_settings(
 
 def _ahead(mechanism: Mechanism, bake: BakeSettings) -> dict[str, Any]:
     """Return what is asked of all frames at once, as settings: limits only where they or speeds are to be kept."""
-    is_asked = bool(bake.acceleration or bake.jerk or bake.cyclic)
+    is_asked = bool(bake.acceleration or bake.jerk or bake.torque or bake.cyclic)
     if not bake.look_ahead or not (is_asked or bake.enforce_velocity):
         return {}
     if not is_asked and (hindrance := _hindrance(mechanism)):
@@ -233,6 +235,8 @@ def _ahead(mechanism: Mechanism, bake: BakeSettings) -> dict[str, Any]:
         limits = bake.limits(mechanism)
         for name, values in (("acceleration_limit", limits.acceleration), ("jerk_limit", limits.jerk)):
             asked[name] = dict(zip(mechanism.actuators, values.tolist(), strict=True))
+    if bake.torque:
+        asked["torque_limit"] = named_efforts(mechanism)
     return asked
 
 

@@ -7,14 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..clip_solver.bounds import FITS, ORDERS, differences
+from ..clip_solver.bounds import FITS, ORDERS, Peak, differences
 from ..clip_solver.long_clip import LongClipSolver
+from ..clip_solver.torques import TorqueLimits
 from ..clips.clip import TargetClip
+from ..clips.standing import standing_phases
+from ..dynamics import InverseDynamics
+from ..dynamics.contact_points import sole_contacts
 from ..errors import ClipError
 from ..ik.memory import Output
 from ..ik.solver import ClipTargets, Solver
 from ..kinematics.frames import com_of_states, own_frames
 from ..mechanism.model import Mechanism
+from ..mechanism.motor_limits import torque_limits
+from ..motions import Motion
 from ..motions.report import LookAhead
 from .distances import distances
 
@@ -104,7 +110,7 @@ class LookingAhead:
         self._before: FrameByFrame = earlier._before if earlier else _frame_by_frame(solver, clip, output)
         begun: LongClipSolver | None = earlier._clip_solver if earlier else None
         self._clip_solver: LongClipSolver = LongClipSolver(
-            solver, clip_targets, clip.times, output.q, settings.cyclic, earlier=begun
+            solver, clip_targets, clip.times, output.q, settings.cyclic, begun, self._torque_limits()
         )
 
     def steps(self) -> Iterator[float]:
@@ -118,16 +124,18 @@ class LookingAhead:
 
     def report(self) -> LookAhead:
         """Return what came out, once all steps are done."""
-        solver, found, error = self._clip_solver, self._clip_solver.peaks(), self._before.position_error
+        solver, error = self._clip_solver, self._before.position_error
+        found = dict(zip(ORDERS, ((peak, self._name(peak)) for peak in solver.peaks()), strict=True))
+        if torque := solver.torque_peak():
+            found["torque"] = torque, self._solver.mechanism.actuators[torque.row]
         some = np.isfinite(error).any()
         return LookAhead(
             iterations=solver.iterations,
             converged=solver.converged,
-            shares={order: peak.share for order, peak in zip(ORDERS, found, strict=True)},
+            shares={what: peak.share for what, (peak, _) in found.items()},
             beyond="; ".join(
-                f"the {order} of {self._name(solver.bounds.dof[peak.row])} is {peak.share:.3g} times its limit at"
-                f" {self._clip.times[peak.frame]:.3g} s"
-                for order, peak in zip(ORDERS, found, strict=True)
+                f"the {what} of {name} is {peak.share:.3g} times its limit at {self._clip.times[peak.frame]:.3g} s"
+                for what, (peak, name) in found.items()
                 if peak.share > FITS
             ),
             position_error_max=float(np.nanmax(error)) if some else 0.0,
@@ -135,6 +143,33 @@ class LookingAhead:
             peak_acceleration=float(np.abs(self._before.acceleration).max(initial=0.0)),
         )
 
-    def _name(self, dof: int) -> str:
-        """Return the name of an actuator."""
+    def _torque_limits(self) -> TorqueLimits | None:
+        """Return the limits of the motors' torques; None where none is asked for."""
+        mechanism, topology = self._solver.mechanism, self._solver.topology
+        if self._solver.settings.torque_limit is None:
+            return None
+        limits = torque_limits(mechanism, self._solver.settings.torque_limit)
+        dynamics, contacts = InverseDynamics(mechanism, topology=topology), None
+        if topology.base is not None:
+            stands = standing_phases(mechanism, self._posed())
+            contacts = sole_contacts(mechanism, stands, len(self._clip.times), friction=np.inf)
+        return TorqueLimits(dynamics, limits, contacts)
+
+    def _posed(self) -> Motion:
+        """Return the motion where the frames are, with its bodies' poses."""
+        position, quaternion = own_frames(self._solver.topology, self._output.position, self._output.quaternion)
+        return Motion(
+            times=self._clip.times,
+            actuators=self._solver.mechanism.actuators,
+            values=self._solver.actuator_values(self._output),
+            bodies=tuple(body.name for body in self._solver.mechanism.bodies),
+            position=position,
+            quaternion=quaternion,
+        )
+
+    def _name(self, peak: Peak) -> str:
+        """Return the name of an actuator whose differences over time are bounded; empty where none is."""
+        if not len(self._clip_solver.bounds.dof):
+            return ""
+        dof = self._clip_solver.bounds.dof[peak.row]
         return next(name for name, (own, _) in self._solver.topology.dofs.items() if own == dof)

@@ -13,7 +13,7 @@ from ..kinematics.rotations import product
 from ..mechanism.model import Mechanism
 from ..motions import Motion, Report, SpeedCost
 from ..motions.report import SpeedErrors
-from ..objectives.settings import Settings
+from ..objectives.settings import OVER_TIME, Settings
 from .distances import distances
 from .shortfall import ORIENTATION_MET, position_met
 
@@ -60,7 +60,7 @@ def without_speeds(settings: Settings) -> Settings | None:
         The settings; None where none is held back.
     """
     held = settings.enforce_velocity or settings.velocity_weight
-    if not held and settings.acceleration_limit is None and settings.jerk_limit is None:
+    if not held and all(getattr(settings, name) is None for name in OVER_TIME):
         return None
     return replace(settings.frame_by_frame(), enforce_velocity=False, velocity_weight=0.0)
 

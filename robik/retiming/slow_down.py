@@ -9,6 +9,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from ..clip_solver.bounds import FITS, ORDERS, differences
+from ..clips.standing import standing_phases
 from ..dynamics import InverseDynamics
 from ..dynamics.contact_points import ContactPoints, sole_contacts
 from ..dynamics.derivatives import derivatives
@@ -16,7 +17,6 @@ from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import Limits
 from ..motions import BaseTrack, Motion
-from ..physics.motion_forces import standing_phases
 from ..retarget.posing import posed
 from ..steps import finish
 from .exact import KEPT, ExactTimes

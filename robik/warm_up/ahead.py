@@ -50,7 +50,7 @@ def compile_all() -> None:
     ball_coordinates.follow(np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0, 1.0]]), np.zeros(3))
     _follow(*usual[0])
     if find_spec("piqp"):
-        slow = replace(SETTINGS, acceleration_limit=1.0)  # so that there is something to improve
+        slow = replace(SETTINGS, acceleration_limit=1.0, torque_limit=0.1)  # so that there is something to improve
         retarget(looped, to_and_fro(), slow, look_ahead=True)
 
 

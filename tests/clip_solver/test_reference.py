@@ -6,18 +6,23 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import Bounds, LinearConstraint, minimize
+from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, minimize
 
 from robik.clip_solver.bounds import bounds_of
 from robik.clip_solver.clip_solver import ClipSolver, Start
+from robik.clip_solver.torques import TorqueLimits
+from robik.dynamics import InverseDynamics
 from robik.retarget.retarget import Retargeting
 from tests.clip_solver.clips import BOXER, SPEEDS, waving
 
-FRAMES, ACCELERATION, JERK = 14, 60.0, 2500.0
+FRAMES, ACCELERATION, JERK, TORQUE = 14, 60.0, 2500.0, 2.5
 
 
-def solved() -> tuple[ClipSolver, np.ndarray]:
-    """Return the solver of a short clip at its optimum, and the coordinates frame by frame."""
+def solved(torque: float | None = None) -> tuple[ClipSolver, np.ndarray]:
+    """Return the solver of a short clip at its optimum, and the coordinates frame by frame.
+
+    `torque` is a limit of all motors [N m].
+    """
     clip = waving(FRAMES)
     work = Retargeting(BOXER, clip, SPEEDS)
     for _ in work.steps():
@@ -27,6 +32,9 @@ def solved() -> tuple[ClipSolver, np.ndarray]:
     work.solver.settings = replace(SPEEDS, look_ahead=True, acceleration_limit=ACCELERATION, jerk_limit=JERK)
     begun = work._solved.q.copy()
     start = Start(bounds_of(work.solver, clip.times, begun, False), {})
+    if torque is not None:
+        dynamics = InverseDynamics(BOXER, topology=work.solver.topology)
+        start = replace(start, torque=TorqueLimits(dynamics, np.full(len(BOXER.actuators), torque)))
     solver = ClipSolver(work.solver, wanted, clip.times, begun, start, most=80, enough=1e-12)
     for _ in solver.steps():
         pass
@@ -71,3 +79,33 @@ def test_no_better_clip_is_found(seed: int | None) -> None:
     assert solver.objective(x) > best - 1e-6
     assert solver.objective(x) < 1.05 * best, "the reference has found the same valley"
     assert np.abs(begun - here).max() > 0.05
+
+
+@pytest.mark.parametrize("seed", [None, pytest.param(1, marks=pytest.mark.long)])
+def test_no_better_clip_within_torques_is_found(seed: int | None) -> None:
+    """As above, with torques that bend with the poses as constraints of the reference."""
+    (free, _), (solver, _) = solved(), solved(TORQUE)
+    torques, here = solver.constraints.torques, solver.q.copy()
+    assert torques is not None
+    assert solver.violation(here) < 1e-5
+    assert np.abs(torques.shares(free.q)).max() > 1.2
+    assert np.abs(torques.shares(here)).max() > 0.999
+    best = solver.objective(here)
+    start = here if seed is None else here + 0.02 * np.random.default_rng(seed).standard_normal(here.shape)
+    lower, upper = (np.tile(side, FRAMES) for side in (solver.bounds.lower, solver.bounds.upper))
+    speed = next(joint.velocity_limit for joint in BOXER.actuated)
+    found = minimize(
+        lambda x: solver.objective(x.reshape(here.shape)),
+        start.ravel(),
+        method="trust-constr",
+        bounds=Bounds(lower, upper),
+        constraints=[
+            *constraints(waving(FRAMES).times, solver.bounds.outside[1:], speed),
+            NonlinearConstraint(lambda x: torques.shares(x.reshape(here.shape)).ravel(), -1.0, 1.0),
+        ],
+        options={"maxiter": 120, "gtol": 1e-9, "xtol": 1e-10, "initial_tr_radius": 0.01},
+    )
+    x = found.x.reshape(here.shape)
+    assert solver.violation(x) < 1e-3
+    assert solver.objective(x) > best - 1e-5 * best - 1e-6
+    assert solver.objective(x) < 1.05 * best, "the reference has found the same valley"

@@ -24,6 +24,7 @@ CANNOT_BE = {
     "velocity_share": (0.0, -0.5, 1.0 + 1e-9, nan),
     "acceleration_limit": (*POSITIVE, True, "fast", {"crank": 0.0}, {"crank": True}),
     "jerk_limit": (*POSITIVE, True, "fast", {"crank": -1.0}, {"crank": nan}),
+    "torque_limit": (*POSITIVE, True, "own", {"crank": 0.0}, {"crank": nan}),
     "com_weight": ((1.0, 1.0), (1.0, -1.0, 1.0), (nan, 0.0, 0.0), (inf, 0.0, 0.0)),
     "contacts": ("", "held", None),
     "ranges": ({"crank": (1.0, 0.0)}, {"crank": (1.0,)}, {"crank": (nan, 1.0)}, {"crank": 5}, {"crank": "ab"}),
@@ -36,6 +37,7 @@ CAN_BE = {
     "length": (None, 1e-9),
     "velocity_share": (1e-9, 1.0),
     "acceleration_limit": (None, 5, {"crank": 5.0}),
+    "torque_limit": (None, 5, {"crank": 5.0}),
     "com_weight": ((0.0, 0.0, 0.0),),
     "contacts": ("hold", "ignore"),
     "ranges": ({"crank": (0.0, 0.0)}, {"crank": [-1.0, inf]}),
@@ -54,7 +56,7 @@ def test_borders_are_taken(name: str, value: Any) -> None:
     assert taken == value or np.array_equal(taken, value)
 
 
-@pytest.mark.parametrize("name", ["acceleration_limit", "jerk_limit"])
+@pytest.mark.parametrize("name", ["acceleration_limit", "jerk_limit", "torque_limit"])
 def test_limits_of_the_whole_clip_need_it_and_actuators_that_are_there(name: str) -> None:
     four_bar = robots.load("four_bar")
     motor = four_bar.actuators[0]

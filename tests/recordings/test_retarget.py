@@ -110,7 +110,12 @@ WRONG = {
         ("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "-3"),
         "--jerk is a positive number, or 0 for as the motors', not",
     ),
-    "two": (("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--slow-down"), "jerk by another way; give either"),
+    "two": (
+        ("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--slow-down"),
+        "torque another way; give either",
+    ),
+    "slower": (("walker", "lafan1.bvh", "-o", "w.csv", "--torque", "--slow-down"), "torque another way; give either"),
+    "weak": (("walker", "lafan1.bvh", "-o", "w.csv", "--torque", "--no-look-ahead"), "or --torque"),
     "walks on": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic"), "a cyclic clip ends where it begins, but the"),
     "no loop": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic", "--no-look-ahead"), "or --cyclic"),
     "ends": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic", "--slow-down"), "--cyclic has no end; give either"),

@@ -1,0 +1,269 @@
+"""Torques of a clip's motors, and how they change with the frames.
+
+    τₖ = inverse dynamics (qₖ, vₖ, aₖ),   v and a by differences of the frames k − 1, k and k + 1
+
+Inverse dynamics is that of `robik.dynamics`: through the loops, with the smallest torques where motors must agree, and
+with the smallest forces of the ground where feet stand. The ground holds these feet, as contacts do: it can pull, or
+torques would leap where a motion asks for what no ground gives. Torques are linear in acceleration; their change with
+pose and speed is taken by differences, at every iterate anew. Beyond an end at which a clip rests it stays; beyond
+another one it goes on at its speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..dynamics import ContactPoints, InverseDynamics
+from ..mechanism.constraints import HINGE
+from .bounds import Bounds, Peak
+from .model import Frames, Model
+from .quadratic import unbounded
+from .stances import Stances
+from .torque_kernel import VARIED, steps_between, tangents, vary_frames
+
+NEAR = 0.8  # of a limit: a torque that has come so near once has a row
+BLOCK = 20_000  # poses at a time whose torques are taken
+
+
+@dataclass(frozen=True)
+class TorqueLimits:
+    """Limits of the motors' torques along a clip.
+
+    Attributes:
+        dynamics: In the coordinates of the clip's frames.
+        limits: (A,) of the actuators [N m or N]; infinite where there is none.
+        contacts: Where and when the ground can push, over the clip; None for nowhere.
+        rests: Whether the clip rests before its first frame, and after its last.
+    """
+
+    dynamics: InverseDynamics
+    limits: np.ndarray
+    contacts: ContactPoints | None = None
+    rests: tuple[bool, bool] = (True, True)
+
+    def begun(self, bounds: Bounds, times: np.ndarray, period: float | None, q: np.ndarray) -> TorqueLimits:
+        """Return the limits of a clip that rests beyond its ends as bounds have it, and as torques allow it.
+
+        Args:
+            bounds: Of the coordinates. Where they limit accelerations, they say where the clip rests.
+            times: (T,) of the frames [s].
+            period: After which the first frame comes again [s]; None for a clip that ends.
+            q: Coordinates (T, nq) to begin with.
+
+        Returns:
+            The limits.
+        """
+        still = ~bounds.outside[1:].any(axis=1)
+        if not np.isfinite(bounds.limits[1:]).any():
+            resting, going_on = (
+                np.abs(Torques(self, times, period, ends).shares(q)[[0, -1]]).max(axis=1, initial=0.0)
+                for ends in ((True, True), (False, False))
+            )
+            still &= resting <= np.maximum(going_on, 1.0)
+        return replace(self, rests=(bool(still[0]), bool(still[1])))
+
+    def part(self, frames: np.ndarray) -> TorqueLimits:
+        """Return the limits of some frames.
+
+        Args:
+            frames: Their indices (F,).
+
+        Returns:
+            The limits.
+        """
+        return replace(self, contacts=_contacts_of(self.contacts, frames))
+
+
+@dataclass(frozen=True)
+class TorqueRows:
+    """Torques that are near their limits, to first order, as shares of these.
+
+    Attributes:
+        of: (N,) which of all torques each is, as an index.
+        shares: (T, A) all torques.
+        frames: (N, 3) frames that each depends on.
+        slopes: (N, 3, m) derivatives by the independent coordinates of these.
+    """
+
+    of: np.ndarray
+    shares: np.ndarray
+    frames: np.ndarray
+    slopes: np.ndarray
+
+    def pull(self, multipliers: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """Return what rows with multipliers add to a gradient.
+
+        Args:
+            multipliers: Of all torques (T, A).
+            shape: Of the gradient (T, m).
+
+        Returns:
+            What they add (T, m).
+        """
+        found = np.zeros(shape)
+        np.add.at(found, self.frames, self.slopes * multipliers.ravel()[self.of][:, None, None])
+        return found
+
+
+class Torques:
+    """Torques of T frames.
+
+    Args:
+        asked: Limits of these frames.
+        times: (T,) of the frames [s].
+        period: After which the first frame comes again [s]; None for a clip that ends.
+        ends: Whether there are no other frames before the first, and after the last.
+
+    Attributes:
+        frames: (T, 3) the frame before each, the frame and the one after it; an end's own where there is none.
+        near: (T, A) torques that have come near their limits.
+    """
+
+    def __init__(self, asked: TorqueLimits, times: np.ndarray, period: float | None, ends: tuple[bool, bool]):
+        self._asked, self._flat, self._cyclic = asked, asked.dynamics.flat, period is not None
+        self._rests = asked.rests[0] and ends[0], asked.rests[1] and ends[1]
+        count = len(times)
+        index = np.arange(count)[:, None] + np.arange(-1, 2)
+        self.frames = index % count if self._cyclic else np.clip(index, 0, count - 1)
+        steps = np.diff(times)
+        seam = None if period is None else period - (times[-1] - times[0])
+        self._back = np.concatenate([[steps[0] if seam is None else seam], steps])
+        self._ahead = np.concatenate([steps, [steps[-1] if seam is None else seam]])
+        self._hinges = np.asarray(self._flat.at_v)[np.asarray(self._flat.kind) == HINGE]
+        self._last = np.zeros((0, 0)), np.zeros((0, 0))  # coordinates and their torques
+        self.near = np.zeros((count, len(asked.limits)), bool)
+
+    def shares(self, q: np.ndarray) -> np.ndarray:
+        """Return the torques as shares of their limits.
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            Shares (T, A), with signs.
+        """
+        if not np.array_equal(q, self._last[0]):
+            back, ahead = np.zeros((2, len(q), len(self._flat.before)))
+            steps_between(self._flat, q, self.frames[:, 0], self.frames[:, 2], back, ahead)
+            self._last = q.copy(), self._shares(np.arange(len(q)), q, back, ahead)
+        return self._last[1]
+
+    def beyond(self, q: np.ndarray) -> np.ndarray:
+        """Return what torques are beyond their limits.
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            Shares of the limits (T, A); zeros where they are kept.
+        """
+        return np.maximum(np.abs(self.shares(q)) - 1.0, 0.0)
+
+    def peak(self, q: np.ndarray) -> Peak:
+        """Return the largest share of a limit.
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            The share, of which actuator, and in which frame.
+        """
+        shares = np.abs(self.shares(q))
+        frame, motor = np.unravel_index(int(shares.argmax()), shares.shape)
+        return Peak(float(shares[frame, motor]), int(motor), int(frame))
+
+    def grow(self, q: np.ndarray) -> bool:
+        """Take note of torques that are near their limits.
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            Whether there are new ones.
+        """
+        found = np.abs(self.shares(q)) > NEAR
+        is_new = bool((found & ~self.near).any())
+        self.near |= found
+        return is_new
+
+    def rows(self, stances: Stances, frames: Frames, model: Model) -> TorqueRows:
+        """Return the torques that have come near their limits, to first order.
+
+        Args:
+            stances: The contacts that are held.
+            frames: Of the clip.
+            model: Where they are.
+
+        Returns:
+            The rows.
+        """
+        self.grow(frames.q)
+        chosen, m = np.flatnonzero(self.near.any(axis=1)), model.gradient.shape[1]
+        now, place = self.shares(frames.q), np.full(len(self.near), -1)
+        if not len(chosen):
+            return TorqueRows(chosen, now, np.zeros((0, 3), np.int64), np.zeros((0, 3, m)))
+        needed = np.unique(self.frames[chosen])
+        place[needed] = np.arange(len(needed))
+        Z = np.zeros((len(needed), m, len(self._flat.before)))
+        for stance, first, last in stances.placed():
+            tangents(stance.flat, stance.work, stance.beside, frames.q, first, last, place, model, Z)
+        slopes = []
+        for k in np.array_split(chosen, 1 + len(chosen) * 3 * m // BLOCK):
+            changed = self._varied(frames.q, k, place, model, Z) - now[k][:, None, None]
+            which, motor = np.nonzero(self.near[k])
+            slopes.append(changed[which, :, :, motor] / VARIED)
+        of = np.flatnonzero(self.near)
+        return TorqueRows(of, now, self.frames[of // self.near.shape[1]], np.concatenate(slopes))
+
+    def _varied(self, q: np.ndarray, k: np.ndarray, place: np.ndarray, model: Model, Z: np.ndarray) -> np.ndarray:
+        """Return the torques (n, 3, m, A) of frames k (n,) after a small step of each coordinate, as shares."""
+        n, m, d = len(k), Z.shape[1], Z.shape[2]
+        varied, room = np.zeros((n, 3 * m, q.shape[1])), np.zeros((3, q.shape[1]))
+        back, ahead = np.zeros((2, n, 3 * m, d))
+        vary_frames(self._flat, q, self.frames[k], place, model, Z, room, varied, back, ahead)
+        rows = (each.reshape(n * 3 * m, -1) for each in (varied, back, ahead))
+        return self._shares(np.repeat(k, 3 * m), *rows).reshape(n, 3, m, -1)
+
+    def _shares(self, k: np.ndarray, q: np.ndarray, back: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+        """Return the torques (n, A) of frames k (n,), as shares, from coordinates and the steps beside them."""
+        self._meet_ends(k, back, ahead)
+        before, after = self._back[k][:, None], self._ahead[k][:, None]
+        arrived, leaving = back / before, ahead / after
+        velocity = (after * arrived + before * leaving) / (before + after)
+        acceleration = 2.0 * (leaving - arrived) / (before + after)
+        contacts = _contacts_of(self._asked.contacts, k)
+        return self._asked.dynamics.solve(k, q, velocity, acceleration, contacts).torque / self._asked.limits
+
+    def _meet_ends(self, k: np.ndarray, back: np.ndarray, ahead: np.ndarray) -> None:
+        """Set the steps (n, d) of frames k (n,) beyond the clip's ends, or across the seam of a cyclic one."""
+        first, last = np.flatnonzero(k == 0), np.flatnonzero(k == len(self.frames) - 1)
+        if self._cyclic:
+            for steps, seam in ((back, first), (ahead, last)):
+                at = np.ix_(seam, self._hinges)
+                steps[at] -= 2.0 * np.pi * np.round(steps[at] / (2.0 * np.pi))
+            return
+        back[first] = 0.0 if self._rests[0] else ahead[first]
+        ahead[last] = 0.0 if self._rests[1] else back[last]
+
+
+def free(model: Model, rows: TorqueRows | None) -> np.ndarray:
+    """Return the coordinates (T, m) that no bound is on, and no torque that is near its limit depends on.
+
+    Args:
+        model: The quadratic model of the clip.
+        rows: Torques that are near their limits; None where none is limited.
+
+    Returns:
+        Whether no bound is on it (T, m).
+    """
+    found = unbounded(model)
+    if rows is not None:
+        found[rows.frames.ravel()] = False
+    return found
+
+
+def _contacts_of(contacts: ContactPoints | None, frames: np.ndarray) -> ContactPoints | None:
+    """Return the contact points in some frames, as indices (F,)."""
+    return contacts and replace(contacts, touches=contacts.touches[frames])
