@@ -159,7 +159,7 @@ class Program:
             x, multipliers, solved = solved_program(*parts, self._accuracy)
         else:
             x, multipliers, solved = self._solve_elastic(
-                low, high, price, self._of_torque if only_torque else ~self._of_torque | True
+                low, high, price, self._of_torque if only_torque else np.ones(len(self._of_torque), bool)
             )
         x = np.clip(x, low, high)
         dz = np.zeros(self._column.shape)

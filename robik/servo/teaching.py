@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from ..errors import ServoError
 from ..straight import straight
@@ -216,16 +215,8 @@ def _last_still(horns: np.ndarray, first: int) -> int:
 
 
 def _smooth(values: np.ndarray) -> np.ndarray:
-    """Return values (T, n) smoothed; a constant and a straight line stay as they are.
+    """Return values (T, n) smoothed; a constant and a straight line stay as they are."""
+    from scipy.signal import savgol_filter  # takes long to import
 
-    Each is that of the parabola through the samples around it (Savitzky and Golay 1964), at either end of the parabola
-    through the outermost samples. `scipy.signal` has it, too, and takes longer to import than most recordings to write.
-    """
     window = min(round(SMOOTH * RATE) | 1, (len(values) - 1) | 1)
-    if not 2 < window <= len(values):
-        return values
-    half = window // 2
-    powers = np.vander(np.linspace(-1.0, 1.0, window), 3)
-    parabola = powers @ np.linalg.pinv(powers)  # its values at the samples of a window, from these samples
-    inner = sliding_window_view(values, window, axis=0) @ parabola[half]
-    return np.concatenate([parabola[:half] @ values[:window], inner, parabola[half + 1 :] @ values[-window:]])
+    return savgol_filter(values, window, 2, axis=0) if window > 2 and window <= len(values) else values

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.signal import savgol_filter
 
 from robik.errors import ServoError
 from robik.motions import Motion, load_motion
-from robik.servo import teaching
 from robik.servo.chain import ServoChain, default_chain
 from robik.servo.chain_file import save_chain
 from robik.servo.player import Player
@@ -67,14 +65,6 @@ def test_counts_and_uneven_times_become_a_smooth_curve() -> None:
     counts = COUNT * np.round(there / COUNT)
     noise = [np.diff(values - there, 2, axis=0).std() * 50.0**2 for values in (motion.values, counts)]
     assert noise[0] < 0.3 * noise[1]  # of the accelerations
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 12, 200])
-def test_samples_are_smoothed_as_savitzky_and_golay_do(count: int) -> None:
-    values = np.cumsum(np.random.default_rng(count).normal(size=(count, 3)), axis=0)
-    window = min(round(teaching.SMOOTH * teaching.RATE) | 1, (count - 1) | 1)
-    expected = values if count < 3 else savgol_filter(values, window, 2, axis=0)
-    assert teaching._smooth(values) == pytest.approx(expected, abs=1e-12)
 
 
 def test_stillness_before_and_after_is_left_out_and_held_poses_stand() -> None:
