@@ -5,7 +5,7 @@
 Inverse dynamics is that of `robik.dynamics`: through the loops, with the smallest torques where motors must agree, and
 with the smallest forces of the ground where feet stand. The ground holds these feet, as contacts do: it can pull, or
 torques would leap where a motion asks for what no ground gives. Torques are linear in acceleration; their change with
-pose and speed is taken by differences, at every iterate anew. Beyond an end at which a clip rests it stays; beyond
+pose and speed is taken by differences, again at every iterate. Beyond an end at which a clip rests it stays; beyond
 another one it goes on at its speed.
 """
 
