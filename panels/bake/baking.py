@@ -75,6 +75,7 @@ def _draw_limits(layout: UILayout, bake: PropertyGroup) -> None:
     column.prop(bake, "jerk")
     if not (bake.acceleration and bake.jerk):
         line(column, "0: as the motors'", "INFO")
+    column.prop(bake, "torque")
 
 
 def _beyond_live(root: Object) -> str:

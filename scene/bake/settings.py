@@ -134,6 +134,13 @@ class RobikBake(PropertyGroup):
         soft_max=20000.0,
         precision=0,
     )
+    torque: BoolProperty(
+        name="Keep Torques",
+        description=(
+            "Look Ahead: no motor needs more torque than the effort limits of the robot's joints; what cannot be kept"
+            " is told with the motor and the frame"
+        ),
+    )
     catch_up: FloatProperty(
         name="Catch Up",
         description="Slow Down: how much faster than before it may be after a delay, until it is back on the beat",

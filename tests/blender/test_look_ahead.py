@@ -48,6 +48,20 @@ def test_acceleration_and_jerk_hold_in_the_curves() -> None:
     assert result.beyond == ""
 
 
+def test_torques_are_kept_where_that_is_asked() -> None:
+    root, _ = scenes.punches()
+    bake, result = root.robik.robot.bake, root.robik.robot.result
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    free, bake.torque = slider_curves(root), True
+    joints = [joint for joint in bpy.data.objects if joint.robik.joint.actuated]
+    for effort, is_beyond in ((1e4, False), (1e-4, True)):
+        for joint in joints:
+            joint.robik.joint.effort_limit = effort
+        assert bpy.ops.robik.bake() == {"FINISHED"}
+        assert ("torque" in result.beyond) == is_beyond
+        assert (np.abs(slider_curves(root) - free).max() > 1e-3) == is_beyond
+
+
 def test_a_clip_that_does_not_come_back_is_told_and_nothing_is_baked() -> None:
     root, _ = scenes.punches()
     bake = root.robik.robot.bake
