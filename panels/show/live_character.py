@@ -20,15 +20,21 @@ class ROBIK_PT_live_character(FoldedPanel):
             return
         listens = live_character.is_listening()
         if listens:
-            line(layout, sentence("Hears VMC at {address}", address=live_character.address()), "LINKED")
+            line(
+                layout,
+                sentence("Hears VMC at {address}", address=live_character.address()),
+                "REC" if live_character.records() else "LINKED",
+            )
             if not live_character.has_heard():
                 line(layout, "No body has been heard yet", "INFO")
         elif live_character.why():
             line(layout, sentence("Ended: {why}", why=live_character.why()), "INFO")
+        row = layout.row(align=True)
         if listens:
-            layout.operator("robik.hear_vmc", text="End", icon="SNAP_FACE", depress=True)
+            row.operator("robik.hear_vmc", text="End", icon="SNAP_FACE", depress=True)
         else:
-            layout.operator("robik.hear_vmc", icon="ARMATURE_DATA")
+            row.operator("robik.hear_vmc", icon="ARMATURE_DATA").record = False
+            row.operator("robik.hear_vmc", text="Record", icon="REC").record = True
         column = layout.column()
         column.enabled = not listens
         column.use_property_split, column.use_property_decorate = True, False

@@ -18,6 +18,7 @@ from ...robik.show.osc import Listener, Message
 from ...robik.show.vmc import Body
 from ...robik.skeleton.anatomy import named_parts
 from ..robot.parts import chosen_robot
+from .body_recording import BodyRecording
 
 BEAT = 1 / 60  # [s] between turns
 ROUNDS = 16  # looks at the port a turn, each of many packets: a tracker sends some sixty bones at a time
@@ -35,9 +36,11 @@ class _Listening:
     bones: dict[tuple[str, str], str]  # by part and side
     body: Body = field(default_factory=Body)
     first: np.ndarray | None = None  # where the hips were at first [m]
+    recording: BodyRecording | None = None
 
 
 _listening: _Listening | None = None
+_taken: BodyRecording | None = None  # what was recorded, until it is keyed
 _why = ""
 
 
@@ -56,18 +59,27 @@ def has_heard() -> bool:
     return _listening is not None and _listening.first is not None
 
 
+def records() -> bool:
+    """Return whether what is heard is recorded."""
+    return _listening is not None and _listening.recording is not None
+
+
 def why() -> str:
     """Return why it ended by itself, in words; empty where it did not."""
     return _why
 
 
-def begin(scene: Scene) -> None:
+def begin(scene: Scene, keeps: bool = False) -> None:
     """Let messages pose the rig of the robot's character from now on.
+
+    Args:
+        scene: With the robot.
+        keeps: Whether the poses are recorded, to be keyed from the current frame on.
 
     Raises:
         RobikError: There is no rig that has the bones of a body, or the port cannot be heard.
     """
-    global _listening, _why
+    global _listening, _taken, _why
     root = chosen_robot(scene)
     rig: Object | None = root.robik.robot.character.rig
     if rig is None or rig.type != "ARMATURE":
@@ -77,16 +89,42 @@ def begin(scene: Scene) -> None:
         raise RobikError(f"no bone of {rig.name!r} is named as hips; a live character needs names as of VRM or Mixamo")
     end()
     port = root.robik.robot.performance.vmc_port.strip()
-    _listening, _why = _Listening(rig.name, scene.name, Listener(port), bones), ""
+    posed = [bones["hips", ""], *(name for part, name in bones.items() if part != ("hips", ""))]
+    recording = BodyRecording(scene, rig, posed) if keeps else None
+    _listening = _Listening(rig.name, scene.name, Listener(port), bones, recording=recording)
+    _taken, _why = None, ""
 
 
 def end(reason: str = "") -> None:
-    """Hear nothing any more; the rig stays as it is."""
-    global _listening, _why
+    """Hear nothing any more; the rig stays as it is, and what was recorded waits for `keep_recording`."""
+    global _listening, _taken, _why
     if _listening is None:
         return
     before, _listening, _why = _listening, None, reason
     before.listener.close()
+    _taken = before.recording
+
+
+def keep_recording(scene: Scene) -> int:
+    """Key what was recorded on the rig, from the frame on where it began; only once.
+
+    Args:
+        scene: With the rig.
+
+    Returns:
+        Number of frames; 0 where nothing was recorded.
+
+    Raises:
+        RobikError: The rig is gone.
+    """
+    global _taken
+    recording, _taken = _taken, None
+    if recording is None:
+        return 0
+    rig: Object | None = scene.objects.get(recording.rig)
+    if rig is None:
+        raise RobikError(f"the recording is lost: {recording.rig} is no longer in the scene")
+    return recording.key(scene, rig)
 
 
 def tick(scene: Scene) -> None:
@@ -96,7 +134,7 @@ def tick(scene: Scene) -> None:
         return
     rig: Object | None = scene.objects.get(one.rig) if scene.name == one.scene else None
     if rig is None:
-        end("its rig is no longer in the scene")
+        end("its rig is no longer in the scene" + (", so what was recorded is lost" if one.recording else ""))
         return
     for _ in range(ROUNDS):
         messages = one.listener.messages()
@@ -123,6 +161,8 @@ def _pose(one: _Listening, rig: Object) -> None:
             place = rest.inverted() @ _moved(one, bone, upright)
         posed.matrix_basis = Matrix.LocRotScale(place, basis, posed.scale)
     one.first = one.body.hips if one.first is None and one.body.hips is not None else one.first
+    if one.recording is not None:
+        one.recording.take(rig)
     rig.update_tag()
 
 

@@ -43,12 +43,12 @@ def rig(tilted: bool, yaw: float = 0.0) -> Object:
 
 
 class Tracker:
-    def __init__(self, source: Object) -> None:
+    def __init__(self, source: Object, record: bool = False) -> None:
         self.root, self.rig = scenes.import_robot("boxer"), source
         self.root.robik.robot.character.rig = source
         self.live = installed.module("scene.show.live_character")
         self.root.robik.robot.performance.vmc_port = "0"
-        assert bpy.ops.robik.hear_vmc() == {"FINISHED"}
+        assert bpy.ops.robik.hear_vmc(record=record) == {"FINISHED"}
         host, port = self.live.address().split(":")
         assert host == "127.0.0.1"
         self.client = SimpleUDPClient(host, int(port))
@@ -67,6 +67,12 @@ class Tracker:
         """Where a bone points, in the world."""
         bone = self.rig.pose.bones[name]
         return np.array((self.rig.matrix_world.to_3x3() @ (bone.tail - bone.head)).normalized())
+
+
+def moved(source: Object) -> float:
+    """How far the hips are ahead of the rest pose [m]."""
+    bone = source.pose.bones["mixamorig:Hips"]
+    return float(np.linalg.norm(source.matrix_world @ bone.head - source.matrix_world @ bone.bone.head_local))
 
 
 @pytest.fixture
@@ -119,6 +125,49 @@ def test_the_robot_follows_a_live_character(live) -> None:
         after = step()
     follow_settings.on = False
     assert np.abs(after - before).max() > 0.02
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "ZXY", "AXIS_ANGLE"])
+def test_what_is_heard_is_recorded(live, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    """An arm goes once around and beyond, 30 poses a second: it is there in every second frame, and no curve leaps."""
+    now = [5.0]
+    monkeypatch.setattr(installed.module("scene.show.body_recording"), "monotonic", lambda: now[0])
+    source, walk = rig(True), bpy.data.actions.new("walk")
+    source.animation_data_create().action = walk
+    source.pose.bones["mixamorig:LeftArm"].rotation_mode = mode
+    bpy.context.scene.frame_current, bpy.context.scene.frame_end = 10, 20
+    tracker, seen = Tracker(source, record=True), []
+    for k in range(41):
+        now[0] = 5.0 + k / 30
+        tracker.send("LeftUpperArm", (0.0, 0.0, -np.sin(0.1 * k), np.cos(0.1 * k)))
+        tracker.send("Hips", (0.0, 0.0, 0.0, 1.0), (0.0, 1.8, 0.01 * k))
+        tracker.tick(lambda at=0.005 * k: live.has_heard() and abs(moved(source) - at) < 1e-6)
+        seen.append((tracker.direction("mixamorig:LeftArm"), moved(source)))
+    assert bpy.ops.robik.hear_vmc() == {"FINISHED"}
+    assert source.animation_data.action is not walk
+    assert walk.use_fake_user
+    assert bpy.context.scene.frame_end == 90
+    for k, (way, at) in enumerate(seen):
+        bpy.context.scene.frame_set(10 + 2 * k)
+        np.testing.assert_allclose(tracker.direction("mixamorig:LeftArm"), way, atol=1e-4)
+        assert moved(source) == pytest.approx(at, abs=1e-5)
+    if mode != "AXIS_ANGLE":
+        curves = installed.module("scene.animation.actions").curves_of(source)
+        steps = [np.diff([p.co[1] for p in curve.keyframe_points]) for curve in curves.values()]
+        assert max(np.abs(step).max() for step in steps) < 0.2
+
+
+def test_a_recording_outlives_undo_and_not_its_rig(live) -> None:
+    tracker = Tracker(rig(False), record=True)
+    tracker.send("Hips", (0.0, 0.0, 0.0, 1.0), (0.0, 1.8, 0.0))
+    tracker.tick(live.has_heard)
+    live.after_undo()
+    assert live.keep_recording(bpy.context.scene) == 1
+    assert live.keep_recording(bpy.context.scene) == 0
+    assert bpy.ops.robik.hear_vmc(record=True) == {"FINISHED"}
+    bpy.data.objects.remove(tracker.rig)
+    live.tick(bpy.context.scene)
+    assert live.why() == "its rig is no longer in the scene, so what was recorded is lost"
 
 
 def test_undo_another_file_and_a_rig_that_is_gone_end_it(live) -> None:
