@@ -47,6 +47,7 @@ OUR_WORDS = {
     "id",
     "baud_rate",
     "velocity_limit",
+    "torque_limit",
     "current_limit",
     "acceleration_limit",
     "moving",
