@@ -19,7 +19,17 @@ from ..objectives import calm
 from ..objectives.registry import missed_by_cluster, objective, objective_of_pose
 from .ball_steps import begin_step
 from .sqp import CONVERGED, UNREACHED, hold, minimise, settle
-from .starts import bend_back, beyond, bound, is_time_to_look, stand, start_afresh, start_bent, start_drawn
+from .starts import (
+    bend_back,
+    beyond,
+    bound,
+    is_time_to_look,
+    is_turned_round,
+    stand,
+    start_afresh,
+    start_bent,
+    start_drawn,
+)
 from .way_out import is_stuck, lead_out
 
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
@@ -124,7 +134,7 @@ def solve_frame(flat, tables, work, memory, limits, most, afresh):
     result = minimise(flat, guess, tables, work, bounded, most, value, residual)
     if first and limits:
         result = start_bent(flat, tables, work, memory, bounded, most, result)
-        if tables.calm.weight[3] != 0.0 and result[0] > UNMET:
+        if result[0] > UNMET and is_turned_round(flat, tables, guess):
             result = start_drawn(flat, tables, work, memory, bounded, most, result)
     result = _let_loose(flat, tables, work, memory, bounded, most, result)
     if limits and result[0] > UNMET and is_time_to_look(flat, memory, result[0]):

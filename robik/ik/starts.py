@@ -26,6 +26,7 @@ MOVED = 1e-3  # rad, or of the robot's size: a coordinate that has left its rest
 MET = 1e-11  # the objective where targets are met to 5 millionths of the robot's size
 GAIN = 0.999  # of the objective: what that must be worth
 ENOUGH = 20  # iterations of such a look
+TURNED = 1.0  # rad, or the robot's size, from rest: a limb is turned round by more
 DRAWN, EASED = 1e8, 100.0  # times as strongly as ever a first frame is drawn to the rest pose, and how that eases
 
 
@@ -232,6 +233,12 @@ def start_bent(flat, tables, work, memory, limits, most, result):
         found = again[0], found[1] + again[1], again[2], again[3]
     better = found[0] < np.inf and missed(flat, other, tables) <= missed(flat, guess, tables) + MET
     return _take(guess, other, result, found, better)
+
+
+@kernel
+def is_turned_round(flat, tables, guess):
+    """Return whether a motor is so far from rest that a limb may be turned round, where posture and stillness act."""
+    return tables.calm.weight[3] != 0.0 and calm.farthest(flat, tables.calm, guess) > TURNED
 
 
 @kernel(entry=False)

@@ -125,6 +125,25 @@ def departure(flat, calm, now):
 
 
 @kernel
+def farthest(flat, calm, now):
+    """Return how far the motor that is farthest from its rest is from it.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        calm: The arrays of posture and stillness.
+        now: Placement of the bodies.
+
+    Returns:
+        |q - q°| [rad], a length in units of ℓ.
+    """
+    most = 0.0
+    for t in range(calm.unit.shape[0]):
+        off = now.q[flat.dof_q[calm.posture.dof[t]]] - calm.posture.sign[t] * calm.posture.target[t]
+        most = max(most, np.sqrt(calm.unit[t]) * abs(off))
+    return most
+
+
+@kernel
 def loosen(flat, calm, state):
     """Weaken posture and stillness of each cluster that misses much less than its weights assume.
 
