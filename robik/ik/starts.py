@@ -237,7 +237,16 @@ def start_bent(flat, tables, work, memory, limits, most, result):
 
 @kernel
 def is_turned_round(flat, tables, guess):
-    """Return whether a motor is so far from rest that a limb may be turned round, where posture and stillness act."""
+    """Return whether a motor is so far from rest that a limb may be turned round.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        tables: The objectives with their targets.
+        guess: Placement of the bodies.
+
+    Returns:
+        False where posture and stillness do not act, too.
+    """
     return tables.calm.weight[3] != 0.0 and calm.farthest(flat, tables.calm, guess) > TURNED
 
 
