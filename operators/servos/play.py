@@ -368,7 +368,7 @@ def before_load(_file: str) -> None:
     """Stop what plays and close the ports before another file opens; the file need not wait for that."""
     timeline.disarm()
     performing.end("another file was opened")
-    live_character.end("another file was opened")
+    live_character.end("another file was opened", keeps=False)
     play.disconnect()
     leader.disconnect()
 

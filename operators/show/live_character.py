@@ -16,7 +16,7 @@ def _beat() -> float | None:
     live_character.tick(bpy.context.scene)
     if live_character.is_listening():
         return live_character.BEAT
-    with suppress(RobikError):  # its rig is gone, as the panel says
+    with suppress(RobikError):  # the panel says why
         live_character.keep_recording(bpy.context.scene)
     return None
 

@@ -286,15 +286,34 @@ def zero_moment_margins(
 
 
 def _standing_height(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the height of what feet stand on (T,) [m], in the mean of those that stand; between stands in between."""
-    samples = len(motion.times)
-    total, count = np.zeros(samples), np.zeros(samples)
-    for name, stands in contacts.items():
-        if mechanism.frame(name).is_foot and np.any(stands):
-            total += np.where(stands, standing_points(mechanism, motion, name)[..., 2].min(axis=1), 0.0)
-            count += stands
+    """Return the height of what a motion's feet stand on (T,) [m]; zeros where none ever stands."""
+    feet = [name for name in contacts if mechanism.frame(name).is_foot]
+    lowest = {name: standing_points(mechanism, motion, name)[..., 2].min(axis=1) for name in feet}
+    found = stood_on(motion.times, motion.times, lowest, contacts)
+    return np.zeros(len(motion.times)) if found is None else found
+
+
+def stood_on(
+    at: np.ndarray, times: np.ndarray, heights: Mapping[str, np.ndarray], contacts: Mapping[str, np.ndarray]
+) -> np.ndarray | None:
+    """Return the height of what feet stand on, in the mean of those that stand; between stands in between.
+
+    Args:
+        at: Times (N,) [s].
+        times: Times (T,) of heights and contacts [s].
+        heights: Of each foot's sole (T,) [m].
+        contacts: Whether each foot stands (T,).
+
+    Returns:
+        Heights (N,) [m]; None where none ever stands.
+    """
+    stands = np.array([contacts[name] for name in heights], dtype=bool).reshape(len(heights), len(times))
+    count = stands.sum(axis=0)
     known = count > 0
-    return np.interp(motion.times, motion.times[known], total[known] / count[known]) if known.any() else total
+    if not known.any():
+        return None
+    total = np.where(stands, np.array([*heights.values()]), 0.0).sum(axis=0)
+    return np.interp(at, times[known], total[known] / count[known])
 
 
 def _inside(points: np.ndarray, polygons: list[np.ndarray | None]) -> np.ndarray:

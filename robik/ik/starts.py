@@ -247,7 +247,7 @@ def is_turned_round(flat, tables, guess):
     Returns:
         False where posture and stillness do not act, too.
     """
-    return tables.calm.weight[3] != 0.0 and calm.farthest(flat, tables.calm, guess) > TURNED
+    return tables.calm.weight[3] != 0.0 and calm.departure(flat, tables.calm, guess)[1] > TURNED
 
 
 @kernel(entry=False)
@@ -281,8 +281,8 @@ def start_drawn(flat, tables, work, memory, limits, most, result):
         found = minimise(flat, other, tables, work, limits, few, objective(flat, other, tables), found[3])
     calm.begin(flat, tables.calm, tables.change_of_state, memory.missed)
     found = found[0], found[1] + iterations, found[2], found[3]
-    before = (1.0 + calm.departure(flat, tables.calm, memory.guess)) * result[0]
-    after = (1.0 + calm.departure(flat, tables.calm, other)) * found[0]
+    before = (1.0 + calm.departure(flat, tables.calm, memory.guess)[0]) * result[0]
+    after = (1.0 + calm.departure(flat, tables.calm, other)[0]) * found[0]
     return _take(memory.guess, other, result, found, after < GAIN * before)
 
 

@@ -107,7 +107,7 @@ def draw(flat, calm, state, factor):
 
 @kernel
 def departure(flat, calm, now):
-    """Return how far the motors are from their rest.
+    """Return how far the motors are from their rest, lengths in units of ℓ.
 
     Args:
         flat: The mechanism's arrays for the kernels.
@@ -115,32 +115,15 @@ def departure(flat, calm, now):
         now: Placement of the bodies.
 
     Returns:
-        Σ (q - q°)² [rad²], with lengths in units of ℓ.
+        Σ (q - q°)² [rad²], and the largest |q - q°| [rad].
     """
-    total = 0.0
+    total, largest = 0.0, 0.0
     for t in range(calm.unit.shape[0]):
         off = now.q[flat.dof_q[calm.posture.dof[t]]] - calm.posture.sign[t] * calm.posture.target[t]
-        total += calm.unit[t] * off * off
-    return total
-
-
-@kernel
-def farthest(flat, calm, now):
-    """Return how far the motor that is farthest from its rest is from it.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        calm: The arrays of posture and stillness.
-        now: Placement of the bodies.
-
-    Returns:
-        |q - q°| [rad], a length in units of ℓ.
-    """
-    most = 0.0
-    for t in range(calm.unit.shape[0]):
-        off = now.q[flat.dof_q[calm.posture.dof[t]]] - calm.posture.sign[t] * calm.posture.target[t]
-        most = max(most, np.sqrt(calm.unit[t]) * abs(off))
-    return most
+        square = calm.unit[t] * off * off
+        total += square
+        largest = max(largest, square)
+    return total, np.sqrt(largest)
 
 
 @kernel

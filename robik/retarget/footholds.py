@@ -13,7 +13,7 @@ import numpy as np
 
 from ..clips.clip import TargetClip
 from ..clips.contacts import foot_poses
-from ..clips.support import convex_hull, inset, placed, sole_axes, sole_polygon
+from ..clips.support import convex_hull, inset, placed, sole_axes, sole_polygon, stood_on
 from ..mechanism.model import Mechanism
 from ..straight import straight
 
@@ -60,9 +60,8 @@ class Footholds:
         Returns:
             The footholds, on a grid of times.
         """
-        outlines, centres, lowest = {}, {}, inf
-        total, standing = np.zeros(len(clip.times)), np.zeros(len(clip.times))
-        for name, contact in contacts.items():
+        outlines, centres, heights = {}, {}, {}
+        for name in contacts:
             position, quaternion = foot_poses(mechanism, clip, name)
             if not mechanism.frame(name).is_foot:
                 centres[name] = straight(grid, clip.times, position[:, :2])
@@ -72,13 +71,10 @@ class Footholds:
             centre = placed(sole_polygon(mechanism.frame(name)).mean(axis=0)[None], position, quaternion)[:, 0]
             outlines[name] = straight(grid, clip.times, inside[..., :2])
             centres[name] = straight(grid, clip.times, centre[:, :2])
-            total += np.where(contact, centre[:, 2], 0.0)
-            standing += contact
-            lowest = min(lowest, centre[:, 2].min())
-        known = standing > 0
-        ground = np.full(len(grid), lowest)
-        if known.any():
-            ground = np.interp(grid, clip.times[known], total[known] / standing[known])
+            heights[name] = centre[:, 2]
+        ground = stood_on(grid, clip.times, heights, contacts)
+        if ground is None:
+            ground = np.full(len(grid), min((height.min() for height in heights.values()), default=inf))
         return cls(times=clip.times, grid=grid, contacts=contacts, outlines=outlines, centres=centres, ground=ground)
 
     def for_standing(self, lead: float, shift: float) -> list[np.ndarray | None]:

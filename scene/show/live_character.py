@@ -95,14 +95,20 @@ def begin(scene: Scene, keeps: bool = False) -> None:
     _taken, _why = None, ""
 
 
-def end(reason: str = "") -> None:
-    """Hear nothing any more; the rig stays as it is, and what was recorded waits for `keep_recording`."""
+def end(reason: str = "", keeps: bool = True) -> None:
+    """Hear nothing any more; the rig stays as it is.
+
+    Args:
+        reason: Why it ends by itself.
+        keeps: Whether what was recorded waits for `keep_recording`.
+    """
     global _listening, _taken, _why
+    _taken = _taken if keeps else None
     if _listening is None:
         return
     before, _listening, _why = _listening, None, reason
     before.listener.close()
-    _taken = before.recording
+    _taken = before.recording if keeps else None
 
 
 def keep_recording(scene: Scene) -> int:
@@ -115,15 +121,16 @@ def keep_recording(scene: Scene) -> int:
         Number of frames; 0 where nothing was recorded.
 
     Raises:
-        RobikError: The rig is gone.
+        RobikError: The rig is gone; `why` says so, too.
     """
-    global _taken
+    global _taken, _why
     recording, _taken = _taken, None
     if recording is None:
         return 0
     rig: Object | None = scene.objects.get(recording.rig)
     if rig is None:
-        raise RobikError(f"the recording is lost: {recording.rig} is no longer in the scene")
+        _why = f"the recording is lost: {recording.rig} is no longer in the scene"
+        raise RobikError(_why)
     return recording.key(scene, rig)
 
 
@@ -134,7 +141,7 @@ def tick(scene: Scene) -> None:
         return
     rig: Object | None = scene.objects.get(one.rig) if scene.name == one.scene else None
     if rig is None:
-        end("its rig is no longer in the scene" + (", so what was recorded is lost" if one.recording else ""))
+        end("its rig is no longer in the scene")
         return
     for _ in range(ROUNDS):
         messages = one.listener.messages()

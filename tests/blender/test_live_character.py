@@ -167,7 +167,19 @@ def test_a_recording_outlives_undo_and_not_its_rig(live) -> None:
     assert bpy.ops.robik.hear_vmc(record=True) == {"FINISHED"}
     bpy.data.objects.remove(tracker.rig)
     live.tick(bpy.context.scene)
-    assert live.why() == "its rig is no longer in the scene, so what was recorded is lost"
+    assert live.why() == "its rig is no longer in the scene"
+    with pytest.raises(installed.module("robik.errors").RobikError, match="the recording is lost: Body is no longer"):
+        live.keep_recording(bpy.context.scene)
+    assert live.why() == "the recording is lost: Body is no longer in the scene"
+
+
+def test_another_file_takes_no_keys_of_a_recording(live) -> None:
+    tracker = Tracker(rig(False), record=True)
+    tracker.send("Hips", (0.0, 0.0, 0.0, 1.0), (0.0, 1.8, 0.0))
+    tracker.tick(live.has_heard)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert rig(False).name == "Body"
+    assert live.keep_recording(bpy.context.scene) == 0
 
 
 def test_undo_another_file_and_a_rig_that_is_gone_end_it(live) -> None:
