@@ -261,7 +261,7 @@ def _servos(options: argparse.Namespace) -> int:
         case "torque-off":
             return servos.torque_off(options.port, options.baud, options.brand)
         case "stop":
-            servos.stop(options.port, options.torque_off, options.on_key)
+            return servos.stop(options.port, options.torque_off, options.on_key)
         case "zero":
             servos.zero(options.port, options.servos)
         case "gains":

@@ -80,7 +80,8 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     checked.check()
     for warning in checked.warnings:
         say(f"warning: {warning}", sys.stderr)
-    with controls() as pressed, Notice([port] if port == SIMULATED else ports_of(chain, port)) as notice:
+    ports = [port] if port == SIMULATED else ports_of(chain, port)
+    with controls() as pressed, Notice(ports, lambda: player.status) as notice:
         player.connect()
         try:
             return _Play(player, pressed, notice).run(whole, motion, how, tilt)

@@ -1,6 +1,7 @@
 """Stop from outside the program that plays: each port's holder leaves a notice that others can answer.
 
 A notice is a file `PID.json` in a folder of the user's (port, state); who wants it to stop puts `PID.stop` beside it.
+A program that was asked and leaves has its last words in `PID.left`, which who asked takes away.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import ServoError
@@ -57,16 +58,19 @@ class Notice:
 
     Args:
         ports: their names.
+        status: gives the player's status, also after the player was closed.
     """
 
-    def __init__(self, ports: Sequence[str]) -> None:
-        self._ports, self._state, self._written = list(ports), "", -STALE
+    def __init__(self, ports: Sequence[str], status: Callable[[], Status]) -> None:
+        self._ports, self._status, self._state, self._written = list(ports), status, "", -STALE
         self._file: Path | None = None
         self._asking = ""  # path of what another process writes
+        self._was_asked = False
         with suppress(OSError):  # without such a folder nobody can stop it from outside; it plays all the same
             self._file = folder() / f"{os.getpid()}.json"
             asking = self._file.with_suffix(".stop")
             asking.unlink(missing_ok=True)
+            _left(self._file).unlink(missing_ok=True)
             self._asking = str(asking)
 
     def __enter__(self) -> Notice:
@@ -75,31 +79,35 @@ class Notice:
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
             with suppress(OSError):
+                if self._was_asked:
+                    write_whole(_left(self._file), self._words(self._status()))
                 self._file.unlink(missing_ok=True)
 
-    def look(self, status: Status) -> str:
+    def look(self) -> str:
         """Write the status, and return what another process asks for.
-
-        Args:
-            status: The player's status.
 
         Returns:
             `STOP` or `TORQUE_OFF`, once, and nothing otherwise.
         """
         if self._file is None:
             return ""
-        state, now = f"{status.state.value}: {status.message}", time.perf_counter()
+        now, words = time.perf_counter(), self._words(self._status())
         with suppress(OSError):
-            if state != self._state or now - self._written > RENEWED:
-                self._state, self._written = state, now
-                what = {"ports": self._ports, "state": state, "moves": status.state.is_moving}
-                write_whole(self._file, json.dumps(what))
+            if words != self._state or now - self._written > RENEWED:
+                self._state, self._written = words, now
+                write_whole(self._file, words)
             if os.path.exists(self._asking):  # a hundred times a second: pathlib takes ten times as long
                 asking = Path(self._asking)
                 asked = asking.read_text(encoding="utf-8")
+                self._was_asked = True
                 asking.unlink(missing_ok=True)
                 return asked
         return ""
+
+    def _words(self, status: Status) -> str:
+        state = f"{status.state.value}: {status.message}"
+        what = {"ports": self._ports, "state": state, "moves": status.state.is_moving, "is_off": status.is_off}
+        return json.dumps(what)
 
 
 @dataclass(frozen=True)
@@ -111,12 +119,14 @@ class Holder:
         ports: their names.
         state: of its player, in words.
         moves: whether it moves servos.
+        is_off: whether torque was read back as off from all of them.
     """
 
     file: Path
     ports: tuple[str, ...]
     state: str
     moves: bool
+    is_off: bool
 
     @property
     def name(self) -> str:
@@ -146,12 +156,12 @@ def _read(file: Path) -> Holder | None:
         if time.time() - file.stat().st_mtime > STALE:
             return None
         what = json.loads(file.read_text(encoding="utf-8"))
-        return Holder(file, tuple(what["ports"]), what["state"], what["moves"])
+        return Holder(file, tuple(what["ports"]), what["state"], what["moves"], what["is_off"])
     except (OSError, ValueError, KeyError):  # it has just left
         return None
 
 
-def ask_to_stop(port: str = "", is_torque_off: bool = False) -> list[str]:
+def ask_to_stop(port: str = "", is_torque_off: bool = False) -> list[Holder]:
     """Let whoever plays stop softly, or turn torque off at once, and wait until it has.
 
     Args:
@@ -159,7 +169,7 @@ def ask_to_stop(port: str = "", is_torque_off: bool = False) -> list[str]:
         is_torque_off: which.
 
     Returns:
-        What became of each, in words.
+        What became of each.
 
     Raises:
         ServoError: nobody holds a port, or one does not stop.
@@ -177,7 +187,7 @@ def ask_to_stop(port: str = "", is_torque_off: bool = False) -> list[str]:
         if time.perf_counter() > ends:
             raise ServoError(f"{left[0].name} does not stop ({left[0].state}); switch the servos' power off")
         time.sleep(0.02)
-    return [f"{holder.name}: {_state(holder)}" for holder in asked]
+    return [_last_of(holder) for holder in asked]
 
 
 def _is_waited_for(holder: Holder) -> bool:
@@ -185,6 +195,14 @@ def _is_waited_for(holder: Holder) -> bool:
     return now is not None and (now.moves or holder.file.with_suffix(".stop").exists())
 
 
-def _state(holder: Holder) -> str:
-    now = _read(holder.file)
-    return "the program has left" if now is None else now.state
+def _last_of(holder: Holder) -> Holder:
+    """Return what a holder says now, or said when it left."""
+    left = _left(holder.file)
+    if (said := _read(holder.file) or _read(left)) is None:
+        return replace(holder, state="the program has left", moves=False, is_off=False)
+    left.unlink(missing_ok=True)
+    return said
+
+
+def _left(file: Path) -> Path:
+    return file.with_suffix(".left")

@@ -152,7 +152,8 @@ class Host:
             return
         teller = threading.Thread(target=self._tell, daemon=True)
         teller.start()
-        with Notice(ports_of(self._chain, self._thread.port)) as notice:
+        ports = ports_of(self._chain, self._thread.port)
+        with Notice(ports, lambda: self._worded(self._board.status)) as notice:
             while self._thread.is_alive:
                 self._watch(notice)
                 time.sleep(GLANCE)
@@ -161,7 +162,7 @@ class Host:
 
     def _watch(self, notice: Notice) -> None:
         status = self._board.status
-        asked = notice.look(self._worded(status))
+        asked = notice.look()
         if asked == TORQUE_OFF and self._thread is not None:
             self._why = "asked for outside"
             self._thread.press_emergency()

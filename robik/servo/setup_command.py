@@ -142,9 +142,7 @@ def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.nam
         ServoError: The port cannot be opened, or is gone.
     """
     if holders(port):
-        told = ask_to_stop(port, is_torque_off=True)
-        print("\n".join(told))
-        return int(not all("torque is off" in said for said in told))
+        return _ask_to_stop(port, is_torque_off=True)
     rates = brand_of(brand).likely_bauds if baud_rate is None else (baud_rate,)
     with closing(setup.open_workshop(port, rates[0], brand)) as workshop:
         found = workshop.torque_off(rates)
@@ -156,13 +154,16 @@ def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.nam
     return int(not found or any(powered is not False for _, powered in found))
 
 
-def stop(port: str, is_torque_off: bool, on_key: bool) -> None:
+def stop(port: str, is_torque_off: bool, on_key: bool) -> int:
     """Let whatever plays on a port of this user stop softly, or turn torque off at once, and print what became of it.
 
     Args:
         port: on which; empty for any.
         is_torque_off: whether torque goes off.
         on_key: whether to wait for a key: T turns torque off, any other stops.
+
+    Returns:
+        0, or 1 where torque was to go off and a servo did not confirm it.
 
     Raises:
         ServoError: nothing plays, or it does not stop.
@@ -174,8 +175,14 @@ def stop(port: str, is_torque_off: bool, on_key: bool) -> None:
                 pressed.look()
                 time.sleep(GLANCE)
             is_torque_off = is_torque_off or pressed.is_torque_off
-    for said in ask_to_stop(port, is_torque_off):
-        print(said)
+    return _ask_to_stop(port, is_torque_off)
+
+
+def _ask_to_stop(port: str, is_torque_off: bool) -> int:
+    told = ask_to_stop(port, is_torque_off)
+    for holder in told:
+        print(f"{holder.name}: {holder.state}")
+    return int(is_torque_off and not all(holder.is_off for holder in told))
 
 
 def zero(port: str, servos_path: str | Path) -> None:

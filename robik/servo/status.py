@@ -214,6 +214,11 @@ class Status:
         return any(servo.torque is not False for servo in self.servos)
 
     @property
+    def is_off(self) -> bool:
+        """Return whether torque was read back as off from all servos; False where none are known."""
+        return bool(self.servos) and not self.may_have_torque
+
+    @property
     def at(self) -> float:
         """Return the time within the motion [s]: on the way back to its start, its end."""
         return min(self.time % self.round, self.duration) if self.round else self.time

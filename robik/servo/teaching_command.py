@@ -106,7 +106,7 @@ def record(port: str, servos_path: str | Path, made: Made, **settings: Any) -> i
     servos = load_chain(servos_path)
     made.check()
     player = Player(servos, port, PlaySettings(**settings))
-    with controls() as pressed, Notice(_ports(servos, port)) as notice:
+    with controls() as pressed, Notice(_ports(servos, port), lambda: player.status) as notice:
         player.connect()
         try:
             return _Record(player, pressed, notice).run(made)
@@ -174,7 +174,8 @@ def teleoperate(
     check_ports(leading, following)
     ports = [*_ports(leading.chain, leading.port), *_ports(following.chain, following.port)]
     with ExitStack() as opened:
-        pressed, notice = opened.enter_context(controls()), opened.enter_context(Notice(ports))
+        pressed = opened.enter_context(controls())
+        notice = opened.enter_context(Notice(ports, lambda: following.status))
         for player in (leading, following):
             opened.callback(player.close)
         return _Teleoperate(following, pressed, notice).run(leading, made, soften)

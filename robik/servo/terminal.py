@@ -36,7 +36,7 @@ class AtTerminal:
         self._stops, self._is_off = 0, False  # of what was pressed, what was done
 
     def _look(self) -> None:
-        take_in(self._pressed, self._notice, self._player.status)
+        take_in(self._pressed, self._notice)
 
     def _obey(self) -> bool:
         """Take in what was pressed, and turn torque off at once where that is asked; return whether a stop is."""
@@ -94,15 +94,14 @@ class AtTerminal:
         return torque_words(self._player.status.servos)
 
 
-def take_in(pressed: Controls, notice: Notice, status: Status) -> None:
+def take_in(pressed: Controls, notice: Notice) -> None:
     """Take in what was pressed here, and what other programs ask for.
 
     Args:
         pressed: Keys and signals; what others ask for is added.
         notice: That other programs can answer.
-        status: What they are told.
     """
-    asked = notice.look(status)
+    asked = notice.look()
     if asked == STOP and not pressed.stops:  # a second one would turn torque off
         pressed.interrupt()
     pressed.look()

@@ -83,7 +83,8 @@ def _play(program: Program, asked: Asked, settings: PlaySettings) -> int:
     }
     ports = [port for player in players.values() for port in _ports(player)]
     with ExitStack() as opened:
-        pressed, notice = opened.enter_context(controls()), opened.enter_context(Notice(ports))
+        pressed = opened.enter_context(controls())
+        notice = opened.enter_context(Notice(ports, lambda: _status(players)))
         opened.callback(_close, players.values())
         listener = opened.enter_context(Listener(asked.osc)) if asked.osc else None
         if listener is not None:
@@ -100,6 +101,15 @@ def _close(players: Collection[Player]) -> None:
     for wait in (0.0, 3.0):
         for player in players:
             player.close(wait)
+
+
+def _status(players: Mapping[str, Player]) -> Status:
+    """Return the status of all in one, for other programs."""
+    statuses = {name: player.status for name, player in players.items()}
+    moving = [one for one in statuses.values() if one.state.is_moving]
+    said = ", ".join(f"{name} {one.state.value}, {torque_words(one.servos)}" for name, one in statuses.items())
+    servos = tuple(servo for one in statuses.values() for servo in one.servos)
+    return replace((moving or list(statuses.values()))[0], message=said, servos=servos)
 
 
 class _Show:
@@ -182,18 +192,11 @@ class _Show:
 
     def _look(self) -> None:
         """Take in what was pressed, here or outside, and turn torque off at once where that is asked."""
-        take_in(self._pressed, self._notice, self._status())
+        take_in(self._pressed, self._notice)
         if self._pressed.is_torque_off and not self._is_off:
             self._is_off = True
             for player in self._players.values():
                 player.emergency_stop()
-
-    def _status(self) -> Status:
-        """Return the status of all in one, for other programs."""
-        statuses = {name: player.status for name, player in self._players.items()}
-        moving = [one for one in statuses.values() if one.state.is_moving]
-        said = ", ".join(f"{name} {one.state.value}" for name, one in statuses.items())
-        return replace((moving or list(statuses.values()))[0], message=said)
 
     def _wait(self, *states: PlayState) -> None:
         """Wait until all players are there; a stop ends that."""
@@ -209,7 +212,7 @@ class _Show:
             if all(player.status.state in states for player in self._players.values()):
                 return
             if time.perf_counter() > ends:
-                raise ServoError(f"the robots are not there after {TIMEOUT:g} s: {self._status().message}")
+                raise ServoError(f"the robots are not there after {TIMEOUT:g} s: {_status(self._players).message}")
             time.sleep(GLANCE)
 
     # playing
@@ -284,7 +287,7 @@ class _Show:
                 return
         except ValueError:  # closed
             return
-        text = f"{conductor.time:6.1f} of {self._program.duration:.1f} s  {self._status().message}  {HINT}"
+        text = f"{conductor.time:6.1f} of {self._program.duration:.1f} s  {_status(self._players).message}  {HINT}"
         say("\r\033[K" + ("" if is_last else text), sys.stderr, "" if is_last else "\r")
 
     # the end

@@ -9,11 +9,23 @@ import pytest
 from robik.errors import ServoError
 from robik.servo import outside
 from robik.servo.chain import Servo, ServoChain
-from robik.servo.outside import STOP, TORQUE_OFF, Notice, ask_to_stop, holders, ports_of
-from robik.servo.status import PlayState, Status
+from robik.servo.outside import STOP, TORQUE_OFF, Holder, Notice, ask_to_stop, holders, ports_of
+from robik.servo.status import PlayState, ServoReading, Status
 
 PORTS = ("/dev/ttyUSB0", "/dev/ttyUSB1")
 PLAYING, HOLDING = Status(PlayState.PLAYING, "playing"), Status(PlayState.HOLDING, "stopped, holding")
+CUT = Status(PlayState.READY, "torque is off", servos=(ServoReading(1, "knee", False, 0.0, None, 30.0, 12.0, ""),))
+
+
+class Board:
+    """What a player says of itself."""
+
+    def __init__(self) -> None:
+        self.status = PLAYING
+
+    def notice(self) -> Notice:
+        """Return a notice of it."""
+        return Notice(PORTS, lambda: self.status)
 
 
 @pytest.fixture(autouse=True)
@@ -24,8 +36,8 @@ def of_its_own(tmp_path, monkeypatch):
 def test_a_robot_on_several_ports_is_found_by_each_of_them() -> None:
     chain = ServoChain((Servo("a", 1), Servo("b", 2, port=PORTS[1])))
     assert ports_of(chain, PORTS[0]) == list(PORTS)
-    with Notice(PORTS) as notice:
-        assert notice.look(PLAYING) == ""
+    with Board().notice() as notice:
+        assert notice.look() == ""
         assert [holders(port)[0].ports for port in ("", *PORTS)] == [PORTS] * 3
         assert holders("/dev/ttyUSB2") == []
     assert holders() == []
@@ -33,32 +45,36 @@ def test_a_robot_on_several_ports_is_found_by_each_of_them() -> None:
 
 @pytest.mark.parametrize(("is_off", "asked"), [(False, STOP), (True, TORQUE_OFF)])
 def test_who_asks_by_one_port_stops_the_robot(is_off, asked) -> None:
-    with Notice(PORTS) as notice:
-        notice.look(PLAYING)
-        said: list[str] = []
+    with (board := Board()).notice() as notice:
+        notice.look()
+        said: list[Holder] = []
         asking = threading.Thread(target=lambda: said.extend(ask_to_stop(PORTS[1], is_off)))
         asking.start()
-        while not (found := notice.look(PLAYING)):
+        while not (found := notice.look()):
             pass
         assert found == asked
-        notice.look(HOLDING)
+        board.status = HOLDING
+        notice.look()
         asking.join()
-        assert said == ["/dev/ttyUSB0 and /dev/ttyUSB1: holding: stopped, holding"]
+        assert [(one.name, one.state, one.is_off) for one in said] == [
+            ("/dev/ttyUSB0 and /dev/ttyUSB1", "holding: stopped, holding", False)
+        ]
 
 
 def test_a_request_is_there_whole_or_not_at_all(monkeypatch) -> None:
     """Whoever looked between its making and its writing would take half a request, and throw it away."""
-    with Notice(PORTS) as notice:
-        notice.look(PLAYING)
+    with (board := Board()).notice() as notice:
+        notice.look()
         looks: list[str] = []
         write = outside.write_whole
 
         def watched(path, content) -> None:
             if path.suffix == ".stop":
-                looks.append(notice.look(PLAYING))
+                looks.append(notice.look())
             write(path, content)
             if path.suffix == ".stop":
-                looks.append(notice.look(HOLDING))
+                board.status = HOLDING
+                looks.append(notice.look())
 
         monkeypatch.setattr(outside, "write_whole", watched)
         ask_to_stop(is_torque_off=True)
@@ -67,9 +83,30 @@ def test_a_request_is_there_whole_or_not_at_all(monkeypatch) -> None:
 
 def test_a_stop_takes_no_torque_off_back(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(outside, "STOPPING", 0.1)
-    with Notice(PORTS) as notice:
-        notice.look(PLAYING)
+    with Board().notice() as notice:
+        notice.look()
         for is_off in (True, False):
             with pytest.raises(ServoError, match="does not stop"):
                 ask_to_stop(is_torque_off=is_off)
-        assert notice.look(PLAYING) == TORQUE_OFF
+        assert notice.look() == TORQUE_OFF
+
+
+@pytest.mark.parametrize("last", [CUT, HOLDING], ids=["off", "on"])
+def test_who_leaves_after_it_was_asked_has_said_how_it_ended(last, tmp_path, monkeypatch) -> None:
+    """Who asked may look too late to see what the program said while it was there."""
+    with (board := Board()).notice() as notice:
+        notice.look()
+        write = outside.write_whole
+
+        def leave_at_once(path, content) -> None:
+            write(path, content)
+            if path.suffix == ".stop":
+                monkeypatch.setattr(outside, "write_whole", write)
+                assert notice.look() == TORQUE_OFF
+                board.status = last
+                notice.__exit__()
+
+        monkeypatch.setattr(outside, "write_whole", leave_at_once)
+        (said,) = ask_to_stop(is_torque_off=True)
+        assert (said.state, said.is_off) == (f"{last.state.value}: {last.message}", last is CUT)
+        assert list(tmp_path.iterdir()) == []
