@@ -49,12 +49,12 @@ def packages_nearby(path: Path, packages: Iterable[Path] = ()) -> tuple[Path, ..
         The folders.
     """
     try:
-        names = set(re.findall(rb"(?:package|model)://([^/\s\"'<>]+)", path.read_bytes()[:MOST]))
+        named = re.findall(rb"(?:package|model)://([^/\s\"'<>]+)|\$\(find +([\w.-]+)\)", path.read_bytes()[:MOST])
     except OSError:
         return ()
     files = MeshFiles(path, packages)
     found: list[Path] = []
-    for name in sorted(names):
+    for name in sorted({uri or found for uri, found in named}):
         package = unquote(name.decode(errors="replace"))
         if package in (".", "..") or files.holds(package):
             continue

@@ -43,6 +43,8 @@ def fully_driven(name: str) -> Mechanism:
 
     def left(driven: set[str]) -> int:
         held = {"type": "fixed", "motions": (), "rest": (), "limits": (), "actuated": False}
+        pairs = [{c.follower, c.leader} for c in robot.couplings if not c.others]
+        driven = driven.union(*(pair for pair in pairs if not driven.isdisjoint(pair)))
         kept = [c for c in robot.couplings if driven.isdisjoint((c.follower, c.leader))]
         joints = tuple(replace(j, **held) if j.name in driven else j for j in robot.joints)  # type: ignore[arg-type]
         return inspect(robot.with_changes(joints=joints, couplings=tuple(kept))).mobility

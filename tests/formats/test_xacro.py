@@ -11,6 +11,7 @@ import pytest
 
 from robik.errors import FormatError
 from robik.formats import import_robot, load_robot
+from robik.formats.options import packages_nearby
 from robik.formats.urdf.expressions import FUNCTIONS, MATHEMATICS, Namespace, evaluate
 from robik.mechanism import Mechanism
 from tests.formats import fuzz
@@ -130,6 +131,35 @@ def test_packages_are_found_where_the_user_says(tmp_path: Path) -> None:
         load_robot(path)
 
 
+def test_packages_that_only_plugins_name_need_not_be_here(tmp_path: Path) -> None:
+    mesh = '<visual><geometry><mesh filename="file://$(find arm_meshes)/a.stl"/></geometry></visual>'
+    text = xacro(
+        f'<link name="a">{mesh}</link><gazebo><plugin><parameters>$(find arm_bringup)/a.yaml</parameters></plugin></gazebo>'
+    )
+    imported = import_robot(write(tmp_path, text, "robot.xacro"))
+    assert imported.mechanism.bodies[0].name == "a"
+    left_out = [note for note in imported.warnings if "is not here" in note]
+    assert len(left_out) == 2, imported.warnings
+    (tmp_path / "arm_meshes").mkdir()
+    assert packages_nearby(tmp_path / "robot.xacro") == ()  # the file's own folder is read anyhow
+    (tmp_path / "deep").mkdir()
+    moved = write(tmp_path, text, "deep/robot.xacro")
+    assert packages_nearby(moved) == (tmp_path / "arm_meshes",)
+
+
+def test_a_follower_of_a_motor_is_none(tmp_path: Path) -> None:
+    """Gazebo wants a transmission for what mimics, too."""
+    joints = "".join(
+        f'<joint name="{n}" type="continuous"><parent link="a"/><child link="{c}"/>{mimic}</joint>'
+        for n, c, mimic in (("one", "b", ""), ("two", "c", '<mimic joint="one" multiplier="-1"/>'))
+    )
+    driven = "".join(f'<transmission name="{n}t"><joint name="{n}"/></transmission>' for n in ("one", "two"))
+    links = "".join(f'<link name="{n}"/>' for n in "abc")
+    assert load_robot(write(tmp_path, xacro(links + joints + driven))).actuators == ("one",)
+    alone = driven.replace('<transmission name="onet"><joint name="one"/></transmission>', "")
+    assert load_robot(write(tmp_path, xacro(links + joints + alone))).actuators == ("two",)
+
+
 def test_ros2_control_names_the_motors(tmp_path: Path) -> None:
     links = "".join(f'<link name="{n}"/>' for n in "abc")
     ends = (("one", "a", "b"), ("two", "b", "c"))
@@ -169,7 +199,7 @@ YAML = {
         ('<xacro:include filename="//host/a.xacro"/>', "another computer"),
         ('<xacro:include filename="none.xacro"/>', "no file"),
         ('<link name="$(env HOME)"/>', "not computed"),
-        ('<link name="$(find rclpy)"/>', "is not here"),
+        ('<xacro:include filename="$(find rclpy)/a.xacro"/>', "package 'rclpy' is not here"),
         ('<link name="$(arg none)"/>', "argument 'none' has no default; give"),
         ("<link name=\"${xacro.arg('none')}\"/>", "argument 'none' has no default; give"),
         ('<xacro:arg name="none"/>', "argument 'none' has no default; give it at import, or import the URDF"),

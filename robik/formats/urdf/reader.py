@@ -372,7 +372,9 @@ class _Reader:
             if name not in movable:
                 self.notes.add(f"{source} names it as a motor, but no joint of that name moves", name)
         if beside.motors is None and not beside.loops and not movable.isdisjoint(motors):
-            left_out = left_out_motors(joints, motors, {coupling.follower for coupling in couplings})
+            leaders = {coupling.follower: coupling.leader for coupling in couplings}
+            motors = tuple(name for name in motors if leaders.get(name) not in motors)  # else Gazebo would not move it
+            left_out = left_out_motors(joints, motors, set(leaders))
             for name in left_out:
                 self.report.add(f"{source} does not name it, but its limits of speed and effort are a motor's", name)
             motors = (*motors, *left_out)

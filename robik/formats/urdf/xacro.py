@@ -33,6 +33,7 @@ with extra("formats"):
     import yaml
 
 VERSION = "2.1.1"  # of the package; what is replaced in it is that version's
+PACKAGE = "package://"
 MOST_MACROS = 10_000  # calls
 DEEPEST = 50  # files included by files
 MOST_TEXT = 1_000_000  # characters of a value
@@ -99,7 +100,7 @@ class _Expansion:
         check_file(self.path)
         try:
             document = self.xacro.process_file(str(self.path), mappings=dict(self.arguments), verbosity=0)
-            text = document.toxml()
+            text = document.toxml().replace(f"file://{PACKAGE}", PACKAGE)
         except RecursionError:
             raise FormatError("its macros or properties are nested too deeply; do they call themselves?") from None
         except FormatError:
@@ -212,6 +213,8 @@ class _Expansion:
     def _absolute(self, name: str) -> str:
         """Return a file's path, if named from the file that is read, or by a URI."""
         if "://" in name:
+            if name.startswith(PACKAGE):
+                self.files.package(name.removeprefix(PACKAGE).partition("/")[0])  # raises where it is not here
             return str(self.files.folder / self.files.find(name)[0])
         here = Path(self.xacro.filestack[-1]).parent
         return str(here / name)
@@ -255,7 +258,7 @@ class _Expansion:
         """Return what stands in `$()`."""
         command, *words = text[2:-1].split()
         if command == "find" and len(words) == 1:
-            return str(self.files.package(words[0]))
+            return self._package(words[0])
         if command == "arg" and len(words) == 1:
             return self._argument(words[0])
         if command == "dirname":
@@ -270,6 +273,13 @@ class _Expansion:
             self.asked |= dict.fromkeys(arguments.keys() & set(re.findall(r"\w+", text)))
             return str(evaluate(text[2:-1].strip().removeprefix("eval"), names))
         raise FormatError(f"{text!r} is not computed; $(find PACKAGE), $(arg NAME) and $(dirname) are")
+
+    def _package(self, name: str) -> str:
+        """Return a package's folder; of one that is not here a URI, since plugins name some that no robot needs."""
+        if self.files.holds(name):
+            return str(self.files.package(name))
+        self.notes.add(f"package {name!r} is not here, so its files are left out; name its folder at import")
+        return PACKAGE + name
 
     def _argument(self, name: str) -> str:
         arguments: Mapping[str, str] = self.xacro.substitution_args_context["arg"]
