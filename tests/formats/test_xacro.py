@@ -133,9 +133,8 @@ def test_packages_are_found_where_the_user_says(tmp_path: Path) -> None:
 
 def test_packages_that_only_plugins_name_need_not_be_here(tmp_path: Path) -> None:
     mesh = '<visual><geometry><mesh filename="file://$(find arm_meshes)/a.stl"/></geometry></visual>'
-    text = xacro(
-        f'<link name="a">{mesh}</link><gazebo><plugin><parameters>$(find arm_bringup)/a.yaml</parameters></plugin></gazebo>'
-    )
+    plugin = "<plugin><parameters>$(find arm_bringup)/a.yaml</parameters></plugin>"
+    text = xacro(f'<link name="a">{mesh}</link><gazebo>{plugin}</gazebo>')
     imported = import_robot(write(tmp_path, text, "robot.xacro"))
     assert imported.mechanism.bodies[0].name == "a"
     left_out = [note for note in imported.warnings if "is not here" in note]
