@@ -1,5 +1,6 @@
 """Handles to pose and animate a robot by hand."""
 
+from bpy.props import BoolProperty
 from bpy.types import Context
 
 from ...robik.words import counted
@@ -10,16 +11,21 @@ from ..reporting import Reporting
 
 
 class ROBIK_OT_add_handles(Reporting):
-    """Give the robot handles to drag and key: hips, feet, hands, head, or the end of an arm; it follows them live"""
+    """Give the robot handles to drag and key, which it follows live: hips, feet, hands, head, an arm's end, grippers"""
 
     bl_idname = "robik.add_handles"
     bl_label = "Add Handles"
     bl_options = {"REGISTER", "UNDO"}
+    look_at: BoolProperty(
+        name="Look At",
+        description="The head looks at a handle of its own before it, in place of turning with its handle",
+        default=False,
+    )
 
     def run(self, context: Context) -> set[str]:
         """Add them, select them, and follow live."""
         root = changeable_robot(context.scene)
-        handles = add_handles(context, root, read_robot(root))
+        handles = add_handles(context, root, read_robot(root), self.look_at)
         for selected in context.selected_objects:
             selected.select_set(False)
         for handle in handles:

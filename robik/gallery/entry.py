@@ -24,12 +24,14 @@ class Known:
         wheel: the package that holds its files; empty for none.
         repository: the folder that holds them in the cache of `robot_descriptions`; empty for none.
         about: a sentence on what there is to animate.
+        turned: motors with a handle of their own although they move other handles, such as the turn of a body.
     """
 
     name: str
     title: str
     maker: str
     files: tuple[str, ...]
+    turned: tuple[str, ...] = ()
     wheel: str = ""
     repository: str = ""
     about: str = ""
@@ -71,6 +73,23 @@ class Entry:
         return f"{self.file}#{self.inside}" if self.inside else str(self.file)
 
 
+def known_at(path: Path) -> tuple[Known, str] | None:
+    """Return the known robot that a file is of, by the end of its path.
+
+    Args:
+        path: Of the robot's file.
+
+    Returns:
+        The robot, and the folder that holds its files; None where nothing is known.
+    """
+    text = path.as_posix()
+    for known in known_robots():
+        for file in known.files:
+            if text.endswith(f"/{file}"):
+                return known, text.removesuffix(file)
+    return None
+
+
 @cache
 def known_robots() -> tuple[Known, ...]:
     """Return the robots by other makers that RobIK knows, by their titles."""
@@ -78,5 +97,6 @@ def known_robots() -> tuple[Known, ...]:
     for path in sorted(FOLDER.glob("*.json")):
         if not path.name.endswith(SERVOS):
             data = json.loads(path.read_text(encoding="utf-8"))
-            found.append(Known(name=path.stem, **(data | {"files": tuple(data["files"])})))
+            lists = {key: tuple(data.get(key, ())) for key in ("files", "turned")}
+            found.append(Known(name=path.stem, **(data | lists)))
     return tuple(sorted(found, key=lambda robot: robot.title))

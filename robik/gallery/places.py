@@ -15,7 +15,7 @@ from .. import robots
 from ..formats import READERS
 from ..formats.mesh_files import FORMAT_FOLDERS
 from ..formats.native import EXTENSION as NATIVE
-from .entry import PICTURE, SERVOS, Entry, Known, known_robots
+from .entry import PICTURE, SERVOS, Entry, Known, known_at, known_robots
 
 CACHE = "ROBOT_DESCRIPTIONS_CACHE"  # environment variable of the package robot_descriptions
 DEEPEST, MOST = 5, 5_000  # folders below one of the user's, and files in all that are looked at
@@ -95,9 +95,6 @@ def _found(known: Known, places: Places) -> Entry | None:
     homes = [(folder / known.wheel, f"package {known.wheel}") for folder in places.sites if known.wheel]
     if known.repository and places.descriptions is not None:
         homes.append((places.descriptions / known.repository, "robot_descriptions"))
-    homes += [
-        (folder / name, folder.name) for folder in places.folders for name in (known.wheel, known.repository) if name
-    ]
     for home, place in homes:
         for inside in known.files:
             if (home / inside).is_file():
@@ -126,8 +123,20 @@ def _in_wheel(known: Known, folder: Path) -> Entry | None:
 
 
 def _in_folder(folder: Path) -> Iterator[Entry]:
-    """Yield the robot files below a folder of the user; what is only a part of others is left out by its name."""
+    """Yield the robot files below a folder of the user.
+
+    What is only a part of others is left out by its name. Other makers' robots that are known are told by the end of
+    their path, each once: in a copy of their repository wherever it is.
+    """
+    seen: set[tuple[str, str]] = set()
     for path in islice(_files(folder), MOST):
+        if (match := known_at(path)) is not None:
+            known, home = match
+            if (known.name, home) not in seen:
+                seen.add((known.name, home))
+                best = next(file for file in known.files if Path(home, file).is_file())
+                yield _entry(known, Path(home, best), Path(best).name)
+            continue
         extension = next((ending for ending in READERS if path.name.lower().endswith(ending)), "")
         title = path.name[: len(path.name) - len(extension)]
         is_part = extension == XACRO and not title.lower().endswith(WHOLE)

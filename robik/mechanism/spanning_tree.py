@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -113,3 +113,27 @@ def rerooted(tree: Tree, bodies: int, contact: Joint, base: Joint) -> Tree:
                 found[far] = joint
                 queue.append(far)
     return [*found.items(), *tree[bodies:]]
+
+
+def connected_without(mechanism: Mechanism, joint: Joint, body: str) -> set[str]:
+    """Return the bodies that a body is connected with by all joints but one, and by none that ties nothing.
+
+    Args:
+        mechanism: The robot.
+        joint: The joint that does not count.
+        body: Where to begin.
+
+    Returns:
+        Their names, the body's among them.
+    """
+    ways = defaultdict(list)
+    for other in mechanism.joints:
+        if other is not joint and other.type != "free":
+            ways[other.parent].append(other.child)
+            ways[other.child].append(other.parent)
+    found, reached = {body}, [body]
+    while reached:
+        new = {near for near in ways[reached.pop()] if near not in found}
+        found |= new
+        reached += new
+    return found

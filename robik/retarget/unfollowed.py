@@ -5,11 +5,10 @@ Balance alone would use them: to shift the centre of mass by millimetres a head 
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from ..mechanism.kept import kept_with_robot
 from ..mechanism.model import Mechanism
-from ..mechanism.parts import WORLD, Joint
+from ..mechanism.parts import WORLD
+from ..mechanism.spanning_tree import connected_without
 
 
 @kept_with_robot
@@ -34,24 +33,9 @@ def unfollowed_ranges(mechanism: Mechanism, followed: frozenset[str]) -> dict[st
     for joint in mechanism.actuated:
         if joint.is_ball or coupled & {*joint.coordinate_names}:
             continue
-        beyond = _connected(mechanism, joint, joint.child)
+        beyond = connected_without(mechanism, joint, joint.child)
         if joint.parent in beyond:  # in a loop
             continue
-        if not anchors & beyond or not anchors & _connected(mechanism, joint, joint.parent):
+        if not anchors & beyond or not anchors & connected_without(mechanism, joint, joint.parent):
             found |= {name: (at, at) for name, at in zip(joint.coordinate_names, joint.rest, strict=True)}
-    return found
-
-
-def _connected(mechanism: Mechanism, without: Joint, body: str) -> set[str]:
-    """Return the bodies that a body is connected with by all joints but one, and by none that ties nothing."""
-    ways = defaultdict(list)
-    for joint in mechanism.joints:
-        if joint is not without and joint.type != "free":
-            ways[joint.parent].append(joint.child)
-            ways[joint.child].append(joint.parent)
-    found, reached = {body}, [body]
-    while reached:
-        new = {other for other in ways[reached.pop()] if other not in found}
-        found |= new
-        reached += new
     return found

@@ -1,24 +1,127 @@
 """Handles: the frames of a robot that an animator takes hold of when nothing else moves it.
 
 Of a body that walks these are hips, feet, hands and head. Of other robots they are the frames that their file names for
-parts of a body or for tools; where it names none, the ends of their arms.
+parts of a body or for tools; where it names none, the ends of their arms. What one motor alone turns beyond them, such
+as an antenna or a gripper, has a handle that turns with it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from dataclasses import dataclass
 
 from ..mechanism.model import Mechanism
-from ..mechanism.parts import WORLD
-from ..mechanism.spanning_tree import spanning_tree
+from ..mechanism.parts import WORLD, Joint
+from ..mechanism.spanning_tree import connected_without, spanning_tree
 from .anatomy import ARM
 from .names import part_of, robot_name
 from .robot import robot_anatomy
 from .robot_parts import RobotAnatomy
 
+FULL = 6  # motions that place and turn a body every way
+MOST_ENDS = 8  # handles of single motors; a hand of many fingers is better posed by its sliders
 HELD = ("hips", "head", "hand", "foot")  # parts of a body that have handles
 MARKS = re.compile(r"closing|loop|imu|camera|cam_|_cam|optical|sensor|force|gyro|accel|com$|site", re.IGNORECASE)
 FINGER = re.compile(r"jaw|finger|gripper|claw|thumb|knuckle|moving", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handle:
+    """A handle of a robot.
+
+    Attributes:
+        frame: frame or body of the robot that follows it.
+        joint: whose motor alone it turns or slides; None where it moves every way.
+        carrier: frame of the handle that takes it along; empty for none.
+        is_head: whether it is the head's.
+        turns: whether motors can turn it every way wherever it is; an arm of five cannot.
+    """
+
+    frame: str
+    joint: Joint | None = None
+    carrier: str = ""
+    is_head: bool = False
+    turns: bool = True
+
+
+def robot_handles(mechanism: Mechanism, turned: Collection[str] = ()) -> tuple[Handle, ...]:
+    """Return the handles of a robot: those that move every way, hips first, then those of single motors.
+
+    Args:
+        mechanism: The robot.
+        turned: Motors that have a handle of their own although they move other handles, such as the turn of a body.
+
+    Returns:
+        The handles, each after the one that takes it along; none for a robot that cannot move.
+    """
+    frames, anatomy = handle_frames(mechanism), robot_anatomy(mechanism)
+    held = {name: mechanism.frame(name).body for name in frames}
+    bases, ends = [], []
+    for joint in mechanism.actuated:
+        body = _moved_alone(mechanism, joint, {*held.values(), WORLD})
+        if joint.name in turned and len(joint.motions) == 1:
+            bases.append((joint, connected_without(mechanism, joint, joint.child)))
+        elif body:
+            ends.append((joint, body))
+    carriers = {name: joint.child for joint, beyond in bases for name, body in held.items() if body in beyond}
+    stiff = _stiff(mechanism, anatomy)
+    ends = ends if len(ends) <= MOST_ENDS else []
+    by_body = {body: body for _, body in ends} | {body: name for name, body in held.items()}
+    return (
+        *(Handle(frame=joint.child, joint=joint) for joint, _ in bases),
+        *(
+            Handle(
+                frame=name,
+                carrier=carriers.get(name, ""),
+                is_head=body == anatomy.head or part_of(robot_name(name))[0] == "head",
+                turns=body not in stiff,
+            )
+            for name, body in held.items()
+        ),
+        *(Handle(frame=body, joint=joint, carrier=_carrier(mechanism, joint, body, by_body)) for joint, body in ends),
+    )
+
+
+def _stiff(mechanism: Mechanism, anatomy: RobotAnatomy) -> set[str]:
+    """Return the bodies with fewer than six motions between them and the world, or the hips of a robot that floats.
+
+    Feet are none: that they are flat counts more than where they are. In loops nothing is counted.
+    """
+    tree, cuts = spanning_tree(mechanism)
+    motions = {WORLD: 0 if mechanism.is_grounded else FULL}
+    for body, joint in tree:
+        near = joint.parent if joint.child == body else joint.child
+        motions[body] = motions[near] + len(joint.motions)
+    at_hips = motions.get(anatomy.hips, 0) if anatomy.limbs else 0
+    feet = {limb.end for limb in anatomy.limbs if limb.kind != ARM}
+    low = {body for body, count in motions.items() if count - at_hips < FULL}
+    hips = anatomy.rigid.get(anatomy.hips, "")
+    return set() if cuts else {body for body in low - feet if anatomy.rigid.get(body, body) != hips}
+
+
+def _moved_alone(mechanism: Mechanism, joint: Joint, held: set[str]) -> str:
+    """Return the body that a motor of one motion moves without moving what is held; empty where there is none."""
+    if len(joint.motions) != 1:
+        return ""
+    for body, other in ((joint.child, joint.parent), (joint.parent, joint.child)):
+        beyond = connected_without(mechanism, joint, body)
+        if other not in beyond and held.isdisjoint(beyond):
+            return body
+    return ""
+
+
+def _carrier(mechanism: Mechanism, joint: Joint, body: str, held: dict[str, str]) -> str:
+    """Return the frame of the nearest handle on the way from a body, over a joint, to the rest of the robot."""
+    seen, reached = {body}, [joint.parent if body == joint.child else joint.child]
+    while reached:
+        here = reached.pop(0)
+        if here in held:
+            return held[here]
+        seen.add(here)
+        ends = ((other.parent, other.child) for other in mechanism.joints if here in (other.parent, other.child))
+        reached += [end for pair in ends for end in pair if end not in seen and end != WORLD]
+    return ""
 
 
 def handle_frames(mechanism: Mechanism) -> tuple[str, ...]:
@@ -47,7 +150,7 @@ def _of_body(anatomy: RobotAnatomy) -> list[str]:
     for limb in anatomy.limbs:
         is_arm = limb.kind == ARM
         found.append(limb.end or (limb.lower if is_arm else ""))
-    return [name for name in (*found, anatomy.head if anatomy.limbs else "") if name]
+    return [name for name in (*found, anatomy.head if anatomy.limbs else "") if name and not MARKS.search(name)]
 
 
 def _ends(mechanism: Mechanism) -> list[str]:
@@ -58,7 +161,8 @@ def _ends(mechanism: Mechanism) -> list[str]:
     for body, joint in tree:
         motors[body] = motors[parent[body]] + joint.actuated
     joint_of = dict(tree)
-    held = [body for body in parent if motors[body] and not FINGER.search(joint_of[body].name)]
+    left_out = [body for body in parent if FINGER.search(joint_of[body].name) or MARKS.search(body)]
+    held = [body for body in parent if motors[body] and body not in left_out]
     most = max((motors[body] for body in held), default=0)
     longest = [body for body in held if motors[body] == most]
     inner = {parent[body] for body in longest}

@@ -12,8 +12,9 @@ from ...robik.skeleton.fit import fit as fitted_to
 from ...robik.skeleton.following import FLAT, fit_target, fitted_offset, fitted_weights
 from ...robik.skeleton.overlay import FitTarget
 from ..robot.parts import bodies, local_pose, parts, pose_of
-from .mapping import active_targets, check_source, match, source_matrix
+from .mapping import active_targets, asked_targets, check_source, match, placed_pose, source_matrix
 from .placement import read_placement
+from .settings import RELATIVE_TO
 from .skeleton import Character, read_character
 
 
@@ -52,12 +53,25 @@ def match_now(context: Context, root: Object, mechanism: Mechanism) -> None:
         RobikError: a target is wrong or its source is missing.
     """
     targets, placed, objects = active_targets(root, mechanism), read_placement(root), bodies(root)
+    relative = [
+        target
+        for target in asked_targets(root, mechanism)
+        if target.follows == RELATIVE_TO and target.source is not None and target.other
+    ]
     depsgraph = context.evaluated_depsgraph_get()
-    _check(context, targets)
+    _check(context, [*targets, *relative])
+
+    def here(name: str) -> Pose:
+        frame = mechanism.frame(name)
+        return local_pose(objects[mechanism.body_index[frame.body]]) @ frame.pose
+
+    leads: dict[str, Matrix] = {}
     for target in targets:
-        frame = mechanism.frame(target.frame)
-        here = local_pose(objects[mechanism.body_index[frame.body]]) @ frame.pose
-        match(target, source_matrix(target, depsgraph), here, placed)
+        leads[target.frame] = source_matrix(target, depsgraph)
+        match(target, leads[target.frame], here(target.frame), placed)
+    for target in (target for target in relative if target.other in leads):
+        apart = here(target.other).inverse() @ here(target.frame)
+        match(target, source_matrix(target, depsgraph), placed_pose(leads[target.other], placed) @ apart, placed)
 
 
 def align_rest_poses(context: Context, root: Object, mechanism: Mechanism) -> None:

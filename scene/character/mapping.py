@@ -327,9 +327,23 @@ def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement)
 
     The frame may be given in the robot's coordinates.
     """
+    seen = placed_pose(source, placed)
+    offset = seen.inverse() @ frame
+    noise = NOISE * np.abs([frame.position, seen.position]).max()  # would show as -0 m
+    target.offset_location = np.where(np.abs(offset.position) > noise, offset.position, 0.0)
+    target.offset_rotation = offset.quaternion
+
+
+def placed_pose(source: Matrix, placed: Placement) -> Pose:
+    """Return where the transform of something that is followed is for the robot.
+
+    Args:
+        source: The transform.
+        placed: Brings what is followed to the robot.
+
+    Returns:
+        Its pose in the robot's coordinates.
+    """
     seen = pose_of(source)
     where, oriented = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
-    offset = oriented[0].inv().apply(np.array(frame.position) - where[0])
-    noise = NOISE * np.abs([frame.position, where[0]]).max()  # would show as -0 m
-    target.offset_location = np.where(np.abs(offset) > noise, offset, 0.0)
-    target.offset_rotation = quaternions(oriented[0].inv() * rotation(frame.quaternion))
+    return Pose(tuple(where[0]), tuple(quaternions(oriented)[0]))

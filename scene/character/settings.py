@@ -23,6 +23,7 @@ from ...translations import OWN
 from .renaming import follow_renamed
 
 POSE = ROW.key  # of the targets that ask for the pose of a frame
+LOOK_AT, RELATIVE_TO = "LOOK_AT", "RELATIVE_TO"
 ONES = (1.0, 1.0, 1.0)
 AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 AXES |= {f"-{name}": tuple(-x for x in axis) for name, axis in AXES.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 
@@ -44,6 +45,32 @@ def test_servos_come_with_it_unless_the_scene_has_its_own(folders: Path) -> None
     scene.robik.playing.chain = "mine"
     assert bpy.ops.robik.import_gallery_robot(robot=shared("mine")) == {"FINISHED"}
     assert scene.robik.playing.chain == "mine"
+
+
+@pytest.mark.real_time
+def test_an_arm_of_another_maker_is_animated_and_played_from_its_box(folders: Path, shared_data: Path) -> None:
+    bpy.context.preferences.addons[installed.PACKAGE].preferences.gallery = str(shared_data)
+    assert bpy.ops.robik.import_gallery_robot(robot="OMX-F") == {"FINISHED"}
+    scene = bpy.context.scene
+    assert bpy.ops.robik.add_handles() == {"FINISHED"}
+    hand, jaw = (row.source for row in scene.robik.robot.robik.robot.character.targets)
+    for frame, forward, opened in ((1, 0.0, 0.0), (20, -0.02, 0.5)):
+        hand.location.x += forward
+        jaw.rotation_euler.y = opened
+        hand.keyframe_insert("location", frame=frame)
+        jaw.keyframe_insert("rotation_euler", frame=frame)
+    scene.frame_end, scene.robik.port = 20, "sim"
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    play = installed.module("scene.servos.play")
+    try:
+        assert bpy.ops.robik.connect_servos() == {"FINISHED"}
+        assert bpy.ops.robik.torque_servos(on=True) == {"FINISHED"}
+        assert bpy.ops.robik.play_servos() == {"FINISHED"}
+        goals = {id: state["goal_position"] for id, state in play.player().simulator.state().items()}
+        assert sorted(goals) == list(range(11, 17))
+        assert goals[16] == pytest.approx(2048 + 0.5 * 4096 / math.tau, abs=2)
+    finally:
+        play.disconnect(play.LEAVING)
 
 
 def test_reachy_mini_comes_in_from_its_package_with_all_motors(reachy_mini: Path) -> None:

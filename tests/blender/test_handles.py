@@ -63,11 +63,11 @@ def test_a_robot_that_follows_a_character_is_left_alone() -> None:
     assert bpy.ops.robik.add_handles() == {"FINISHED"}
 
 
-def test_reachy_minis_head_is_one_handle(reachy_mini: Path) -> None:
+def test_reachy_minis_head_goes_with_its_handle(reachy_mini: Path) -> None:
     assert bpy.ops.robik.import_gallery_robot(robot="Reachy Mini") == {"FINISHED"}
     root = bpy.context.scene.robik.robot
     assert bpy.ops.robik.add_handles() == {"FINISHED"}
-    assert list(rows(root)) == ["head"]
+    assert len(rows(root)) == 4
     head = rows(root)["head"]
     beats(root, 3)
     head.location.z += 0.01
@@ -76,3 +76,70 @@ def test_reachy_minis_head_is_one_handle(reachy_mini: Path) -> None:
     frame = frame_object(root, "head")
     assert (frame.matrix_world.translation - head.matrix_world.translation).length < 1e-4
     assert installed.module("scene.bake.follow").problem(root) == ""
+
+
+def turned(root: bpy.types.Object, frame: str, axis: int, by: float) -> None:
+    """Turn a handle about one of its own axes, and let the robot follow."""
+    handle = rows(root)[frame]
+    handle.rotation_euler[axis] += by
+    beats(root, 60)
+    bpy.context.view_layer.update()
+
+
+def test_what_one_motor_turns_has_a_ring_that_goes_along(reachy_mini: Path) -> None:
+    """The turn of the body takes the head along, and the head its antennas."""
+    assert bpy.ops.robik.import_gallery_robot(robot="Reachy Mini") == {"FINISHED"}
+    root = bpy.context.scene.robik.robot
+    assert bpy.ops.robik.add_handles() == {"FINISHED"}
+    body, head, right, left = rows(root).values()
+    assert [handle.parent for handle in (body, head, right, left)] == [None, body, head, head]
+    assert [tuple(handle.lock_rotation) for handle in (body, right, left)] == [(True, False, True)] * 3
+    still = beats(root, 3)
+    turned(root, "dc15_a01_horn_dummy_7", 1, 0.5)
+    moved = beats(root, 3)[-1] - still[-1]
+    names = list(scenes.read(root).actuators)
+    assert abs(moved[names.index("right_antenna")]) == pytest.approx(0.5, abs=2e-3)
+    assert np.abs(np.delete(moved, names.index("right_antenna"))).max() < 2e-3
+    turned(root, "body_down_3dprint", 1, 0.4)
+    moved = beats(root, 3)[-1] - still[-1]
+    assert abs(moved[names.index("yaw_body")]) == pytest.approx(0.4, abs=2e-3)
+    frame = frame_object(root, "head")
+    assert np.abs(np.array(frame.matrix_world) - np.array(head.matrix_world)).max() < 2e-3
+    assert np.abs(np.delete(moved, [names.index(n) for n in ("yaw_body", "right_antenna")])).max() < 5e-3
+
+
+def test_a_head_can_look_at_a_handle(reachy_mini: Path) -> None:
+    assert bpy.ops.robik.import_gallery_robot(robot="Reachy Mini") == {"FINISHED"}
+    root = bpy.context.scene.robik.robot
+    assert bpy.ops.robik.add_handles(look_at=True) == {"FINISHED"}
+    seen = next(row.source for row in root.robik.robot.character.targets if row.follows == "LOOK_AT")
+    before = beats(root, 3)
+    assert np.abs(before[-1] - before[0]).max() < 1e-3
+    seen.location.z += 0.15 * (seen.location.x - frame_object(root, "head").matrix_world.translation.x)
+    beats(root, 90)
+    bpy.context.view_layer.update()
+    head = frame_object(root, "head").matrix_world
+    row = next(row for row in root.robik.robot.character.targets if row.follows == "LOOK_AT")
+    axis = head.to_3x3() @ type(seen.location)(installed.module("scene.character.settings").AXES[row.axis])
+    way = (seen.location - head.translation).normalized()
+    assert axis.angle(way) < 0.02
+    assert way.z > 0.1
+
+
+def test_a_gripper_has_a_ring_and_its_keys_bake(shared_data: Path) -> None:
+    assert bpy.ops.robik.import_robot(filepath=str(shared_data / "robotis_omx/omx.xml")) == {"FINISHED"}
+    root = bpy.context.scene.robik.robot
+    assert bpy.ops.robik.add_handles() == {"FINISHED"}
+    assert list(rows(root)) == ["link5", "link6"]
+    hand, jaw = rows(root).values()
+    hand.location.x -= 0.02
+    hand.location.y += 0.03
+    hand.location.z -= 0.01
+    jaw.keyframe_insert("rotation_euler", frame=1)
+    jaw.rotation_euler.y += 0.6
+    jaw.keyframe_insert("rotation_euler", frame=12)
+    bpy.context.scene.frame_end = 12
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    opened = scenes.channel(root, '["Gripper"]', 0, np.array([1.0, 12.0]))
+    assert opened[1] - opened[0] == pytest.approx(0.6, abs=0.01)
+    assert max(target.position_error for target in root.robik.robot.result.targets) < 1e-3  # of five motors

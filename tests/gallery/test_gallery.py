@@ -107,6 +107,51 @@ def test_robot_files_below_a_folder_of_the_user_are_found(tmp_path: Path) -> Non
     assert found[1].servos == tmp_path / "deep/arm/arm.servos.json"
 
 
+@pytest.mark.parametrize("home", ["clone/deep", "Open_Duck_Mini"])
+def test_known_robots_are_told_by_the_end_of_their_path(tmp_path: Path, home: str) -> None:
+    """In a copy of their repository, wherever it is and whatever it is called; each by its best file."""
+    known = next(robot for robot in known_robots() if robot.name == "so_arm101")
+    for file in (*known.files, "Simulation/SO101/so101_old_calib.xml"):
+        (tmp_path / home / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / home / file).write_text(ARM)
+    found = entries(Places(folders=(tmp_path,)))[8:]
+    assert {(entry.title, entry.file, entry.servos) for entry in found} == {
+        (known.title, tmp_path / home / known.files[0], known.servos),
+        ("so101_old_calib", tmp_path / home / "Simulation/SO101/so101_old_calib.xml", None),
+    }
+
+
+def test_servos_of_known_robots_are_those_of_their_files(shared_data: Path) -> None:
+    (entry,) = (entry for entry in entries(Places(folders=(shared_data,))) if entry.title == "OMX-F")
+    assert entry.servos is not None
+    chain, robot = load_chain(entry.servos), import_robot(entry.file).mechanism
+    assert (chain.actuators, chain.ids) == (robot.actuators, tuple(range(11, 17)))
+    within = chain.limits - robot.actuator_limits
+    assert within[:, 0].min() > -2e-3
+    assert within[:, 1].max() < 2e-3
+
+
+def test_zeros_of_arms_that_lerobot_calibrates() -> None:
+    """The middle of each range is at 2048 counts; so are the values of both arms' files in the pose that this is."""
+    middle = {
+        "so_arm101": [0.0, 0.0, 0.0, 0.0, 0.0, 0.785],
+        "so_arm100": [0.0, -1.571, 1.571, 0.0, 0.0, 0.785],
+    }
+    for known in known_robots():
+        if known.name in middle:
+            assert known.servos is not None
+            counts = load_chain(known.servos).counts(np.array(middle[known.name]))
+            assert np.abs(counts - 2048).max() <= 1, known.name
+
+
+def test_every_servo_file_can_be_played() -> None:
+    for known in known_robots():
+        if known.servos is not None:
+            chain = load_chain(known.servos)
+            assert all(servo.datasheet.is_playable for servo in chain.servos), known.name
+            assert np.all(chain.count_limits[:, 0] < chain.count_limits[:, 1]), known.name
+
+
 def test_a_wheel_in_a_folder_is_unpacked_without_its_code(tmp_path: Path) -> None:
     wheel(tmp_path / "reachy_mini-1.0-py3-none-any.whl")
     found = entries(Places(folders=(tmp_path,)))[-1]

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from robik.formats import import_robot
+from robik.gallery import known_at
+from robik.mechanism import WORLD, Body, Joint, Mechanism
 from robik.robots import load
-from robik.skeleton.handles import handle_frames
+from robik.skeleton.handles import Handle, handle_frames, robot_handles
 
 OURS = {
     "walker": ("pelvis", "foot_l", "foot_r"),
@@ -52,3 +54,73 @@ def test_of_robots_that_others_made(shared_data: Path, file: str) -> None:
 
 def test_of_a_head_on_six_legs(reachy_mini: Path) -> None:
     assert handle_frames(import_robot(reachy_mini / "mjcf/reachy_mini.xml").mechanism) == ("head",)
+
+
+def carried(handles: tuple[Handle, ...]) -> list[tuple[str, str, str]]:
+    return [(one.frame, one.joint.name if one.joint else "", one.carrier) for one in handles]
+
+
+@pytest.mark.parametrize(
+    ("file", "head"), [("mjcf/reachy_mini.xml", "head"), ("urdf/robot.urdf", "xl_330")], ids=["MJCF", "URDF"]
+)
+def test_the_turn_of_a_body_carries_its_head_and_that_its_antennas(reachy_mini: Path, file: str, head: str) -> None:
+    known, _ = known_at(reachy_mini / file) or (None, "")
+    assert known is not None
+    found = robot_handles(import_robot(reachy_mini / file).mechanism, known.turned)
+    assert carried(found) == [
+        ("body_down_3dprint", "yaw_body", ""),
+        (head, "", "body_down_3dprint"),
+        ("dc15_a01_horn_dummy_7", "right_antenna", head),
+        ("dc15_a01_horn_dummy_8", "left_antenna", head),
+    ]
+    assert [one.frame for one in found if one.is_head] == [head]
+
+
+GRIPPERS = {
+    "robotis_omx/omx.xml": [("link5", "", ""), ("link6", "Gripper", "link5")],
+    "low_cost_robot_arm/low_cost_robot_arm.xml": [
+        ("gripper_static_finger", "", ""),
+        ("gripper_moving_finger", "gripper", "gripper_static_finger"),
+    ],
+    "trossen_wx250s/wx250s.xml": [
+        ("wx250s/gripper_link", "", ""),
+        ("wx250s/left_finger_link", "left_finger", "wx250s/gripper_link"),
+    ],
+}
+
+
+@pytest.mark.parametrize("file", GRIPPERS)
+def test_a_gripper_goes_along_with_the_arms_end(shared_data: Path, file: str) -> None:
+    assert carried(robot_handles(import_robot(shared_data / file).mechanism)) == GRIPPERS[file]
+
+
+def test_what_five_motors_hold_is_placed_before_it_is_turned(shared_data: Path) -> None:
+    def stiff(file: str) -> list[str]:
+        found = robot_handles(import_robot(shared_data / file).mechanism)
+        return [one.frame for one in found if one.joint is None and not one.turns]
+
+    assert stiff("robotis_omx/omx.xml") == ["link5"]
+    assert stiff("trossen_wx250s/wx250s.xml") == []  # six
+    assert stiff("unitree_h1/h1.xml") == ["left_elbow_link", "right_elbow_link"]  # four; the feet stay flat
+    assert stiff("unitree_g1/g1_29dof.xml") == []
+
+
+def test_a_robot_without_a_tool_has_the_handles_of_before(shared_data: Path) -> None:
+    for name in OURS:
+        assert [one.frame for one in robot_handles(load(name)) if one.joint is None] == [*handle_frames(load(name))]
+
+
+def test_of_a_hand_with_many_fingers_only_the_hand_is_held() -> None:
+    """An arm with nine fingers, each of one motor."""
+    bodies = [Body(name) for name in ("arm", "hand", *(f"finger_{k}" for k in range(9)))]
+    joints = [
+        Joint("shoulder", "revolute", WORLD, "arm", actuated=True),
+        Joint("wrist", "revolute", "arm", "hand", position=(0.3, 0, 0), axis=(0, 1, 0), actuated=True),
+        *(
+            Joint(f"finger_{k}", "revolute", "hand", f"finger_{k}", position=(0.4, 0.01 * k, 0), actuated=True)
+            for k in range(9)
+        ),
+    ]
+    assert carried(robot_handles(Mechanism("many", tuple(bodies), tuple(joints)))) == [("hand", "", "")]
+    few = Mechanism("few", tuple(bodies[:3]), tuple(joints[:3]))
+    assert carried(robot_handles(few)) == [("hand", "", ""), ("finger_0", "finger_0", "hand")]
