@@ -19,6 +19,7 @@ from .fit import match_now
 from .settings import AXES, LOOK_AT, RELATIVE_TO
 
 SIZE = 0.06  # of the robot's extent
+RING, BASE_RING = 0.7, 4.0  # sizes of rings against that of other handles; what carries others is wide
 TURNED = 0.1  # weight of handles of single motors, which turn alone what they turn
 STIFF = 1e-3  # weight of what comes second where motors cannot do both: a head turns first, all else is placed first
 AHEAD = 2.0  # of the robot's extent: so far before the head is what it looks at
@@ -94,14 +95,15 @@ def _handle(root: Object, mechanism: Mechanism, wanted: Handle, is_first: bool) 
     frame = mechanism.frame(wanted.frame)
     now = local_pose(bodies(root)[mechanism.body_index[frame.body]])
     pose, size = now @ frame.pose, SIZE * mechanism.extent
-    handle = bpy.data.objects.new(f"{root.name} {wanted.joint.name if wanted.joint else wanted.frame}", None)
+    called = wanted.joint.name if wanted.joint else wanted.frame  # first, as narrow lists show the begin of a name
+    handle = bpy.data.objects.new(f"{called} of {root.name}", None)
     handle.empty_display_type = "CUBE" if is_first else "SPHERE"
     handle.rotation_mode = "QUATERNION"
     if wanted.joint is not None:
         at_rest = mechanism.bodies[mechanism.body_index[frame.body]].pose.inverse()
         axis = Vector(tuple(at_rest.matrix @ wanted.joint.axis))
         pose = now @ Pose(tuple(at_rest.point(wanted.joint.position)), tuple(axis.to_track_quat("Y", "Z")))
-        handle.empty_display_type, size = "CIRCLE", 0.7 * size
+        handle.empty_display_type, size = "CIRCLE", size * (RING if wanted.carrier else BASE_RING)
         handle.rotation_mode = "YXZ"  # Y first: about its own axis, however it lies
         slides = wanted.joint.motions[0] in SLIDES
         handle.lock_location, handle.lock_rotation = (True, not slides, True), (True, slides, True)
@@ -123,7 +125,7 @@ def _look_at(root: Object, mechanism: Mechanism, head: str) -> Object:
     row.follows, row.frame = LOOK_AT, head
     row.axis = max(AXES, key=lambda name: float((at_rest @ AXES[name])[0]))
     ahead = here.point(AHEAD * mechanism.extent * x for x in AXES[row.axis])
-    row.source = handle = bpy.data.objects.new(f"{root.name} {head} looks at", None)
+    row.source = handle = bpy.data.objects.new(f"look of {root.name}", None)
     handle.empty_display_type, handle.empty_display_size = "PLAIN_AXES", SIZE * mechanism.extent
     handle.show_in_front = True
     handle.location = root.matrix_world @ Vector(tuple(ahead))
