@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +18,12 @@ from websockets.sync.client import connect
 
 from robik import follow_poses
 from robik.formats import import_robot
-from robik.motions import Companions, load_motion
+from robik.motions import Companions, load_motion, save_motion
 from robik.motions.reachy_move import head_poses
 from robik.servo.chain import ServoChain
 from robik.servo.player import Player
 from robik.servo.status import PlaySettings, PlayState
+from tests.servo.reachy.conftest import MAKERS
 
 pytestmark = pytest.mark.real_time
 
@@ -117,3 +121,42 @@ def test_what_the_daemon_publishes_is_the_move(
     there, turn, *_ = sway(motion.times[-1:])
     assert np.linalg.norm(witness.head[:3, 3] - there[0]) < FAR  # by the daemon, once it stands
     assert (turn[0].inv() * Rotation.from_matrix(witness.head[:3, :3])).magnitude() < ASKEW
+
+
+CLIENT = """
+import json, sys
+from reachy_mini import ReachyMini
+from reachy_mini.motion.recorded_move import RecordedMove
+move = RecordedMove(json.load(open(sys.argv[1])))
+with ReachyMini(host="127.0.0.1", port=int(sys.argv[2]), connection_mode="network", automatic_body_yaw=False,
+                media_backend="no_media", timeout=20.0) as robot:
+    robot.enable_motors()
+    robot.play_move(move, initial_goto_duration=1.0, sound=False)
+"""
+
+
+def test_a_move_that_was_changed_here_is_played_by_the_makers_own_client(
+    makers: str, reachy_mini: Path, tmp_path: Path
+) -> None:
+    """In, the left antenna changed for half a second, and out again."""
+    companions = Companions(robot=import_robot(reachy_mini / "mjcf/reachy_mini.xml").mechanism, follow=follow_poses)
+    motion = load_motion(written(tmp_path), None, companions)
+    values, left = motion.values.copy(), motion.actuators.index("left_antenna")
+    bump = 0.4 * np.sin(np.pi * np.clip((motion.times - 1.0) / 0.5, 0.0, 1.0))
+    values[:, left] += bump
+    save_motion(replace(motion, values=values), tmp_path / "changed.json", "reachy-move", companions)
+    witness = Witness(makers)
+    python, port = MAKERS.with_name("python"), makers.rpartition(":")[2]
+    done = subprocess.run(
+        [python, "-c", CLIENT, str(tmp_path / "changed.json"), port], capture_output=True, text=True, check=False,
+        env=os.environ | {"HF_HUB_OFFLINE": "1", "HOME": str(tmp_path), "PYTHONPATH": ""},
+    )  # fmt: skip
+    witness.close()
+    assert done.returncode == 0, done.stderr[-2000:]
+    order = [motion.actuators.index(name) for name in ("yaw_body", "right_antenna", "left_antenna")]
+    asked = values[:, order] * [1.0, -1.0, -1.0]
+    seen = np.array([row for _, row in witness.joints])[:, [0, 7, 8]]
+    begins = int(np.argmax(np.abs(seen - asked[0]).max(axis=1) < 0.05))  # before it comes from where the robot slept
+    assert np.abs(seen[begins:].min(axis=0) - asked.min(axis=0)).max() < 0.02, "it went through what is asked for"
+    assert np.abs(seen[begins:].max(axis=0) - asked.max(axis=0)).max() < 0.02, "and no farther"
+    assert np.ptp(asked[:, 2]) > np.ptp(-motion.values[:, left]) + 0.1, "the change can be seen"
