@@ -248,7 +248,7 @@ def kinds_on_disk(function: _Compiled) -> int:
 
 
 def loaded_again(function: _Compiled) -> Callable:
-    """Return a kernel as another process loads it.
+    """Return a kernel as another process loads it; itself where the disk took nothing.
 
     Args:
         function: A kernel that has been called.
@@ -256,9 +256,10 @@ def loaded_again(function: _Compiled) -> Callable:
     Returns:
         What takes the arguments of its first call.
     """
-    first = next(iter(function.overloads.values())).signature
+    kinds = next(iter(function.overloads))
     with quickly():
-        return function._cache.load_overload(first.args, function.targetctx).entry_point  # type: ignore[attr-defined]
+        found = function._cache.load_overload(kinds, function.targetctx)
+    return found.entry_point if found else function
 
 
 def _bring(module: str, name: str, types: tuple) -> None:
