@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from numba.core import codegen, typed_passes, untyped_passes
+from numba.core import codegen, event, typed_passes, untyped_passes
 from numba.core.base import BaseContext
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager
 from numba.core.types.functions import BaseFunction
 
+from . import loading
 from .replacing import replaced
 
 LEFT_OUT = {
@@ -106,4 +107,7 @@ INSTEAD = (
     (BaseContext, "get_function", _function),
     (codegen.CPUCodeLibrary, "_optimize_functions", _set_layout),
     (codegen.CPUCodeLibrary, "_optimize_final_module", _optimise_once),
+    (codegen.CPUCodeLibrary, "serialize_using_object_code", loading.serialize),
+    (codegen.Codegen, "unserialize_library", loading.load),
+    (event, "install_timer", loading.untimed),
 )

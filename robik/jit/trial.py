@@ -95,10 +95,12 @@ class _Outer(NamedTuple):
 
 
 def _fast() -> None:
-    """Call kernels that are compiled with all shortcuts, and check what they do."""
+    """Call kernels that are compiled with all shortcuts, then loaded with them, and check what they do."""
+    from .fast import loaded_again
     from .probe import top
 
     _check(top)
+    _check(loaded_again(top))
 
 
 def _reference() -> None:

@@ -31,10 +31,20 @@ def between(x):
 def top(x):
     return between(x) + deep(x)
 """
+ABOVE = """
+from layers import between
+from robik.jit import kernel
+
+@kernel
+def above(x):
+    return between(x) + between(3 * x)
+"""
 USE = (
     "import layers; value = layers.top(1.0); "
     "print(value, sum(layers.top.stats.cache_hits.values()), sum(layers.deep.stats.cache_misses.values()))"
 )
+
+USE_ABOVE = "import above; print(above.above(1.0), sum(above.between.stats.cache_hits.values()))"
 
 
 class Inner(NamedTuple):
@@ -56,7 +66,7 @@ def read_and_write(outer, at):
     return outer.inner.grid.shape[0] + outer.inner.grid.shape[1] * 10 + outer.every_other.shape[0] * 100
 
 
-def _run(folder):
+def _run(folder, use=USE):
     """Runs `USE` in a new process: the value of the topmost, whether it came from disk, whether the deepest did not."""
     (folder / "layers.py").write_text(LAYERS)
     environment = os.environ | {
@@ -64,13 +74,20 @@ def _run(folder):
         "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]),
     }
     return subprocess.run(
-        [sys.executable, "-c", USE], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", use], env=environment, capture_output=True, text=True, check=True
     ).stdout.split()
 
 
 def test_a_process_with_a_cache_brings_along_the_kernels_that_cached_code_calls(tmp_path):
     assert _run(tmp_path) == ["6.0", "0", "1"]
     assert _run(tmp_path) == ["6.0", "1", "0"]
+
+
+def test_what_the_cache_has_goes_into_what_is_compiled_later(tmp_path):
+    _run(tmp_path)
+    (tmp_path / "above.py").write_text(ABOVE)
+    assert _run(tmp_path, USE_ABOVE) == ["12.0", "1"]
+    assert _run(tmp_path, USE_ABOVE) == ["12.0", "0"]
 
 
 def test_what_another_version_left_in_the_cache_is_not_read(tmp_path):

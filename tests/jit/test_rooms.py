@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from robik.jit.sources import FOLDERS
+from tests.syntax import imports
 
 LIBRARY = Path(__file__).parents[2] / "robik"
 MODULES = sorted(LIBRARY.rglob("*.py"))
@@ -17,10 +18,10 @@ MODULES = sorted(LIBRARY.rglob("*.py"))
 def imported(path: Path) -> Iterator[str]:
     """Absolute names of all modules that a file imports, wherever in it."""
     package = ("robik", *path.relative_to(LIBRARY).parent.parts)
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in imports(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             above = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*above, *([node.module] if node.module else [])])
             yield module

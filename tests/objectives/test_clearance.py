@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from robik import Settings, TargetClip, Track, retarget, robots
 from robik.errors import ClipError
-from robik.kinematics.forward import body_poses
+from robik.kinematics.forward import ForwardKinematics, body_poses
 from robik.kinematics.frames import frame_poses
 from robik.kinematics.segments import nearest
 from robik.objectives.clearance import Clearance
@@ -78,9 +78,10 @@ def test_the_walled_pose_is_the_best_there_is() -> None:
     boxer, clip, wall = hand_to_shoulder()
     settings = Settings(state_weight=1e-9, joint_limits=False)
     walled = retarget(boxer, TargetClip(clip.times, clip.tracks, objectives=(wall,)), settings)
+    kinematics = ForwardKinematics(boxer)
 
     def value(q: np.ndarray) -> float:
-        position, quaternion, _ = body_poses(boxer, q[None])
+        position, quaternion, _ = kinematics.poses(q[None])
         states = States(boxer, position, quaternion)
         off = frame_poses(boxer, "hand", position, quaternion)[0][0] - clip.tracks["hand"].position[-1]
         short = min(0.0, float(wall.gaps(states)[0]) - APART)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.syntax import nodes
 
 CHECKOUT = Path(__file__).parents[2]
 FOLDERS = ("robik", "scene", "operators", "panels", "translations", "experiments", "tools", "demo", "examples")
@@ -18,17 +19,11 @@ LONGEST = 40  # lines of a function without its docstring
 LONG = {"robik/formats/assembly/closing.py:_descend", "robik/ik/sqp.py:minimise"}
 
 
-@cache
-def parsed(file: Path) -> ast.Module:
-    """Return a file's syntax tree."""
-    return ast.parse(file.read_text(encoding="utf-8"))
-
-
-def sources(*folders: str) -> Iterator[tuple[str, ast.Module]]:
-    """Yield the path of each file and its syntax tree."""
+def sources(*folders: str) -> Iterator[tuple[str, tuple[ast.AST, ...]]]:
+    """Yield the path of each file and its nodes."""
     for folder in folders:
         for file in sorted((CHECKOUT / folder).rglob("*.py")):
-            yield file.relative_to(CHECKOUT).as_posix(), parsed(file)
+            yield file.relative_to(CHECKOUT).as_posix(), nodes(file)
 
 
 def public(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
@@ -84,7 +79,7 @@ def lacks(function: ast.FunctionDef) -> list[str]:
 
 
 def test_public_functions_document_arguments_and_results() -> None:
-    every = {f"{path}:{f.lineno} {f.name}": f for path, tree in sources("robik") for f in public(tree.body)}
+    every = {f"{path}:{f.lineno} {f.name}": f for path, (module, *_) in sources("robik") for f in public(module.body)}
     assert len(every) > 1500
     assert [name for name, function in every.items() if lacks(function)] == []
 
@@ -93,8 +88,8 @@ def test_docstrings_begin_with_a_noun_or_a_verb() -> None:
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     found = [
         f"{path}: {text.splitlines()[0]}"
-        for path, tree in sources(*FOLDERS)
-        for node in ast.walk(tree)
+        for path, inside in sources(*FOLDERS)
+        for node in inside
         if isinstance(node, documented) and (text := ast.get_docstring(node)) and QUESTIONS.match(text)
     ]
     assert found == []
@@ -111,8 +106,8 @@ def code_lines(function: ast.FunctionDef) -> int:
 def test_no_function_is_long() -> None:
     found = {
         f"{path}:{node.name}": lines
-        for path, tree in sources(*FOLDERS)
-        for node in ast.walk(tree)
+        for path, inside in sources(*FOLDERS)
+        for node in inside
         if isinstance(node, ast.FunctionDef) and (lines := code_lines(node)) > LONGEST
     }
     assert found.keys() >= LONG, "an exception that is none any more"
@@ -137,9 +132,9 @@ def test_a_missing_section_is_found(text: str, missing: list[str]) -> None:
 
 def test_records_of_kernels_say_what_each_field_holds() -> None:
     found = []
-    for path, tree in sources("robik"):
+    for path, inside in sources("robik"):
         lines = (CHECKOUT / path).read_text(encoding="utf-8").splitlines()
-        for record in ast.walk(tree):
+        for record in inside:
             if isinstance(record, ast.ClassDef) and "NamedTuple" in map(ast.unparse, record.bases):
                 text = ast.get_docstring(record) or ""
                 fields = [field for field in record.body if isinstance(field, ast.AnnAssign)]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import syntax
 from tools.extension import ADD_ON, CHECKOUT, MANIFEST, files
 
 SOURCES = [file for name in ADD_ON for file in files(CHECKOUT / name) if file.suffix == ".py"]
@@ -32,16 +33,10 @@ WRITES = {
 }
 
 
-def nodes(kind: type) -> Iterator[tuple[Path, ast.AST]]:
-    """Yield all nodes of a kind, with the file that each is in."""
-    for file, found in parsed():
-        yield from ((file, node) for node in found if isinstance(node, kind))
-
-
 @cache
-def parsed() -> list[tuple[Path, list[ast.AST]]]:
-    """Return every source with the nodes of its tree."""
-    return [(file, list(ast.walk(ast.parse(file.read_bytes())))) for file in SOURCES]
+def nodes(kind: type) -> list[tuple[Path, ast.AST]]:
+    """Return all nodes of a kind, with the file that each is in."""
+    return [(file, node) for file in SOURCES for node in syntax.nodes(file) if isinstance(node, kind)]
 
 
 def imports() -> Iterator[tuple[Path, str]]:

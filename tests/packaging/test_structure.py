@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from tests.syntax import imports
 
 CHECKOUT = Path(__file__).parents[2]
 LONGEST = 400  # lines of a file
@@ -33,18 +34,10 @@ def modules() -> dict[str, Path]:
     return found
 
 
-@cache
-def import_lines(file: Path) -> list[ast.Import | ast.ImportFrom]:
-    """Return a file's import statements, those within functions too."""
-    return [
-        node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Import | ast.ImportFrom)
-    ]
-
-
 def imported(name: str, file: Path, known: Iterable[str] = ()) -> Iterator[str]:
     """Yield what a module imports: a known module where it takes one from a package, else what the line names."""
     package = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
-    for node in import_lines(file):
+    for node in imports(file):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         else:

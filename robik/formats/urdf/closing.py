@@ -76,14 +76,14 @@ def assembled(robot: OpenRobot, loops: tuple[Loop, ...], notes: Notes, report: N
     balls = tuple(replace(j, type="spherical") if j.name in guessed else j for j in robot.joints)
     hinged, beyond = _attempt(robot, notes, report)
     balled, _ = _attempt(replace(robot, joints=balls), notes, report)
-    if hinged is not None and (balled is None or not beyond):
+    if isinstance(hinged, Imported) and (isinstance(balled, AssemblyError) or not beyond):
         said = "its frames close as a hinge about their z axes, so it was read as one"
-        said += f"; balls would leave the robot {_freedom(balled)}" if balled else ""
+        said += f"; balls would leave the robot {_freedom(balled)}" if isinstance(balled, Imported) else ""
         return replace(hinged, report=(*hinged.report, f"{names}: {said}"))
-    if balled is None:
-        return assemble(replace(robot, joints=balls), notes, report)  # which says what stays open
+    if isinstance(balled, AssemblyError):
+        raise balled
     said = "its frames do not close as a hinge about their z axes, so it was read as a ball"
-    if hinged is not None:
+    if isinstance(hinged, Imported):
         said = (
             f"as a hinge about its frames' z axes it would close only beyond the limits of {beyond}, so it was read as"
             " a ball"
@@ -92,12 +92,12 @@ def assembled(robot: OpenRobot, loops: tuple[Loop, ...], notes: Notes, report: N
     return replace(balled, warnings=(*balled.warnings, f"{names}: {said}"))
 
 
-def _attempt(robot: OpenRobot, notes: Notes, report: Notes) -> tuple[Imported | None, str]:
-    """Return what an assembly gives, None where a loop stays open, and the joints whose limits it leaves."""
+def _attempt(robot: OpenRobot, notes: Notes, report: Notes) -> tuple[Imported | AssemblyError, str]:
+    """Return what an assembly gives, what it says where a loop stays open, and the joints whose limits it leaves."""
     try:
         found = assemble(robot, notes.copy(), report.copy())
-    except AssemblyError:
-        return None, ""
+    except AssemblyError as error:
+        return error, ""
     beyond = [sentence.removesuffix(f": {WIDENED}") for sentence in found.warnings if sentence.endswith(WIDENED)]
     return found, ", ".join(beyond)
 
