@@ -13,6 +13,7 @@ from ..jit import by_reference
 from ..kinematics.actuation import actuator_values
 from ..kinematics.assembly import prepared
 from ..kinematics.frames import anchor
+from ..kinematics.kernels import difference
 from ..kinematics.passive import passive_values
 from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
@@ -113,6 +114,20 @@ class Solver:
         """Put the robot back into its rest pose."""
         forget(self.flat, self._memory, self.topology.rest)
         self._work.e.free[:] = True
+
+    def go_on_from(self, q: np.ndarray, before: np.ndarray | None = None) -> None:
+        """Put the robot where a motion has come to, so that the next frame goes on from there.
+
+        Args:
+            q: Coordinates (nq,) of the last frame, with closed loops.
+            before: Those of the frame before it; None for a robot that has not moved.
+        """
+        self.reset()
+        forget(self.flat, self._memory, q)
+        self._memory.recent[:] = self._memory.earlier[:] = 0.0
+        self._memory.frames[0] = 1
+        if before is not None:
+            difference(self.flat, q, before, self._memory.recent)
 
     def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
         """Return the compiled targets of frames at these times, and set the weights.
