@@ -54,7 +54,7 @@ class LongClipSolver:
         own_range: tuple[int, int] | None = None,
     ):
         self._solver, self._targets, self._times, self._cyclic = solver, clip_targets, times, cyclic
-        self._count, self._is_solved = len(times) - cyclic, earlier is None and own_range is None
+        self._count, self._is_solved = len(times) - cyclic, earlier is None
         self._moves = np.ones(self._count, bool)
         if own_range is not None:
             self._moves[: own_range[0]] = self._moves[own_range[1] :] = False

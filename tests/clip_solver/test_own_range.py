@@ -84,6 +84,34 @@ def test_a_walker_keeps_its_feet_where_they_stand() -> None:
     assert motion.base.position[80, 2] < before.base.position[80, 2] - 0.005
 
 
+def test_frames_one_by_one_go_on_from_the_motion_before() -> None:
+    clip = hurried_walk(3.0, 60.0)
+    before = retarget(WALKER, clip, STEPPING)
+    work = Retargeting(WALKER, clip, STEPPING, own_range=OwnRange(50, 110, before))
+    list(work.frame_by_frame())
+    found = work.one_by_one
+    assert (rates(found)[0] <= 1.0005 * speed_limits(found)).all()
+    assert np.abs(found.values - before.values).max() < 0.2
+    assert found.report is not None and before.report is not None
+    assert found.report.iterations[50:60].mean() < 4.0
+
+
+def test_a_foot_is_held_beside_frames_that_were_too_fast() -> None:
+    """What stays is not kept within limits; so that it is beyond them lets no contact go."""
+    clip = hurried_walk(3.0, 60.0)
+    before = retarget(WALKER, clip, replace(STEPPING, acceleration_limit=400.0, jerk_limit=None))
+    motor, first = np.unravel_index(np.abs(np.diff(before.values, axis=0)).argmax(), (len(clip.times) - 1, 12))[::-1]
+    assert first > 20
+    slow = replace(STEPPING, acceleration_limit=2000.0, jerk_limit=None, velocity_share=0.7)
+    own = OwnRange(int(first) + 2, int(first) + 40, before)
+    motion = retarget(WALKER, clip, slow, own_range=own)
+    assert motion.report is not None
+    speed = np.abs(np.diff(motion.values, axis=0))[:, motor] * 60.0
+    assert speed[first] > 1.0005 * 0.7 * motion.report.velocity_limit[motor], "this was so before"
+    assert motion.report.look_ahead is not None and motion.report.look_ahead.beyond == ""
+    assert motion.report.quality.contact_off_mm is not None and motion.report.quality.contact_off_mm < 1e-6
+
+
 def test_what_was_beyond_limits_before_is_not_judged() -> None:
     """A motion that leaps outside of the range stays as it is; its leaps are not told of the range."""
     clip = waving(120, 60.0)
