@@ -121,7 +121,7 @@ class Retargeting:
         q, first = own.coordinates(self.mechanism, self.solver.topology), own.first
         self._solved.keep(q, clip_targets, contacts)
         if first > 0:
-            self.solver.go_on_from(q[first - 1], q[first - 2] if first > 1 else None)
+            self.solver.go_on_from(q[first - 1], clip_targets.targets[first - 1], q[first - 2] if first > 1 else None)
 
     def _compiled(self) -> tuple[ClipTargets, list[Contact]]:
         """Return what the clip asks for in the solver's terms, and the contacts that are held."""

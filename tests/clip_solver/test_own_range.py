@@ -96,6 +96,17 @@ def test_frames_one_by_one_go_on_from_the_motion_before() -> None:
     assert found.report.iterations[50:60].mean() < 4.0
 
 
+def test_the_same_targets_give_the_same_motion() -> None:
+    """Out of reach a frame is held by what the one before missed, which the motion before must tell."""
+    clip = lissajous(1.0)
+    track = clip.tracks["tool"]
+    far = replace(clip, tracks={"tool": replace(track, position=track.position * np.array([1.6, 1.0, 1.0]))})
+    before = retarget(ARM, far, LIMITED)
+    assert before.report is not None and before.report.position_error.mean() > 0.05
+    again = retarget(ARM, far, LIMITED, own_range=OwnRange(150, 300, before))
+    assert np.abs(again.values - before.values).max() < 1e-6
+
+
 def test_a_foot_is_held_beside_frames_that_were_too_fast() -> None:
     """What stays is not kept within limits; so that it is beyond them lets no contact go."""
     clip = hurried_walk(3.0, 60.0)
