@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .recordings.retargeting import Retargeted, retarget_recording
     from .retarget.following_poses import follow_poses
     from .retarget.mirroring import mirrored
+    from .retarget.own_range import OwnRange
     from .retarget.posing import posed
     from .retarget.retarget import Retargeting, retarget
     from .robots import load
@@ -49,10 +50,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "WORLD", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "Distance", "FormatError", "Frame",
-    "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Obstacle", "Pose",
-    "Posture", "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError", "ServoError", "Settings",
-    "TargetClip", "Track", "Visual", "Weights", "follow_poses", "import_robot", "inspect", "load", "load_clip",
-    "load_motion", "load_recording", "load_settings", "mirrored", "posed", "read_obstacle", "retarget",
+    "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Obstacle",
+    "OwnRange", "Pose", "Posture", "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError", "ServoError",
+    "Settings", "TargetClip", "Track", "Visual", "Weights", "follow_poses", "import_robot", "inspect", "load",
+    "load_clip", "load_motion", "load_recording", "load_settings", "mirrored", "posed", "read_obstacle", "retarget",
     "retarget_recording", "save_clip", "save_motion", "save_recording", "save_report", "save_robot", "save_states",
 ]  # fmt: skip
 
@@ -71,6 +72,7 @@ _MODULES = {
     ".recordings": ("load_recording", "save_recording"),
     ".retarget.following_poses": ("follow_poses",),
     ".retarget.mirroring": ("mirrored",),
+    ".retarget.own_range": ("OwnRange",),
     ".retarget.posing": ("posed",),
     ".recordings.retargeting": ("Retargeted", "retarget_recording"),
     ".retarget.retarget": ("Retargeting", "retarget"),

@@ -212,6 +212,67 @@ BAD = {
     "not a number": (("solve", "boxer", "nan.npz", "-o", "m.csv"), ("nan.npz", "hand.position", "sample 3")),
     "backwards": (("solve", "boxer", "backwards.npz", "-o", "m.csv"), ("backwards.npz", "increase")),
     "torque alone": (("solve", "boxer", "punch.npz", "--torque", "-o", "m.csv"), ("--torque", "--look-ahead")),
+    "own range alone": (
+        ("solve", "boxer", "punch.npz", "--look-ahead", "--own-range", "5", "20", "-o", "m.csv"),
+        ("--own-range", "--before"),
+    ),
+    "before alone": (
+        ("solve", "boxer", "punch.npz", "--before", "short.csv", "-o", "m.csv"),
+        ("--own-range FIRST LAST",),
+    ),
+    "own range frame by frame": (
+        ("solve", "boxer", "punch.npz", "--own-range", "5", "20", "--before", "short.csv", "-o", "m.csv"),
+        ("--own-range", "give --look-ahead"),
+    ),
+    "own range slower": (
+        (
+            "solve",
+            "boxer",
+            "punch.npz",
+            "--own-range",
+            "5",
+            "20",
+            "--before",
+            "short.csv",
+            "--slow-down",
+            "-o",
+            "m.csv",
+        ),
+        ("--own-range", "--slow-down takes more"),
+    ),
+    "own range of another clip": (
+        (
+            "solve",
+            "boxer",
+            "punch.npz",
+            "--own-range",
+            "5",
+            "20",
+            "--before",
+            "short.csv",
+            "-o",
+            "m.csv",
+            "--settings",
+            "limits.json",
+        ),
+        ("short.csv goes from 0 to 0 s in 1 frame", "in 60; an own range needs"),
+    ),
+    "own range backwards": (
+        (
+            "solve",
+            "boxer",
+            "punch.npz",
+            "--own-range",
+            "20",
+            "5",
+            "--before",
+            "short.csv",
+            "-o",
+            "m.csv",
+            "--look-ahead",
+        ),
+        ("in this order, not 20 and 5",),
+    ),
     "no such clip": (("solve", "boxer", "none.npz", "-o", "m.csv"), ("none.npz", "no such file")),
     "not a clip": (("solve", "boxer", "text.npz", "-o", "m.csv"), ("text.npz", "not a clip")),
     "example of another robot": (
@@ -264,6 +325,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(folder: Path, case: str) -> No
     (folder / "text.npz").write_text("no clip")
     (folder / "other.csv").write_text("time,knee\n0,0\n1,0.1\n")
     (folder / "short.csv").write_text(f"time,{','.join(robots.load('boxer').actuators)}\n0,0,0,0,0\n")
+    (folder / "limits.json").write_text('{"look_ahead": true, "acceleration_limit": 30}')
     (folder / "paw.json").write_text('{"targets": {"paw": {}}}')
     columns = ",".join(robots.load("walker").actuators)
     head = f"# base: paw\ntime,{columns},base.x,base.y,base.z,base.qw,base.qx,base.qy,base.qz\n"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..mechanism import Mechanism
     from ..motions import Motion
+    from ..retarget.own_range import OwnRange
 
 LOG = logging.getLogger(__name__.partition(".batch.")[0])  # of the whole library
 ROWS = ".robik-batch"  # folder of the rows in the output folder: a file is done where its row is
@@ -41,7 +42,8 @@ class Plan:
         format: a name of the motion formats.
         extension: of the files; empty where a motion is a folder.
         balance, pin_feet, keep_apart, look_ahead, cyclic, acceleration, jerk, torque, mapping, body_model, rate,
-            order, header: as `robik retarget` has them.
+            order, header, own_range: as `robik retarget` has them.
+        before: folder of the motions, by the recordings' names, into which own ranges go.
     """
 
     robot: str
@@ -62,6 +64,8 @@ class Plan:
     rate: float | None = None
     order: str = "depth"
     header: bool = False
+    own_range: tuple[int, int] | None = None
+    before: str | None = None
 
 
 @dataclass(frozen=True)
@@ -217,12 +221,29 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
             mapping=plan.mapping,
             body_model=plan.body_model,
             robot_file=file,
+            own_range=_own_range(plan, item, mechanism),
         )
     motion = found.motion if plan.rate is None else resampled(found.motion, plan.rate)
     output = output_file(plan, item.name)
     output.parent.mkdir(parents=True, exist_ok=True)
     save_motion(motion, output, plan.format, Companions(robot=found.mechanism, order=plan.order, header=plan.header))
     return figures_of(found.motion) | ({"note": "; ".join(notes)} if notes else {})
+
+
+def _own_range(plan: Plan, item: Item, mechanism: Mechanism) -> OwnRange | None:
+    """Return the own range of a recording; None where all frames are solved."""
+    from ..motions import Companions, load_motion
+    from ..retarget.own_range import OwnRange
+
+    if plan.own_range is None:
+        return None
+    file = _before(plan, item)
+    return OwnRange(*plan.own_range, load_motion(file, companions=Companions(robot=mechanism)), str(file))
+
+
+def _before(plan: Plan, item: Item) -> Path:
+    """Return the motion of a recording into which an own range goes."""
+    return Path(plan.before or "") / f"{item.name}{plan.extension}"
 
 
 @contextmanager
@@ -276,9 +297,12 @@ def trace(values: np.ndarray) -> list[float]:
 
 
 def _fingerprint(plan: Plan, item: Item) -> list[Any]:
-    """Return what a row depends on: the plan, and the recording's size and time of change."""
-    try:
-        about = Path(item.file).stat()
-    except OSError:
-        return [asdict(plan), item.name]
-    return [asdict(plan), item.name, about.st_size, about.st_mtime_ns]
+    """Return what a row depends on: the plan, and sizes and times of change of the recording and the motion before."""
+    found: list[Any] = [json.loads(json.dumps(asdict(plan))), item.name]
+    for file in (Path(item.file), *([] if plan.before is None else [_before(plan, item)])):
+        try:
+            about = file.stat()
+        except OSError:
+            continue
+        found += [about.st_size, about.st_mtime_ns]
+    return found

@@ -68,6 +68,18 @@ class Differences:
     weights: np.ndarray
     outside: np.ndarray
 
+    def of_moving(self, moves: np.ndarray) -> Differences:
+        """Return those in which frames move.
+
+        Args:
+            moves: Whether a frame moves (T,).
+
+        Returns:
+            The differences.
+        """
+        some = moves[self.frames].any(axis=1)
+        return Differences(self.frames[some], self.weights[some], self.outside[some])
+
     def of(self, values: np.ndarray, outside: np.ndarray | None = None) -> np.ndarray:
         """Return the differences (W, R) of values (T, R).
 

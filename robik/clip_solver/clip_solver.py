@@ -90,11 +90,12 @@ class ClipSolver:
         self.stances = Stances(solver, start.contacts, count)
         self._beside, self.bounds = self.stances.air.beside, start.bounds
         self._ties = Ties(solver.tables, self._beside)
-        self.constraints = _constraints(start, times[:count], times[-1] - times[0] if cyclic else None)
+        self._held = np.zeros(count, bool) if held is None else held
+        period = times[-1] - times[0] if cyclic else None
+        self.constraints = _constraints(start, times[:count], period, ~self._held)
         self.orders = self.constraints.orders
         self._frames = self._copied(times, q, cyclic, start.before)
         order = _folded(count) if cyclic else np.arange(count)
-        self._held = np.zeros(count, bool) if held is None else held
         self._begun = q[:count].copy()
         self.multipliers = start.multipliers or Multipliers(count, self.constraints)
         self._improver = Improver(
@@ -262,11 +263,15 @@ class ClipSolver:
         return peaks(self.bounds, self.orders, self._frames.q[:, self.bounds.at])
 
 
-def _constraints(start: Start, times: np.ndarray, period: float | None) -> Constraints:
-    """Return what frames at times (T,) [s] keep, of which the first comes again after a period [s]; None for never."""
+def _constraints(start: Start, times: np.ndarray, period: float | None, moves: np.ndarray) -> Constraints:
+    """Return what frames at times (T,) [s] keep in which some move (T,).
+
+    The first comes again after a period [s]; None for never.
+    """
     ends = not start.goes_on[0], not start.goes_on[1]
-    torques = None if start.torque is None else Torques(start.torque, times, period, ends)
-    return Constraints(start.bounds, differences(times, period, ends), torques)
+    orders = tuple(order.of_moving(moves) for order in differences(times, period, ends))
+    torques = None if start.torque is None else Torques(start.torque, times, period, ends, moves)
+    return Constraints(start.bounds, orders, torques)
 
 
 def _folded(count: int) -> np.ndarray:

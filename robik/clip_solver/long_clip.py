@@ -33,6 +33,7 @@ class LongClipSolver:
         earlier: that brought the frames where they begin, with other objectives of a frame; None where each frame is
             at its own optimum.
         torque: limits of the motors' torques along the clip; None for none.
+        own_range: its first frame, and the one after its last; all others stay as they are. None for all frames.
 
     Attributes:
         bounds: of the coordinates.
@@ -50,16 +51,20 @@ class LongClipSolver:
         cyclic: bool = False,
         earlier: LongClipSolver | None = None,
         torque: TorqueLimits | None = None,
+        own_range: tuple[int, int] | None = None,
     ):
         self._solver, self._targets, self._times, self._cyclic = solver, clip_targets, times, cyclic
         self._count, self._is_solved = len(times) - cyclic, earlier is None
+        self._moves = np.ones(self._count, bool)
+        if own_range is not None:
+            self._moves[: own_range[0]] = self._moves[own_range[1] :] = False
         self.bounds: Bounds = earlier.bounds if earlier else bounds_of(solver, times, q, cyclic)
         self._q, self._values = q[: self._count].copy(), np.zeros(self._count)
         self._period = times[-1] - times[0] if cyclic else None
         self._torque = torque and torque.begun(self.bounds, times[: self._count], self._period, self._q)
         overlap = overlap_of(self.bounds, times, q) if len(times) > 1 else 0.0
         most = AT_ONCE // max(len(solver.mechanism.actuators), 1)
-        self.sections = sections(times, cyclic, overlap, most)
+        self.sections = sections(times, cyclic, overlap, most, own_range)
         self._multipliers: list[Multipliers | None] = [None] * len(self.sections)
         if earlier is not None:
             self._multipliers = earlier._multipliers
@@ -82,7 +87,7 @@ class LongClipSolver:
 
     def _begin(self, section: Section, multipliers: Multipliers | None) -> ClipSolver:
         """Return the solver of a section's frames, where they are."""
-        whole = len(self.sections) == 1
+        whole = len(self.sections) == 1 and len(section.frames) == self._count
         cyclic, laps, at = self._cyclic and whole, section.frames // self._count, section.frames % self._count
         times, targets, q = self._times, self._targets, self._q[at]
         if not whole:
@@ -130,12 +135,14 @@ class LongClipSolver:
         output.status[:] = CONVERGED  # whether the clip as a whole is, is told once
 
     def peaks(self) -> tuple[Peak, ...]:
-        """Return the largest share of the limits of speed, acceleration and jerk that is used anywhere in the clip."""
+        """Return the largest share of the limits of speed, acceleration and jerk that is used where frames move."""
         orders = differences(self._times[: self._count], self._period, (True, True))
-        return peaks(self.bounds, orders, self._q[:, self.bounds.at])
+        moving = tuple(order.of_moving(self._moves) for order in orders)
+        return peaks(self.bounds, moving, self._q[:, self.bounds.at])
 
     def torque_peak(self) -> Peak | None:
         """Return the largest share of a torque's limit that is used, by actuator; None where none is limited."""
         if self._torque is None:
             return None
-        return Torques(self._torque, self._times[: self._count], self._period, (True, True)).peak(self._q)
+        times = self._times[: self._count]
+        return Torques(self._torque, times, self._period, (True, True), self._moves).peak(self._q)

@@ -6,6 +6,8 @@ rest. So from whatever frames are kept, limits leave a way on.
 
 A cyclic clip's first section also begins in an overlap that is thrown away, before the first frame; its last one ends
 at the first frames of the next lap, which stay.
+
+An own range is a part of a clip. Its first section begins at the frames before it, its last one ends at those after it.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ class Section:
     goes_on: tuple[bool, bool]
 
 
-def sections(times: np.ndarray, cyclic: bool, overlap: float, most: int) -> list[Section]:
+def sections(
+    times: np.ndarray, cyclic: bool, overlap: float, most: int, own: tuple[int, int] | None = None
+) -> list[Section]:
     """Return the sections of a clip: one of all frames, where they are few enough.
 
     Args:
@@ -51,6 +55,8 @@ def sections(times: np.ndarray, cyclic: bool, overlap: float, most: int) -> list
         cyclic: Whether the last frame is the first.
         overlap: Of two sections [s].
         most: Frames of a section.
+        own: The first frame of an own range, and the one after its last, of a clip that is not cyclic: all others stay.
+            All frames are solved if left out.
 
     Returns:
         The sections in order.
@@ -58,20 +64,23 @@ def sections(times: np.ndarray, cyclic: bool, overlap: float, most: int) -> list
     count = len(times) - cyclic
     beside = max(ceil(overlap / float(np.median(np.diff(times)))), HELD) if count > 1 else HELD
     kept = max(most - beside - HELD, (FEWEST - 1) * beside)
-    if count <= max(most, kept):
+    begin, stop = own or (0, count)
+    if stop - begin > max(most, kept):
+        ends = np.linspace(begin, stop, ceil((stop - begin) / kept) + 1).round().astype(int).tolist()
+        return [_section(first, last, stop, count, cyclic, beside) for first, last in pairwise(ends)]
+    if cyclic:
         return [Section(np.arange(count), np.zeros(count, bool), 0, count, (False, False))]
-    ends = np.linspace(0, count, ceil(count / kept) + 1).round().astype(int).tolist()
-    return [_section(first, last, count, cyclic, beside) for first, last in pairwise(ends)]
+    return [_section(begin, stop, stop, count, cyclic, beside)]
 
 
-def _section(first: int, last: int, count: int, cyclic: bool, overlap: int) -> Section:
-    """Return the section of which frames `first` to `last` of `count` are kept."""
-    begins, ends = first == 0, last == count
-    start = (-overlap if cyclic else 0) if begins else first - HELD
-    most = count if not cyclic else last + overlap if begins else count + HELD
-    frames = np.arange(start, count + HELD if cyclic and ends else min(last + overlap, most))
-    held = ((frames < first) | (frames >= count)) & (not begins)
-    return Section(frames, held, first - start, last - start, (cyclic or not begins, cyclic or frames[-1] < count - 1))
+def _section(first: int, last: int, stop: int, count: int, cyclic: bool, overlap: int) -> Section:
+    """Return the section of which frames `first` to `last` of `count` are kept; those from `stop` on stay."""
+    leads_in = cyclic and first == 0
+    start = -overlap if leads_in else max(first - HELD, 0)
+    most = last + overlap if leads_in else stop + HELD
+    frames = np.arange(start, min(last + overlap, most if cyclic else min(most, count)))
+    held = ((frames < first) | (frames >= stop)) & (not leads_in)
+    return Section(frames, held, first - start, last - start, (cyclic or start > 0, cyclic or frames[-1] < count - 1))
 
 
 def overlap_of(bounds: Bounds, times: np.ndarray, q: np.ndarray) -> float:

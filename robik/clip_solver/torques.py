@@ -115,18 +115,27 @@ class Torques:
         times: (T,) of the frames [s].
         period: After which the first frame comes again [s]; None for a clip that ends.
         ends: Whether there are no other frames before the first, and after the last.
+        moves: Whether a frame moves (T,). Torques on which none has an influence are not judged; all are if left out.
 
     Attributes:
         frames: (T, 3) the frame before each, the frame and the one after it; an end's own where there is none.
         near: (T, A) torques that have come near their limits.
     """
 
-    def __init__(self, asked: TorqueLimits, times: np.ndarray, period: float | None, ends: tuple[bool, bool]):
+    def __init__(
+        self,
+        asked: TorqueLimits,
+        times: np.ndarray,
+        period: float | None,
+        ends: tuple[bool, bool],
+        moves: np.ndarray | None = None,
+    ):
         self._asked, self._flat, self._cyclic = asked, asked.dynamics.flat, period is not None
         self._rests = asked.rests[0] and ends[0], asked.rests[1] and ends[1]
         count = len(times)
         index = np.arange(count)[:, None] + np.arange(-1, 2)
         self.frames = index % count if self._cyclic else np.clip(index, 0, count - 1)
+        self._judged = np.ones(count, bool) if moves is None else moves[self.frames].any(axis=1)
         steps = np.diff(times)
         seam = None if period is None else period - (times[-1] - times[0])
         self._back = np.concatenate([[steps[0] if seam is None else seam], steps])
@@ -159,7 +168,7 @@ class Torques:
         Returns:
             Shares of the limits (T, A); zeros where they are kept.
         """
-        return np.maximum(np.abs(self.shares(q)) - 1.0, 0.0)
+        return np.maximum(np.abs(self.shares(q)) - 1.0, 0.0) * self._judged[:, None]
 
     def peak(self, q: np.ndarray) -> Peak:
         """Return the largest share of a limit.
@@ -170,7 +179,7 @@ class Torques:
         Returns:
             The share, of which actuator, and in which frame.
         """
-        shares = np.abs(self.shares(q))
+        shares = np.abs(self.shares(q)) * self._judged[:, None]
         frame, motor = np.unravel_index(int(shares.argmax()), shares.shape)
         return Peak(float(shares[frame, motor]), int(motor), int(frame))
 

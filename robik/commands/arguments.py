@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..mechanism.model import Mechanism
+    from ..retarget.own_range import OwnRange
 
 
 def command(
@@ -125,6 +126,64 @@ def add_torque(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--torque", action="store_true", help="keep the efforts that the robot's file names, too")
 
 
+def add_own_range(parser: argparse.ArgumentParser, before: str = "MOTION") -> None:
+    """Declare `--own-range` and `--before`.
+
+    Args:
+        parser: The command's parser.
+        before: What `--before` names.
+    """
+    what = "the motion" if before == "MOTION" else "the folder of motions"
+    parser.add_argument(
+        "--own-range", type=int, nargs=2, metavar=("FIRST", "LAST"),
+        help="solve these frames alone, counted from 0; all others stay as --before has them",
+    )  # fmt: skip
+    parser.add_argument("--before", metavar=before, help=f"{what} into which --own-range goes")
+
+
+def check_own_range(options: argparse.Namespace) -> None:
+    """Check that the options of an own range go together, and with the others.
+
+    Args:
+        options: Those of `add_own_range`, and of the command.
+
+    Raises:
+        ClipError: One that is missing, or that makes no sense beside an own range.
+    """
+    if options.own_range is None:
+        if options.before is not None:
+            raise ClipError("--before is what stays beside an own range; give --own-range FIRST LAST, too")
+        return
+    if options.before is None:
+        raise ClipError("--own-range leaves other frames as they were before; say with --before as what")
+    if getattr(options, "slow_down", False):
+        raise ClipError("--own-range keeps the times of the clip, --slow-down takes more; give either")
+    if getattr(options, "rate", None) is not None:
+        raise ClipError("--own-range keeps the samples of the motion before; leave out --rate, or the range")
+
+
+def own_range_of(options: argparse.Namespace, mechanism: Mechanism) -> OwnRange | None:
+    """Return the own range that the options ask for; None where all frames are solved.
+
+    Args:
+        options: Those of `add_own_range`.
+        mechanism: The robot.
+
+    Returns:
+        The range, with the motion before.
+
+    Raises:
+        ClipError: No range, or a file that is no motion.
+    """
+    from ..motions import Companions, load_motion
+    from ..retarget.own_range import OwnRange
+
+    if options.own_range is None:
+        return None
+    first, last = options.own_range
+    return OwnRange(first, last, load_motion(options.before, companions=Companions(robot=mechanism)), options.before)
+
+
 def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
     """Return what these options ask of the bake. A limit of acceleration or jerk is kept by looking ahead.
 
@@ -147,6 +206,11 @@ def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
         raise ClipError("--torque is kept by looking ahead; leave out --no-look-ahead, or --torque")
     if options.cyclic and not options.look_ahead:
         raise ClipError("--cyclic closes the loop by looking ahead; leave out --no-look-ahead, or --cyclic")
+    if options.own_range and not options.look_ahead:
+        raise ClipError("--own-range is solved by looking ahead; leave out --no-look-ahead, or the range")
+    if options.own_range and options.cyclic:
+        raise ClipError("--own-range leaves the ends of the motion as they are; leave out --cyclic, or the range")
+    check_own_range(options)
     return {
         "keep_apart": options.keep_apart,
         "look_ahead": options.look_ahead,

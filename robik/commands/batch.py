@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from .arguments import add_following, asked_of_bakes, command
+from .arguments import add_following, add_own_range, asked_of_bakes, command
 
 
 def add_batch(commands: argparse._SubParsersAction) -> None:
@@ -25,6 +25,7 @@ def add_batch(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--base", choices=("auto", "fixed", "floating"), default="auto")
     add_following(parser)
+    add_own_range(parser, "FOLDER")
     parser.add_argument("--workers", type=int, metavar="N", help="processes; as many as there are cores if left out")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler's address or file: its workers work")
     parser.add_argument("--shard", metavar="K/N", default="1/1", help="only the K-th of N parts, for several machines")
@@ -59,7 +60,11 @@ def _batch(options: argparse.Namespace) -> int:
         rate=options.rate,
         order=options.order,
         header=options.header,
+        own_range=options.own_range and tuple(options.own_range),
+        before=None if options.before is None else str(Path(options.before).resolve()),
     )
+    if plan.before == plan.output:
+        raise FormatError("--before is what stays as it was; write into another folder")
     if options.workers is not None and options.scheduler is not None:
         raise FormatError("--workers are processes of this machine, --scheduler has its own; give one of them")
     rows = run_batch(plan, options.folder, options.workers, shard, told_on_stderr(), options.scheduler)

@@ -9,7 +9,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import RobikError
-from .arguments import add_header, add_robot, add_torque, command, load, naming, robot_file
+from .arguments import (
+    add_header,
+    add_own_range,
+    add_robot,
+    add_torque,
+    check_own_range,
+    command,
+    load,
+    naming,
+    own_range_of,
+    robot_file,
+)
 from .judging import judged
 from .retiming import add_slow_down, slowed_down
 
@@ -49,6 +60,7 @@ def add_solve(commands: argparse._SubParsersAction) -> None:
         "--look-ahead", action="store_true", help="solve all frames at once: the motors slow down before they must"
     )
     add_torque(parser)
+    add_own_range(parser)
     add_slow_down(parser)
 
 
@@ -152,7 +164,8 @@ def _solve(options: argparse.Namespace) -> None:
     share = settings.velocity_share
     if options.slow_down:
         settings = _without_limits(settings)
-    motion = retarget(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=options.prior_weight)
+    own, weight = own_range_of(options, mechanism), options.prior_weight
+    motion = retarget(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=weight, own_range=own)
     written = slowed_down(mechanism, motion, share, options.torque) if options.slow_down else motion
     save_motion(written, options.output, "csv")
     if options.states:
@@ -170,6 +183,9 @@ def _asked(options: argparse.Namespace, mechanism: Mechanism) -> Settings:
     settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
     if options.look_ahead:
         settings = replace(settings, look_ahead=True)
+    check_own_range(options)
+    if options.own_range and not settings.look_ahead:
+        raise RobikError("--own-range is solved by looking ahead; give --look-ahead, too")
     if options.torque and not options.slow_down:
         if not settings.look_ahead:
             raise RobikError("--torque is kept by looking ahead, or by slowing down; give --look-ahead or --slow-down")

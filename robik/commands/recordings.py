@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ClipError
-from .arguments import add_following, add_robot, asked_of_bakes, command, load, robot_file
+from .arguments import add_following, add_own_range, add_robot, asked_of_bakes, command, load, own_range_of, robot_file
 from .judging import judged
 from .retiming import add_slow_down, slowed_down
 
@@ -33,6 +33,7 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the motion file to write")
     parser.add_argument("--format", metavar="NAME", help="of OUT; by its extension if left out, see robik export")
     add_following(parser)
+    add_own_range(parser)
     add_slow_down(parser)
     parser.add_argument("--ground", metavar="MESH", help="an STL or OBJ to stand on [m]; level without it")
     parser.add_argument(
@@ -54,10 +55,7 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..warm_up import help_compiling
 
     chosen, asked = format_to_write(options.output, options.format), asked_of_bakes(options)
-    if options.slow_down and (options.acceleration or options.jerk or options.torque):
-        raise ClipError("--slow-down takes more time, --acceleration, --jerk and --torque another way; give either")
-    if options.slow_down and options.cyclic:
-        raise ClipError("--slow-down begins and ends at rest, --cyclic has no end; give either")
+    _check_slow_down(options)
     balance = balance_by_name(options.balance, options.pin_feet)
     chosen.check_writable(options.output)
     check_writable(options.report, options.save_mapping)
@@ -77,12 +75,21 @@ def _retarget(options: argparse.Namespace) -> None:
         settings=BakeSettings(**asked, enforce_velocity=not options.slow_down),
         speed_cost=options.report is not None,
         progress=_progress() if sys.stderr.isatty() else None,
+        own_range=own_range_of(options, mechanism),
     )
     _tell_feet(found, balance)
     _write(found, options, chosen.name)
     _tell(found)
     if options.report:
         save_report(judged(found.mechanism, found.motion, found.clip, robot_file(options)), options.report)
+
+
+def _check_slow_down(options: argparse.Namespace) -> None:
+    """Check that a motion that is slowed down has no limits that are kept another way."""
+    if options.slow_down and (options.acceleration or options.jerk or options.torque):
+        raise ClipError("--slow-down takes more time, --acceleration, --jerk and --torque another way; give either")
+    if options.slow_down and options.cyclic:
+        raise ClipError("--slow-down begins and ends at rest, --cyclic has no end; give either")
 
 
 def _write(found: Retargeted, options: argparse.Namespace, name: str) -> None:

@@ -14,7 +14,6 @@ from ..kinematics.elimination import Elimination, eliminate, new_elimination
 from ..kinematics.forward import ForwardKinematics
 from ..kinematics.kernels import close, forward_kinematics, integrate, new_placement
 from ..mechanism.model import Mechanism
-from ..mechanism.pose import Pose
 from ..mechanism.topology import Flat, Topology
 from ..motions import Motion, values_for
 from .contact_forces import new_contact_work
@@ -113,16 +112,11 @@ class InverseDynamics:
             MechanismError: Loops that do not close, with the sample.
         """
         values = values_for(self.mechanism, motion, source)
-        q = np.zeros((len(values), len(self.topology.rest)))
-        self.fk.reset()
-        for k, row in enumerate(values):
-            base = None
-            if motion.base is not None:
-                base = Pose(tuple(motion.base.position[k]), tuple(motion.base.quaternion[k]))
-            residual = self.fk.move(row, base)
-            if not residual <= 1e-4 * self.flat.size:
-                raise MechanismError(f"{source}: the loops do not close in sample {k}; {residual:.2g} m are open")
-            q[k] = self.fk.now.q
+        base = None if motion.base is None else (motion.base.position, motion.base.quaternion)
+        q, residual = self.fk.coordinates_along(values, base)
+        if (apart := ~(residual <= 1e-4 * self.flat.size)).any():
+            k = int(np.argmax(apart))
+            raise MechanismError(f"{source}: the loops do not close in sample {k}; {residual[k]:.2g} m are open")
         return q
 
     def solve(

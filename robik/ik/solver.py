@@ -13,6 +13,7 @@ from ..jit import by_reference
 from ..kinematics.actuation import actuator_values
 from ..kinematics.assembly import prepared
 from ..kinematics.frames import anchor
+from ..kinematics.kernels import difference
 from ..kinematics.passive import passive_values
 from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
@@ -20,7 +21,7 @@ from ..mechanism.motor_limits import speed_limit
 from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.topology import limited_topology
 from ..objectives.objective import Objective
-from ..objectives.registry import ObjectiveTables, fill, hold, new_tables, over_time
+from ..objectives.registry import ObjectiveTables, fill, hold, missed_by_cluster, new_tables, over_time
 from ..objectives.settings import Settings
 from .ball_steps import held_balls, new_ball_steps
 from .memory import Output, States, forget, new_memory, new_output
@@ -113,6 +114,23 @@ class Solver:
         """Put the robot back into its rest pose."""
         forget(self.flat, self._memory, self.topology.rest)
         self._work.e.free[:] = True
+
+    def go_on_from(self, q: np.ndarray, targets: np.ndarray, before: np.ndarray | None = None) -> None:
+        """Put the robot where a motion has come to, so that the next frame goes on from there.
+
+        Args:
+            q: Coordinates (nq,) of the last frame, with closed loops.
+            targets: What it was asked for, as a row of `ClipTargets.targets`: what is missed says how it is held.
+            before: Coordinates of the frame before it; None for a robot that has not moved.
+        """
+        self.reset()
+        forget(self.flat, self._memory, q)
+        self._memory.recent[:] = self._memory.earlier[:] = 0.0
+        self._memory.frames[0] = 1
+        self._tables.targets[:] = targets
+        missed_by_cluster(self.flat, self._memory.last, self._tables, self._memory.missed)
+        if before is not None:
+            difference(self.flat, q, before, self._memory.recent)
 
     def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
         """Return the compiled targets of frames at these times, and set the weights.

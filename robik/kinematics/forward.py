@@ -218,6 +218,26 @@ class ForwardKinematics:
         become_own_frames(self.topology, position, quaternion)
         return BodyPoses(position, quaternion, residual)
 
+    def coordinates_along(
+        self, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the tree's coordinates along actuator values, from the rest pose on.
+
+        Args:
+            values: Actuator values (T, A) [rad or m].
+            base: Positions (T, 3) [m] and quaternions (T, 4) wxyz of the floating root's own frame; in its rest pose if
+                left out.
+
+        Returns:
+            Coordinates (T, nq) [rad or m, wxyz for balls], and closure residuals (T,) [m].
+        """
+        self.reset()
+        q, residual = np.zeros((len(values), len(self.topology.rest))), np.zeros(len(values))
+        for k, row in enumerate(values):
+            residual[k] = self.move(row, base and Pose(tuple(base[0][k]), tuple(base[1][k])))
+            q[k] = self.now.q
+        return q, residual
+
     def linearized(self, values: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return coordinates and their derivatives by the actuators' values, from the rest pose on.
 

@@ -19,6 +19,7 @@ from ..motions import Motion
 from ..objectives.settings import Settings
 from ..retarget.baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from ..retarget.kept_balance import with_kept_balance
+from ..retarget.own_range import OwnRange
 from ..retarget.passes import Passes
 from ..retarget.retarget import Retargeting
 from ..robots import load as load_robot
@@ -77,6 +78,7 @@ def retarget_recording(
     settings: BakeSettings = DEFAULT,
     speed_cost: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    own_range: OwnRange | None = None,
 ) -> Retargeted:
     """Follow a recording with a robot.
 
@@ -95,6 +97,8 @@ def retarget_recording(
         settings: Of the bake.
         speed_cost: Whether to solve a second time, to report what keeping motors' speeds costs.
         progress: Called with how many frames are solved, of how many.
+        own_range: Frames that are solved, by looking ahead, as a part of the whole motion; all others stay as a motion
+            before has them. All frames if left out.
 
     Returns:
         The motion, with the robot that made it and the clip that it followed.
@@ -110,7 +114,7 @@ def retarget_recording(
     planned = balance_by_name(balance, pin_feet)
     rows = load_rows(mapping) if isinstance(mapping, str | Path) else mapping
     shapes, walls = shapes_of(mechanism, file), partial(walls_of, robot_file=file)
-    return follow(mechanism, motion, shapes, rows, planned, settings, walls, speed_cost, progress, obstacles)
+    return follow(mechanism, motion, shapes, rows, planned, settings, walls, speed_cost, progress, obstacles, own_range)
 
 
 def follow(
@@ -124,6 +128,7 @@ def follow(
     speed_cost: bool = False,
     progress: Callable[[int, int], None] | None = None,
     obstacles: Sequence[Obstacle] = (),
+    own_range: OwnRange | None = None,
 ) -> Retargeted:
     """Follow a character with a robot: map it, fit it, balance it, solve it.
 
@@ -138,6 +143,7 @@ def follow(
         speed_cost: Whether to solve a second time, to report what keeping motors' speeds costs.
         progress: Called with how many frames are solved, of how many.
         obstacles: What the robot must not go into.
+        own_range: Frames that are solved, while all others stay; all if left out.
 
     Returns:
         The motion, with the robot that made it and the clip that it followed.
@@ -158,20 +164,24 @@ def follow(
     following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism, mapped))
     moving = without_first(motion, following.left_out)
     solver = solver_settings(mechanism, following.weights, balance, settings)
+    if own_range is not None:
+        own_range.check(mechanism, moving.times, solver)
     clip = character_clip(moving, following.followers, following.placement)
     clip = replace(clip, obstacles=tuple(obstacles))
     clip = above_ground(mechanism, balanced(clip, mechanism, balance, solver), settings.keep_apart)
-
-    passes = Passes(lambda each: Retargeting(mechanism, each, solver, speed_cost=speed_cost))
+    passes = Passes(lambda each: Retargeting(mechanism, each, solver, speed_cost=speed_cost, own_range=own_range))
     apart = walls(mechanism) if walls and settings.keep_apart else None
-    followed, made = finish(
-        solved_apart(clip, passes.solve, apart, passes.finish),
-        None if progress is None else lambda done: progress(done, len(clip.times)),
-    )
+    tell = None if progress is None else partial(_tell, progress, len(clip.times))
+    followed, made = finish(solved_apart(clip, passes.solve, apart, passes.finish), tell)
     made = with_kept_balance(mechanism, followed, made)
     return Retargeted(
         mechanism=mechanism, rows=tuple(asked), following=following, clip=followed, settings=solver, motion=made
     )
+
+
+def _tell(progress: Callable[[int, int], None], frames: int, done: int) -> None:
+    """Tell how many of so many frames are done."""
+    progress(done, frames)
 
 
 def proposed(mechanism: Mechanism, motion: SkeletonMotion) -> list[Row]:

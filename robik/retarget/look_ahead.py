@@ -23,6 +23,7 @@ from ..mechanism.motor_limits import torque_limits
 from ..motions import Motion
 from ..motions.report import LookAhead
 from .distances import distances
+from .own_range import OwnRange
 
 APART, TURNED = 0.05, 0.1  # of the robot's size, and rad: what the ends of a cyclic clip may be apart
 
@@ -93,6 +94,7 @@ class LookingAhead:
         clip_targets: the same in the solver's terms.
         output: of the frames one by one, which is replaced.
         earlier: that left the output, with other walls.
+        own_range: frames that are solved, and what the others stay at; None for all frames.
     """
 
     def __init__(
@@ -102,6 +104,7 @@ class LookingAhead:
         clip_targets: ClipTargets,
         output: Output,
         earlier: LookingAhead | None = None,
+        own_range: OwnRange | None = None,
     ):
         self._solver, self._clip, self._output = solver, clip, output
         settings = solver.settings
@@ -110,8 +113,9 @@ class LookingAhead:
         self._before: FrameByFrame = earlier._before if earlier else _frame_by_frame(solver, clip, output)
         begun: LongClipSolver | None = earlier._clip_solver if earlier else None
         self._clip_solver: LongClipSolver = LongClipSolver(
-            solver, clip_targets, clip.times, output.q, settings.cyclic, begun, self._torque_limits()
-        )
+            solver, clip_targets, clip.times, output.q, settings.cyclic, begun, self._torque_limits(),
+            None if own_range is None else own_range.frames,
+        )  # fmt: skip
 
     def steps(self) -> Iterator[float]:
         """Improve the output.

@@ -26,6 +26,7 @@ from .distances import ClipErrors, ObjectiveErrors
 from .held_contacts import check_contacts
 from .judging import judged, make_report
 from .look_ahead import LookingAhead, check_cyclic
+from .own_range import OwnRange
 from .quality import QualityFigures
 from .solved import SolvedFrames
 from .speed_cost import measure_speed_cost, without_speeds
@@ -45,13 +46,15 @@ class Retargeting:
         speed_cost: whether to solve the clip a second time where speeds are held back, to report what that costs.
         prior: poses like an example's, where the targets leave a choice; none if left out.
         prior_weight: of the pull towards them, per body, beside targets that weigh 1.
+        own_range: frames that are solved, while all others stay as a motion before has them; all frames if left out.
+            The cost of speeds is not told then.
 
     Attributes:
         looks_ahead_now: whether all frames are being solved at once, after they were one by one.
 
     Raises:
         ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow, another robot's
-            prior.
+            prior, an own range that the clip or the motion before does not fit.
     """
 
     def __init__(
@@ -63,36 +66,25 @@ class Retargeting:
         speed_cost: bool = False,
         prior: PosePrior | None = None,
         prior_weight: float = WEIGHT,
+        own_range: OwnRange | None = None,
     ):
-        clip.check(mechanism)
-        if not clip.tracks and clip.com is None and not clip.objectives:
-            raise ClipError(
-                "the clip has no targets; give at least one frame or the centre of mass something to follow"
-            )
-        settings.check(mechanism)
-        keys = [item.key for item in clip.objectives]
-        if unknown := sorted(set(settings.objectives) - set(keys)):
-            raise ClipError(
-                f"weights for {', '.join(unknown)}, which the clip does not ask for; it asks for"
-                f" {', '.join(keys) or 'none'}"
-            )
-        for item in clip.objectives:
-            settings.weight_of(item)  # a wrong weight is told before anything is solved
-        if settings.contacts == "hold":
-            check_contacts(clip)
-        self.mechanism, self.clip, self.settings = mechanism, clip, settings
+        _check(mechanism, clip, settings)
+        if own_range is not None:
+            own_range.check(mechanism, clip.times, settings)
+        self.mechanism, self.clip, self.settings, self._own_range = mechanism, clip, settings, own_range
         arguments = mechanism, tuple(clip.tracks), settings, clip.com is not None, clip.objectives
         self.solver = formulation(*arguments) if prior is None else PriorSolver(*arguments, prior, prior_weight)
         self._looks_ahead = settings.look_ahead and len(clip.times) > 1
         self._solved = SolvedFrames(self.solver, clip, settings, self._looks_ahead)
         self._milliseconds = np.zeros(len(clip.times))
-        self._done = 0
+        self._part = own_range.frames if own_range else (0, len(clip.times))
+        self._done = self._part[0]
         self._ahead: LookAhead | None = None
         self._looking: LookingAhead | None = None
         self.looks_ahead_now = False
         if settings.cyclic:
             check_cyclic(mechanism, clip)
-        unheld = without_speeds(settings) if speed_cost else None
+        unheld = without_speeds(settings) if speed_cost and own_range is None else None
         self._free = Retargeting(mechanism, clip, unheld, formulation, False, prior, prior_weight) if unheld else None
 
     def steps(self) -> Iterator[int]:
@@ -110,8 +102,10 @@ class Retargeting:
         Yields:
             Number of frames that are done.
         """
-        frames, chunk = len(self.clip.times), CHUNK
+        (first, frames), chunk = self._part, CHUNK
         clip_targets, contacts = self._compiled()
+        if self._own_range is not None and self._done == first:
+            self._keep_before(self._own_range, clip_targets, contacts)
         while self._done < frames:
             stop = min(self._done + chunk, frames)
             began = perf_counter()
@@ -121,6 +115,13 @@ class Retargeting:
             self._done = stop
             chunk = min(2 * chunk, MOST) if took < QUICK else max(chunk // 2, CHUNK)
             yield stop
+
+    def _keep_before(self, own: OwnRange, clip_targets: ClipTargets, contacts: list[Contact]) -> None:
+        """Take all frames as the motion before has them, and go on from the one before the range."""
+        q, first = own.coordinates(self.mechanism, self.solver.topology), own.first
+        self._solved.keep(q, clip_targets, contacts)
+        if first > 0:
+            self.solver.go_on_from(q[first - 1], clip_targets.targets[first - 1], q[first - 2] if first > 1 else None)
 
     def _compiled(self) -> tuple[ClipTargets, list[Contact]]:
         """Return what the clip asks for in the solver's terms, and the contacts that are held."""
@@ -144,7 +145,7 @@ class Retargeting:
             self.solver.stand(clip_targets, contacts)
         self._solved.take(other._solved)
         self._looking = other._looking
-        self._done = len(self.clip.times)
+        self._done = self._part[1]
 
     def finishing(self) -> Iterator[int]:
         """Do what comes once the frames are solved one by one: all at once, and the cost of speeds, as asked for.
@@ -160,7 +161,8 @@ class Retargeting:
     def _look_ahead(self) -> Iterator[int]:
         """Improve all frames at once; yields how many are as good as done, counted again."""
         frames, began = len(self.clip.times), perf_counter()
-        looking = LookingAhead(self.solver, self.clip, self._targets, self._solved.room, self._looking)
+        room, own = self._solved.room, self._own_range
+        looking = LookingAhead(self.solver, self.clip, self._targets, room, self._looking, own)
         self._looking = looking
         self.looks_ahead_now = True
         for share in looking.steps():
@@ -175,8 +177,8 @@ class Retargeting:
         Raises:
             ClipError: some frames are not.
         """
-        if self._done < len(self.clip.times):
-            raise ClipError(f"only {self._done} of {len(self.clip.times)} frames are solved; run all steps first")
+        if self._done < self._part[1]:
+            raise ClipError(f"only {self._done} of {self._part[1]} frames are solved; run all steps first")
         if self._looks_ahead and self._ahead is None:
             raise ClipError("the frames are solved one by one, but not yet all at once; run all steps first")
         return self._motion
@@ -205,7 +207,7 @@ class Retargeting:
         if self._looks_ahead and self._ahead is None:
             poses()  # before the frames move on
         on_demand: dict[str, Any] = {"position": lambda: poses()[0], "quaternion": lambda: poses()[1]}
-        return Motion(
+        motion = Motion(
             times=self.clip.times,
             actuators=self.mechanism.actuators,
             values=found.values,
@@ -216,6 +218,7 @@ class Retargeting:
             report=self._report(found.values, found.errors, found.objectives, self._solved.figures),
             **on_demand,
         )
+        return motion if self._own_range is None else self._own_range.joined(self.mechanism, motion)
 
     def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
         """Return the solved motion with other actuator values, held against the same clip.
@@ -310,6 +313,24 @@ class Retargeting:
         ]
 
 
+def _check(mechanism: Mechanism, clip: TargetClip, settings: Settings) -> None:
+    """Check that a clip with these settings can be followed by a robot."""
+    clip.check(mechanism)
+    if not clip.tracks and clip.com is None and not clip.objectives:
+        raise ClipError("the clip has no targets; give at least one frame or the centre of mass something to follow")
+    settings.check(mechanism)
+    keys = [item.key for item in clip.objectives]
+    if unknown := sorted(set(settings.objectives) - set(keys)):
+        raise ClipError(
+            f"weights for {', '.join(unknown)}, which the clip does not ask for; it asks for"
+            f" {', '.join(keys) or 'none'}"
+        )
+    for item in clip.objectives:
+        settings.weight_of(item)  # a wrong weight is told before anything is solved
+    if settings.contacts == "hold":
+        check_contacts(clip)
+
+
 def retarget(
     mechanism: Mechanism,
     clip: TargetClip,
@@ -319,6 +340,7 @@ def retarget(
     prior: PosePrior | None = None,
     prior_weight: float = WEIGHT,
     look_ahead: bool = False,
+    own_range: OwnRange | None = None,
 ) -> Motion:
     """Follow a clip with a robot, every frame from the one before, and then all at once where that is asked for.
 
@@ -331,17 +353,19 @@ def retarget(
         prior: poses like an example's, where the targets leave a choice; none if left out.
         prior_weight: of the pull towards them, per body, beside targets that weigh 1.
         look_ahead: whether to solve all frames at once afterwards, whatever the settings say of it.
+        own_range: frames that are solved, by looking ahead, while all others stay as a motion before has them; all
+            frames if left out.
 
     Returns:
         T samples of the actuators and the bodies, with a report of errors and residuals.
 
     Raises:
         ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow, another robot's
-            prior.
+            prior, an own range that the clip or the motion before does not fit.
     """
     if look_ahead:
         settings = replace(settings, look_ahead=True)
-    work = Retargeting(mechanism, clip, settings, formulation, speed_cost, prior, prior_weight)
+    work = Retargeting(mechanism, clip, settings, formulation, speed_cost, prior, prior_weight, own_range)
     for _ in work.steps():
         pass
     return work.motion()

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..clip_solver.model import new_neighbours, state_frames
 from ..clips.clip import TargetClip
 from ..contacts.contact import Contact
 from ..ik.memory import Output, States
 from ..ik.solver import ClipTargets, Solver
+from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
 from ..jit import by_reference
 from ..kinematics.blocks import blocks
@@ -108,6 +110,22 @@ class SolvedFrames:
         for name in Output._fields:
             getattr(self.room, name)[:] = getattr(other.room, name)
         self._first = 0
+
+    def keep(self, q: np.ndarray, targets: ClipTargets, contacts: Sequence[Contact]) -> None:
+        """Take coordinates of all frames, of which some are solved then; there is room for all at the same time.
+
+        Args:
+            q: Coordinates (T, nq), with closed loops.
+            targets: As for `solve`.
+            contacts: As for `solve`.
+        """
+        solver, room = self._solver, self.room
+        room.q[:], room.status[:] = q, CONVERGED
+        beside = new_neighbours(solver.flat, solver.topology.rest)
+        state_frames(solver.flat, beside, room.q, room.position, room.quaternion, room.residual)
+        self._first, self._targets = 0, targets
+        if isinstance(solver, StandingSolver):
+            solver.stand(targets, contacts)
 
     def _move_on(self, start: int, targets: ClipTargets, contacts: Sequence[Contact]) -> None:
         """Begin the piece at frame `start`, whose first row is the frame before."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import robik
-from robik.batch.job import Item, Plan, do
+from robik.batch.job import Item, Plan, do, done_row
 from robik.clips.support import thin_feet
 from robik.errors import ClipError
 from robik.formats import save_robot
@@ -119,6 +119,23 @@ WRONG = {
     "walks on": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic"), "a cyclic clip ends where it begins, but the"),
     "no loop": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic", "--no-look-ahead"), "or --cyclic"),
     "ends": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic", "--slow-down"), "--cyclic has no end; give either"),
+    "no motion": (("walker", "lafan1.bvh", "-o", "w.csv", "--own-range", "3", "9"), "say with --before as what"),
+    "too far": (
+        ("walker", "lafan1.bvh", "-o", "w.csv", "--own-range", "3", "900", "--before", "still.csv"),
+        "the own range from frame 3 to 900 is not within the clip",
+    ),
+    "no ends": (
+        ("walker", "lafan1.bvh", "-o", "w.csv", "--own-range", "3", "9", "--before", "still.csv", "--cyclic"),
+        "leave out --cyclic, or the range",
+    ),
+    "resampled": (
+        ("walker", "lafan1.bvh", "-o", "w.csv", "--own-range", "3", "9", "--before", "still.csv", "--rate", "50"),
+        "leave out --rate, or the range",
+    ),
+    "one by one": (
+        ("walker", "lafan1.bvh", "-o", "w.csv", "--own-range", "3", "9", "--before", "still.csv", "--no-look-ahead"),
+        "leave out --no-look-ahead, or the range",
+    ),
     "blind": (("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--no-look-ahead"), "leave out --no-look-ahead"),
 }
 
@@ -126,6 +143,8 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_bad_input_gets_one_line(folder: Path, case: str) -> None:
     (folder / "bad.json").write_text('{"foot_l": "LinkerFuss"}')
+    columns = ",".join(robik.load("walker").actuators)
+    (folder / "still.csv").write_text(f"time,{columns}\n0,{','.join('0' * 12)}\n")
     arguments, words = WRONG[case]
     done = run(folder, *arguments)
     assert done.returncode == 2
@@ -153,6 +172,35 @@ def test_a_recording_that_comes_back_becomes_a_loop(folder: Path) -> None:
     assert np.array_equal(load_motion(folder / "out" / "back.csv").values, loop.values)
     open_ = retarget_recording("walker", back, balance="off", settings=BakeSettings(keep_apart=False))
     assert not np.allclose(open_.motion.values[-1], open_.motion.values[0], atol=1e-4)
+
+
+def test_an_own_range_is_solved_again_within_the_rest(folder: Path) -> None:
+    """By `robik retarget` and in a batch, alike: lines of other frames are the same."""
+    (folder / "takes").mkdir()
+    (folder / "takes" / "walk.bvh").write_bytes((folder / "lafan1.bvh").read_bytes())
+    (folder / "before").mkdir()
+    asked = ("--balance", "off", "--no-keep-apart")
+    assert (
+        run(folder, "walker", "takes/walk.bvh", "-o", "before/walk.csv", *asked, "--acceleration", "4").returncode == 0
+    )
+    own = ("--own-range", "4", "9", "--before", "before/walk.csv")
+    done = run(folder, "walker", "takes/walk.bvh", "-o", "part.csv", *asked, *own)
+    assert done.returncode == 0, done.stderr
+    old, new = ((folder / name).read_text().splitlines() for name in ("before/walk.csv", "part.csv"))
+    changed = [k for k, (a, b) in enumerate(zip(old[2:], new[2:], strict=True)) if a != b]
+    assert old[:2] == new[:2]
+    assert set(changed) <= set(range(4, 10)) and len(changed) > 3
+    plan = Plan(
+        robot="walker", output=str(folder / "again"), format="csv", extension=".csv", balance="off", keep_apart=False,
+        look_ahead=True, own_range=(4, 9), before=str(folder / "before"),
+    )  # fmt: skip
+    item = Item(str(folder / "takes" / "walk.bvh"), "walk")
+    assert do(plan, item)["error"] == ""
+    assert (folder / "again" / "walk.csv").read_text() == (folder / "part.csv").read_text()
+    assert done_row(plan, item) is not None
+    (folder / "before" / "walk.csv").write_text("\n".join(new) + "\n")
+    assert done_row(plan, item) is None, "the motion before is another one"
+    assert "gone.csv: there is no such file" in do(plan, Item(item.file, "gone"))["error"]
 
 
 def test_where_no_target_has_a_place_nothing_is_said_of_one(folder: Path) -> None:
