@@ -67,6 +67,7 @@ def robot_handles(mechanism: Mechanism, turned: Collection[str] = ()) -> tuple[H
     carriers = {name: joint.child for joint, beyond in bases for name, body in held.items() if body in beyond}
     stiff = _stiff(mechanism, anatomy)
     ends = ends if len(ends) <= MOST_ENDS else []
+    ends.sort(key=lambda end: -len(connected_without(mechanism, *end)))  # what carries others moves more bodies
     by_body = {body: body for _, body in ends} | {body: name for name, body in held.items()}
     return (
         *(Handle(frame=joint.child, joint=joint) for joint, _ in bases),

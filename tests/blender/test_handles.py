@@ -126,6 +126,22 @@ def test_a_head_can_look_at_a_handle(reachy_mini: Path) -> None:
     assert way.z > 0.1
 
 
+def test_a_finger_that_slides_follows_along_its_axis(shared_data: Path) -> None:
+    assert bpy.ops.robik.import_robot(filepath=str(shared_data / "trossen_wx250s/wx250s.xml")) == {"FINISHED"}
+    root = bpy.context.scene.robik.robot
+    assert bpy.ops.robik.add_handles() == {"FINISHED"}
+    hand, finger = rows(root).values()
+    assert (finger.parent, tuple(finger.lock_location), tuple(finger.lock_rotation)) == (
+        hand,
+        (True, False, True),
+        (True, True, True),
+    )
+    before = root["left_finger"]
+    finger.location.y += 0.01
+    beats(root, 60)
+    assert root["left_finger"] - before == pytest.approx(0.01, abs=2e-4)
+
+
 def test_a_gripper_has_a_ring_and_its_keys_bake(shared_data: Path) -> None:
     assert bpy.ops.robik.import_robot(filepath=str(shared_data / "robotis_omx/omx.xml")) == {"FINISHED"}
     root = bpy.context.scene.robik.robot
