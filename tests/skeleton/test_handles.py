@@ -124,6 +124,7 @@ def test_of_a_hand_with_many_fingers_only_the_hand_is_held() -> None:
     assert carried(robot_handles(Mechanism("many", tuple(bodies), tuple(joints)))) == [("hand", "", "")]
     finger = Joint("finger_tip", "revolute", "finger_0", "finger_1", position=(0.5, 0, 0), actuated=True)
     long = Mechanism("long", tuple(bodies[:4]), (finger, *joints[:3]))
-    assert carried(robot_handles(long))[1:] == [("finger_0", "finger_0", "hand"), ("finger_1", "finger_tip", "finger_0")]
+    inner, outer = ("finger_0", "finger_0", "hand"), ("finger_1", "finger_tip", "finger_0")
+    assert carried(robot_handles(long))[1:] == [inner, outer]
     few = Mechanism("few", tuple(bodies[:3]), tuple(joints[:3]))
     assert carried(robot_handles(few)) == [("hand", "", ""), ("finger_0", "finger_0", "hand")]
