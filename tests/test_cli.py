@@ -207,6 +207,11 @@ def broken(folder: Path, name: str, change: dict) -> None:
         np.savez(folder / name, **({k: file[k] for k in file.files} | change))
 
 
+def own_range(first: str, last: str, *more: str) -> tuple[str, ...]:
+    """A command that solves frames of the punch again, in a motion that is not of it."""
+    return ("solve", "boxer", "punch.npz", "-o", "m.csv", "--before", "short.csv", "--own-range", first, last, *more)
+
+
 BAD = {
     "unknown frame": (("solve", "boxer", "unknown.npz", "-o", "m.csv"), ("unknown.npz", "paw", "hand")),
     "not a number": (("solve", "boxer", "nan.npz", "-o", "m.csv"), ("nan.npz", "hand.position", "sample 3")),
@@ -220,59 +225,13 @@ BAD = {
         ("solve", "boxer", "punch.npz", "--before", "short.csv", "-o", "m.csv"),
         ("--own-range FIRST LAST",),
     ),
-    "own range frame by frame": (
-        ("solve", "boxer", "punch.npz", "--own-range", "5", "20", "--before", "short.csv", "-o", "m.csv"),
-        ("--own-range", "give --look-ahead"),
-    ),
-    "own range slower": (
-        (
-            "solve",
-            "boxer",
-            "punch.npz",
-            "--own-range",
-            "5",
-            "20",
-            "--before",
-            "short.csv",
-            "--slow-down",
-            "-o",
-            "m.csv",
-        ),
-        ("--own-range", "--slow-down takes more"),
-    ),
+    "own range frame by frame": (own_range("5", "20"), ("--own-range", "give --look-ahead")),
+    "own range slower": (own_range("5", "20", "--slow-down"), ("--own-range", "--slow-down takes more")),
     "own range of another clip": (
-        (
-            "solve",
-            "boxer",
-            "punch.npz",
-            "--own-range",
-            "5",
-            "20",
-            "--before",
-            "short.csv",
-            "-o",
-            "m.csv",
-            "--settings",
-            "limits.json",
-        ),
+        own_range("5", "20", "--settings", "limits.json"),
         ("short.csv goes from 0 to 0 s in 1 frame", "in 60; an own range needs"),
     ),
-    "own range backwards": (
-        (
-            "solve",
-            "boxer",
-            "punch.npz",
-            "--own-range",
-            "20",
-            "5",
-            "--before",
-            "short.csv",
-            "-o",
-            "m.csv",
-            "--look-ahead",
-        ),
-        ("in this order, not 20 and 5",),
-    ),
+    "own range backwards": (own_range("20", "5", "--look-ahead"), ("in this order, not 20 and 5",)),
     "no such clip": (("solve", "boxer", "none.npz", "-o", "m.csv"), ("none.npz", "no such file")),
     "not a clip": (("solve", "boxer", "text.npz", "-o", "m.csv"), ("text.npz", "not a clip")),
     "example of another robot": (

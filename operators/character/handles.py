@@ -5,6 +5,7 @@ from bpy.types import Context
 
 from ...robik.words import counted
 from ...scene.character.handles import add_handles
+from ...scene.character.settings import LOOK_AT
 from ...scene.robot.parts import changeable_robot
 from ...scene.robot.reading import read_robot
 from ..reporting import Reporting
@@ -32,6 +33,8 @@ class ROBIK_OT_add_handles(Reporting):
             handle.select_set(True)
         context.view_layer.objects.active = handles[0]
         root.robik.robot.follow.on = True
+        if self.look_at and not any(row.follows == LOOK_AT for row in root.robik.robot.character.targets):
+            self.report({"WARNING"}, f"Robot {root.name!r} has no head that could look at a handle")
         self.report({"INFO"}, f"{counted(len(handles), 'handle')}: drag and key them; Bake when it moves as it should")
         return {"FINISHED"}
 

@@ -298,11 +298,11 @@ def trace(values: np.ndarray) -> list[float]:
 
 def _fingerprint(plan: Plan, item: Item) -> list[Any]:
     """Return what a row depends on: the plan, and sizes and times of change of the recording and the motion before."""
-    found: list[Any] = [json.loads(json.dumps(asdict(plan))), item.name]
+    found: list[Any] = [json.loads(json.dumps(asdict(plan))), item.name]  # as the row keeps it, tuples as lists
     for file in (Path(item.file), *([] if plan.before is None else [_before(plan, item)])):
         try:
             about = file.stat()
-        except OSError:
+        except OSError:  # who reads it says so
             continue
         found += [about.st_size, about.st_mtime_ns]
     return found

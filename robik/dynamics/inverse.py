@@ -15,7 +15,8 @@ from ..kinematics.forward import ForwardKinematics
 from ..kinematics.kernels import close, forward_kinematics, integrate, new_placement
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import Flat, Topology
-from ..motions import Motion, values_for
+from ..motions import Motion
+from ..motions.coordinates import tree_coordinates
 from .contact_forces import new_contact_work
 from .contact_points import ContactPoints
 from .derivatives import CUTOFF, derivatives
@@ -111,13 +112,7 @@ class InverseDynamics:
             ClipError: Names the actuators that the motion lacks.
             MechanismError: Loops that do not close, with the sample.
         """
-        values = values_for(self.mechanism, motion, source)
-        base = None if motion.base is None else (motion.base.position, motion.base.quaternion)
-        q, residual = self.fk.coordinates_along(values, base)
-        if (apart := ~(residual <= 1e-4 * self.flat.size)).any():
-            k = int(np.argmax(apart))
-            raise MechanismError(f"{source}: the loops do not close in sample {k}; {residual[k]:.2g} m are open")
-        return q
+        return tree_coordinates(self.fk, motion, source)
 
     def solve(
         self,

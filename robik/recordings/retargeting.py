@@ -171,17 +171,12 @@ def follow(
     clip = above_ground(mechanism, balanced(clip, mechanism, balance, solver), settings.keep_apart)
     passes = Passes(lambda each: Retargeting(mechanism, each, solver, speed_cost=speed_cost, own_range=own_range))
     apart = walls(mechanism) if walls and settings.keep_apart else None
-    tell = None if progress is None else partial(_tell, progress, len(clip.times))
+    tell = None if progress is None else lambda done: progress(done, len(clip.times))
     followed, made = finish(solved_apart(clip, passes.solve, apart, passes.finish), tell)
     made = with_kept_balance(mechanism, followed, made)
     return Retargeted(
         mechanism=mechanism, rows=tuple(asked), following=following, clip=followed, settings=solver, motion=made
     )
-
-
-def _tell(progress: Callable[[int, int], None], frames: int, done: int) -> None:
-    """Tell how many of so many frames are done."""
-    progress(done, frames)
 
 
 def proposed(mechanism: Mechanism, motion: SkeletonMotion) -> list[Row]:

@@ -14,11 +14,11 @@ from ..kinematics.forward import ForwardKinematics
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import Topology
 from ..motions import Motion
+from ..motions.coordinates import tree_coordinates
 from ..motions.motion import values_for
 from ..objectives.settings import Settings
 
 ALIKE = 1e-6  # s: times that are no further apart are the same
-CLOSED = 1e-4  # of the robot's size: loops that are open by more do not close
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,18 +110,9 @@ class OwnRange:
             Coordinates (T, nq) [rad or m, wxyz for balls].
 
         Raises:
-            ClipError: Loops that do not close, with the frame.
+            MechanismError: Loops that do not close, with the frame.
         """
-        values, track = values_for(mechanism, self.before, self.source), self.before.base
-        room, base = (
-            ForwardKinematics(mechanism, topology),
-            None if track is None else (track.position, track.quaternion),
-        )
-        q, residual = room.coordinates_along(values, base)
-        if (apart := ~(residual <= CLOSED * room.flat.size)).any():
-            k = int(np.argmax(apart))
-            raise ClipError(f"{self.source}: the loops do not close in sample {k}; {residual[k]:.2g} m are open")
-        return q
+        return tree_coordinates(ForwardKinematics(mechanism, topology), self.before, self.source)
 
     def joined(self, mechanism: Mechanism, solved: Motion) -> Motion:
         """Return a solved motion whose frames outside of the range are those of the motion before, to the last bit.

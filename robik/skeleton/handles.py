@@ -23,7 +23,8 @@ FULL = 6  # motions that place and turn a body every way
 MOST_ENDS = 8  # handles of single motors; a hand of many fingers is better posed by its sliders
 HELD = ("hips", "head", "hand", "foot")  # parts of a body that have handles
 MARKS = re.compile(r"closing|loop|imu|camera|cam_|_cam|optical|sensor|force|gyro|accel|com$|site", re.IGNORECASE)
-FINGER = re.compile(r"jaw|finger|gripper|claw|thumb|knuckle|moving", re.IGNORECASE)
+FINGER = re.compile(r"jaw|finger|gripper|claw|thumb|knuckle|moving", re.IGNORECASE)  # joints of grippers
+KNUCKLE = re.compile(r"jaw|claw|thumb|knuckle", re.IGNORECASE)  # bodies of grippers; others are what holds these, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,8 +163,8 @@ def _ends(mechanism: Mechanism) -> list[str]:
     for body, joint in tree:
         motors[body] = motors[parent[body]] + joint.actuated
     joint_of = dict(tree)
-    left_out = [body for body in parent if FINGER.search(joint_of[body].name) or MARKS.search(body)]
-    held = [body for body in parent if motors[body] and body not in left_out]
+    of_gripper = {body for body in parent if FINGER.search(joint_of[body].name) or KNUCKLE.search(body)}
+    held = [body for body in parent if motors[body] and body not in of_gripper and not MARKS.search(body)]
     most = max((motors[body] for body in held), default=0)
     longest = [body for body in held if motors[body] == most]
     inner = {parent[body] for body in longest}

@@ -56,12 +56,14 @@ def add_handles(context: Context, root: Object, mechanism: Mechanism, looks: boo
     context.scene.collection.children.link(folder)
     first = next((one for one in wanted if one.joint is None), None)
     made: dict[str, Object] = {}
+    leads: dict[str, str] = {}  # of each handle the frame on the way to its root whose pose is asked for
     for one in wanted:
         made[one.frame] = handle = _handle(root, mechanism, one, is_first=one is first)
         folder.objects.link(handle)
         if one.carrier:
             _carry(handle, made[one.carrier], one.joint is not None)
-        _follow(root, handle, one, looks)
+        leads[one.frame] = leads[one.carrier] if one.carrier and one.joint else one.frame
+        _follow(root, handle, one, leads[one.frame], looks)
     handles = list(made.values())
     for head in (one.frame for one in wanted if one.is_head and looks):
         handles.append(_look_at(root, mechanism, head))
@@ -72,14 +74,14 @@ def add_handles(context: Context, root: Object, mechanism: Mechanism, looks: boo
     return handles
 
 
-def _follow(root: Object, handle: Object, wanted: Handle, looks: bool) -> None:
-    """Add the row by which a frame follows its handle."""
+def _follow(root: Object, handle: Object, wanted: Handle, lead: str, looks: bool) -> None:
+    """Add the row by which a frame follows its handle, seen from another frame where that leads it."""
     row = add_row(root.robik.robot.character.targets)
     row.source, row.frame = handle, wanted.frame
     none, turned = (0.0,) * 3, (TURNED,) * 3
     if wanted.joint is not None:
-        if wanted.carrier:  # wherever that one is, also where it cannot follow
-            row.follows, row.other, turned = RELATIVE_TO, wanted.carrier, (1.0,) * 3
+        if lead != wanted.frame:  # wherever that one is, also where it cannot follow
+            row.follows, row.other, turned = RELATIVE_TO, lead, (1.0,) * 3
         slides = wanted.joint.motions[0] in SLIDES
         row.position_weight, row.orientation_weight = (turned, none) if slides else (none, turned)
     if not wanted.turns and wanted.is_head:

@@ -142,6 +142,28 @@ def test_a_finger_that_slides_follows_along_its_axis(shared_data: Path) -> None:
     assert root["left_finger"] - before == pytest.approx(0.01, abs=2e-4)
 
 
+def test_a_ring_that_hangs_on_a_ring_starts_where_the_robot_is(shared_data: Path) -> None:
+    """The third toe's motors follow one another."""
+    assert bpy.ops.robik.import_robot(filepath=str(shared_data / "iit_softfoot/softfoot.xml")) == {"FINISHED"}
+    root = bpy.context.scene.robik.robot
+    root.robik.robot.balance.mode = "OFF"
+    assert bpy.ops.robik.add_handles() == {"FINISHED"}
+    inner, outer = rows(root)["phalanx_6_3"], rows(root)["distal_phalanx_3"]
+    assert outer.parent == inner
+    outer.rotation_euler.y += 0.2
+    bpy.context.scene.frame_end = 1
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    turns = {row.name: row.orientation_error for row in root.robik.robot.result.targets if ".in." in row.name}
+    assert len(turns) == 2
+    assert max(turns.values()) < 1e-3
+
+
+def test_a_look_without_a_head_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    scenes.import_robot("boxer")
+    assert bpy.ops.robik.add_handles(look_at=True) == {"FINISHED"}
+    assert "Robot 'boxer' has no head that could look at a handle" in capfd.readouterr().out
+
+
 def test_a_gripper_has_a_ring_and_its_keys_bake(shared_data: Path) -> None:
     assert bpy.ops.robik.import_robot(filepath=str(shared_data / "robotis_omx/omx.xml")) == {"FINISHED"}
     root = bpy.context.scene.robik.robot

@@ -105,6 +105,18 @@ def test_what_five_motors_hold_is_placed_before_it_is_turned(shared_data: Path) 
     assert stiff("unitree_g1/g1_29dof.xml") == []
 
 
+def test_a_knuckle_that_no_joints_name_gives_away_is_no_hand() -> None:
+    """UFACTORY's gripper: its motor is called drive_joint, and moves a knuckle."""
+    bodies = [Body(name) for name in ("link1", "link2", "left_outer_knuckle")]
+    joints = [
+        Joint("joint1", "revolute", WORLD, "link1", actuated=True),
+        Joint("joint2", "revolute", "link1", "link2", position=(0.3, 0, 0), axis=(0, 1, 0), actuated=True),
+        Joint("drive_joint", "revolute", "link2", "left_outer_knuckle", position=(0.4, 0, 0), actuated=True),
+    ]
+    found = robot_handles(Mechanism("xarm", tuple(bodies), tuple(joints)))
+    assert carried(found) == [("link2", "", ""), ("left_outer_knuckle", "drive_joint", "link2")]
+
+
 def test_a_robot_without_a_tool_has_the_handles_of_before(shared_data: Path) -> None:
     for name in OURS:
         assert [one.frame for one in robot_handles(load(name)) if one.joint is None] == [*handle_frames(load(name))]
