@@ -40,6 +40,7 @@ IDLE, LONG = 0.99, 12  # share of the objective that an idle step leaves at leas
 SETTLED = 0.02  # share of posture and stillness: after idle steps, a smaller promised decrease is left to later frames
 LARGEST_TURN = 0.5  # rad in one step
 MOST_CORRECTIONS = 3  # of a step, back into the valley
+FURTHER = 16.0  # times as far as a convex model's step, where the objective falls ever faster
 CONVERGED, STALLED, EXHAUSTED, UNREACHED = 0, 1, 2, 3
 
 
@@ -160,18 +161,21 @@ def _search(flat, now, tables, work, limits, value, slope, turn, kind):
     """Search along the step: the whole step, then halves of it, until the objective has fallen enough.
 
     Where a narrow valley bends away from the step, up to three more Newton steps with the same Hessian lead back into
-    it before the step is halved. Returns (share of the step, objective, closure residual) and leaves `work.trial` at
-    what was found. The share is 0 if nothing was.
+    it before the step is halved. A convex model knows nothing of how far it is from a maximum to the valley, so a
+    multiple of its step counts if the objective falls by more than its slope promises. Returns (share of the step,
+    objective, closure residual) and leaves `work.trial` at what was found. The share is 0 if nothing was.
     """
-    scale = min(1.0, LARGEST_TURN / max(turn, LARGEST_TURN))
+    scale, further = min(1.0, LARGEST_TURN / max(turn, LARGEST_TURN)), 0
+    while kind == INDEFINITE and scale < FURTHER and 2.0 * scale * turn <= LARGEST_TURN:
+        scale, further = 2.0 * scale, further + 1
     noise = _rounding(now, work, value)
     if limits:
         _note_held(work)
-    for attempt in range(30):
+    for attempt in range(-further, 30):
         copy_placement(now, work.trial)
         integrate(flat, now.q, work.step, scale, work.trial.q)
         residual = settle(flat, work.trial, work, limits)
-        enough = value + 1e-4 * scale * slope
+        enough = value + (1e-4 if attempt >= 0 else 1.0) * scale * slope
         if -scale * slope <= noise:
             enough = value + noise
         for again in range(MOST_CORRECTIONS + 1):
@@ -180,7 +184,7 @@ def _search(flat, now, tables, work, limits, value, slope, turn, kind):
             found = objective(flat, work.trial, tables)
             if found <= enough:
                 return scale, found, residual
-            if again == MOST_CORRECTIONS or attempt > 3 or not _correct(flat, now, tables, work, kind) < np.inf:
+            if again == MOST_CORRECTIONS or attempt > 3 or attempt < 0 or not _correct(flat, now, tables, work, kind) < np.inf:
                 break
             residual = settle(flat, work.trial, work, limits)
         scale *= 0.5

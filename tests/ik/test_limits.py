@@ -91,7 +91,7 @@ def test_a_limb_pulled_straight_bends_back_off_its_limit() -> None:
 
 @pytest.mark.parametrize(
     ("way", "height", "iterations"),
-    [(1.0, 0.95, 9), (1.0, 0.8, 8), (1.0, 0.5, 8), (-1.0, 0.95, 5), (-1.0, 0.8, 8), (-1.0, 0.5, 8)],
+    [(1.0, 0.95, 9), (1.0, 0.8, 8), (1.0, 0.5, 8), (-1.0, 0.95, 5), (-1.0, 0.8, 6), (-1.0, 0.5, 8)],
 )
 def test_a_leg_that_is_straight_at_rest_bends_the_way_it_can_from_the_first_frame_on(
     way: float, height: float, iterations: int
