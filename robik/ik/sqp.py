@@ -184,7 +184,9 @@ def _search(flat, now, tables, work, limits, value, slope, turn, kind):
             found = objective(flat, work.trial, tables)
             if found <= enough:
                 return scale, found, residual
-            if again == MOST_CORRECTIONS or attempt > 3 or attempt < 0 or not _correct(flat, now, tables, work, kind) < np.inf:
+            if again == MOST_CORRECTIONS or not 0 <= attempt <= 3:
+                break
+            if not _correct(flat, now, tables, work, kind) < np.inf:
                 break
             residual = settle(flat, work.trial, work, limits)
         scale *= 0.5
