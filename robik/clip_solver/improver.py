@@ -107,7 +107,8 @@ class Improver:
                 miss_frames(self._flat, self._tables, self._beside, frames)
             model = self.model()
             rows = self._planner.torque_rows(model)
-            quadratic = Quadratic.of(model, frames.previous, free(model, rows), self._trust.concave)
+            local = free(model, rows) & self._trust.is_whole[:, None]  # what is eliminated knows no trust region
+            quadratic = Quadratic.of(model, frames.previous, local, self._trust.concave)
             spans = self._spans(model, quadratic, rows)
             if not spans.count:
                 self.converged = not self._short
@@ -286,17 +287,26 @@ class Improver:
             over, before = self.violation(self._frames.q), self._frames.q.copy()
             if over <= BENT:
                 return
-            model = self.model()
-            spans = Spans(self._may, self._frames.previous, self._constraints.windows, False)
-            rows, least = self._planner.torque_rows(model), 0.1 * self._least(model)
-            step = self._planner.program(model, spans, rows, least).nearest(self._trust.radius())
-            if step.solved:
-                self._try(model, step.dz, np.ones(1), spans, np.ones(1, bool), np.full(1, np.inf))
-            if self.violation(self._frames.q) >= over:
+            if not self._shorten(over, self._beside_beyond()) and not self._shorten(over, self._may):
                 has_grown = self._constraints.grow(self._frames.q)
                 self._frames.q[:] = before
                 if not has_grown:
                     return
+
+    def _beside_beyond(self) -> np.ndarray:
+        """Return frames (T,) that are beyond bounds, with those around them."""
+        beyond = self._constraints.frames_beyond(self._frames.q, BENT)
+        return self._may & (widened(beyond, self._times) | self._cyclic)
+
+    def _shorten(self, over: float, moves: np.ndarray) -> bool:
+        """Take the shortest step into the bounds by which some frames (T,) move; returns whether less is beyond."""
+        model, before = self.model(), self._frames.q.copy()
+        spans = Spans(moves, self._frames.previous, self._constraints.windows, False)
+        rows, least = self._planner.torque_rows(model), 0.1 * self._least(model)
+        step = self._planner.program(model, spans, rows, least).nearest(self._trust.radius())
+        if step.solved:
+            self._try(model, step.dz, np.ones(1), spans, np.ones(1, bool), np.full(1, np.inf))
+        return self.violation(self._frames.q) < over
 
     def violation(self, q: np.ndarray) -> float:
         """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m].

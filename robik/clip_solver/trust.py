@@ -41,9 +41,14 @@ class Trust:
         self.concave = 1.0
 
     @property
+    def is_whole(self) -> np.ndarray:
+        """Return whether each frame has its whole trust region (T,)."""
+        return self._reach >= 1.0
+
+    @property
     def is_narrow(self) -> bool:
         """Return whether any frame has less than its whole trust region."""
-        return bool((self._reach < 1.0).any())
+        return not self.is_whole.all()
 
     def radius(self, share: float = 1.0) -> np.ndarray:
         """Return a share of the trust region.
