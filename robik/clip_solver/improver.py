@@ -281,15 +281,21 @@ class Improver:
     def _come_back(self) -> None:
         """Move the frames into their bounds by the shortest steps, where dependent motors are beyond them by little.
 
-        A torque that comes beyond its limit by such a step, and has no row yet, gets one for the next.
+        Only frames beside these move; all of them where that is not enough. A torque that comes beyond its limit by
+        such a step, and has no row yet, gets one for the next.
         """
         for _ in range(RETURNS if self._constraints.torques is None else TORQUE_RETURNS):
             over, before = self.violation(self._frames.q), self._frames.q.copy()
             if over <= BENT:
                 return
-            if not self._shorten(over, self._beside_beyond()) and not self._shorten(over, self._may):
-                has_grown = self._constraints.grow(self._frames.q)
+            beside, has_grown = self._beside_beyond(), False
+            for moves in (beside, self._may) if (beside != self._may).any() else (beside,):
+                self._shorten(moves)
+                if self.violation(self._frames.q) < over:
+                    break
+                has_grown |= self._constraints.grow(self._frames.q)
                 self._frames.q[:] = before
+            else:
                 if not has_grown:
                     return
 
@@ -298,15 +304,14 @@ class Improver:
         beyond = self._constraints.frames_beyond(self._frames.q, BENT)
         return self._may & (widened(beyond, self._times) | self._cyclic)
 
-    def _shorten(self, over: float, moves: np.ndarray) -> bool:
-        """Take the shortest step into the bounds by which some frames (T,) move; returns whether less is beyond."""
-        model, before = self.model(), self._frames.q.copy()
+    def _shorten(self, moves: np.ndarray) -> None:
+        """Take the shortest step into the bounds by which some frames (T,) move."""
+        model = self.model()
         spans = Spans(moves, self._frames.previous, self._constraints.windows, False)
         rows, least = self._planner.torque_rows(model), 0.1 * self._least(model)
         step = self._planner.program(model, spans, rows, least).nearest(self._trust.radius())
         if step.solved:
             self._try(model, step.dz, np.ones(1), spans, np.ones(1, bool), np.full(1, np.inf))
-        return self.violation(self._frames.q) < over
 
     def violation(self, q: np.ndarray) -> float:
         """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m].
