@@ -58,8 +58,11 @@ class TorqueLimits:
     def begun(self, bounds: Bounds, times: np.ndarray, period: float | None, q: np.ndarray) -> TorqueLimits:
         """Return the limits of a clip that rests beyond its ends as bounds have it, and as torques allow it.
 
+        A base has no bounds: what is cut out of a longer motion may have slow motors and a quick base, which no feet
+        bring to rest.
+
         Args:
-            bounds: Of the coordinates. Where they limit accelerations, they say where the clip rests.
+            bounds: Of the coordinates. Where they limit accelerations, they say where the motors rest.
             times: (T,) of the frames [s].
             period: After which the first frame comes again [s]; None for a clip that ends.
             q: Coordinates (T, nq) to begin with.
@@ -68,7 +71,7 @@ class TorqueLimits:
             The limits.
         """
         still = ~bounds.outside[1:].any(axis=1)
-        if not np.isfinite(bounds.limits[1:]).any():
+        if self.support is not None or not np.isfinite(bounds.limits[1:]).any():
             resting, going_on = (
                 Torques(self, times, period, ends).used(q)[[0, -1]].max(axis=1, initial=0.0)
                 for ends in ((True, True), (False, False))
