@@ -132,7 +132,7 @@ class ZeroMoment:
 
 def _depth(depth: float) -> str:
     """Return a depth [m] in words."""
-    return f"{_mm(abs(depth))} {'outside' if depth < 0 else 'inside'}"
+    return f"{1e3 * abs(depth):.1f} mm {'outside' if depth < 0 else 'inside'}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -120,7 +120,7 @@ class Settings:
                     of = f" of {actuator}" if actuator else ""
                     raise ClipError(f"{name}{of} must be a positive number [{unit}], not {number!r}")
         margin = self.zero_moment_margin
-        if margin is not None and not (is_number(margin) and margin >= 0):
+        if margin is not None and not (is_number(margin) and 0 <= margin < inf):
             raise ClipError(f"zero_moment_margin must be zero or more [m], not {margin!r}")
 
     def _check_ranges(self, mechanism: Mechanism) -> None:

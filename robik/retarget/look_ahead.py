@@ -120,7 +120,9 @@ class LookingAhead:
             solver, clip_targets, clip.times, output.q, settings.cyclic, begun, self._torque_limits(),
             None if own_range is None else own_range.frames,
         )  # fmt: skip
-        self._depths_before = earlier._depths_before if earlier else self._clip_solver.zero_moment_depths()
+        self._depths_before: np.ndarray | None = (
+            earlier._depths_before if earlier else self._clip_solver.zero_moment_depths()
+        )
 
     def steps(self) -> Iterator[float]:
         """Improve the output.
