@@ -51,7 +51,7 @@ class TorqueLimits:
 
     @property
     def one_sided(self) -> np.ndarray:
-        """Whether each column (A + E,) is the moment about an edge, which has no bound below."""
+        """Return whether each column (A + E,) is the moment about an edge, which has no bound below."""
         edges = 0 if self.support is None else self.support.begins.shape[1]
         return np.arange(len(self.limits) + edges) >= len(self.limits)
 

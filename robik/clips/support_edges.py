@@ -48,7 +48,7 @@ class SupportEdges:
 
     @property
     def there(self) -> np.ndarray:
-        """Whether a frame has each edge (T, E)."""
+        """Return whether a frame has each edge (T, E)."""
         found: np.ndarray = self.begins != self.ends
         return found
 
