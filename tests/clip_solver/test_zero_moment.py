@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import NonlinearConstraint, minimize
 
+from robik.clip_solver import sections as of_clips
 from robik.clip_solver.clip_solver import ClipSolver
 from robik.clips.clip import TargetClip, Track
 from robik.clips.support import signed_distance, standing_points, support_polygons
@@ -291,3 +292,21 @@ def test_bad_margins_are_refused() -> None:
     bare = person().with_changes(bodies=tuple(replace(b, mass=0.0, inertia=(0.0,) * 6) for b in person().bodies))
     with pytest.raises(ClipError, match="zero_moment_margin needs masses"):
         Settings(zero_moment_margin=0.0, look_ahead=True).check(bare)
+
+
+def test_seams_of_sections_and_of_loops_are_kept_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    clip, settings = nods(17, 0.2), replace(STANDING, zero_moment_margin=0.02)
+    cyclic = retarget(person(), clip, replace(settings, cyclic=True))
+    assert tipping(cyclic).worst_before < 0.0
+    assert tipping(cyclic).worst > 0.02 - 1e-4
+    assert np.array_equal(cyclic.values[0], cyclic.values[-1])
+    long = clip.repeated(6)
+    monkeypatch.setattr(of_clips, "SEEN", 0.2)
+    monkeypatch.setattr("robik.clip_solver.long_clip.AT_ONCE", 20 * 2)
+    work = Retargeting(person(), long, settings)
+    for _ in work.steps():
+        pass
+    assert work._looking is not None
+    assert len(work._looking._clip_solver.sections) > 2
+    assert tipping(work.motion()).worst > 0.02 - 1e-4
+    assert looked_ahead(work.motion()).beyond == ""
