@@ -136,7 +136,7 @@ def add_zero_moment(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--zero-moment",
         action="store_true",
-        help="keep the zero-moment point over the feet that stand: no tipping over",
+        help="keep the zero-moment point inside the feet that stand, by 10 mm",
     )
 
 

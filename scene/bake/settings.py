@@ -145,7 +145,7 @@ class RobikBake(PropertyGroup):
         name="Keep Zero-Moment Point",
         description=(
             "Look Ahead: the point where the ground's force acts stays inside the feet that stand, by the margin of"
-            " Balance, so that the robot does not tip over; what cannot be kept is told with the time. Takes longer"
+            " Balance; what cannot be kept is told with the time. Takes longer"
         ),
     )
     catch_up: FloatProperty(
