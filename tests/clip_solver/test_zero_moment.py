@@ -44,12 +44,13 @@ def person() -> Mechanism:
     return Mechanism("person", (robot.bodies[0], leg, body), (*robot.joints, hip), frames=(*robot.frames, head))
 
 
-def nods(frames: int, reach: float, stands: bool = True) -> TargetClip:
-    """Return a head that leaps forwards and back again, by this much [m], over a foot that stands."""
+def nods(frames: int, reach: float, stands: bool = True, height: float = 0.0) -> TargetClip:
+    """Return a head that leaps forwards and back again, by this much [m], over a foot that stands at a height [m]."""
     t = np.arange(frames) / FPS
     shift = reach * np.sin(np.pi * np.clip((t - 0.2) / 0.4, 0.0, 1.0)) ** 2
-    head = np.array(person().rest_pose("head").position) + np.outer(shift, [1.0, 0.0, 0.0])
-    sole = Track(np.zeros((frames, 3)), np.tile([1.0, 0, 0, 0], (frames, 1)), contact=np.full(frames, stands))
+    up = np.array([0.0, 0.0, height])
+    head = np.array(person().rest_pose("head").position) + up + np.outer(shift, [1.0, 0.0, 0.0])
+    sole = Track(np.tile(up, (frames, 1)), np.tile([1.0, 0, 0, 0], (frames, 1)), contact=np.full(frames, stands))
     return TargetClip(t, {"head": Track(head), "sole": sole})
 
 
@@ -69,7 +70,7 @@ def solver_of(clip: TargetClip, settings: Settings, finely: bool = False) -> Cli
     return solver
 
 
-def over_edges(q: np.ndarray, solver: ClipSolver, margin: float) -> np.ndarray:
+def over_edges(q: np.ndarray, solver: ClipSolver, margin: float, height: float = 0.0) -> np.ndarray:
     """Return how far the zero-moment point of the person's frames (T, nq) is on the way out over each edge (T, 4).
 
     By its distance from the edges of a sole that stays, times the ground's force; the person rests before and after.
@@ -82,7 +83,7 @@ def over_edges(q: np.ndarray, solver: ClipSolver, margin: float) -> np.ndarray:
     velocity, acceleration = 0.5 * (ways[1:] + ways[:-1]) / step, np.diff(ways, axis=0) / step**2
     found = room.solve(np.zeros(len(q)), q, velocity, acceleration)
     middles = 0.5 * (support.points[support.begins[0]] + support.points[support.ends[0]])[:, :2]
-    apart = HALF - found.zero_moment_point(0.0) @ middles.T / HALF
+    apart = HALF - found.zero_moment_point(height) @ middles.T / HALF
     weights = found.wrench[:, 5:] / (person().mass * 9.81)
     return 1.0 - (apart - margin) * weights / (SIZE * person().extent)
 
@@ -138,10 +139,10 @@ def tipping(motion: Motion) -> ZeroMoment:
 
 def test_slopes_are_those_of_inverse_dynamics_by_differences() -> None:
     """By every coordinate of a frame, of the one before and of the one after."""
-    solver = solver_of(nods(16, 0.2), replace(STANDING, zero_moment_margin=0.02))
+    solver = solver_of(nods(16, 0.2, height=0.3), replace(STANDING, zero_moment_margin=0.02))
     torques, q = solver.constraints.torques, solver.q
     assert torques is not None
-    assert torques.shares(q)[:, 2:] == pytest.approx(over_edges(q, solver, 0.02), abs=1e-9)
+    assert torques.shares(q)[:, 2:] == pytest.approx(over_edges(q, solver, 0.02, 0.3), abs=1e-9)
     solver._hold((1e-6, 1e-6))
     torques.near[:] = True
     model = solver._improver.model()
@@ -157,7 +158,7 @@ def test_slopes_are_those_of_inverse_dynamics_by_differences() -> None:
             for way in (step, -step):
                 moved = q.copy()
                 moved[frame, np.asarray(flat.dof_q)[model.independent[frame, a]]] += way
-                sides.append(over_edges(moved, solver, 0.02))
+                sides.append(over_edges(moved, solver, 0.02, 0.3))
             wanted = (sides[0] - sides[1]) / (2.0 * step)
             for row in np.flatnonzero(rows.of % columns >= 2):
                 k, edge = divmod(int(rows.of[row]), columns)
