@@ -160,11 +160,11 @@ class LookAhead:
 
     def __str__(self) -> str:
         balance = f"; {self.zero_moment}" if self.zero_moment else ""
+        missed = f"; cannot be kept: {self.beyond}" if self.beyond else ""
         if not self.iterations and self.converged:
-            return f"no motor reaches a limit, so looking ahead changes nothing{balance}"
+            return f"no motor reaches a limit, so looking ahead changes nothing{balance}{missed}"
         used = ", ".join(f"{order} {100 * share:.4g} %" for order, share in self.shares.items() if share > 0)
         of_limits = f"; of the limits: {used}" if used else ""
-        missed = f"; cannot be kept: {self.beyond}" if self.beyond else ""
         ended = "" if self.converged else ", ended before the optimum"
         return (
             f"all frames at once in {self.iterations} iterations{ended}{of_limits}; frame by frame: off by"

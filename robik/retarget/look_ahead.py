@@ -174,7 +174,8 @@ class LookingAhead:
         """Return where the zero-moment point is furthest from keeping its margin, in words; empty where it does."""
         depths, support = self._clip_solver.zero_moment_depths(), self._support
         if depths is None or support is None:
-            return []
+            is_asked = self._solver.settings.zero_moment_margin is not None
+            return ["the zero-moment point has no support, since no foot stands on more than an edge"] * is_asked
         missing = np.nan_to_num(support.margin[: len(depths)] - depths)
         k = int(missing.argmax())
         if missing[k] <= TOLD:

@@ -277,8 +277,19 @@ def test_a_support_without_area_has_no_edges_and_a_narrow_one_a_smaller_margin()
     assert edges.margin == pytest.approx(np.where(stands, 0.5 * HALF, 0.0))
     assert support_edges(robot, motion, {"sole": np.zeros(5, bool)}, None, 0.0) is None
     assert support_edges(robot, motion, {"head": np.ones(5, bool)}, None, 0.0) is None
-    lifted = retarget(robot, nods(5, 0.0, stands=False), replace(STANDING, zero_moment_margin=0.0))
-    assert lifted.report is not None  # whose feet stand is seen from the motion
+
+
+def test_a_clip_without_contacts_is_kept_where_its_motion_stands_and_it_is_said_where_nothing_does() -> None:
+    clip, settings = nods(16, 0.2, stands=False), replace(STANDING, zero_moment_margin=0.02)
+    kept = retarget(person(), clip, settings)
+    assert tipping(kept).worst_before < 0.0
+    assert tipping(kept).worst > 0.02 - 1e-4
+    way = np.outer(clip.times, [1.0, 0.0, 0.0])
+    tracks = {name: replace(track, position=track.position + way) for name, track in clip.tracks.items()}
+    slides = looked_ahead(retarget(person(), replace(clip, tracks=tracks), settings))
+    assert slides.zero_moment is None
+    assert slides.beyond == "the zero-moment point has no support, since no foot stands on more than an edge"
+    assert slides.beyond in str(slides)
 
 
 def test_bad_margins_are_refused() -> None:
