@@ -217,6 +217,11 @@ BAD = {
     "not a number": (("solve", "boxer", "nan.npz", "-o", "m.csv"), ("nan.npz", "hand.position", "sample 3")),
     "backwards": (("solve", "boxer", "backwards.npz", "-o", "m.csv"), ("backwards.npz", "increase")),
     "torque alone": (("solve", "boxer", "punch.npz", "--torque", "-o", "m.csv"), ("--torque", "--look-ahead")),
+    "zero-moment alone": (("solve", "boxer", "punch.npz", "--zero-moment", "-o", "m.csv"), ("give --look-ahead",)),
+    "zero-moment without feet": (
+        ("solve", "boxer", "punch.npz", "--look-ahead", "--zero-moment", "-o", "m.csv"),
+        ("zero_moment_margin keeps a robot from tipping over", "the ground holds robot 'boxer'"),
+    ),
     "own range alone": (
         ("solve", "boxer", "punch.npz", "--look-ahead", "--own-range", "5", "20", "-o", "m.csv"),
         ("--own-range", "--before"),

@@ -76,6 +76,7 @@ def _draw_limits(layout: UILayout, bake: PropertyGroup) -> None:
     if not (bake.acceleration and bake.jerk):
         line(column, "0: as the motors'", "INFO")
     column.prop(bake, "torque")
+    column.prop(bake, "zero_moment")
 
 
 def _beyond_live(root: Object) -> str:

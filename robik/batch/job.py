@@ -41,8 +41,8 @@ class Plan:
         output: folder of what is written.
         format: a name of the motion formats.
         extension: of the files; empty where a motion is a folder.
-        balance, pin_feet, keep_apart, look_ahead, cyclic, acceleration, jerk, torque, mapping, body_model, rate,
-            order, header, own_range: as `robik retarget` has them.
+        balance, pin_feet, keep_apart, look_ahead, cyclic, acceleration, jerk, torque, zero_moment, mapping,
+            body_model, rate, order, header, own_range: as `robik retarget` has them.
         before: folder of the motions, by the recordings' names, into which own ranges go.
     """
 
@@ -59,6 +59,7 @@ class Plan:
     acceleration: float = 0.0
     jerk: float = 0.0
     torque: bool = False
+    zero_moment: bool = False
     mapping: str | None = None
     body_model: str | None = None
     rate: float | None = None
@@ -217,6 +218,7 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
                 acceleration=plan.acceleration,
                 jerk=plan.jerk,
                 torque=plan.torque,
+                zero_moment=plan.zero_moment,
             ),
             mapping=plan.mapping,
             body_model=plan.body_model,

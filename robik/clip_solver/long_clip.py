@@ -142,7 +142,20 @@ class LongClipSolver:
 
     def torque_peak(self) -> Peak | None:
         """Return the largest share of a torque's limit that is used, by actuator; None where none is limited."""
-        if self._torque is None:
+        if self._torque is None or not np.isfinite(self._torque.limits).any():
             return None
-        times = self._times[: self._count]
-        return Torques(self._torque, times, self._period, (True, True), self._moves).peak(self._q)
+        return self._torques(self._torque).peak(self._q, edges=False)
+
+    def zero_moment_depths(self) -> np.ndarray | None:
+        """Return the depth of the zero-moment point in the support where frames move.
+
+        Returns:
+            Depths (T,) [m], negative outside, NaN where the support has no area; None where it may be anywhere.
+        """
+        if self._torque is None or self._torque.support is None:
+            return None
+        return self._torques(self._torque).depths(self._q)
+
+    def _torques(self, limits: TorqueLimits) -> Torques:
+        """Return the torques of the whole clip."""
+        return Torques(limits, self._times[: self._count], self._period, (True, True), self._moves)

@@ -210,7 +210,7 @@ class Program:
         place[self._order] = slack
         count = self._rows.shape[0]
         relief = sparse.csc_matrix((gives * 1.0, (np.arange(count), place[self._row_frame])), (count, into.shape[0]))
-        rows = self._rows @ into.T
+        rows, bounded = self._rows @ into.T, np.flatnonzero(np.isfinite(self._below))
         room = np.full((2, into.shape[0]), np.inf)
         room[0][own], room[1][own] = low, high
         room[0][slack] = 0.0
@@ -220,14 +220,15 @@ class Program:
         x, multipliers, solved = solved_program(
             (into @ self._hessian @ into.T + gentle).tocsc(),
             cost,
-            sparse.vstack([rows - relief, rows + relief], "csc"),
-            np.concatenate([np.full(count, -np.inf), self._below]),
-            np.concatenate([self._above, np.full(count, np.inf)]),
+            sparse.vstack([rows - relief, (rows + relief).tocsr()[bounded]], "csc"),
+            np.concatenate([np.full(count, -np.inf), self._below[bounded]]),
+            np.concatenate([self._above, np.full(len(bounded), np.inf)]),
             room[0],
             room[1],
             self._accuracy,
         )
-        return x[own], multipliers[:count] + multipliers[count:], solved
+        multipliers[bounded] += multipliers[count:]
+        return x[own], multipliers[:count], solved
 
     def _flat(self, values: np.ndarray) -> np.ndarray:
         """Return values (T, m) in the program's order."""
@@ -310,10 +311,8 @@ class Program:
         some = np.flatnonzero(np.diff(rows.indptr))
         first = np.argmax(self._used.any(axis=1)[torques.frames[some]], axis=1)
         self._rows = sparse.vstack([self._rows, rows[some]], "csc")
-        self._low_rows, self._high_rows = (
-            np.concatenate([side, np.full(len(some), limit)])
-            for side, limit in ((self._low_rows, -1.0), (self._high_rows, 1.0))
-        )
+        self._low_rows = np.concatenate([self._low_rows, torques.lowest[some]])
+        self._high_rows = np.concatenate([self._high_rows, np.ones(len(some))])
         self._row_frame = np.concatenate([self._row_frame, torques.frames[some, first]])
         self._of_torque = np.concatenate([self._of_torque, np.ones(len(some), bool)])
         self.rows_of.append(torques.of[some])

@@ -1,4 +1,4 @@
-"""Torques of a clip's motors, and how they change with the frames.
+"""Torques of a clip's motors and moments about the support's edges, and how they change with the frames.
 
     τₖ = inverse dynamics (qₖ, vₖ, aₖ),   v and a by differences of the frames k − 1, k and k + 1
 
@@ -7,6 +7,9 @@ with the smallest forces of the ground where feet stand. The ground holds these 
 torques would leap where a motion asks for what no ground gives. Torques are linear in acceleration; their change with
 pose and speed is taken by differences, again at every iterate. Beyond an end at which a clip rests it stays; beyond
 another one it goes on at its speed.
+
+Where the zero-moment point is to stay inside the support, the moments about the support's edges stand behind the
+torques, as columns of their own with a bound on one side (`clips/support_edges.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dynamics import ContactPoints, InverseDynamics
+from ..clips.support_edges import SupportEdges
+from ..dynamics import ContactPoints, Dynamics, InverseDynamics
 from ..mechanism.constraints import HINGE
 from .bounds import Bounds, Peak
 from .model import Frames, Model
@@ -29,25 +33,36 @@ BLOCK = 20_000  # poses at a time whose torques are taken
 
 @dataclass(frozen=True)
 class TorqueLimits:
-    """Limits of the motors' torques along a clip.
+    """Limits of the motors' torques along a clip, and of moments about the support's edges.
 
     Attributes:
         dynamics: In the coordinates of the clip's frames.
         limits: (A,) of the actuators [N m or N]; infinite where there is none.
         contacts: Where and when the ground can push, over the clip; None for nowhere.
         rests: Whether the clip rests before its first frame, and after its last.
+        support: Edges inside of which the zero-moment point stays, over the clip; None for wherever it is.
     """
 
     dynamics: InverseDynamics
     limits: np.ndarray
     contacts: ContactPoints | None = None
     rests: tuple[bool, bool] = (True, True)
+    support: SupportEdges | None = None
+
+    @property
+    def one_sided(self) -> np.ndarray:
+        """Return whether each column (A + E,) is the moment about an edge, which has no bound below."""
+        edges = 0 if self.support is None else self.support.begins.shape[1]
+        return np.arange(len(self.limits) + edges) >= len(self.limits)
 
     def begun(self, bounds: Bounds, times: np.ndarray, period: float | None, q: np.ndarray) -> TorqueLimits:
         """Return the limits of a clip that rests beyond its ends as bounds have it, and as torques allow it.
 
+        A base has no bounds: what is cut out of a longer motion may have slow motors and a quick base, which no feet
+        bring to rest.
+
         Args:
-            bounds: Of the coordinates. Where they limit accelerations, they say where the clip rests.
+            bounds: Of the coordinates. Where they limit accelerations, they say where the motors rest.
             times: (T,) of the frames [s].
             period: After which the first frame comes again [s]; None for a clip that ends.
             q: Coordinates (T, nq) to begin with.
@@ -56,9 +71,9 @@ class TorqueLimits:
             The limits.
         """
         still = ~bounds.outside[1:].any(axis=1)
-        if not np.isfinite(bounds.limits[1:]).any():
+        if self.support is not None or not np.isfinite(bounds.limits[1:]).any():
             resting, going_on = (
-                np.abs(Torques(self, times, period, ends).shares(q)[[0, -1]]).max(axis=1, initial=0.0)
+                Torques(self, times, period, ends).used(q)[[0, -1]].max(axis=1, initial=0.0)
                 for ends in ((True, True), (False, False))
             )
             still &= resting <= np.maximum(going_on, 1.0)
@@ -73,21 +88,24 @@ class TorqueLimits:
         Returns:
             The limits.
         """
-        return replace(self, contacts=_contacts_of(self.contacts, frames))
+        support = self.support and self.support.part(frames)
+        return replace(self, contacts=_contacts_of(self.contacts, frames), support=support)
 
 
 @dataclass(frozen=True)
 class TorqueRows:
-    """Torques that are near their limits, to first order, as shares of these.
+    """Torques that are near their limits, to first order, as shares of these; moments about edges among them.
 
     Attributes:
         of: (N,) which of all torques each is, as an index.
-        shares: (T, A) all torques.
+        lowest: (N,) bound below of each, as a share.
+        shares: (T, A + E) all torques.
         frames: (N, 3) frames that each depends on.
         slopes: (N, 3, m) derivatives by the independent coordinates of these.
     """
 
     of: np.ndarray
+    lowest: np.ndarray
     shares: np.ndarray
     frames: np.ndarray
     slopes: np.ndarray
@@ -96,7 +114,7 @@ class TorqueRows:
         """Return what rows with multipliers add to a gradient.
 
         Args:
-            multipliers: Of all torques (T, A).
+            multipliers: Of all torques (T, A + E).
             shape: Of the gradient (T, m).
 
         Returns:
@@ -108,7 +126,7 @@ class TorqueRows:
 
 
 class Torques:
-    """Torques of T frames.
+    """Torques of T frames, and moments about the edges of the support.
 
     Args:
         asked: Limits of these frames.
@@ -119,7 +137,7 @@ class Torques:
 
     Attributes:
         frames: (T, 3) the frame before each, the frame and the one after it; an end's own where there is none.
-        near: (T, A) torques that have come near their limits.
+        near: (T, A + E) torques that have come near their limits.
     """
 
     def __init__(
@@ -142,22 +160,49 @@ class Torques:
         self._ahead = np.concatenate([steps, [steps[-1] if seam is None else seam]])
         self._hinges = np.asarray(self._flat.at_v)[np.asarray(self._flat.kind) == HINGE]
         self._last = np.zeros((0, 0)), np.zeros((0, 0))  # coordinates and their torques
-        self.near = np.zeros((count, len(asked.limits)), bool)
+        self._one_sided = asked.one_sided
+        self.near = np.zeros((count, len(self._one_sided)), bool)
 
     def shares(self, q: np.ndarray) -> np.ndarray:
-        """Return the torques as shares of their limits.
+        """Return the torques as shares of their limits, then the moments about edges likewise.
 
         Args:
             q: Coordinates (T, nq).
 
         Returns:
-            Shares (T, A), with signs.
+            Shares (T, A + E), with signs.
         """
         if not np.array_equal(q, self._last[0]):
-            back, ahead = np.zeros((2, len(q), len(self._flat.before)))
-            steps_between(self._flat, q, self.frames[:, 0], self.frames[:, 2], back, ahead)
-            self._last = q.copy(), self._shares(np.arange(len(q)), q, back, ahead)
+            self._last = q.copy(), self._shares(np.arange(len(q)), q, *self._steps(q))
         return self._last[1]
+
+    def used(self, q: np.ndarray) -> np.ndarray:
+        """Return the shares of limits that are used.
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            Shares (T, A + E): of torques without their signs; of moments about edges negative far inside.
+        """
+        shares = self.shares(q)
+        return np.where(self._one_sided, shares, np.abs(shares))
+
+    def depths(self, q: np.ndarray) -> np.ndarray:
+        """Return the depth of the zero-moment point in the support.
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            Depths (T,) [m], negative outside; NaN where no edge is judged.
+        """
+        support = self._asked.support
+        if support is None:
+            return np.full(len(q), np.nan)
+        k = np.arange(len(q))
+        forces = self._forces(k, q, *self._steps(q))
+        return np.where(self._judged, support.part(k).depths(forces, self._ends_of(forces)), np.nan)
 
     def beyond(self, q: np.ndarray) -> np.ndarray:
         """Return what torques are beyond their limits.
@@ -166,20 +211,22 @@ class Torques:
             q: Coordinates (T, nq).
 
         Returns:
-            Shares of the limits (T, A); zeros where they are kept.
+            Shares of the limits (T, A + E); zeros where they are kept.
         """
-        return np.maximum(np.abs(self.shares(q)) - 1.0, 0.0) * self._judged[:, None]
+        return np.maximum(self.used(q) - 1.0, 0.0) * self._judged[:, None]
 
-    def peak(self, q: np.ndarray) -> Peak:
+    def peak(self, q: np.ndarray, edges: bool = True) -> Peak:
         """Return the largest share of a limit.
 
         Args:
             q: Coordinates (T, nq).
+            edges: Whether moments about edges count.
 
         Returns:
-            The share, of which actuator, and in which frame.
+            The share, of which actuator or edge behind them, and in which frame.
         """
-        shares = np.abs(self.shares(q)) * self._judged[:, None]
+        shares = np.maximum(self.used(q), 0.0) * self._judged[:, None]
+        shares = shares if edges else shares[:, ~self._one_sided]
         frame, motor = np.unravel_index(int(shares.argmax()), shares.shape)
         return Peak(float(shares[frame, motor]), int(motor), int(frame))
 
@@ -192,7 +239,7 @@ class Torques:
         Returns:
             Whether there are new ones.
         """
-        found = np.abs(self.shares(q)) > NEAR
+        found = self.used(q) > NEAR
         is_new = bool((found & ~self.near).any())
         self.near |= found
         return is_new
@@ -212,7 +259,7 @@ class Torques:
         chosen, m = np.flatnonzero(self.near.any(axis=1)), model.gradient.shape[1]
         now, place = self.shares(frames.q), np.full(len(self.near), -1)
         if not len(chosen):
-            return TorqueRows(chosen, now, np.zeros((0, 3), np.int64), np.zeros((0, 3, m)))
+            return TorqueRows(chosen, np.zeros(0), now, np.zeros((0, 3), np.int64), np.zeros((0, 3, m)))
         needed = np.unique(self.frames[chosen])
         place[needed] = np.arange(len(needed))
         Z = np.zeros((len(needed), m, len(self._flat.before)))
@@ -223,11 +270,12 @@ class Torques:
             changed = self._varied(frames.q, k, place, model, Z) - now[k][:, None, None]
             which, motor = np.nonzero(self.near[k])
             slopes.append(changed[which, :, :, motor] / VARIED)
-        of = np.flatnonzero(self.near)
-        return TorqueRows(of, now, self.frames[of // self.near.shape[1]], np.concatenate(slopes))
+        of, columns = np.flatnonzero(self.near), self.near.shape[1]
+        lowest = np.where(self._one_sided[of % columns], -np.inf, -1.0)
+        return TorqueRows(of, lowest, now, self.frames[of // columns], np.concatenate(slopes))
 
     def _varied(self, q: np.ndarray, k: np.ndarray, place: np.ndarray, model: Model, Z: np.ndarray) -> np.ndarray:
-        """Return the torques (n, 3, m, A) of frames k (n,) after a small step of each coordinate, as shares."""
+        """Return the torques (n, 3, m, A + E) of frames k (n,) after a small step of each coordinate, as shares."""
         n, m, d = len(k), Z.shape[1], Z.shape[2]
         varied, room = np.zeros((n, 3 * m, q.shape[1])), np.zeros((3, q.shape[1]))
         back, ahead = np.zeros((2, n, 3 * m, d))
@@ -236,14 +284,33 @@ class Torques:
         return self._shares(np.repeat(k, 3 * m), *rows).reshape(n, 3, m, -1)
 
     def _shares(self, k: np.ndarray, q: np.ndarray, back: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-        """Return the torques (n, A) of frames k (n,), as shares, from coordinates and the steps beside them."""
+        """Return the torques (n, A + E) of frames k (n,), as shares, from coordinates and the steps beside them."""
+        forces, support = self._forces(k, q, back, ahead), self._asked.support
+        torques: np.ndarray = forces.torque / self._asked.limits
+        if support is None:
+            return torques
+        return np.concatenate([torques, support.part(k).shares(forces, self._ends_of(forces))], axis=1)
+
+    def _steps(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the steps (T, d) into frames and out of them."""
+        back, ahead = np.zeros((2, len(q), len(self._flat.before)))
+        steps_between(self._flat, q, self.frames[:, 0], self.frames[:, 2], back, ahead)
+        return back, ahead
+
+    def _ends_of(self, forces: Dynamics) -> np.ndarray:
+        """Return where the ends of the support's edges are (n, K, 3) [m]."""
+        assert self._asked.support is not None
+        return forces.point[:, forces.point.shape[1] - len(self._asked.support.bodies) :]
+
+    def _forces(self, k: np.ndarray, q: np.ndarray, back: np.ndarray, ahead: np.ndarray) -> Dynamics:
+        """Return the forces of frames k (n,) from coordinates and the steps beside them."""
         self._meet_ends(k, back, ahead)
         before, after = self._back[k][:, None], self._ahead[k][:, None]
         arrived, leaving = back / before, ahead / after
         velocity = (after * arrived + before * leaving) / (before + after)
         acceleration = 2.0 * (leaving - arrived) / (before + after)
-        contacts = _contacts_of(self._asked.contacts, k)
-        return self._asked.dynamics.solve(k, q, velocity, acceleration, contacts).torque / self._asked.limits
+        contacts = _with_ends(_contacts_of(self._asked.contacts, k), self._asked.support, len(k))
+        return self._asked.dynamics.solve(k, q, velocity, acceleration, contacts)
 
     def _meet_ends(self, k: np.ndarray, back: np.ndarray, ahead: np.ndarray) -> None:
         """Set the steps (n, d) of frames k (n,) beyond the clip's ends, or across the seam of a cyclic one."""
@@ -276,3 +343,18 @@ def free(model: Model, rows: TorqueRows | None) -> np.ndarray:
 def _contacts_of(contacts: ContactPoints | None, frames: np.ndarray) -> ContactPoints | None:
     """Return the contact points in some frames, as indices (F,)."""
     return contacts and replace(contacts, touches=contacts.touches[frames])
+
+
+def _with_ends(contacts: ContactPoints | None, support: SupportEdges | None, samples: int) -> ContactPoints | None:
+    """Return contact points, and behind them the ends of the support's edges, which take no force."""
+    if support is None:
+        return contacts
+    idle = np.zeros((samples, len(support.bodies)), bool)
+    if contacts is None:
+        return ContactPoints(support.bodies, support.points, idle)
+    return replace(
+        contacts,
+        bodies=contacts.bodies + support.bodies,
+        points=np.concatenate([contacts.points, support.points]),
+        touches=np.concatenate([contacts.touches, idle], axis=1),
+    )

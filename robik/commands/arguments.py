@@ -112,6 +112,7 @@ def _add_look_ahead(parser: argparse.ArgumentParser) -> None:
             f"--{name}", type=float, metavar=unit, default=0.0, help=f"each motor's largest; by itself, its {usual}"
         )
     add_torque(parser)
+    add_zero_moment(parser)
     parser.add_argument(
         "--cyclic", action="store_true", help="the last frame is the first: the motion plays in a loop without a seam"
     )
@@ -124,6 +125,19 @@ def add_torque(parser: argparse.ArgumentParser) -> None:
         parser: The command's parser.
     """
     parser.add_argument("--torque", action="store_true", help="keep the efforts that the robot's file names, too")
+
+
+def add_zero_moment(parser: argparse.ArgumentParser) -> None:
+    """Declare `--zero-moment`.
+
+    Args:
+        parser: The command's parser.
+    """
+    parser.add_argument(
+        "--zero-moment",
+        action="store_true",
+        help="keep the zero-moment point inside the feet that stand, by 10 mm",
+    )
 
 
 def add_own_range(parser: argparse.ArgumentParser, before: str = "MOTION") -> None:
@@ -204,6 +218,8 @@ def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
         raise ClipError("--acceleration and --jerk are kept by looking ahead; leave out --no-look-ahead, or these")
     if options.torque and not options.look_ahead:
         raise ClipError("--torque is kept by looking ahead; leave out --no-look-ahead, or --torque")
+    if options.zero_moment and not options.look_ahead:
+        raise ClipError("--zero-moment is kept by looking ahead; leave out --no-look-ahead, or --zero-moment")
     if options.cyclic and not options.look_ahead:
         raise ClipError("--cyclic closes the loop by looking ahead; leave out --no-look-ahead, or --cyclic")
     if options.own_range and not options.look_ahead:
@@ -216,6 +232,7 @@ def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
         "look_ahead": options.look_ahead,
         "cyclic": options.cyclic,
         "torque": options.torque,
+        "zero_moment": options.zero_moment,
         **limits,
     }
 

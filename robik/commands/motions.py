@@ -14,6 +14,7 @@ from .arguments import (
     add_own_range,
     add_robot,
     add_torque,
+    add_zero_moment,
     check_own_range,
     command,
     load,
@@ -60,6 +61,7 @@ def add_solve(commands: argparse._SubParsersAction) -> None:
         "--look-ahead", action="store_true", help="solve all frames at once: the motors slow down before they must"
     )
     add_torque(parser)
+    add_zero_moment(parser)
     add_own_range(parser)
     add_slow_down(parser)
 
@@ -179,6 +181,7 @@ def _asked(options: argparse.Namespace, mechanism: Mechanism) -> Settings:
     """Return the settings that the options of `solve` ask for."""
     from ..mechanism.motor_limits import named_efforts
     from ..objectives.settings import Settings, load_settings
+    from ..retarget.baking import Balance
 
     settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
     if options.look_ahead:
@@ -190,6 +193,11 @@ def _asked(options: argparse.Namespace, mechanism: Mechanism) -> Settings:
         if not settings.look_ahead:
             raise RobikError("--torque is kept by looking ahead, or by slowing down; give --look-ahead or --slow-down")
         settings = replace(settings, torque_limit=named_efforts(mechanism))
+    if options.zero_moment:
+        if options.slow_down or not settings.look_ahead:
+            raise RobikError("--zero-moment is kept by looking ahead; give --look-ahead, and no --slow-down")
+        if settings.zero_moment_margin is None:
+            settings = replace(settings, zero_moment_margin=Balance().margin)
     return settings
 
 

@@ -86,8 +86,9 @@ def _retarget(options: argparse.Namespace) -> None:
 
 def _check_slow_down(options: argparse.Namespace) -> None:
     """Check that a motion that is slowed down has no limits that are kept another way."""
-    if options.slow_down and (options.acceleration or options.jerk or options.torque):
-        raise ClipError("--slow-down takes more time, --acceleration, --jerk and --torque another way; give either")
+    if options.slow_down and (options.acceleration or options.jerk or options.torque or options.zero_moment):
+        kept = "--acceleration, --jerk, --torque and --zero-moment"
+        raise ClipError(f"--slow-down takes more time, {kept} another way; give either")
     if options.slow_down and options.cyclic:
         raise ClipError("--slow-down begins and ends at rest, --cyclic has no end; give either")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
@@ -104,6 +104,38 @@ class SpeedCost:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ZeroMoment:
+    """Depth of the zero-moment point in the support, over samples in which something with an area stands.
+
+    It is that of three samples each, without a filter, as all frames at once keep it; `Quality` tells it of motions
+    filtered.
+
+    Attributes:
+        inside: share of the samples in which it is inside.
+        worst: its least depth [m]; negative outside.
+        sample: in which that is.
+        inside_before, worst_before: likewise, frame by frame.
+    """
+
+    inside: float
+    worst: float
+    sample: int
+    inside_before: float
+    worst_before: float
+
+    def __str__(self) -> str:
+        return (
+            f"the zero-moment point is inside the support in {100 * self.inside_before:.4g} → {100 * self.inside:.4g} %"
+            f" of the samples, at worst {_depth(self.worst_before)} → {_depth(self.worst)}, in sample {self.sample}"
+        )
+
+
+def _depth(depth: float) -> str:
+    """Return a depth [m] in words."""
+    return f"{1e3 * abs(depth):.1f} mm {'outside' if depth < 0 else 'inside'}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class LookAhead:
     """All frames solved at once, compared with the same clip frame by frame.
 
@@ -114,6 +146,7 @@ class LookAhead:
         beyond: what could not be kept, and where, as a sentence; empty where all is kept.
         position_error_max, position_error_mean: of the frames that are followed, frame by frame [m].
         peak_acceleration: of any motor, frame by frame [rad/s² or m/s²].
+        zero_moment: where the zero-moment point is kept inside the support; None where it is not.
     """
 
     iterations: int
@@ -123,18 +156,20 @@ class LookAhead:
     position_error_max: float
     position_error_mean: float
     peak_acceleration: float
+    zero_moment: ZeroMoment | None = None
 
     def __str__(self) -> str:
+        balance = f"; {self.zero_moment}" if self.zero_moment else ""
+        missed = f"; cannot be kept: {self.beyond}" if self.beyond else ""
         if not self.iterations and self.converged:
-            return "no motor reaches a limit, so looking ahead changes nothing"
+            return f"no motor reaches a limit, so looking ahead changes nothing{balance}{missed}"
         used = ", ".join(f"{order} {100 * share:.4g} %" for order, share in self.shares.items() if share > 0)
         of_limits = f"; of the limits: {used}" if used else ""
-        missed = f"; cannot be kept: {self.beyond}" if self.beyond else ""
         ended = "" if self.converged else ", ended before the optimum"
         return (
             f"all frames at once in {self.iterations} iterations{ended}{of_limits}; frame by frame: off by"
             f" {_mm(self.position_error_mean)} on average, {_mm(self.position_error_max)} at most, acceleration up to"
-            f" {self.peak_acceleration:.3g} /s²{missed}"
+            f" {self.peak_acceleration:.3g} /s²{balance}{missed}"
         )
 
     def as_data(self) -> dict:
@@ -149,6 +184,7 @@ class LookAhead:
                 "position_error_mean_m": self.position_error_mean,
                 "peak_acceleration": self.peak_acceleration,
             },
+            "zero_moment": None if self.zero_moment is None else asdict(self.zero_moment),
         }
 
 

@@ -18,7 +18,8 @@ from .objective import Objective
 from .weights import Weights, checked_weights
 
 CONTACTS = ("hold", "ignore")  # what a frame in contact can do
-OVER_TIME = ("acceleration_limit", "jerk_limit", "torque_limit")  # kept where all frames are solved at once
+LIMITS = ("acceleration_limit", "jerk_limit", "torque_limit")  # of the actuators
+OVER_TIME = (*LIMITS, "zero_moment_margin")  # kept where all frames are solved at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +52,8 @@ class Settings:
         jerk_limit: likewise [rad/s³ or m/s³].
         torque_limit: likewise: one number or numbers by actuator [N m, or N where it slides]; None for none. The torque
             that a motion needs is that of inverse dynamics, with feet on the ground where they stand.
+        zero_moment_margin: distance that the zero-moment point keeps inside the support where all frames are solved at
+            once [m]; None for wherever it is. Half of a narrow support's depth at the most.
         look_ahead: whether all frames are solved at once after they were solved one by one.
         ranges: bounds of coordinates by name that are narrower than their limits [rad or m], kept as limits are.
         cyclic: whether the clip's last frame is its first, so that it can be played in a loop; with `look_ahead`.
@@ -75,6 +78,7 @@ class Settings:
     acceleration_limit: float | Mapping[str, float] | None = None
     jerk_limit: float | Mapping[str, float] | None = None
     torque_limit: float | Mapping[str, float] | None = None
+    zero_moment_margin: float | None = None
     look_ahead: bool = False
     cyclic: bool = False
     contacts: str = "hold"
@@ -115,6 +119,9 @@ class Settings:
                 if number is not None and not (is_number(number) and number > 0):
                     of = f" of {actuator}" if actuator else ""
                     raise ClipError(f"{name}{of} must be a positive number [{unit}], not {number!r}")
+        margin = self.zero_moment_margin
+        if margin is not None and not (is_number(margin) and 0 <= margin < inf):
+            raise ClipError(f"zero_moment_margin must be zero or more [m], not {margin!r}")
 
     def _check_ranges(self, mechanism: Mechanism) -> None:
         """Check that ranges are of coordinates that the robot has, and within reach of their limits."""
@@ -157,8 +164,11 @@ class Settings:
                     f"{name} of {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; its"
                     f" actuators are {', '.join(mechanism.actuators)}"
                 )
-        if self.torque_limit is not None and not mechanism.mass > 0:
-            raise ClipError(f"torque_limit needs masses, and robot {mechanism.name!r} has none; give its bodies masses")
+        for name in ("torque_limit", "zero_moment_margin"):
+            if getattr(self, name) is not None and not mechanism.mass > 0:
+                raise ClipError(f"{name} needs masses, and robot {mechanism.name!r} has none; give its bodies masses")
+        if self.zero_moment_margin is not None:
+            self._check_stands(mechanism)
         if self.cyclic and not self.look_ahead:
             raise ClipError("a clip is made cyclic only where all frames are solved at once; set look_ahead as well")
         balls = [joint.name for joint in mechanism.actuated if joint.is_ball]
@@ -166,6 +176,20 @@ class Settings:
             raise ClipError(
                 f"look_ahead does not keep the speed of a motor that turns every way, as that of {balls[0]!r}; solve"
                 " frame by frame, or do not keep speeds"
+            )
+
+    @staticmethod
+    def _check_stands(mechanism: Mechanism) -> None:
+        """Check that a robot stands on feet of its own, so that it has a zero-moment point. Raises ClipError."""
+        if mechanism.is_grounded:
+            raise ClipError(
+                f"zero_moment_margin keeps a robot from tipping over, and the ground holds robot {mechanism.name!r};"
+                " leave it out, or let the robot float"
+            )
+        if not any(frame.is_foot for frame in mechanism.frames):
+            raise ClipError(
+                f"zero_moment_margin needs feet, and robot {mechanism.name!r} has none: give the frames that it stands"
+                " on a sole (in Blender: Make Foot)"
             )
 
     def frame_by_frame(self) -> Settings:

@@ -118,6 +118,7 @@ class BakeSettings:
         acceleration: that motors keep then [rad/s²]; 0 for their servos', and where none is known as in `limits_of`.
         jerk: likewise [rad/s³].
         torque: whether the efforts that the robot's file names are kept then, too.
+        zero_moment: whether the zero-moment point is kept inside the support then, by the balance's margin.
         servo_acceleration: of motors whose servos are known, by actuator [rad/s² or m/s²].
         cyclic: whether the last frame is the first then.
     """
@@ -135,6 +136,7 @@ class BakeSettings:
     acceleration: float = 0.0
     jerk: float = 0.0
     torque: bool = False
+    zero_moment: bool = False
     servo_acceleration: Mapping[str, float] = field(default_factory=dict)
     cyclic: bool = False
 
@@ -216,15 +218,18 @@ def solver_settings(
         enforce_velocity=bake.enforce_velocity,
         velocity_share=bake.speed / 100.0,
         objectives=objectives or {},
-        **_ahead(mechanism, bake),
+        **_ahead(mechanism, bake, balance.margin),
         contacts="hold" if balance.pin_feet or holds else "ignore",
         ranges=limb_ranges(mechanism, weights) | resting,
     )
 
 
-def _ahead(mechanism: Mechanism, bake: BakeSettings) -> dict[str, Any]:
-    """Return what is asked of all frames at once, as settings: limits only where they or speeds are to be kept."""
-    is_asked = bool(bake.acceleration or bake.jerk or bake.torque or bake.cyclic)
+def _ahead(mechanism: Mechanism, bake: BakeSettings, margin: float) -> dict[str, Any]:
+    """Return what is asked of all frames at once, as settings: limits only where they or speeds are to be kept.
+
+    The margin of balance [m] is that of the zero-moment point.
+    """
+    is_asked = bool(bake.acceleration or bake.jerk or bake.torque or bake.zero_moment or bake.cyclic)
     if not bake.look_ahead or not (is_asked or bake.enforce_velocity):
         return {}
     if not is_asked and (hindrance := _hindrance(mechanism)):
@@ -237,6 +242,8 @@ def _ahead(mechanism: Mechanism, bake: BakeSettings) -> dict[str, Any]:
             asked[name] = dict(zip(mechanism.actuators, values.tolist(), strict=True))
     if bake.torque:
         asked["torque_limit"] = named_efforts(mechanism)
+    if bake.zero_moment:
+        asked["zero_moment_margin"] = margin
     return asked
 
 

@@ -11,7 +11,9 @@ from ..clip_solver.bounds import FITS, ORDERS, Peak, differences
 from ..clip_solver.long_clip import LongClipSolver
 from ..clip_solver.torques import TorqueLimits
 from ..clips.clip import TargetClip
+from ..clips.contacts import ground_of
 from ..clips.standing import standing_phases
+from ..clips.support_edges import SupportEdges, support_edges
 from ..dynamics import InverseDynamics
 from ..dynamics.contact_points import sole_contacts
 from ..errors import ClipError
@@ -21,10 +23,11 @@ from ..kinematics.frames import com_of_states, own_frames
 from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import torque_limits
 from ..motions import Motion
-from ..motions.report import LookAhead
+from ..motions.report import LookAhead, ZeroMoment
 from .distances import distances
 from .own_range import OwnRange
 
+TOLD = 1e-4  # m: by so much less than its margin the zero-moment point may be inside
 APART, TURNED = 0.05, 0.1  # of the robot's size, and rad: what the ends of a cyclic clip may be apart
 
 
@@ -112,10 +115,14 @@ class LookingAhead:
             check_cyclic(solver.mechanism, clip)
         self._before: FrameByFrame = earlier._before if earlier else _frame_by_frame(solver, clip, output)
         begun: LongClipSolver | None = earlier._clip_solver if earlier else None
+        self._support = self._edges()
         self._clip_solver: LongClipSolver = LongClipSolver(
             solver, clip_targets, clip.times, output.q, settings.cyclic, begun, self._torque_limits(),
             None if own_range is None else own_range.frames,
         )  # fmt: skip
+        self._depths_before: np.ndarray | None = (
+            earlier._depths_before if earlier else self._clip_solver.zero_moment_depths()
+        )
 
     def steps(self) -> Iterator[float]:
         """Improve the output.
@@ -132,32 +139,75 @@ class LookingAhead:
         found = dict(zip(ORDERS, ((peak, self._name(peak)) for peak in solver.peaks()), strict=True))
         if torque := solver.torque_peak():
             found["torque"] = torque, self._solver.mechanism.actuators[torque.row]
+        beyond = [
+            f"the {what} of {name} is {peak.share:.3g} times its limit at {self._clip.times[peak.frame]:.3g} s"
+            for what, (peak, name) in found.items()
+            if peak.share > FITS
+        ]
         some = np.isfinite(error).any()
         return LookAhead(
             iterations=solver.iterations,
             converged=solver.converged,
             shares={what: peak.share for what, (peak, _) in found.items()},
-            beyond="; ".join(
-                f"the {what} of {name} is {peak.share:.3g} times its limit at {self._clip.times[peak.frame]:.3g} s"
-                for what, (peak, name) in found.items()
-                if peak.share > FITS
-            ),
+            beyond="; ".join([*beyond, *self._tipping()]),
             position_error_max=float(np.nanmax(error)) if some else 0.0,
             position_error_mean=float(np.nanmean(error)) if some else 0.0,
             peak_acceleration=float(np.abs(self._before.acceleration).max(initial=0.0)),
+            zero_moment=self._zero_moment(),
         )
 
-    def _torque_limits(self) -> TorqueLimits | None:
-        """Return the limits of the motors' torques; None where none is asked for."""
-        mechanism, topology = self._solver.mechanism, self._solver.topology
-        if self._solver.settings.torque_limit is None:
+    def _zero_moment(self) -> ZeroMoment | None:
+        """Return how the zero-moment point was kept; None where it was not to be, or nothing stands."""
+        depths, before = self._clip_solver.zero_moment_depths(), self._depths_before
+        if depths is None or before is None or not np.isfinite(depths).any():
             return None
-        limits = torque_limits(mechanism, self._solver.settings.torque_limit)
+        known, known_before = (found[np.isfinite(found)] for found in (depths, before))
+        return ZeroMoment(
+            inside=float(np.mean(known >= 0.0)),
+            worst=float(known.min()),
+            sample=int(np.nanargmin(depths)),
+            inside_before=float(np.mean(known_before >= 0.0)),
+            worst_before=float(known_before.min()),
+        )
+
+    def _tipping(self) -> list[str]:
+        """Return where the zero-moment point is furthest from keeping its margin, in words; empty where it does."""
+        depths, support = self._clip_solver.zero_moment_depths(), self._support
+        if depths is None or support is None:
+            is_asked = self._solver.settings.zero_moment_margin is not None
+            return ["the zero-moment point has no support, since no foot stands on more than an edge"] * is_asked
+        missing = np.nan_to_num(support.margin[: len(depths)] - depths)
+        k = int(missing.argmax())
+        if missing[k] <= TOLD:
+            return []
+        where = f"{1e3 * abs(depths[k]):.3g} mm {'outside' if depths[k] < 0 else 'inside'} the support"
+        asked = f", not {1e3 * support.margin[k]:.3g} mm inside it," if support.margin[k] > 0 else ""
+        return [f"the zero-moment point is {where}{asked} at {self._clip.times[k]:.3g} s"]
+
+    def _torque_limits(self) -> TorqueLimits | None:
+        """Return the limits of the motors' torques and of tipping over; None where none is asked for."""
+        mechanism, topology, settings = self._solver.mechanism, self._solver.topology, self._solver.settings
+        if settings.torque_limit is None and self._support is None:
+            return None
         dynamics, contacts = InverseDynamics(mechanism, topology=topology), None
-        if topology.base is not None:
-            stands = standing_phases(mechanism, self._posed())
-            contacts = sole_contacts(mechanism, stands, len(self._clip.times), friction=np.inf)
-        return TorqueLimits(dynamics, limits, contacts)
+        limits = np.full(len(mechanism.actuators), np.inf)
+        if settings.torque_limit is not None:
+            limits = torque_limits(mechanism, settings.torque_limit)
+            if topology.base is not None:
+                stands = standing_phases(mechanism, self._posed())
+                contacts = sole_contacts(mechanism, stands, len(self._clip.times), friction=np.inf)
+        return TorqueLimits(dynamics, limits, contacts, support=self._support)
+
+    def _edges(self) -> SupportEdges | None:
+        """Return the edges of what the robot stands on where the frames are; None where it may tip over."""
+        mechanism, margin, clip = self._solver.mechanism, self._solver.settings.zero_moment_margin, self._clip
+        if margin is None:
+            return None
+        motion = self._posed()
+        contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None and t.contact.any()}
+        if not any(mechanism.frame(name).is_foot for name in contacts):
+            contacts |= standing_phases(mechanism, motion)
+        return support_edges(mechanism, motion, contacts, ground_of(mechanism, clip), margin)
 
     def _posed(self) -> Motion:
         """Return the motion where the frames are, with its bodies' poses."""

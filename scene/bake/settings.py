@@ -141,6 +141,13 @@ class RobikBake(PropertyGroup):
             " is told with the motor and the frame"
         ),
     )
+    zero_moment: BoolProperty(
+        name="Keep Zero-Moment Point",
+        description=(
+            "Look Ahead: the point where the ground's force acts stays inside the feet that stand, by the margin of"
+            " Balance; what cannot be kept is told with the time. Takes longer"
+        ),
+    )
     catch_up: FloatProperty(
         name="Catch Up",
         description="Slow Down: how much faster than before it may be after a delay, until it is back on the beat",

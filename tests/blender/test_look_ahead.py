@@ -70,3 +70,25 @@ def test_a_clip_that_does_not_come_back_is_told_and_nothing_is_baked() -> None:
     with pytest.raises(RuntimeError, match="a cyclic clip ends where it begins, but the targets of "):
         bpy.ops.robik.bake()
     assert root.robik.robot.result.frames == 0
+
+
+def test_the_zero_moment_point_is_kept_over_the_feet_where_that_is_asked() -> None:
+    root, scene = scenes.squats(), bpy.context.scene
+    bake, result = root.robik.robot.bake, root.robik.robot.result
+    root.robik.robot.balance.pin_feet = True
+    pelvis = bpy.data.objects["to pelvis"]
+    for frame in range(scene.frame_start, scene.frame_end + 1):
+        scene.frame_set(frame)
+        pelvis.location.y += 0.02 * np.sin(2 * np.pi * (frame - 1) / 8) * np.sin(np.pi * (frame - 1) / 23)
+        pelvis.keyframe_insert("location", frame=frame)
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    free, tipping = slider_curves(root), result.tipping
+    assert tipping > 0.1
+    bake.zero_moment = True
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    assert result.looked_ahead
+    assert result.beyond == ""
+    assert result.tipping < 0.5 * tipping
+    assert np.abs(slider_curves(root) - free).max() > 1e-3
+    root.robik.robot.balance.margin = 0.5  # more than there is of the feet
+    assert bpy.ops.robik.bake() == {"FINISHED"}

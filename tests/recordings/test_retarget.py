@@ -112,9 +112,17 @@ WRONG = {
     ),
     "two": (
         ("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--slow-down"),
-        "torque another way; give either",
+        "--zero-moment another way; give either",
     ),
-    "slower": (("walker", "lafan1.bvh", "-o", "w.csv", "--torque", "--slow-down"), "torque another way; give either"),
+    "slower": (
+        ("walker", "lafan1.bvh", "-o", "w.csv", "--torque", "--slow-down"),
+        "--zero-moment another way; give either",
+    ),
+    "tips slower": (
+        ("walker", "lafan1.bvh", "-o", "w.csv", "--zero-moment", "--slow-down"),
+        "--zero-moment another way; give either",
+    ),
+    "tips": (("walker", "lafan1.bvh", "-o", "w.csv", "--zero-moment", "--no-look-ahead"), "or --zero-moment"),
     "weak": (("walker", "lafan1.bvh", "-o", "w.csv", "--torque", "--no-look-ahead"), "or --torque"),
     "walks on": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic"), "a cyclic clip ends where it begins, but the"),
     "no loop": (("walker", "lafan1.bvh", "-o", "w.csv", "--cyclic", "--no-look-ahead"), "or --cyclic"),
