@@ -93,7 +93,7 @@ def begin_with(place: Path, resources: Path) -> None:
 
 
 def _link(source: str, goal: str) -> None:
-    """Link a file; copy what Blender may write anew in its place, and whatever is on another disk."""
+    """Link a file; copy what Blender may write again in its place, and whatever is on another disk."""
     try:
         (shutil.copy2 if ".blender_ext" in source else os.link)(source, goal)
     except OSError:
