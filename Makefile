@@ -88,8 +88,11 @@ lint: environment ## Ruff and mypy
 	.venv/bin/ruff check .; ruff=$$?; tools/check-types && exit $$ruff
 
 docs: ## The documentation as a site, in .cache/site
-	@[ -x .cache/docs/bin/mkdocs ] && [ requirements/docs.txt -ot .cache/docs/.made ] || { python3 -m venv .cache/docs && \
-	  .cache/docs/bin/pip install -q --no-compile -r requirements/docs.txt && touch .cache/docs/.made; }
+	@[ -x .cache/docs/bin/mkdocs ] && [ requirements/docs.txt -ot .cache/docs/.made ] || { \
+	  { command -v uv >/dev/null && python3 -m venv --clear --without-pip .cache/docs && \
+	    UV_CACHE_DIR=.cache/uv uv pip install -q --python .cache/docs/bin/python -r requirements/docs.txt 2>/dev/null; } || \
+	  { python3 -m venv --clear .cache/docs && .cache/docs/bin/pip install -q --no-compile -r requirements/docs.txt; }; } && \
+	  touch .cache/docs/.made
 	NO_MKDOCS_2_WARNING=1 .cache/docs/bin/mkdocs build --quiet --strict
 
 bench: environment ## Milliseconds per frame of the solver on the robots that ship
