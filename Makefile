@@ -59,8 +59,8 @@ test-blender-%: environment-%
 
 # In two processes: in one, Blender 4.2 crashes after some ninety tests, as it frees the nodes of a dependency graph (docs/development.md).
 test-blender-4.2: environment-4.2
-	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender/test_[a-c]*.py
-	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender/test_[d-z]*.py
+	.cache/blender-4.2/bin/python -m pytest -q $(ON_4_2) --durations=20 --durations-min=3 tests/blender/test_[a-c]*.py
+	.cache/blender-4.2/bin/python -m pytest -q $(ON_4_2) --durations=20 --durations-min=3 tests/blender/test_[d-z]*.py
 
 smoke-installed: environment ## Some of the tests in Blender's module, one or two of each thing that versions of Blender do differently
 	$(PYTHON) -m pytest -q $(SMOKE) $(NOT_BLENDERS)
@@ -88,8 +88,11 @@ lint: environment ## Ruff and mypy
 	.venv/bin/ruff check .; ruff=$$?; tools/check-types && exit $$ruff
 
 docs: ## The documentation as a site, in .cache/site
-	@[ -x .cache/docs/bin/mkdocs ] && [ requirements/docs.txt -ot .cache/docs/.made ] || { python3 -m venv .cache/docs && \
-	  .cache/docs/bin/pip install -q --no-compile -r requirements/docs.txt && touch .cache/docs/.made; }
+	@[ -x .cache/docs/bin/mkdocs ] && [ requirements/docs.txt -ot .cache/docs/.made ] || { \
+	  { command -v uv >/dev/null && python3 -m venv --clear --without-pip .cache/docs && \
+	    UV_CACHE_DIR=.cache/uv uv pip install -q --python .cache/docs/bin/python -r requirements/docs.txt 2>/dev/null; } || \
+	  { python3 -m venv --clear .cache/docs && .cache/docs/bin/pip install -q --no-compile -r requirements/docs.txt; }; } && \
+	  touch .cache/docs/.made
 	NO_MKDOCS_2_WARNING=1 .cache/docs/bin/mkdocs build --quiet --strict
 
 bench: environment ## Milliseconds per frame of the solver on the robots that ship

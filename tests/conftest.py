@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,3 +74,11 @@ def reachy_mini() -> Path:
     if found is None or not found.submodule_search_locations:
         pytest.skip("needs the wheel reachy-mini of requirements/robots.txt, which is not installed")
     return Path(found.submodule_search_locations[0]) / "descriptions/reachy_mini"
+
+
+@pytest.fixture(scope="session")
+def reachy_mini_robot(reachy_mini: Path) -> Callable[[str], Any]:
+    """Return the mechanism of one of Reachy Mini's files, read once: to close the loops of its URDF takes 3 s."""
+    from robik.formats import import_robot
+
+    return cache(lambda file: import_robot(reachy_mini / file).mechanism)

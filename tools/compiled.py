@@ -91,7 +91,10 @@ def unpack(wheels: Iterable[Path], folder: Path) -> None:
 
 
 def compile_into(folder: Path, interpreter: str, packages: Path) -> None:
-    """Compile all that solving needs for any CPU of this kind, and keep what numba loads of it in a folder."""
+    """Compile all that solving needs for any CPU of this kind, and keep what numba loads of it in a folder.
+
+    In one process: builds take all processors anyway, and two compile some of the same.
+    """
     with tempfile.TemporaryDirectory(dir=folder.parent) as cache:
         environment = {
             "NUMBA_CPU_NAME": "generic",
@@ -101,7 +104,7 @@ def compile_into(folder: Path, interpreter: str, packages: Path) -> None:
             "ROBIK_WAITING": "1",
         }
         program = CHECKOUT / "robik" / "program.py"
-        run(interpreter, "-P", "-s", program, "warm_up", environment=os.environ | environment)
+        run(interpreter, "-P", "-s", program, "warm_up", "alone", environment=os.environ | environment)
         (room,) = Path(cache).glob("py*-*")
         unfinished = folder.with_suffix(".unfinished")
         (unfinished / room.name).mkdir(parents=True)

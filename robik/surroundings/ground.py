@@ -11,6 +11,8 @@ from scipy.spatial.transform import Rotation
 from .obstacle import Obstacle
 from .surface import Surface
 
+TOGETHER = 100  # points whose way out of the ground is looked for at a time
+
 
 @dataclass(frozen=True, eq=False)
 class Ground:
@@ -101,8 +103,10 @@ class Ground:
         depth = np.maximum(self.heights(own) - own[..., 2], 0.0)
         if self.mesh is None or not depth.any():
             return depth
-        for t, k in np.argwhere(depth > 0.0):
-            depth[t, k] = min(depth[t, k], self._aside(own[t, k], depth[t, k]))
+        below = np.argwhere(depth > 0.0)
+        for some in np.array_split(below, len(below) // TOGETHER + 1):
+            at = tuple(some.T)
+            depth[at] = np.minimum(depth[at], self._aside(own[at], depth[at]))
         return depth
 
     def _own(self, points: np.ndarray) -> np.ndarray:
@@ -112,10 +116,11 @@ class Ground:
         place, turn = self.carried(len(points))
         return np.einsum("tji,tkj->tki", turn.as_matrix(), points - place[:, None])
 
-    def _aside(self, point: np.ndarray, most: float) -> float:
-        """Return how far aside a point below the surface comes out of the ground, to about a quarter [m]."""
+    def _aside(self, points: np.ndarray, most: np.ndarray) -> np.ndarray:
+        """Return how far aside points (P, 3) below the surface come out of the ground, to about a quarter (P,) [m]."""
         turn = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
         rim = np.column_stack([np.cos(turn), np.sin(turn)])
-        far = np.geomspace(1e-4, max(most, 2e-4), 24)
-        free = (self.heights(point[:2] + far[:, None, None] * rim) <= point[2]).any(axis=1)
-        return float(far[free.argmax()]) if free.any() else most
+        far = np.geomspace(1e-4, np.maximum(most, 2e-4), 24, axis=1)
+        places = points[:, None, None, :2] + far[..., None, None] * rim
+        free = (self.heights(places) <= points[:, None, None, 2]).any(axis=2)
+        return np.where(free.any(axis=1), far[np.arange(len(far)), free.argmax(axis=1)], most)

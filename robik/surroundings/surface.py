@@ -60,23 +60,33 @@ class Surface:
         query = np.repeat(np.arange(len(flat)), counts)
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         found = np.full(len(flat), -np.inf)
-        np.maximum.at(found, query, _over(self._corners[triangles[starts[cell[query]] + within]], flat[query]))
+        is_met = counts > 0
+        if is_met.any():
+            met = self._over(triangles[starts[cell[query]] + within], flat[query])
+            found[is_met] = np.maximum.reduceat(met, (np.cumsum(counts) - counts)[is_met])
         return np.where(np.isneginf(found), self._beyond, found).reshape(places.shape[:-1])
 
+    @cached_property
+    def _planes(self) -> np.ndarray:
+        """Return of each triangle (M, 9): its first corner, the gradients of its other two corners' shares, its slope.
 
-def _over(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return the heights (P,) of triangles (P, 3, 3) over places (P, 2); −inf where a place is not on its triangle."""
-    a, b, c = (corners[:, i, :2] for i in range(3))
-    area = _cross(b - a, c - a)
-    shares = np.stack([_cross(c - b, places - b), _cross(a - c, places - c), _cross(b - a, places - a)], axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = shares / area[:, None]
-    is_on = (shares >= -OVER).all(axis=1) & (area != 0.0)
-    return np.where(is_on, (np.where(is_on[:, None], shares, 0.0) * corners[..., 2]).sum(axis=1), -np.inf)
+        Over a place at *d* from the first corner their shares are *g·d*, and the height is the first corner's + *s·d*.
+        Upright triangles have no place over them: NaN.
+        """
+        a = self._corners[:, 0]
+        b, c = self._corners[:, 1] - a, self._corners[:, 2] - a
+        area = b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]
+        area = np.where(area == 0.0, np.nan, area)[:, None]
+        of_b, of_c = np.column_stack([c[:, 1], -c[:, 0]]) / area, np.column_stack([-b[:, 1], b[:, 0]]) / area
+        return np.column_stack([a, of_b, of_c, of_b * b[:, 2:] + of_c * c[:, 2:]])
 
-
-def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    def _over(self, triangles: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Return the heights (P,) of triangles (P,) over places (P, 2); −inf where a place is not on its triangle."""
+        ax, ay, az, bx, by, cx, cy, sx, sy = self._planes[triangles].T
+        x, y = places[:, 0] - ax, places[:, 1] - ay
+        of_b, of_c = bx * x + by * y, cx * x + cy * y
+        is_on = (of_b >= -OVER) & (of_c >= -OVER) & (of_b + of_c <= 1.0 + OVER)
+        return np.where(is_on, az + sx * x + sy * y, -np.inf)
 
 
 def resting_plane(points: np.ndarray, centre: np.ndarray) -> tuple[np.ndarray, float]:

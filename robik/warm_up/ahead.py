@@ -30,13 +30,17 @@ from .problems import SETTINGS, TIMES, asking_for_all, loop, to_and_fro, tree
 from .processes import help_compiling
 
 
-def compile_all() -> None:
+def compile_all(is_helped: bool = True) -> None:
     """Compile, or load from disk, everything that solving, balance and inverse dynamics need.
 
     What large robots alone need comes after the rest, and what is asked for one by one, beside frames and the centre of
     mass, after that. Trackers come then, and all frames at once last.
+
+    Args:
+        is_helped: Whether a second process compiles meanwhile what solving comes to last.
     """
-    help_compiling()
+    if is_helped:
+        help_compiling()
     usual = loop(), tree()
     for mechanism, clip in usual:
         retarget(mechanism, clip, SETTINGS)

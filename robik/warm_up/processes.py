@@ -14,7 +14,7 @@ from .. import program
 
 LOG = logging.getLogger("robik")
 WATCH = "robik compiling ahead"  # the name of the thread that waits for the process
-LAST = "last"  # the argument for what solving comes to last
+LAST, ALONE = "last", "alone"  # the arguments for what solving comes to last, and for everything in one process
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,14 @@ from bl_ext.user_default.robik.robik import program
 
 from tests.blender import installed, scenes
 from tools.extension import CHECKOUT, Target, build
+from tools.installed import KEPT, keep, kept
 
 RESOURCES = Path(os.environ["BLENDER_USER_RESOURCES"])
 PACKAGES = RESOURCES / f"extensions/.local/lib/python{Target.here().python}/site-packages"
 EXTENSION = RESOURCES / "extensions/user_default/robik"
 
-# A new user's session: prints which functions the first bake and following live compile, and what it keeps; then it
-# installs another zip, and prints what that brings. One session, since an installation takes ten seconds.
+# A new user's session, which begins with links to what is installed here: prints which functions the first bake and
+# following live compile, and what it keeps; then it installs another zip, and prints what that brings.
 SESSION = """
 import importlib, os, sys
 from tools.installed import PACKAGE, install, installed_extension
@@ -46,14 +47,16 @@ with installed_extension() as resources:
     for tracker in ("DIFFERENTIAL", "STATE", "DYNAMICS"):
         root.robik.robot.follow.tracker = tracker
         assert follow.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 0.02), follow.problem(root)
+    library = "extensions/user_default/robik/robik/__init__.py"
+    print("linked:", os.path.samefile(resources / library, os.path.join(sys.argv[2], library)))
     print("compiled:", *compiled)
     print("kept:", *(file.name for file in (resources / "extensions/.user/user_default/robik").rglob("*.nbc")))
-    def library():
+    def loaded():
         importlib.import_module(f"{PACKAGE}.robik.kinematics.kernels")
         return importlib.import_module(f"{PACKAGE}.robik")
-    assert not hasattr(library(), "MARK")
+    assert not hasattr(loaded(), "MARK")
     install(sys.argv[1])
-    print("in this session:", getattr(library(), "MARK", None))
+    print("in this session:", getattr(loaded(), "MARK", None))
     print("on disk:", "MARK" in (resources / "extensions/user_default/robik/robik/__init__.py").read_text())
 sys.stdout.flush()
 os._exit(0)
@@ -69,8 +72,10 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             marked = b"MARK = 'newer'\n" if entry.filename == "robik/__init__.py" else b""
             after.writestr(entry.filename, before.read(entry) + marked)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("ROBIK_", "BLENDER_"))}
+    environment[KEPT] = str(tmp_path_factory.mktemp("installations"))
+    keep(RESOURCES, kept(build(Target.here()), environment[KEPT]))
     done = subprocess.run(
-        [sys.executable, "-c", SESSION, newer], cwd=CHECKOUT, env=environment, capture_output=True, text=True
+        [sys.executable, "-c", SESSION, newer, RESOURCES], cwd=CHECKOUT, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     return dict(line.split(":", 1) for line in done.stdout.splitlines() if ":" in line)
@@ -97,7 +102,7 @@ def test_the_packages_are_those_of_the_zip(name: str) -> None:
 
 def test_the_first_bake_of_a_new_user_compiles_nothing(session: dict[str, str]) -> None:
     """The zip brings the code; nor does following live need more."""
-    assert (session["compiled"], session["kept"]) == ("", "")
+    assert (session["linked"], session["compiled"], session["kept"]) == (" True", "", "")
 
 
 def test_code_for_this_cpu_is_kept_for_the_next_start() -> None:

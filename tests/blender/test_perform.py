@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from time import monotonic, sleep
 
 import bpy
@@ -290,13 +289,16 @@ def test_a_robot_that_is_deleted_ends_it(stage: Stage) -> None:
 
 
 class Servos:
-    """The boxer's servos on a simulated chain, live."""
+    """The boxer's servos on a simulated chain, live; new ones, in a process that is kept for all tests."""
 
-    def __init__(self, stage: Stage, folder: Path) -> None:
+    def __init__(self, stage: Stage, kept: list[SimulatorProcess]) -> None:
         self.play, self.stage, scene = installed.module("scene.servos.play"), stage, bpy.context.scene
         chain = installed.module("scene.robot.chain").servo_chain(stage.root, scenes.read(stage.root), scene)
         self.servo = next(servo for servo in chain.servos if servo.actuator == stage.motors[1])
-        self.simulator = SimulatorProcess.of(chain, record=folder / "goals.csv")
+        if not kept:
+            kept.append(SimulatorProcess.of(chain))
+        self.simulator = kept[0]
+        self.simulator.command("renew")
         scene.robik.port = self.simulator.port
         bpy.ops.robik.connect_servos()
         bpy.ops.robik.torque_servos(on=True)
@@ -319,13 +321,21 @@ class Servos:
             sleep(STEP)
 
 
+@pytest.fixture(scope="module")
+def kept() -> Iterator[list[SimulatorProcess]]:
+    """The process of the simulated servos, once there is one."""
+    processes: list[SimulatorProcess] = []
+    yield processes
+    for process in processes:
+        process.end()
+
+
 @pytest.fixture
-def servos(stage: Stage, tmp_path: Path):
-    made = Servos(stage, tmp_path)
+def servos(stage: Stage, kept: list[SimulatorProcess]):
+    made = Servos(stage, kept)
     yield made
     stage.performing.end()
     made.play.disconnect(3.0)
-    made.simulator.end()
 
 
 @pytest.mark.real_time

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,18 @@ def raised(clip: TargetClip, name: str, first: int, last: int, height: float) ->
     return replace(clip, tracks={**clip.tracks, name: replace(track, position=track.position + up)})
 
 
+@cache
+def drawn(speed: float) -> Motion:
+    """Return the arm's motion along the lying eight, within limits."""
+    return retarget(ARM, lissajous(speed), LIMITED)
+
+
+@cache
+def stepped() -> Motion:
+    """Return the walker's hurried walk, within limits."""
+    return retarget(WALKER, hurried_walk(3.0, 60.0), STEPPING)
+
+
 def check(own: OwnRange, motion: Motion, most: float, jerk: float) -> None:
     """Check that all frames outside are as they were, and that limits hold wherever a frame of the range has a part."""
     (first, stop), before = own.frames, own.before
@@ -55,7 +68,7 @@ def check(own: OwnRange, motion: Motion, most: float, jerk: float) -> None:
 
 @pytest.mark.parametrize(("first", "last"), [(180, 300), (0, 90), (2, 90), (400, 478), (400, 480), (0, 480)])
 def test_frames_outside_stay_and_limits_hold_at_the_seams(first: int, last: int) -> None:
-    before = retarget(ARM, lissajous(1.5), LIMITED)
+    before = drawn(1.5)
     clip = raised(lissajous(1.5), "tool", first, last, 0.05)
     own = OwnRange(first, last, before)
     motion = retarget(ARM, clip, LIMITED, own_range=own)
@@ -72,8 +85,7 @@ def test_frames_outside_stay_and_limits_hold_at_the_seams(first: int, last: int)
 
 
 def test_a_walker_keeps_its_feet_where_they_stand() -> None:
-    clip = hurried_walk(3.0, 60.0)
-    before = retarget(WALKER, clip, STEPPING)
+    clip, before = hurried_walk(3.0, 60.0), stepped()
     own = OwnRange(50, 110, before)
     motion = retarget(WALKER, raised(clip, "pelvis", 60, 100, -0.015), STEPPING, own_range=own)
     check(own, motion, 60.0, 3000.0)
@@ -85,8 +97,7 @@ def test_a_walker_keeps_its_feet_where_they_stand() -> None:
 
 
 def test_frames_one_by_one_go_on_from_the_motion_before() -> None:
-    clip = hurried_walk(3.0, 60.0)
-    before = retarget(WALKER, clip, STEPPING)
+    clip, before = hurried_walk(3.0, 60.0), stepped()
     work = Retargeting(WALKER, clip, STEPPING, own_range=OwnRange(50, 110, before))
     list(work.frame_by_frame())
     found = work.one_by_one
@@ -138,8 +149,7 @@ def test_what_was_beyond_limits_before_is_not_judged() -> None:
 
 
 def test_an_end_that_no_limit_lets_be_reached_is_told() -> None:
-    clip = lissajous(1.0)
-    before = retarget(ARM, clip, LIMITED)
+    clip, before = lissajous(1.0), drawn(1.0)
     leap = np.where(np.arange(len(clip.times))[:, None] > 220, before.values + 1.0, before.values)
     motion = retarget(ARM, clip, LIMITED, own_range=OwnRange(200, 220, replace(before, values=leap)))
     assert motion.report is not None and motion.report.look_ahead is not None
@@ -148,7 +158,7 @@ def test_an_end_that_no_limit_lets_be_reached_is_told() -> None:
 
 
 def test_torques_hold_in_the_range(tmp_path: Any) -> None:
-    before = retarget(ARM, lissajous(2.0), LIMITED)
+    before = drawn(2.0)
     assert np.abs(arm_shares(before, tmp_path)).max() > 1.1
     own = OwnRange(100, 300, before)
     motion = retarget(ARM, lissajous(2.0), replace(LIMITED, torque_limit=HALF), own_range=own)

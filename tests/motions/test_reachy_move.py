@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,6 @@ from scipy.spatial.transform import Rotation
 
 from robik import follow_poses
 from robik.errors import ClipError, FormatError
-from robik.formats import import_robot
 from robik.mechanism import Mechanism
 from robik.motions import Companions, Motion, load_motion, save_motion
 from robik.retarget.following_poses import out_of_reach
@@ -37,8 +37,8 @@ ANSWERED = (
 
 
 @pytest.fixture(scope="module", params=["mjcf/reachy_mini.xml", "urdf/robot.urdf"])
-def robot(reachy_mini: Path, request: pytest.FixtureRequest) -> Mechanism:
-    return import_robot(reachy_mini / request.param).mechanism
+def robot(reachy_mini_robot: Callable[[str], Mechanism], request: pytest.FixtureRequest) -> Mechanism:
+    return reachy_mini_robot(request.param)
 
 
 def pose(angles: tuple[float, ...], place: tuple[float, ...]) -> np.ndarray:
@@ -171,7 +171,9 @@ def spoiled(key: str, value: object) -> dict:
         ({"time": [], "set_target_data": []}, "the move has no samples"),
     ],
 )
-def test_wrong_files_get_one_sentence(tmp_path: Path, reachy_mini: Path, data: dict, said: str) -> None:
-    robot = import_robot(reachy_mini / "mjcf/reachy_mini.xml").mechanism
+def test_wrong_files_get_one_sentence(
+    tmp_path: Path, reachy_mini_robot: Callable[[str], Mechanism], data: dict, said: str
+) -> None:
+    robot = reachy_mini_robot("mjcf/reachy_mini.xml")
     with pytest.raises(ClipError, match=said):
         read(tmp_path, robot, data)

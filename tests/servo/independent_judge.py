@@ -11,13 +11,14 @@ import pytest
 from dynamixel_sdk import COMM_SUCCESS, GroupSyncRead, PacketHandler, PortHandler
 
 from .independent import IndependentChain
+from .waiting import Waiting
 
 OK = (COMM_SUCCESS, 0)
 LONGEST_START = 20.0  # [s]
 PATIENCE = 0.25  # [s] that an answer may take on a busy machine
 
 
-class PatientPort(PortHandler):
+class PatientPort(Waiting, PortHandler):
     """The SDK's port, with more patience."""
 
     def setPacketTimeout(self, packet_length: int) -> None:

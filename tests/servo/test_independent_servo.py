@@ -21,6 +21,7 @@ ACCELERATION, VELOCITY, GOAL, POSITION = 108, 112, 116, 132
 VELOCITY_UNIT = 0.229 / 60 * 4096  # [counts/s]
 ACCELERATION_UNIT = 214.577 / 3600 * 4096  # [counts/s²]
 FULL_SPEED = 30 / 60 * 4096  # [counts/s] of an XH430-W350
+BETWEEN = 0.004  # [s] between looks
 
 
 # motion
@@ -31,6 +32,7 @@ def positions(servos, id, seconds, begins):
     found = []
     while (looked := servos.look(id))[0] < begins + seconds:
         found.append((looked[0] - begins, looked[1]))
+        time.sleep(BETWEEN)
     return np.array(found)
 
 

@@ -15,13 +15,15 @@ from robik.servo.dynamixel.simulator.servo import WAKING
 from robik.servo.simulator.port import PseudoTerminal
 from robik.servo.simulator.server import Server
 
+from .waiting import Waiting
+
 RESULT_FAIL, INSTRUCTION, CRC, RANGE, LENGTH, LIMIT, ACCESS = range(1, 8)
 ALERT = 0x80
 AWAKE = WAKING + 0.001  # [s] after a reboot
 OK = (COMM_SUCCESS, 0)
 
 
-class JudgedPort(PortHandler):
+class JudgedPort(Waiting, PortHandler):
     """The SDK's own port; but silence counts only once the servos have dealt with all that was sent and every answer
     has been read, and clearing it throws away all that was under way, however long a busy machine takes.
 

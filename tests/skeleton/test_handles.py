@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -63,10 +64,12 @@ def carried(handles: tuple[Handle, ...]) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(
     ("file", "head"), [("mjcf/reachy_mini.xml", "head"), ("urdf/robot.urdf", "xl_330")], ids=["MJCF", "URDF"]
 )
-def test_the_turn_of_a_body_carries_its_head_and_that_its_antennas(reachy_mini: Path, file: str, head: str) -> None:
+def test_the_turn_of_a_body_carries_its_head_and_that_its_antennas(
+    reachy_mini: Path, reachy_mini_robot: Callable[[str], Mechanism], file: str, head: str
+) -> None:
     known, _ = known_at(reachy_mini / file) or (None, "")
     assert known is not None
-    found = robot_handles(import_robot(reachy_mini / file).mechanism, known.turned)
+    found = robot_handles(reachy_mini_robot(file), known.turned)
     assert carried(found) == [
         ("body_down_3dprint", "yaw_body", ""),
         (head, "", "body_down_3dprint"),

@@ -9,6 +9,7 @@ import pytest
 from dynamixel_sdk import COMM_SUCCESS, PortHandler, Protocol1PacketHandler
 
 from robik.servo.chain import ServoChain, default_chain
+from tests.servo.waiting import Waiting
 
 from .independent import Dynamixel1Chain
 
@@ -17,7 +18,7 @@ NAMES = ("a", "b", "c")
 PATIENCE = 250.0  # [ms] that an answer may take on a busy machine
 
 
-class PatientPort(PortHandler):
+class PatientPort(Waiting, PortHandler):
     """The SDK's port, with more patience."""
 
     def setPacketTimeout(self, packet_length: int) -> None:

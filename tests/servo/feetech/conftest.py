@@ -7,13 +7,15 @@ from collections.abc import Iterator
 import pytest
 from scservo_sdk import COMM_SUCCESS, PortHandler, sms_sts
 
+from tests.servo.waiting import Waiting
+
 from .independent import FeetechChain
 
 OK = (COMM_SUCCESS, 0)
 PATIENCE = 250.0  # [ms] that an answer may take on a busy machine
 
 
-class PatientPort(PortHandler):
+class PatientPort(Waiting, PortHandler):
     """The SDK's port, with more patience."""
 
     def setPacketTimeout(self, packet_length: int) -> None:
