@@ -59,8 +59,8 @@ test-blender-%: environment-%
 
 # In two processes: in one, Blender 4.2 crashes after some ninety tests, as it frees the nodes of a dependency graph (docs/development.md).
 test-blender-4.2: environment-4.2
-	.cache/blender-4.2/bin/python -m pytest -q $(ON_4_2) --durations=20 --durations-min=3 tests/blender/test_[a-c]*.py
-	.cache/blender-4.2/bin/python -m pytest -q $(ON_4_2) --durations=20 --durations-min=3 tests/blender/test_[d-z]*.py
+	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender/test_[a-c]*.py
+	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender/test_[d-z]*.py
 
 smoke-installed: environment ## Some of the tests in Blender's module, one or two of each thing that versions of Blender do differently
 	$(PYTHON) -m pytest -q $(SMOKE) $(NOT_BLENDERS)

@@ -15,9 +15,7 @@ INSTALLATION = ExitStack()
 SESSION: list[pytest.Session] = []
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    text = "shows what no version of Blender changes; .ci/run runs it in Blender 5.2 alone"
-    config.addinivalue_line("markers", f"one_blender: {text}")
+def pytest_configure() -> None:
     # Before the test modules are collected, so that they can import bpy and the add-on at their head.
     for name in ("NUMBA_CACHE_DIR", "NUMBA_CPU_NAME"):
         os.environ.pop(name, None)  # compiled kernels belong to the installed extension here, as at a user's

@@ -273,7 +273,6 @@ os._exit(code)
 """
 
 
-@pytest.mark.one_blender
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are ended by a signal")
 def test_other_blenders_help_and_one_that_is_killed_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

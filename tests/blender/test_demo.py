@@ -78,7 +78,7 @@ def test_the_walker_walks_balanced_and_naively_would_fall() -> None:
 @pytest.mark.parametrize(
     ("first", "frames", "tipping", "outside"),
     [
-        pytest.param(700, 240, 0.08, 0.2, id="steps and leaps", marks=pytest.mark.one_blender),
+        pytest.param(700, 240, 0.08, 0.2, id="steps and leaps"),
         pytest.param(2, 1096, 0.17, 0.08, id="whole", marks=pytest.mark.long),
     ],
 )

@@ -16,7 +16,6 @@ from tests.blender import installed
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
-ONE = pytest.mark.one_blender
 
 
 def character(root: bpy.types.Object) -> object:
@@ -32,10 +31,7 @@ def baked(root: bpy.types.Object) -> object:
     return installed.module("robik.steps").finish(steps)
 
 
-@pytest.mark.parametrize(
-    ("balance", "pinned"),
-    [pytest.param("off", False, marks=ONE), ("still", False), pytest.param("moving", True, marks=ONE)],
-)
+@pytest.mark.parametrize(("balance", "pinned"), [("off", False), ("still", False), ("moving", True)])
 def test_the_dance_on_g1_is_the_same_in_blender_and_by_the_library(
     shared_data: Path, balance: str, pinned: bool
 ) -> None:
@@ -80,7 +76,7 @@ CHARACTERS = {  # those of this project as others write them
 }
 
 
-@pytest.mark.parametrize("kind", ["dance", pytest.param("xsens", marks=ONE), pytest.param("rokoko", marks=ONE), "glb"])
+@pytest.mark.parametrize("kind", CHARACTERS)
 def test_shell_and_blender_bake_a_character_to_the_same_bits(shared_data: Path, tmp_path: Path, kind: str) -> None:
     """At defaults, through the file that *Export Character* writes; a GLB comes by Blender's importer."""
     from bl_ext.user_default.robik.robik import program

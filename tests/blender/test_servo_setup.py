@@ -22,7 +22,7 @@ from bpy.types import Object
 
 from tests.blender import installed, scenes
 
-pytestmark = [pytest.mark.one_blender, pytest.mark.real_time, pytest.mark.usefixtures("empty_scene")]
+pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("empty_scene")]
 
 
 @pytest.fixture

@@ -70,7 +70,6 @@ def test_telemetry_is_recorded_and_drawn(tmp_path: Path) -> None:
     assert (tmp_path / "walk.html").read_text(encoding="utf-8").count("<polyline") == 3 * 12
 
 
-@pytest.mark.one_blender
 def test_a_stall_of_blender_ends_in_a_planned_stop_and_a_fault_leaves_the_servos_within_reach() -> None:
     root = scenes.squats(frames=400)
     play = installed.module("scene.servos.play")
@@ -224,7 +223,6 @@ def test_what_the_motors_cannot_do_is_refused_or_softened() -> None:
     assert motion.times[-1] == pytest.approx(5 / 60)
 
 
-@pytest.mark.one_blender
 @pytest.mark.parametrize("soften", [False, True])
 def test_who_plays_is_told_which_motor_has_no_servo(soften: bool, capfd: pytest.CaptureFixture[str]) -> None:
     root, scene = scenes.squats(frames=30), bpy.context.scene
@@ -239,7 +237,6 @@ def test_who_plays_is_told_which_motor_has_no_servo(soften: bool, capfd: pytest.
     assert f"{chain.actuators[0]} has no servo and is left out" in capfd.readouterr().out
 
 
-@pytest.mark.one_blender
 def test_a_servo_that_does_not_answer_is_refused_unless_it_is_named(capfd: pytest.CaptureFixture[str]) -> None:
     root, scene, play = scenes.squats(frames=10), bpy.context.scene, installed.module("scene.servos.play")
     chain = installed.module("scene.robot.chain").servo_chain(root, scenes.read(root), scene)
@@ -364,7 +361,6 @@ def test_disabling_the_add_on_stops_the_servos_and_enabling_it_finds_them_again(
         play.disconnect(play.LEAVING)
 
 
-@pytest.mark.one_blender
 def test_who_disconnects_does_not_wait_and_the_next_one_gets_the_port(monkeypatch: pytest.MonkeyPatch) -> None:
     root = scenes.squats()
     bpy.ops.robik.bake()
@@ -402,7 +398,6 @@ def test_a_bake_tells_the_servos_that_blender_is_alive(monkeypatch: pytest.Monke
     assert beats == []
 
 
-@pytest.mark.one_blender
 def test_a_start_far_away_is_refused_or_asked_for() -> None:
     scenes.squats(frames=10)
     play = installed.module("scene.servos.play")
@@ -418,7 +413,6 @@ def test_a_start_far_away_is_refused_or_asked_for() -> None:
     assert "to the end" in play.status().message
 
 
-@pytest.mark.one_blender
 def test_goals_carry_the_weight_by_the_servos_own_gains() -> None:
     """As physics makes them, for the gains that are read back; what physics was asked about is held against them."""
     root = scenes.squats(frames=30)
@@ -444,7 +438,6 @@ def test_goals_carry_the_weight_by_the_servos_own_gains() -> None:
     assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}
 
 
-@pytest.mark.one_blender
 def test_live_carries_the_weight_of_the_present_pose() -> None:
     """From the sliders' pose alone, by the gains that are read back; off by default."""
     root = scenes.squats(frames=30)
@@ -469,7 +462,6 @@ def test_live_carries_the_weight_of_the_present_pose() -> None:
     assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}
 
 
-@pytest.mark.one_blender
 def test_tilt_feedback_needs_an_imu_and_plays_with_one(tmp_path: Path) -> None:
     """A lean that the simulated sensor reports goes to ankles and hips; without a sensor nothing is played."""
     root = scenes.squats(frames=30)

@@ -14,11 +14,7 @@ from bl_ext.user_default.robik.robik.servo.chain_file import chain_text
 from tests.blender import installed, scenes
 from tests.servo.independent import IndependentChain
 
-pytestmark = [
-    pytest.mark.one_blender,
-    pytest.mark.real_time,
-    pytest.mark.usefixtures("empty_scene", "robot", "let_go"),
-]
+pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("empty_scene", "robot", "let_go")]
 DEADLINE = 60.0  # [s] for what must happen some time
 
 

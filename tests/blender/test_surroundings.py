@@ -33,7 +33,6 @@ def kept(root: Object):
     return installed.module("scene.bake.kept_clip").kept_clip(root)
 
 
-@pytest.mark.one_blender
 def test_a_robot_stands_on_a_mesh_that_moves() -> None:
     root = scenes.squats(24)
     robot, floor = root.robik.robot, mesh("Lift.001", (0.5, 0.5, 0.1), (0.0, 0.0, -0.1))
