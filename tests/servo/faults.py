@@ -29,8 +29,8 @@ from robik.servo.status import PlaySettings, PlayState
 from tests.servo.machine import STANDS, Machine, Robot, Watcher, robot_on
 
 SETTINGS = PlaySettings(stop_time=0.6, watchdog=0.4, heartbeat=1.0)
-# for a machine that stalls now and then, which is another fault; at a rate that leaves processors for other tests
-PATIENT = replace(SETTINGS, rate=40.0, watchdog=1.5, heartbeat=3.0, silence=1.2)
+# for a machine that stalls now and then, which is another fault
+PATIENT = replace(SETTINGS, watchdog=1.5, heartbeat=3.0, silence=1.2)
 UNITS = {  # [counts/s], to which servos round their limit
     ("XH430-W350", "dynamixel"): 0.229 / 60 * 4096,
     ("STS3215", "feetech"): 1.0,
