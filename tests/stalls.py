@@ -8,7 +8,7 @@ import threading
 import time
 
 LOOK = 0.01  # [s] between looks
-STALL = 0.1  # [s] that a processor let a thread wait
+STALL = 0.05  # [s] that a processor let a thread wait; an answer of servos is waited for a little longer
 BEHIND = 0.003  # [s] from which a look is late
 BUSY = 0.03  # share of late looks on a machine that others need, or that is slow
 FEW = 100  # looks that say nothing of a share yet

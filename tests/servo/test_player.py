@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from contextlib import closing
 from dataclasses import replace
@@ -12,12 +13,14 @@ import pytest
 from robik.errors import ServoError
 from robik.motions import Motion
 from robik.servo.bus import Bus
+from robik.servo.dynamixel.inquiry import _read_all
 from robik.servo.dynamixel.models import VELOCITY_UNIT
 from robik.servo.dynamixel.wire import DynamixelWire
 from robik.servo.line import ServoSilent
 from robik.servo.player import Player
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlayState, Status
+from robik.servo.wired.inquiry import MOST, read_surely
 from robik.servo.wired.patience import LATENCY
 
 from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, standing, until
@@ -315,6 +318,22 @@ def test_late_answers_are_not_taken_for_others(chain, simulator, monkeypatch):
         simulator.command("noise late 0")
         assert wire.read(chain.servos[2], "torque_enable") == 0
         assert wire.read_each("present_position").tolist() == [1234 if k == 2 else 2048 for k in range(12)]
+
+
+@pytest.mark.parametrize("changes", [MOST - 1, MOST])
+def test_settings_are_read_until_a_servo_says_the_same_twice(chain, simulator, changes):
+    servo, reads = chain.servos[2], itertools.count()
+
+    def read():
+        simulator.command(f"set 3 max_position_limit {4000 - min(next(reads), changes)}")
+        return _read_all(wire, servo)
+
+    with closing(DynamixelWire(chain.servos, simulator.port, 1_000_000)) as wire:
+        if changes < MOST:
+            assert read_surely(wire, servo, read).high == 4000 - changes
+        else:
+            with pytest.raises(ServoError, match=r"servo 3 \(motor_2\) says something else every time"):
+                read_surely(wire, servo, read)
 
 
 def test_the_simulated_port_is_started_and_ended_by_the_player(chain, wave):

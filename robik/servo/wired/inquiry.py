@@ -10,10 +10,10 @@ from ...errors import ServoError
 from ..line import ServoSilent
 from ..servo import Servo
 from ..telemetry import Found
-from .patience import TRIES
 from .reading import Addressed, Reader, named
 
 _Found = TypeVar("_Found", bound=Found)
+MOST = 6  # times settings are read again: on a busy machine each time may have its late answer
 
 
 def find(reader: Reader, servo: Servo, baud_rate: int) -> int:
@@ -55,7 +55,8 @@ def another_model(servo: Servo, model: str | None, number: int) -> ServoError:
 def read_surely(reader: Reader, servo: Addressed, read: Callable[[], _Found]) -> _Found:
     """Read a servo's settings until it says the same twice.
 
-    On a bad line an answer may be garbage, or belong to an earlier question: what is still to come is waited for.
+    On a bad line an answer may be garbage, or belong to an earlier question: what is still to come is waited for, and
+    longer each time.
 
     Args:
         reader: The bus.
@@ -70,12 +71,12 @@ def read_surely(reader: Reader, servo: Addressed, read: Callable[[], _Found]) ->
         ServoError: It says something else every time.
     """
     before = read()
-    for _ in range(TRIES):
+    for times in range(1, MOST + 1):
         now = read()
         if _lasting(now) == _lasting(before):
             return now
         before = now
-        reader.drain()
+        reader.drain(times)
     raise ServoError(f"{named(servo)} says something else every time on {reader.name}; check the cable and its plugs")
 
 

@@ -294,12 +294,15 @@ class Reader(ABC):
             blocks = [self.read_block(servo, item.address, item.size) for servo in self.servos]
         return np.array([item.decode(block) for block in blocks], dtype=np.int64)
 
-    def drain(self) -> None:
+    def drain(self, times: int = 1) -> None:
         """After an answer that did not come: it may come late, and must not become the answer to another question.
 
         In haste the questions are all the same, and so are the answers.
+
+        Args:
+            times: How often as long as usual a late answer is waited for.
         """
-        self.emergency.pause(DRAIN if self.patience.is_hasty and not self._question else LATE)
+        self.emergency.pause(times * (DRAIN if self.patience.is_hasty and not self._question else LATE))
         self._question = None
         self._guard(self.port.clear)
         self._owes = self.patience.is_hasty
