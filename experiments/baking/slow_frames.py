@@ -28,6 +28,7 @@ KINDS = ("easy", "far", "turned over", "out of reach", "anywhere")
 ENDS = 4  # bodies at the tips that are followed, and a floating root
 WALK, STEP = 25, 0.5  # steps of a walk through the poses, and how far [rad, or of half the robot's size]
 MET = 1 / 500  # of the robot's size
+REPEATS = 3  # of each clip: the least time of a frame counts, since others use the machine, too
 BALANCED = Settings(com_weight=(10.0, 10.0, 0.0), state_weight=None)
 
 
@@ -38,7 +39,7 @@ class Slowness:
     Attributes:
         robot: its name.
         frames: of all clips.
-        median, late, longest: milliseconds of the processor per frame, `late` the 99th percentile.
+        median, late, longest: milliseconds of the processor per frame at best, `late` the 99th percentile.
         iterations: most of a frame.
         stopped: frames that ended short of an optimum.
         missed, reachable: frames off a target by more than `MET`, of those that the robot can meet.
@@ -203,13 +204,14 @@ def _solved(
     turns = [None if way == "position" else asked.quaternion[:, i] for i in range(len(names))]
     targets = {} if looks else {n: (asked.position[:, i], turns[i]) for i, n in enumerate(names)}
     wanted = solver.compile_targets(targets, com if way == "balance" else None, np.arange(frames) / 60)
-    output, ms = solver.room(frames), np.zeros(frames)
+    output, ms = solver.room(frames), np.full(frames, np.inf)
     solver.solve(output, 0, 1, wanted)  # compiled
-    solver.reset()
-    for k in range(frames):
-        began = process_time_ns()
-        solver.solve(output, k, k + 1, wanted)
-        ms[k] = 1e-6 * (process_time_ns() - began)
+    for _ in range(REPEATS):
+        solver.reset()
+        for k in range(frames):
+            began = process_time_ns()
+            solver.solve(output, k, k + 1, wanted)
+            ms[k] = min(ms[k], 1e-6 * (process_time_ns() - began))
     places = np.stack([_place(solver, n, output) for n in names], axis=1)
     return ms, output, np.linalg.norm(places - asked.position, axis=2).max(axis=1)
 
