@@ -142,7 +142,7 @@ class RobikBake(PropertyGroup):
         ),
     )
     zero_moment: BoolProperty(
-        name="Keep Zero-Moment Point",
+        name="Avoid Tipping",
         description=(
             "Look Ahead: the point where the ground's force acts stays inside the feet that stand, by the margin of"
             " Balance; what cannot be kept is told with the time. Takes longer"
