@@ -37,7 +37,7 @@ TIMES = np.arange(0.0, 60.0, 1 / 30)
 MOTION = Motion(times=TIMES, actuators=NAMES, values=0.3 * np.sin(TIMES[:, None] + np.arange(4)))
 PATIENT = PlaySettings(approach_speed=3.0, heartbeat=30.0, watchdog=2.5, silence=2.0)
 AT_MOST = 0.05  # [s] from the press to torque-off
-UNSEEN = 0.1  # [s] of a stall that does not count as one (tests/stalls.py)
+UNSEEN = 0.1  # [s] of a stall of this process that tests/stalls.py does not see
 ON_ITS_WAY = 0.02  # [s] in which a packet may still arrive that was sent before the press
 PRESSES, HELD = 10, 2  # presses, and how many of them a busy machine may meet between a look at the latch and a write
 
