@@ -144,21 +144,21 @@ class LookingAhead:
             for what, (peak, name) in found.items()
             if peak.share > FITS
         ]
-        some = np.isfinite(error).any()
+        some, depths = np.isfinite(error).any(), solver.zero_moment_depths()
         return LookAhead(
             iterations=solver.iterations,
             converged=solver.converged,
             shares={what: peak.share for what, (peak, _) in found.items()},
-            beyond="; ".join([*beyond, *self._tipping()]),
+            beyond="; ".join([*beyond, *self._tipping(depths)]),
             position_error_max=float(np.nanmax(error)) if some else 0.0,
             position_error_mean=float(np.nanmean(error)) if some else 0.0,
             peak_acceleration=float(np.abs(self._before.acceleration).max(initial=0.0)),
-            zero_moment=self._zero_moment(),
+            zero_moment=self._zero_moment(depths),
         )
 
-    def _zero_moment(self) -> ZeroMoment | None:
+    def _zero_moment(self, depths: np.ndarray | None) -> ZeroMoment | None:
         """Return how the zero-moment point was kept; None where it was not to be, or nothing stands."""
-        depths, before = self._clip_solver.zero_moment_depths(), self._depths_before
+        before = self._depths_before
         if depths is None or before is None or not np.isfinite(depths).any():
             return None
         known, known_before = (found[np.isfinite(found)] for found in (depths, before))
@@ -170,9 +170,9 @@ class LookingAhead:
             worst_before=float(known_before.min()),
         )
 
-    def _tipping(self) -> list[str]:
+    def _tipping(self, depths: np.ndarray | None) -> list[str]:
         """Return where the zero-moment point is furthest from keeping its margin, in words; empty where it does."""
-        depths, support = self._clip_solver.zero_moment_depths(), self._support
+        support = self._support
         if depths is None or support is None:
             is_asked = self._solver.settings.zero_moment_margin is not None
             return ["the zero-moment point has no support, since no foot stands on more than an edge"] * is_asked
