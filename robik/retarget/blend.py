@@ -3,14 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
-
-from ..clip_solver.bounds import differences
-from ..clip_solver.program import solved_program
-
-WIDER = 1.0, 1.0005, 1.01, 1.1, 1.5, 3.0, 10.0, 100.0, 1e4  # times as far limits go, where they leave no way
-ROUNDING = 1e-6  # of a limit: less beyond it is none
-NEAR = 1e-10  # [rad² or m²]: accuracy of the distance
 
 Base = tuple[np.ndarray, np.ndarray]
 
@@ -75,55 +67,6 @@ def within_speeds(values: np.ndarray, times: np.ndarray, speeds: np.ndarray, hel
     return 0.5 * (_lowest(near, steps) - _lowest(-near, steps))
 
 
-def within_limits(
-    values: np.ndarray, times: np.ndarray, limits: np.ndarray, reach: np.ndarray, held: np.ndarray
-) -> np.ndarray:
-    """Return the rows nearest to these that keep limits of speed, acceleration and jerk, from rest to rest.
-
-    A coordinate that no limits allow between the rows that stay is held to limits that are wider by the least.
-
-    Args:
-        values: (T, A) of the actuators.
-        times: (T,) [s], increasing.
-        limits: (3, A) of speed, acceleration and jerk; infinite where there is none.
-        reach: (A, 2) lowest and highest values; a value that is beyond them goes no further.
-        held: (T,) rows that stay as they are.
-
-    Returns:
-        Rows (T, A).
-    """
-    found, free = values.copy(), np.flatnonzero(~held)
-    if not len(free):
-        return found
-    orders = []
-    for order in differences(times, rests=(True, True)):
-        rows = np.repeat(np.arange(len(order.frames)), order.frames.shape[1])
-        shape = (len(order.frames), len(times))
-        orders.append(sparse.coo_matrix((order.weights.ravel(), (rows, order.frames.ravel())), shape).tocsr())
-    for k in range(values.shape[1]):
-        shares = sparse.vstack([order / limit for order, limit in zip(orders, limits[:, k], strict=True)], "csr")
-        lowest, highest = reach[k, :, None] - values[free, k]
-        found[free, k] += _shortest(
-            shares[:, free], shares @ values[:, k], np.minimum(lowest, 0.0), np.maximum(highest, 0.0)
-        )
-    return found
-
-
-def _shortest(rows: sparse.csr_matrix, now: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
-    """Return the shortest step x in a box with |now + rows x| at most one, or as little above as there is one."""
-    none = np.zeros(rows.shape[1])
-    if (np.abs(now) <= 1.0 + ROUNDING).all():
-        return none
-    moving = np.diff(rows.indptr) > 0
-    rows, now = rows[moving].tocsc(), now[moving]
-    for wide in WIDER:
-        parts = sparse.identity(len(none), format="csc"), none, rows, -wide - now, wide - now
-        step, _, solved = solved_program(*parts, lowest, highest, NEAR)
-        if solved:
-            return np.clip(step, lowest, highest)
-    return none  # the ends are further apart than any motor goes: as blended
-
-
 def _lowest(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
     """Return what can be reached from every row by at most these steps (T-1, A) a row, at its lowest."""
     low = values.copy()
@@ -149,6 +92,20 @@ def blended_base(old: Base | None, new: Base | None, share: np.ndarray) -> Base 
     """
     if old is None or new is None:
         return None
-    signs = np.where((old[1] * new[1]).sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
-    turned = blended(old[1], signs * new[1], share)
-    return blended(old[0], new[0], share), turned / np.linalg.norm(turned, axis=1, keepdims=True)
+    return blended(old[0], new[0], share), blended_turns(old[1], new[1], share)
+
+
+def blended_turns(old: np.ndarray, new: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return orientations between the old and the new ones, the short way round.
+
+    Args:
+        old: Unit quaternions (T, 4) wxyz.
+        new: The same.
+        share: Share of the new ones (T,).
+
+    Returns:
+        Unit quaternions (T, 4).
+    """
+    signs = np.where((old * new).sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
+    turned = blended(old, signs * new, share)
+    return turned / np.linalg.norm(turned, axis=1, keepdims=True)

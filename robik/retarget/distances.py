@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..clips.clip import TargetClip
+from ..clips.clip import TargetClip, Track
 from ..kinematics.blocks import blocks
 from ..kinematics.frames import frame_poses
+from ..kinematics.rotations import product
 from ..mechanism.model import Mechanism
 from ..mechanism.orientations import quaternion_matrices
 from ..objectives.distances import angle_between, length_along
@@ -88,3 +89,29 @@ def distances(
     if clip.com is not None and any(settings.com_weight):
         off = length_along(com - clip.com, settings.com_weight)
     return ClipErrors(apart, turned, off)
+
+
+def reached(
+    mechanism: Mechanism, clip: TargetClip, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray
+) -> TargetClip:
+    """Return where a motion takes the frames and the centre of mass that a clip asks for.
+
+    Args:
+        mechanism: The robot.
+        clip: What it should follow.
+        position: Positions (T, n, 3) of the bodies' own frames [m].
+        quaternion: Their orientations (T, n, 4) wxyz.
+        com: The centre of mass (T, 3) [m].
+
+    Returns:
+        A clip with the same tracks, of poses that are reached, and nothing else.
+    """
+    tracks = {}
+    for name, track in clip.tracks.items():
+        frame = mechanism.frame(name)
+        place, _ = frame_poses(mechanism, name, position, quaternion)
+        turn = np.column_stack(
+            product(*quaternion[:, mechanism.body_index[frame.body]].T, *np.array(frame.pose.quaternion))
+        )
+        tracks[name] = Track(None if track.position is None else place, None if track.quaternion is None else turn)
+    return TargetClip(clip.times, tracks, com=None if clip.com is None else com)

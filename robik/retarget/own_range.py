@@ -9,15 +9,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..kinematics.forward import ForwardKinematics
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import Topology
-from ..motions import Motion
+from ..motions import Motion, Report
 from ..motions.coordinates import tree_coordinates
 from ..motions.motion import values_for
 from ..objectives.settings import Settings
+from .quality import QualityFigures
 
+PER_FRAME = (
+    "position_error", "orientation_error", "com_error", "residual", "iterations", "velocity", "acceleration", "jerk",
+    "milliseconds", "missed",
+)  # fmt: skip
 ALIKE = 1e-6  # s: times that are no further apart are the same
 
 
@@ -134,3 +140,52 @@ class OwnRange:
             quaternion = np.where(outside[:, None], old.quaternion, signs * base.quaternion)
             base = replace(base, position=position, quaternion=quaternion)
         return replace(solved, values=values, base=base)
+
+    def part(self, mechanism: Mechanism, clip: TargetClip, solved: Motion) -> Motion:
+        """Return the frames of the range alone, as a motion that begins at 0 s.
+
+        Args:
+            mechanism: The robot.
+            clip: What all frames follow.
+            solved: The motion of all frames, with its report.
+
+        Returns:
+            The motion. Its report is of these frames: speeds are those from the frame before on.
+        """
+        assert solved.report is not None and solved.position is not None and solved.quaternion is not None
+        kept, base = slice(*self.frames), solved.base
+        passive = solved.passive and {name: column[kept] for name, column in solved.passive.items()}
+        part = Motion(
+            times=solved.times[kept] - solved.times[self.first],
+            actuators=solved.actuators,
+            values=solved.values[kept],
+            base=base and replace(base, position=base.position[kept], quaternion=base.quaternion[kept]),
+            passive=passive,
+            bodies=solved.bodies,
+            position=solved.position[kept],
+            quaternion=solved.quaternion[kept],
+            com=None if solved.com is None else solved.com[kept],
+        )
+        return replace(part, report=self._report(mechanism, clip.part(*self.frames), part, solved.report))
+
+    def _report(self, mechanism: Mechanism, clip: TargetClip, part: Motion, whole: Report) -> Report:
+        """Return the report of the range's frames, from that of all."""
+        kept, cost, ahead = slice(*self.frames), whole.speed_cost, whole.look_ahead
+        if cost is not None:
+            cost = replace(cost, moved=cost.moved[kept], turned=cost.turned[kept], lag=cost.lag[kept])
+        if ahead is not None and ahead.zero_moment is not None:
+            sample = ahead.zero_moment.sample - self.first
+            ahead = replace(ahead, zero_moment=replace(ahead.zero_moment, sample=sample))
+        figures = QualityFigures(mechanism, clip)
+        assert part.position is not None and part.quaternion is not None
+        figures.add(slice(0, len(part.times)), part.position, part.quaternion)
+        return replace(
+            whole,
+            **{name: getattr(whole, name)[kept] for name in PER_FRAME},
+            short=tuple((k - self.first, why) for k, why in whole.short if self.first <= k <= self.last),
+            objectives=tuple(replace(item, values=item.values[kept]) for item in whole.objectives),
+            speed_cost=cost,
+            look_ahead=ahead,
+            quality=figures.quality(part.values, whole.jerk[kept]),
+            moved=clip.moved,
+        )

@@ -47,7 +47,6 @@ class Retargeting:
         prior: poses like an example's, where the targets leave a choice; none if left out.
         prior_weight: of the pull towards them, per body, beside targets that weigh 1.
         own_range: frames that are solved, while all others stay as a motion before has them; all frames if left out.
-            The cost of speeds is not told then.
 
     Attributes:
         looks_ahead_now: whether all frames are being solved at once, after they were one by one.
@@ -70,12 +69,12 @@ class Retargeting:
     ):
         _check(mechanism, clip, settings)
         if own_range is not None:
-            own_range.check(mechanism, clip.times, settings)
+            self._check_range(own_range, mechanism, clip, settings)
         self.mechanism, self.clip, self.settings, self._own_range = mechanism, clip, settings, own_range
         arguments = mechanism, tuple(clip.tracks), settings, clip.com is not None, clip.objectives
         self.solver = formulation(*arguments) if prior is None else PriorSolver(*arguments, prior, prior_weight)
         self._looks_ahead = settings.look_ahead and len(clip.times) > 1
-        self._solved = SolvedFrames(self.solver, clip, settings, self._looks_ahead)
+        self._solved = SolvedFrames(self.solver, clip, settings, self._looks_ahead or own_range is not None)
         self._milliseconds = np.zeros(len(clip.times))
         self._part = own_range.frames if own_range else (0, len(clip.times))
         self._done = self._part[0]
@@ -84,8 +83,13 @@ class Retargeting:
         self.looks_ahead_now = False
         if settings.cyclic:
             check_cyclic(mechanism, clip)
-        unheld = without_speeds(settings) if speed_cost and own_range is None else None
-        self._free = Retargeting(mechanism, clip, unheld, formulation, False, prior, prior_weight) if unheld else None
+        unheld = without_speeds(settings) if speed_cost else None
+        how = formulation, False, prior, prior_weight, own_range
+        self._free = _Unheld(mechanism, clip, unheld, *how) if unheld else None
+
+    def _check_range(self, own_range: OwnRange, mechanism: Mechanism, clip: TargetClip, settings: Settings) -> None:
+        """Check that an own range can be solved."""
+        own_range.check(mechanism, clip.times, settings)
 
     def steps(self) -> Iterator[int]:
         """Solve frame by frame, then all frames at once where that is asked for.
@@ -311,6 +315,13 @@ class Retargeting:
             for at in [topology.flat.dof_q[dof]]
             if abs(q[k, at] - q[k - 1, at]) > (1 - 1e-6) * reach[dof]
         ]
+
+
+class _Unheld(Retargeting):
+    """Retargeting of the same frames with no speed held back: nothing leads an own range back into what is there."""
+
+    def _check_range(self, own_range: OwnRange, mechanism: Mechanism, clip: TargetClip, settings: Settings) -> None:
+        """Leave what has been checked."""
 
 
 def _check(mechanism: Mechanism, clip: TargetClip, settings: Settings) -> None:

@@ -6,15 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..clips.clip import TargetClip, Track
+from ..clips.clip import TargetClip
 from ..errors import ClipError
-from ..kinematics.frames import frame_poses
-from ..kinematics.rotations import product
 from ..mechanism.model import Mechanism
 from ..motions import Motion, Report, SpeedCost
 from ..motions.report import SpeedErrors
 from ..objectives.settings import OVER_TIME, Settings
-from .distances import distances
+from .distances import distances, reached
 from .shortfall import ORIENTATION_MET, position_met
 
 
@@ -37,7 +35,7 @@ def measure_speed_cost(
         ClipError: A motion is not a solved one.
     """
     (report, *poses), (without, *others) = _solved(held), _solved(free)
-    apart, twisted, off = distances(mechanism, _reached(mechanism, clip, *others), settings, *poses)
+    apart, twisted, off = distances(mechanism, reached(mechanism, clip, *others), settings, *poses)
     moved = np.nan_to_num(np.column_stack([apart, off])).max(axis=1)
     turned = np.nan_to_num(twisted).max(axis=1, initial=0.0)
     return SpeedCost(
@@ -72,18 +70,3 @@ def _solved(motion: Motion) -> tuple[Report, np.ndarray, np.ndarray, np.ndarray]
             "what keeping speeds costs is told of solved motions, which have their bodies' poses and a report"
         )
     return motion.report, motion.position, motion.quaternion, motion.com
-
-
-def _reached(
-    mechanism: Mechanism, clip: TargetClip, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray
-) -> TargetClip:
-    """Return where a motion takes what the clip asks for, from bodies' frames (T, n, 3), (T, n, 4) and CoM (T, 3)."""
-    tracks = {}
-    for name, track in clip.tracks.items():
-        frame = mechanism.frame(name)
-        place, _ = frame_poses(mechanism, name, position, quaternion)
-        turn = np.column_stack(
-            product(*quaternion[:, mechanism.body_index[frame.body]].T, *np.array(frame.pose.quaternion))
-        )
-        tracks[name] = Track(None if track.position is None else place, None if track.quaternion is None else turn)
-    return TargetClip(clip.times, tracks, com=None if clip.com is None else com)

@@ -16,12 +16,9 @@ from bpy.types import Context, Object
 from ...robik.clips.clip import TargetClip
 from ...robik.clips.contacts import above_ground
 from ...robik.collision.apart import Walls, solved_apart
-from ...robik.kinematics.forward import ForwardKinematics
-from ...robik.mechanism import Mechanism
 from ...robik.mechanism.motor_limits import limits_of
 from ...robik.motions import Motion
-from ...robik.objectives.settings import Settings
-from ...robik.retarget.blend import blended, blended_base, within_limits, within_speeds
+from ...robik.retarget.blend import blended, blended_base, within_speeds
 from ...robik.retarget.passes import Passes
 from ...robik.retarget.posing import posed
 from ...robik.retarget.retarget import Retargeting
@@ -64,7 +61,7 @@ def bake_steps(
     clip = yield from sample_clip(context, request)
     sampled = perf_counter()
     walls = read_walls(root, request.mechanism) if root.robik.robot.bake.keep_apart else None
-    motion, preparing = yield from _solved(request, clip, walls)
+    clip, motion, preparing = yield from _solved(request, clip, walls)
     solved = perf_counter()
     with posing.paused():
         before = kept_clip(root) if request.keeps_other_keys else None
@@ -97,12 +94,12 @@ def bake_steps(
 
 
 def _solved(
-    request: BakeRequest, clip: TargetClip, walls: Callable[[], Walls | None] | None
-) -> Generator[Progress, None, tuple[Motion, float]]:
-    """Return the motion, blended where that is asked for, and the time until the solver was ready [s]."""
+    request: BakeRequest, asked: TargetClip, walls: Callable[[], Walls | None] | None
+) -> Generator[Progress, None, tuple[TargetClip, Motion, float]]:
+    """Return clip and motion of the frames that are baked, and the time until the solver was ready [s]."""
     began, preparing = perf_counter(), 0.0
     help_compiling()
-    clip = above_ground(request.mechanism, clip, walls is not None)
+    clip = above_ground(request.mechanism, asked, walls is not None)
     passes = Passes(partial(_retargeting, request))
     found: list[Motion] = []
 
@@ -115,9 +112,10 @@ def _solved(
             preparing = perf_counter() - began
             yield starting("Preparing the solver", SAMPLING)
         else:
-            yield Progress(*_stage(passes, request.frames, done, walls is not None))
-    motion = found[0]
-    return motion if request.present is None else _blended(passes.of(motion), motion, request.present), preparing
+            yield Progress(*_stage(passes, request.solved, done, walls is not None))
+    own = request.present.own_range if request.present else None
+    asked = asked if own is None else asked.part(*own.frames)
+    return asked, _let_in(passes.of(found[0]), found[0], request.present), preparing
 
 
 def _retargeting(request: BakeRequest, clip: TargetClip) -> Retargeting:
@@ -129,6 +127,7 @@ def _retargeting(request: BakeRequest, clip: TargetClip) -> Retargeting:
         speed_cost=True,
         prior=request.prior,
         prior_weight=request.prior_weight,
+        own_range=request.present.own_range if request.present else None,
     )
 
 
@@ -144,34 +143,26 @@ def _stage(passes: Passes, frames: np.ndarray, done: int, again: bool) -> tuple[
     return share, f"Solving frame {frames[done - 1]:g}{apart}"
 
 
+def _let_in(solving: Retargeting, motion: Motion, present: PresentMotion | None) -> Motion:
+    """Return the motion of the frames that are baked, coming out of the present one and going back into it."""
+    if present is None:
+        return motion
+    if present.own_range is not None:
+        return present.own_range.part(solving.mechanism, solving.clip, motion)
+    return _blended(solving, motion, present)
+
+
 def _blended(solving: Retargeting, motion: Motion, present: PresentMotion) -> Motion:
-    """Return the motion, coming out of the present one and going back into it where that goes on."""
-    mechanism, settings = solving.mechanism, solving.settings
-    values = blended(present.values, motion.values, present.share)
+    """Return the motion with the present one let in by its share."""
+    mechanism, settings, share, base = solving.mechanism, solving.settings, present.share, present.motion.base
+    values = blended(present.motion.values, motion.values, share)
     if settings.enforce_velocity:
-        values = _kept(values, motion.times, mechanism, settings, present)
-    if present.base is None:
-        return solving.remade(motion, values, None)
-    index = mechanism.body_index[ForwardKinematics(mechanism).root]
-    solved = motion.position[:, index], motion.quaternion[:, index]
-    return solving.remade(motion, values, blended_base(present.base, solved, present.share))
-
-
-def _kept(
-    values: np.ndarray, times: np.ndarray, mechanism: Mechanism, settings: Settings, present: PresentMotion
-) -> np.ndarray:
-    """Return blended values (T, A) within the motors' limits, from what comes before to what comes after."""
-    limits = limits_of(mechanism, settings.acceleration_limit, settings.jerk_limit, settings.velocity_share)
-    if not settings.look_ahead or len(times) < 2:
-        return within_speeds(values, times, limits.speed, present.share == 0)
-    first, step = len(present.before), times[1] - times[0]
-    past, future = times[0] - step * np.arange(first, 0, -1), times[-1] + step * np.arange(1, len(present.after) + 1)
-    around = np.concatenate([present.before, values, present.after])
-    held = np.ones(len(around), bool)
-    held[first : first + len(values)] = present.share == 0
-    times = np.concatenate([past, times, future])
-    kept = within_limits(around, times, limits.over_time, mechanism.actuator_limits, held)
-    return kept[first : first + len(values)]
+        limits = limits_of(mechanism, settings.acceleration_limit, settings.jerk_limit, settings.velocity_share)
+        values = within_speeds(values, motion.times, limits.speed, share == 0)
+    solved = None if motion.base is None else (motion.base.position, motion.base.quaternion)
+    if base is None or solved is None:
+        return solving.remade(motion, values, solved)
+    return solving.remade(motion, values, blended_base((base.position, base.quaternion), solved, share))
 
 
 def _write(root: Object, request: BakeRequest, clip: TargetClip, motion: Motion, before: KeptClip | None) -> None:

@@ -7,40 +7,41 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
+from ...robik.clip_solver.sections import HELD
+from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
+from ...robik.motions import Motion
 from ...robik.objectives.pose_prior import PosePrior
 from ...robik.objectives.settings import Settings
 from ...robik.retarget import baking
 from ...robik.retarget.blend import shares
+from ...robik.retarget.own_range import OwnRange
 from ..balance.centre_of_mass import Balance, read_balance, with_give
 from ..character.asked import weights_of
 from ..character.mapping import CharacterMapping, read_mapping
 from ..character.sampling import frame_range, planned_range
 from ..robot.chain import servo_accelerations
 from ..robot.reading import read_moving_parts
-from .curves import baked_frames, base_curve, has_keys, read_motion_at
+from .curves import SAME, baked_frames, base_track, has_keys, read_motion
 from .example import example_prior
 from .surroundings import Surroundings, read_surroundings
-
-AROUND = 3  # frames around a range that its ends go on from: a jerk is over four
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PresentMotion:
-    """Motion that the robot's curves hold at the frames of a bake which is blended into it.
+    """Motion that the robot's curves hold at the frames that a bake of an own range solves.
 
     Attributes:
-        values: (T, A) of the motors [rad or m].
-        base: positions (T, 3) [m] and unit quaternions (T, 4) of a floating base; None for a robot on the ground.
+        frames: (T,) of the scene.
+        motion: it, with the base of a robot that floats, where that is keyed.
         share: (T,) of the bake: 0 where the present motion stays, 1 where it is replaced.
-        before, after: (3, A) of the motors in the frames around, where it goes on; else (0, A).
+        own_range: the frames that are baked among them, where look-ahead leads into them and back; else None.
     """
 
-    values: np.ndarray
-    base: tuple[np.ndarray, np.ndarray] | None
+    frames: np.ndarray
+    motion: Motion
     share: np.ndarray
-    before: np.ndarray
-    after: np.ndarray
+    own_range: OwnRange | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,11 +53,12 @@ class BakeRequest:
         mapping: what its frames follow.
         balance: of the clip.
         frames: (T,) of the scene to bake, with fractions between whole frames.
-        planned: (P,) frames that balance looks at; `frames` is a part of it.
+        solved: (S,) frames that the solver looks at: `frames`, and those around an own range that it goes on from.
+        planned: (P,) frames that balance looks at; `solved` is a part of it.
         settings: of the solver.
         prior: what poses the example makes likely; None without one.
         prior_weight: of the pull towards them.
-        present: what the bake is blended into; None where it is not blended.
+        present: what the bake comes out of and goes back into; None where nothing goes on.
         surroundings: what is around the robot.
         keeps_other_keys: whether keys outside of the frames stay.
     """
@@ -65,6 +67,7 @@ class BakeRequest:
     mapping: CharacterMapping
     balance: Balance
     frames: np.ndarray
+    solved: np.ndarray
     planned: np.ndarray
     settings: Settings
     prior: PosePrior | None
@@ -85,36 +88,59 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
     mapping = read_mapping(root, mechanism)
     balance = with_give(read_balance(root, mechanism, mapping), root, mechanism, scene)
     keeps_other_keys = bool(bake.use_range) and has_keys(root, mechanism)
+    settings = solver_settings(
+        mechanism, mapping, balance, read_bake_settings(root, scene), has_example=prior is not None
+    )
+    present = _present_motion(root, mechanism, frames, settings, scene) if keeps_other_keys else None
+    solved = frames if present is None else present.frames
     return BakeRequest(
         mechanism=mechanism,
         mapping=mapping,
         balance=balance,
         frames=frames,
-        planned=planned_range(scene, bake) if balance.needs_contacts else frames,
-        settings=solver_settings(
-            mechanism, mapping, balance, read_bake_settings(root, scene), has_example=prior is not None
-        ),
+        solved=solved,
+        planned=planned_range(scene, bake, solved) if balance.needs_contacts else solved,
+        settings=settings,
         prior=prior,
         prior_weight=float(bake.example_weight),
-        present=_present_motion(root, mechanism, frames, bake.blend) if keeps_other_keys and bake.blend else None,
+        present=present,
         surroundings=read_surroundings(root, scene, mapping.targets),
         keeps_other_keys=keeps_other_keys,
     )
 
 
-def _present_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, blend: int) -> PresentMotion:
-    """Return what the robot's curves hold, to come out of it and go back into it where it goes on."""
-    first, last = baked_frames(root, mechanism)[[0, -1]]
-    at_start, at_end = first < frames[0], last > frames[-1]
+def _around(frames: np.ndarray, first: float, last: float) -> np.ndarray:
+    """Return frames with those before and after them within others, as many as look-ahead goes on from."""
     step = frames[1] - frames[0] if len(frames) > 1 else 1.0
-    around = step * np.arange(1, AROUND + 1)
-    return PresentMotion(
-        values=read_motion_at(root, mechanism, frames),
-        base=base_curve(root, mechanism, frames),
-        share=shares(frames, blend, at_start, at_end),
-        before=read_motion_at(root, mechanism, frames[0] - around[::-1][: AROUND * at_start]),
-        after=read_motion_at(root, mechanism, frames[-1] + around[: AROUND * at_end]),
-    )
+    before, after = frames[0] - step * np.arange(HELD, 0, -1), frames[-1] + step * np.arange(1, HELD + 1)
+    return np.concatenate([before[before >= first - SAME], frames, after[after <= last + SAME]])
+
+
+def _present_motion(
+    root: Object, mechanism: Mechanism, frames: np.ndarray, settings: Settings, scene: Scene
+) -> PresentMotion | None:
+    """Return what the robot's curves hold, to come out of it and go back into it; None where it goes on nowhere.
+
+    Raises:
+        RobikError: a cyclic clip, which cannot go back into it.
+    """
+    first, last = baked_frames(root, mechanism)[[0, -1]]
+    at_start, at_end, blend = first < frames[0], last > frames[-1], root.robik.robot.bake.blend
+    if not (at_start or at_end):
+        return None
+    if settings.cyclic:
+        raise RobikError(
+            f"a cyclic clip ends where it begins, but frames {frames[0]:g} to {frames[-1]:g} lead back into the keys"
+            " around them; switch off Cyclic, or Own Range"
+        )
+    is_known = mechanism.is_grounded or base_track(root, mechanism, frames) is not None
+    leads = settings.look_ahead and settings.acceleration_limit is not None and is_known
+    solved = _around(frames, first, last) if leads else frames
+    begin = int(np.searchsorted(solved, frames[0]))
+    motion, share = read_motion(root, mechanism, solved, scene), np.zeros(len(solved))
+    share[begin : begin + len(frames)] = shares(frames, blend, at_start, at_end)
+    own = OwnRange(begin, begin + len(frames) - 1, motion, "what is keyed around") if leads else None
+    return PresentMotion(frames=solved, motion=motion, share=share, own_range=own) if leads or blend else None
 
 
 def solver_settings(

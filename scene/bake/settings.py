@@ -75,8 +75,8 @@ class RobikBake(PropertyGroup):
     blend: IntProperty(
         name="Blend",
         description=(
-            "Frames at both ends of an own range over which the bake comes out of the one before and goes back into it;"
-            " more of them turn the motors more slowly"
+            "Frames at both ends of an own range over which targets lead out of the bake before and back into it; more"
+            " of them turn the motors more slowly"
         ),
         min=0,
         soft_max=50,

@@ -11,6 +11,7 @@ from ...robik.clips.clip import TargetClip
 from ...robik.mechanism import Mechanism
 from ...robik.mechanism.orientations import rotation
 from ...robik.retarget.baking import OBJECT, balancing
+from ...robik.retarget.seams import led_through
 from ...robik.steps import relay
 from ..balance.centre_of_mass import Balance
 from ..balance.contacts import with_hand_contacts
@@ -26,18 +27,22 @@ SAMPLING = 0.4  # part of the progress bar that sampling takes
 
 
 def sample_clip(context: Context, request: BakeRequest) -> Generator[Progress, None, TargetClip]:
-    """Sample what the robot shall follow at the frames of a request, in the robot's coordinates, balanced as asked for.
+    """Sample what the robot shall follow at the frames that are solved, in its coordinates, balanced as asked for.
 
     Raises:
         RobikError: a target follows something that is not there, or balance is not possible.
     """
     clip = yield from sample_unbalanced(context, request)
     planned = request.planned
-    first = int(np.searchsorted(planned, request.frames[0]))
+    first = int(np.searchsorted(planned, request.solved[0]))
     found: list[TargetClip] = []
     for share in in_thread(_balanced(clip, request, found)):
         yield Progress(SAMPLING, "Planning balance" if share else "Planning balance, first for one mass", counts=False)
-    return found[0].part(first, first + len(request.frames))
+    clip = found[0].part(first, first + len(request.solved))
+    present = request.present
+    if present is None or present.own_range is None:
+        return clip
+    return led_through(request.mechanism, clip, present.own_range, present.share)
 
 
 def sample_unbalanced(context: Context, request: BakeRequest) -> Generator[Progress, None, TargetClip]:

@@ -47,12 +47,17 @@ def frame_range(scene: Scene, bake: PropertyGroup, whole: bool = False) -> np.nd
     return np.arange(start * bake.samples, end * bake.samples + 1) / bake.samples
 
 
-def planned_range(scene: Scene, bake: PropertyGroup) -> np.ndarray:
-    """Return the frames (T,) that balance looks at: an own range of the bake is balanced as a part of the whole."""
+def planned_range(scene: Scene, bake: PropertyGroup, solved: np.ndarray) -> np.ndarray:
+    """Return the frames (T,) that balance looks at: an own range of the bake is balanced as a part of the whole.
+
+    Args:
+        scene: with the range of the whole.
+        bake: settings of a robot's bake.
+        solved: frames that the bake solves.
+    """
     start, end = scene.frame_start + _left_out(scene, bake), scene.frame_end
-    if bake.use_range:
-        start, end = min(start, bake.start), max(end, bake.end)
-    return np.arange(start * bake.samples, end * bake.samples + 1) / bake.samples
+    first, last = min(start * bake.samples, round(solved[0] * bake.samples)), round(solved[-1] * bake.samples)
+    return np.arange(first, max(end * bake.samples, last) + 1) / bake.samples
 
 
 def times_of(scene: Scene, frames: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ from tests.clip_solver.clips import ARM, BOXER, SPEEDS, WALKER, WALKING, hurried
 from tests.clip_solver.test_clip_solver import rates, speed_limits
 from tests.clip_solver.test_sections import in_sections
 from tests.clip_solver.test_torques import HALF, arm_shares
+from tests.clip_solver.test_zero_moment import depths_by_mujoco, tipping
 
 LIMITED = replace(SPEEDS, acceleration_limit=30.0, jerk_limit=1500.0, look_ahead=True)
 STEPPING = replace(WALKING, contacts="hold", acceleration_limit=60.0, jerk_limit=3000.0, look_ahead=True)
@@ -168,6 +169,55 @@ def test_torques_hold_in_the_range(tmp_path: Any) -> None:
     check(own, motion, 30.0, 1500.0)
     assert motion.report is not None and motion.report.look_ahead is not None
     assert motion.report.look_ahead.shares["torque"] <= 1.0005
+
+
+def test_the_zero_moment_point_is_kept_in_the_range() -> None:
+    """By MuJoCo's inverse dynamics. A walk that tips at the seams can only be left so: before limits and contacts."""
+    clip, before = hurried_walk(3.0, 60.0), stepped()
+    own = OwnRange(40, 110, before)
+    motion = retarget(WALKER, clip, replace(STEPPING, zero_moment_margin=0.002), own_range=own)
+    depths, was = (depths_by_mujoco(WALKER, found, clip) for found in (motion, before))
+    within = slice(own.first + 2, own.last + 1)
+    assert np.mean(was[within] < 0.0) > 0.5, "it tipped before"
+    assert np.nanmin(depths[within]) > -0.001, "asked for are 0.002, where MuJoCo counts up to 0.0024 differently"
+    sample = tipping(motion).sample
+    assert sample in (39, 40, 41, 110, 111), "at a seam"
+    assert tipping(motion).worst == pytest.approx(depths[sample], rel=0.1)
+    assert was[sample] < 0.0
+    assert motion.report is not None and motion.report.look_ahead is not None
+    assert motion.report.look_ahead.beyond.startswith("the zero-moment point is 2")
+    speed, acceleration, jerk = rates(motion)
+    assert (speed <= 1.0005 * speed_limits(motion)).all()
+    assert (acceleration.max(), jerk.max()) <= (1.0005 * 60.0, 1.0005 * 3000.0)
+    assert motion.report.quality.contact_off_mm is not None and motion.report.quality.contact_off_mm < 1e-6
+
+
+def test_what_keeping_speeds_costs_is_told_of_the_range() -> None:
+    """Against the range without limits, beginning where the motion before is; what stays costs nothing."""
+    clip, before = lissajous(2.0), drawn(2.0)
+    work = Retargeting(ARM, clip, LIMITED, speed_cost=True, own_range=OwnRange(150, 300, before))
+    list(work.steps())
+    report = work.motion().report
+    assert report is not None and report.speed_cost is not None
+    within = slice(150, 301)
+    assert report.speed_cost.moved[within].max() == pytest.approx(report.position_error[within].max(), rel=0.05)
+    assert not report.speed_cost.moved[:150].any() and not report.speed_cost.moved[301:].any()
+
+
+def test_the_frames_of_the_range_alone_have_a_report_of_their_own() -> None:
+    clip, before = hurried_walk(3.0, 60.0), stepped()
+    own = OwnRange(50, 110, before)
+    whole = retarget(WALKER, raised(clip, "pelvis", 60, 100, -0.015), STEPPING, own_range=own)
+    part = own.part(WALKER, clip, whole)
+    assert part.report is not None and whole.report is not None and part.base is not None and whole.base is not None
+    assert part.times[0] == 0.0 and len(part.times) == 61
+    np.testing.assert_array_equal(part.values, whole.values[50:111])
+    np.testing.assert_array_equal(part.base.quaternion, whole.base.quaternion[50:111])
+    np.testing.assert_array_equal(part.report.velocity[0], whole.report.velocity[50])
+    assert part.report.position_error.shape == (61, len(part.report.targets))
+    assert [k + 50 for k, _ in part.report.short] == [k for k, _ in whole.report.short if 50 <= k <= 110]
+    assert part.report.quality.contact_sample is not None and part.report.quality.contact_sample < 61
+    assert part.report.quality.contact_off_mm is not None and part.report.quality.contact_off_mm < 1e-6
 
 
 def test_a_long_range_is_solved_in_sections(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
-from scipy.optimize import LinearConstraint, linprog, minimize
+from scipy.optimize import linprog
 from scipy.spatial.transform import Rotation
 
 from robik import robots
 from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.objectives.settings import Settings, settings_from
-from robik.retarget.blend import blended, blended_base, shares, within_limits, within_speeds
+from robik.retarget.blend import blended, blended_base, shares, within_speeds
 from robik.retarget.retarget import Retargeting
 
 
@@ -91,58 +91,6 @@ def test_ends_that_no_speed_could_join_are_slowed_as_far_as_they_go() -> None:
     slow = within_speeds(np.array([[0.0], [5.0], [1.0]]), np.arange(3.0), np.array([0.25]), held)
     assert np.isfinite(slow).all()
     assert np.abs(np.diff(slow, axis=0)).max() <= 0.25 + 1e-12
-
-
-ANYWHERE = np.array([[-np.inf, np.inf]] * 2)
-
-
-def test_what_is_jerky_is_brought_within_all_limits_and_no_further_than_that() -> None:
-    """Against SciPy's trust-constr on a coordinate: no rows that keep the limits are nearer in the sum of squares."""
-    rng, times = np.random.default_rng(5), np.arange(60) / 60
-    wild, held = np.cumsum(0.02 * rng.standard_normal((60, 2)), axis=0), np.zeros(60, bool)
-    wild[:3], wild[-3:] = 0.0, 0.1
-    held[:3] = held[-3:] = True
-    limits = np.array([[2.0, 1.0], [40.0, 20.0], [2500.0, np.inf]])
-    calm = within_limits(wild, times, limits, ANYWHERE, held)
-    assert (calm[held] == wild[held]).all()
-    for order in (1, 2, 3):
-        rates = np.abs(np.diff(calm, order, axis=0)).max(axis=0) * 60**order
-        assert (rates <= 1.000001 * limits[order - 1]).all()
-    rows = np.vstack([np.diff(np.eye(60), order, axis=0) * 60**order / limits[order - 1, 0] for order in (1, 2, 3)])
-    bounds = [(value, value) if stays else (None, None) for value, stays in zip(wild[:, 0], held, strict=True)]
-    least = minimize(
-        lambda x: 0.5 * ((x - wild[:, 0]) ** 2).sum(),
-        calm[:, 0],
-        jac=lambda x: x - wild[:, 0],
-        hess=lambda x: np.eye(60),
-        method="trust-constr",
-        bounds=bounds,
-        constraints=LinearConstraint(rows, -1.0, 1.0),
-        options={"gtol": 1e-9, "xtol": 1e-12, "maxiter": 3000},
-    )
-    assert 0.5 * ((calm[:, 0] - wild[:, 0]) ** 2).sum() <= least.fun * (1 + 1e-4) + 1e-9
-    np.testing.assert_allclose(within_limits(calm, times, limits, ANYWHERE, held), calm, atol=1e-12)
-
-
-def test_the_way_round_stays_within_the_joint_s_limits() -> None:
-    """A motor that comes quickly would swing past where it is to stand."""
-    times, held = np.arange(40) / 60, np.zeros(40, bool)
-    values = np.where(np.arange(40) < 20, 0.05 * np.arange(40), 1.0)[:, None]
-    held[:4] = held[-3:] = True
-    limits = np.array([[4.0], [40.0], [3000.0]])
-    past = within_limits(values, times, limits, ANYWHERE[:1], held)
-    assert past.max() > 1.001
-    kept = within_limits(values, times, limits, np.array([[-0.5, 1.0]]), held)
-    assert kept.max() <= 1.0
-    assert np.abs(np.diff(kept, 2, axis=0)).max() * 3600 <= 40.0 * 1.000001
-
-
-def test_ends_that_no_limits_could_join_take_wider_ones() -> None:
-    values, held = np.zeros((9, 1)), np.ones(9, bool)
-    values[-3:], held[3:6] = 5.0, False
-    joined = within_limits(values, np.arange(9) / 60, np.array([[3.0], [60.0], [3000.0]]), ANYWHERE[:1], held)[:, 0]
-    assert (joined[held] == values[held, 0]).all()
-    assert 0 < joined[3] < joined[4] < joined[5] < 5.0
 
 
 def punch() -> Retargeting:
