@@ -111,16 +111,19 @@ class Planner:
 
     def _least_torque(self, program: Program, trust: Trust, price: float) -> tuple[Step, float]:
         """Return the step that leaves the least torque beyond limits and keeps all other bounds, and its price."""
-        left, best = np.inf, None
+        left, best, paid = np.inf, None, price
         for _ in range(RAISES):
             step = program.solve(trust.radius(), price, only_torque=True)
             if not step.solved:
                 break
-            before, left, best = left, program.left(step), replace(step, gives_way=True)
-            if left <= LEFT or left > LITTLE * before:
+            before, left = left, program.left(step)
+            if left > LITTLE * before:
+                break
+            best, paid = replace(step, gives_way=True), price
+            if left <= LEFT:
                 break
             price *= DEAR
-        return best or step, price
+        return best or step, paid
 
     def program(
         self,
