@@ -81,6 +81,10 @@ CATALOGUE = {
         "experiments.retargeters.comparison",
         "recordings on G1 by RobIK and by mink with GMR's weights (`make peers-retargeting`; needs Blender)",
     ),
+    "peers-limits": (
+        "experiments.peers.limits",
+        "clips too quick for motors, beside mink with limits of speed and acceleration, and mink smoothed",
+    ),
     "peers-steps": ("experiments.peers.steps", "time of a live tracker's step beside mink's and pink's"),
 }
 

@@ -198,8 +198,9 @@ class _Tree:
         elif self.joint[name].is_ball:
             Xml.SubElement(element, "joint", type="ball")
         else:
-            for slide, axis in self.motions(name):
-                Xml.SubElement(element, "joint", type="slide" if slide else "hinge", axis=_text(axis))
+            for k, (slide, axis) in enumerate(self.motions(name)):
+                called = self.joint[name].name + "'" * k
+                Xml.SubElement(element, "joint", name=called, type="slide" if slide else "hinge", axis=_text(axis))
         com, mass = _text(body.rest_com - anchor), repr(max(body.mass, TINY))
         Xml.SubElement(element, "inertial", pos=com, mass=mass, diaginertia="1e-3 1e-3 1e-3")
         self._mjcf_frames(element, name)
