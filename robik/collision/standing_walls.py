@@ -15,6 +15,7 @@ from .judge import Pair
 
 DEEP = 1e-3  # m: bodies that go into each other by less are left alone
 JUMP = 0.2  # rad or m: planes are not taken if a motor then steps further in a frame, and did not do so before
+ALIKE = 1e-4  # m: contacts that are further off by less are as good as before
 HELPS = 0.8  # share of the depth without walls: a wall that leaves more is removed
 Step = TypeVar("Step")
 Depths = dict[Pair, np.ndarray]
@@ -98,7 +99,7 @@ class StandingWalls:
             self.look(motion)
             best = self.found[1]
             calm = k < walls or (self.worst < self._worst + DEEP and _jump(motion) < max(2.0 * _jump(best), JUMP))
-            stands = _contact_off(motion) <= max(_contact_off(best), DEEP)  # contacts go before walls
+            stands = _contact_off(motion) <= max(_contact_off(best) + ALIKE, DEEP)  # contacts go before walls
             if self.total < self._least and calm and stands:
                 self.take(walled, motion)
 

@@ -147,3 +147,25 @@ def test_walls_are_made_once_for_a_robot(walker: Mechanism) -> None:
     file = robots.path("walker")
     assert walls_of(walker, file) is walls_of(walker, file)
     assert walls_of(robots.load("boxer"), robots.path("boxer")) is not walls_of(walker, file)
+
+
+@pytest.mark.parametrize(("further", "is_taken"), [(1e-6, True), (5e-4, False)])
+def test_contacts_that_are_as_good_as_before_do_not_refuse_walls(
+    walker: Mechanism, further: float, is_taken: bool
+) -> None:
+    """A contact that a clip cannot hold is not missed alike in every pass; one that walls push away comes first."""
+    clip = crossing(walker, 0.12)
+
+    def missed(motion: Motion, by: float) -> Motion:
+        assert motion.report is not None
+        quality = replace(motion.report.quality, contact_off_mm=1e3 * by)
+        return replace(motion, report=replace(motion.report, quality=quality))
+
+    def solve(asked: TargetClip) -> Generator[int, None, Motion]:
+        solving = Retargeting(walker, asked, SETTINGS)
+        yield from solving.steps()
+        return missed(solving.motion(), 0.00175 + (further if asked.objectives else 0.0))
+
+    followed, motion = finish(solved_apart(clip, solve, walls_of(walker, robots.path("walker"))))
+    assert bool(followed.objectives) == is_taken
+    assert (depth(walker, motion) < 0.001) == is_taken
