@@ -60,7 +60,7 @@ class Room:
     name: str
     sources: tuple[str, ...]
     tests: tuple[str, ...]
-    seconds: float = 600.0
+    seconds: float = 300.0
 
     def sites(self, of: str = "") -> Iterator[Site]:
         """Yield the places of all faults that its modules can get.

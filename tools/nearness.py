@@ -1,13 +1,17 @@
-"""Tests of a module, the nearest first: those that import it or what imports it, then the others of its room."""
+"""Tests of a module, the nearest first: those that import it, then those that import what imports it, and so on.
+
+Files of tests in real time come last: they wait for servos for minutes.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import count
 from pathlib import Path
 
-MANY = 12  # files: a module that more of them import is every test's
+MANY = 12  # files: a module that more of them import is every test's; beyond the room, those of farther ones are, too
 
 
 def by_nearness(checkout: Path, room: Sequence[str], file: str) -> list[str]:
@@ -22,17 +26,33 @@ def by_nearness(checkout: Path, room: Sequence[str], file: str) -> list[str]:
         Files of tests, from the checkout.
     """
     of_room = [found for test in room for found in _test_files(checkout, test)]
-    module, near = _name(file), []
-    for modules in ({module}, _users(checkout, module)):
+    modules, passed, near = {_name(file)}, set[str](), []
+    for distance in count():
         importing = [test for test in _library_tests(checkout) if not modules.isdisjoint(_imports(checkout, test))]
-        near += importing if len(importing) <= MANY else [test for test in of_room if test in importing]
-    return list(dict.fromkeys([*near, *of_room]))
+        is_near = distance < 2 and len(importing) <= MANY
+        near += importing if is_near else [test for test in of_room if test in importing]
+        passed |= modules
+        if not (modules := _users(checkout, modules) - passed):
+            break
+    return sorted(dict.fromkeys([*near, *of_room]), key=lambda test: _is_in_real_time(checkout, test))
 
 
-def _users(checkout: Path, module: str) -> set[str]:
-    """Return the library's modules that import a module."""
-    files = (file.relative_to(checkout).as_posix() for file in checkout.glob("robik/**/*.py"))
-    return {_name(file) for file in files if module in _imports(checkout, file)}
+@cache
+def _is_in_real_time(checkout: Path, test: str) -> bool:
+    """Return whether all tests of a file wait for what happens in real time."""
+    source = (checkout / test).read_text(encoding="utf-8")
+    return "real_time" in source.partition("\npytestmark = ")[2].partition("\n\n")[0]
+
+
+def _users(checkout: Path, modules: set[str]) -> set[str]:
+    """Return the library's modules that import some modules, or start one of them as a process, by its name."""
+    return {_name(file) for file in _library(checkout) if not modules.isdisjoint(_imports(checkout, file))}
+
+
+@cache
+def _library(checkout: Path) -> tuple[str, ...]:
+    """Return the library's files."""
+    return tuple(sorted(file.relative_to(checkout).as_posix() for file in checkout.glob("robik/**/*.py")))
 
 
 @cache
@@ -56,7 +76,8 @@ def _name(file: str) -> str:
 
 @cache
 def _imports(checkout: Path, file: str) -> frozenset[str]:
-    """Return the modules that a file imports, and the names from them, each after its module's."""
+    """Return the modules that a file imports or names in a text, and the names from them, each after its module's."""
+    modules = {_name(one).removeprefix("robik.") for one in _library(checkout) if one.count("/") > 1}
     found: set[str] = set()
     for node in ast.walk(ast.parse((checkout / file).read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
@@ -65,4 +86,6 @@ def _imports(checkout: Path, file: str) -> frozenset[str]:
             found |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in modules:
+            found.add(f"robik.{node.value}")  # a process of its own
     return frozenset(found)

@@ -13,6 +13,7 @@ from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.motions import Motion
 from robik.objectives.settings import Settings
+from robik.retarget.look_ahead import check_cyclic
 from robik.retarget.retarget import Retargeting, retarget
 from tests.clip_solver.clips import ARM, BOXER, SPEEDS, WALKER, WALKING, both, hurried_walk, lissajous, rms, waving
 
@@ -146,6 +147,24 @@ def test_a_clip_that_does_not_come_back_is_not_cyclic() -> None:
     clip = TargetClip(np.arange(6) / 30, {"hand": Track(np.array([[0.2, 0.0, 0.2]]) + 0.03 * np.arange(6)[:, None])})
     with pytest.raises(ClipError, match=r"ends where it begins, but the targets of 'hand' are 260 mm apart"):
         retarget(BOXER, clip, replace(SPEEDS, look_ahead=True, cyclic=True))
+
+
+def test_a_cyclic_clip_comes_back_in_its_orientations_and_its_centre_of_mass_too() -> None:
+    half = 0.5 * np.radians([0.0, 20.0, 30.0, 15.0, 0.0])
+    turns = np.stack([np.cos(half), 0.0 * half, 0.0 * half, np.sin(half)], axis=1)
+    com = np.array([[0.0, 0, 1], [0.2, 0, 1], [0.3, 0, 1], [0.1, 0, 1], [0.0, 0, 1]])
+    clip = TargetClip(np.arange(5) / 30, {"hand": Track(com, turns), "elbow": Track(quaternion=-turns)}, com=com)
+    check_cyclic(BOXER, clip)
+    turned = turns.copy()
+    turned[-1] = -turns[1]  # the same orientation as the second one
+    with pytest.raises(ClipError, match="the targets of 'hand' are turned by 20° between the first frame and the"):
+        check_cyclic(BOXER, replace(clip, tracks={"hand": Track(com, turned)}))
+    with pytest.raises(ClipError, match="'hand' are 200 mm apart"):
+        check_cyclic(BOXER, replace(clip, tracks={"hand": Track(com[[0, 1, 2, 3, 1]])}))
+    with pytest.raises(ClipError, match="the centre of mass' are 200 mm apart"):
+        check_cyclic(BOXER, replace(clip, com=com[[0, 1, 2, 3, 1]]))
+    with pytest.raises(ClipError, match="a cyclic clip needs at least 5 frames, not 4"):
+        check_cyclic(BOXER, TargetClip(np.arange(4) / 30, {}))
 
 
 def test_a_cyclic_clip_has_no_seam() -> None:

@@ -16,7 +16,7 @@ from robik.kinematics.frames import frame_poses
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.weights import Weights
 from robik.retarget.retarget import Retargeting, retarget
-from robik.retarget.rolled_soles import on_rolled_soles
+from robik.retarget.rolled_soles import _faded, on_rolled_soles
 from robik.steps import finish
 
 SOLE = ((-0.1, -0.03, -0.05), (0.15, -0.03, -0.05), (0.15, 0.03, -0.05), (-0.1, 0.03, -0.05))
@@ -183,6 +183,23 @@ def test_soles_that_lie_flat_are_left_as_they_are(rolls: bool) -> None:
     for name, track in clip.tracks.items():
         assert np.array_equal(found.tracks[name].position, track.position)
         assert found.tracks[name].ground_position is None
+
+
+def test_a_roll_fades_in_and_out_again_in_a_swing_of_feet() -> None:
+    """By 3u² − 2u³, with u from 1 to 0 in 0.3 s from the edge of a contact on."""
+    times = 0.1 * np.arange(16)
+    stands = (times < 0.35) | (times > 1.15)
+    stands[0] = False  # a swing from before the clip
+    roll = np.where(stands, 0.2, 7.0)  # in a swing it means nothing
+    roll[12:] = -0.1
+    fade = np.array([20.0, 7.0, 0.0]) / 27.0  # at u of 2/3, 1/3 and 0
+    found = _faded(times, stands, roll)
+    expected = [0.2 * fade[0], 0.2, 0.2, 0.2, *(0.2 * fade), 0.0, 0.0, *(-0.1 * fade[::-1]), -0.1, -0.1, -0.1, -0.1]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(_faded(times[:12], stands[:12], roll[:12])[9:], 0.0, atol=1e-12)
+    short, third = np.array([True, False, False]), np.full(3, 0.2)
+    np.testing.assert_allclose(_faded(times[:3], short, third), [0.2, *(0.2 * fade[:2])], atol=1e-12)
+    np.testing.assert_allclose(_faded(times[:3], short[::-1], third), [*(0.2 * fade[1::-1]), 0.2], atol=1e-12)
 
 
 def test_feet_stay_held_on_what_moves_while_a_hold_is_out_of_reach() -> None:

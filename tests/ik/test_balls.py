@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, pi
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from robik import load
 from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError, MechanismError
 from robik.formats import load_robot, save_robot
+from robik.ik.ball_steps import held_balls
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.mechanism.parts import ball_angles
 from robik.mechanism.topology import build_topology, limited_topology
@@ -63,6 +65,16 @@ def test_largest_turns_hold_too(seed: int) -> None:
     motion = led(arm(turn_limit=0.8), Settings(), seed, 60.0)
     for name in ("shoulder", "wrist"):
         assert 0.8 - 1e-6 < relative_turns(arm(), motion, name).magnitude().max() <= 0.8 + KEPT, name
+
+
+def test_speeds_of_driven_balls_are_held_frame_by_frame_where_that_is_asked() -> None:
+    robot = arm()
+    loose = robot.with_changes(joints=tuple(replace(j, actuated=j.name != "wrist") for j in robot.joints))
+    asked = Settings(enforce_velocity=True)
+    assert held_balls(robot, asked) == ("shoulder", "wrist")
+    assert held_balls(loose, asked) == ("shoulder",), "nobody drives the other"
+    for other in (Settings(), Settings(look_ahead=True), replace(asked, look_ahead=True)):
+        assert held_balls(robot, other) == (), "not asked for, or all frames are solved at once"
 
 
 def test_looking_ahead_says_that_it_does_not_keep_their_speed() -> None:

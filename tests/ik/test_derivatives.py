@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -11,6 +13,7 @@ from robik.ik.articulated import factor, solve
 from robik.ik.curvature import closure_curvature
 from robik.ik.hessian import System, matrix, new_system, times
 from robik.ik.solver import Solver
+from robik.jit.references import Reference
 from robik.kinematics.elimination import eliminate, new_elimination
 from robik.kinematics.kernels import Placement, close, closure_jacobian, forward_kinematics, integrate, new_placement
 from robik.kinematics.null_space import extend
@@ -185,7 +188,7 @@ def both_matrices(solver: Solver, now: Placement, terms: Terms, system: System) 
     for i, unit in enumerate(np.eye(len(K))):
         times(solver.flat, now, solver._tables, terms, system, unit, products[i])
     matrix(solver.flat, now, terms, system, K)
-    np.testing.assert_allclose(K, products, atol=1e-10 * np.abs(K).max())
+    np.testing.assert_allclose(K, products, atol=1e-10 * np.abs(K).max() + 1e-13)
     return K
 
 
@@ -268,3 +271,46 @@ def test_newton_systems(solver: Solver, held: int) -> None:
             solve(flat, now, e, terms, system, x)
             np.testing.assert_allclose(x, Z @ np.linalg.solve(reduced, right), rtol=1e-6, atol=1e-9)
     assert any(definite)
+
+
+def weights_of(tables: Reference) -> Iterator[np.ndarray]:
+    """Yield the arrays of weights in a record of records; what is calm has a sum of its own."""
+    for name, value in vars(tables).items():
+        if isinstance(value, Reference) and name != "calm":
+            yield from weights_of(value)
+        elif isinstance(value, np.ndarray) and ("weight" in name or name == "tension"):
+            yield value
+    if hasattr(tables, "calm"):
+        yield from weights_of(tables.calm.posture)
+
+
+def test_each_weight_counts_by_itself_and_what_has_none_counts_nothing(solver: Solver) -> None:
+    """Sum, gradient and second derivatives are linear in the weights, those of single axes among them."""
+    flat, tables = solver.flat, solver._tables
+    now = new_placement(flat, away(solver)[0])
+    forward_kinematics(flat, now)
+    close(flat, now)
+    whole = sum_gradient_and_matrix(solver, now)
+    weights = list(weights_of(tables))
+    kept = [weight.copy() for weight in weights]
+    for weight in weights:
+        weight[:] = 0.0
+    total = nothing = sum_gradient_and_matrix(solver, now)
+    assert not np.abs(nothing).max()
+    for weight, values in zip(weights, kept, strict=True):
+        for place in zip(*np.nonzero(values), strict=True):
+            weight[place] = values[place]
+            total = total + sum_gradient_and_matrix(solver, now)
+            weight[place] = 0.0
+    np.testing.assert_allclose(total, whole, atol=1e-9 * np.abs(whole).max())
+
+
+def sum_gradient_and_matrix(solver: Solver, now: Placement) -> np.ndarray:
+    """Return the objective, its gradient and its second derivatives in one row."""
+    flat, tables = solver.flat, solver._tables
+    terms, slope = new_terms(flat, tied_of(solver)), np.zeros(len(flat.before))
+    gather(flat, now, tables, terms, 1.0)
+    gradient(flat, now, terms, slope)
+    stiffen(flat, now, tables, terms)
+    K = both_matrices(solver, now, terms, room_for(solver))
+    return np.concatenate([[objective(flat, now, tables)], slope, K.ravel()])

@@ -74,6 +74,16 @@ def test_what_it_is_drawn_to_is_likelier(example):
     assert looked_at > 5
 
 
+def test_shares_of_many_poses_are_those_of_each(example):
+    prior = PosePrior.fit(example, components=3)
+    some = example[:12].reshape(3, 4, 7)
+    shares = prior.responsibilities(some)
+    assert shares.shape == (3, 4, 3)
+    assert shares.sum(axis=-1) == pytest.approx(np.ones((3, 4)))
+    for i, j in np.ndindex(3, 4):
+        assert shares[i, j] == pytest.approx(prior.responsibilities(some[i, j]), abs=1e-12)
+
+
 @pytest.mark.parametrize("side", [0, 1])
 def test_the_elbow_is_held_as_in_the_example(example, side):
     """The hand is asked for, in a place from the example itself: the prior finds that pose, the bare solver does

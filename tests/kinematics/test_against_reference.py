@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from experiments.oracle.reference import ReferenceSolver
 from robik import robots
 from robik.kinematics.forward import Assembly, ForwardKinematics
-from robik.mechanism import Mechanism, Pose
+from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
 from robik.objectives.settings import Settings
 from tests.ik.random_mechanisms import Problem, problems, rotation
 from tests.ik.test_reference import GROUND, four_bar, four_bar_points
@@ -81,3 +81,14 @@ def test_beyond_what_assembles_both_say_so() -> None:
     assert residual > 1e-2
     assert not found.assembled
     assert found.residual > 1e-2
+
+
+def test_orientations_along_a_motion_keep_their_sign_however_far_a_ball_turns() -> None:
+    """Turned by 100° in each sample, the quaternions of two samples are 50° apart, and a whole turn is another sign."""
+    ball = Joint("ball", "spherical", "pole", "head", actuated=True)
+    robot = Mechanism("r", [Body("pole", 1.0), Body("head", 1.0)], [Joint("stand", "fixed", WORLD, "pole"), ball])
+    angles = np.radians(100.0 * np.arange(9))
+    wrapped = (angles + np.pi) % (2 * np.pi) - np.pi  # as coordinates are
+    _, quaternion, _ = ForwardKinematics(robot).along(np.outer(wrapped, [0.0, 0.0, 1.0]))
+    dots = quaternion[:, 1] @ quaternion[0, 1]
+    np.testing.assert_allclose(dots, np.cos(angles / 2), atol=1e-12)

@@ -9,6 +9,7 @@ import pytest
 from robik import robots
 from robik.kinematics.diagnosis import diagnose
 from robik.kinematics.mobility import inspect
+from robik.kinematics.singularity import actuation
 from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
 
 CORNERS = [(0.0, 0.0), (0.05, 0.1), (0.4, 0.3), (0.4, 0.0)]
@@ -90,3 +91,16 @@ def test_counts_agree_with_the_tree_and_nothing_is_stuck(name: str) -> None:
     assert found.inspection == inspect(robot)
     assert found.stuck == ()
     assert bool(found.redundant) == bool(found.inspection.redundant_rows)
+
+
+def test_motors_that_loops_lock_are_named_and_no_others() -> None:
+    assert actuation(four_bar(motors=("a", "c"))).stuck == ()
+    bars = four_bar(tilt=0.01, motors=("a", "c"))
+    flags = [
+        Joint(f"flag_{k}", "revolute", "rocker", f"cloth_{k}", position=(0.4, 0, 0.2), axis=(0, 1, 0), actuated=not k)
+        for k in range(2)
+    ]
+    cloths = (Body("cloth_0", 1.0), Body("cloth_1", 1.0))
+    found = actuation(bars.with_changes(bodies=(*bars.bodies, *cloths), joints=(*bars.joints, *flags)))
+    assert set(found.stuck) == {"a", "c"}
+    assert (found.freedoms, found.actuated, found.surplus, found.idle) == (2, 3, 2, (("flag_1",),))

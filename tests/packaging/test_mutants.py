@@ -71,6 +71,13 @@ def test_tests_that_import_the_module_or_what_imports_it_come_before_those_of_it
     assert "tests/objectives/test_clearance.py" in of_walls, "its objective imports the kernels"
 
 
+def test_tests_of_what_starts_a_module_as_a_process_come_first_and_those_in_real_time_last() -> None:
+    names = ("playing", "models", "port_process", "process_faults")
+    room = [f"tests/servo/test_{name}.py" for name in names]
+    found = [test for test in by_nearness(CHECKOUT, room, "robik/servo/port_host.py") if test in room]
+    assert found == [room[3], room[1], room[0], room[2]], "of the last two, which are in real time, either is as near"
+
+
 def test_mutants_of_one_function_are_had_by_the_beginning_of_their_names() -> None:
     room = Room(name="kinematics", sources=("robik/kinematics/*.py",), tests=())
     found = [names(CHECKOUT, site.file)[site] for site in room.sites("robik/kinematics/segments.py:_clamp")]

@@ -572,6 +572,18 @@ def test_soles_below_the_ground_are_measured_from_where_feet_stand(biped: Mechan
     assert not below_ground(biped, given_by_hand(raised, {}), motion).any()
 
 
+def test_a_clip_between_two_places_of_the_plan_is_balanced_on_a_line(biped: Mechanism) -> None:
+    times, contact = np.array([0.0, 0.004, 0.016]), np.ones(3, bool)
+    upright = np.tile([1.0, 0.0, 0.0, 0.0], (3, 1))
+    tracks = {
+        f"sole_{s}": Track(np.tile([0.0, y, 0.0], (3, 1)), upright, contact=contact)
+        for s, y in zip("lr", (0.06, -0.06), strict=True)
+    }
+    com = with_balance(biped, TargetClip(times, tracks)).com
+    np.testing.assert_allclose(com[1], com[0] + 0.25 * (com[2] - com[0]), atol=1e-12)
+    np.testing.assert_allclose(com[:, :2], 0.02 * np.array([[1.0, 0.0]] * 3), atol=2e-3)
+
+
 def on_soles(width: float, turn: float = 0.0) -> Mechanism:
     """A robot on two feet with soles of 120 mm times a width [m], turned by an angle [rad] in their frame."""
     c, s = np.cos(turn), np.sin(turn)

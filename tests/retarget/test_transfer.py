@@ -227,6 +227,29 @@ def test_a_floating_robot_keeps_its_base() -> None:
         transfer(walker, walker, other)
 
 
+def test_a_base_of_another_name_is_found_by_the_table_whatever_else_it_names() -> None:
+    walker = robots.load("walker")
+    knee = next(joint.name for joint in walker.actuated)
+    called = {"torso": "trunk", knee: "other"}
+    other = walker.with_changes(
+        bodies=tuple(replace(b, name=called.get(b.name, b.name)) for b in walker.bodies),
+        joints=tuple(
+            replace(j, name=called.get(j.name, j.name), parent=called.get(j.parent, j.parent),
+                    child=called.get(j.child, j.child)) for j in walker.joints
+        ),
+        frames=tuple(replace(f, body=called.get(f.body, f.body)) for f in walker.frames),
+    )  # fmt: skip
+    way = np.outer(np.arange(6), [0.01, 0.0, 0.0]) + np.array([0.0, 0.0, 0.5])
+    base = BaseTrack(body="torso", position=way, quaternion=np.tile([1.0, 0.0, 0.0, 0.0], (6, 1)))
+    motion = replace(swinging(walker, 6), base=base)
+    for table in ({knee: "other", "torso": "trunk"}, {"torso": "trunk", knee: "other"}):
+        found = transfer(walker, other, motion, table).motion.base
+        assert found is not None and found.body == "trunk"
+        np.testing.assert_allclose(found.position, way, atol=1e-12)
+    with pytest.raises(ClipError, match="floats by its body 'trunk', which robot 'walker' does not have"):
+        transfer(walker, other, motion, {knee: "other"})
+
+
 def test_a_robot_on_the_ground_has_no_base_whatever_its_motion_says() -> None:
     boxer = robots.load("boxer")
     motion = swinging(boxer, 6)

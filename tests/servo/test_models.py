@@ -12,6 +12,7 @@ import pytest
 
 from robik.servo.brands import BRANDS
 from robik.servo.dynamixel.brand import DYNAMIXEL
+from robik.servo.dynamixel.line import watchdog_units
 from robik.servo.dynamixel.models import MODEL_NAMES, MODELS, PROBLEMS, torque_places
 from robik.servo.tables import own_folder, read_tables, user_folder
 
@@ -316,6 +317,13 @@ def test_a_bad_file_is_left_out_with_a_word(tmp_path: Path, text: str, problem: 
     assert problem.replace("'", "") in said.replace("\\", "").replace("'", "")
     assert said.count(str(tmp_path / "file.json")) == 2  # in the list, and as a warning
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "units"), [(0.0, 0), (0.001, 1), (0.03, 2), (0.06, 3), (1.0, 50), (2.54, 127), (9.0, 127)]
+)
+def test_the_bus_watchdog_counts_in_20_ms_and_0_is_none(seconds: float, units: int) -> None:
+    assert watchdog_units(seconds) == units
 
 
 def test_motors_are_as_the_vendor_says() -> None:

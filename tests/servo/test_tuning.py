@@ -77,6 +77,9 @@ def test_units_are_the_servos_own() -> None:
     assert Servo("a", 1, profile_acceleration=100 * unit / 2, gear_ratio=2.0, velocity_limit=1.0).tuning == Tuning(
         acceleration=100
     )
+    gentle = Servo("a", 1, profile_acceleration=0.4 * unit, velocity_limit=0.05)
+    assert gentle.tuning == Tuning(acceleration=1), "0 would be none at all"
+    assert Servo("a", 1, velocity_limit=0.5).tuning == Tuning(acceleration=0)
     made = Servo(
         "a", 1, "STS3215", brand="feetech", p_gain=16, velocity_limit=1.0, profile_acceleration=2 * np.pi * 2000 / 4096
     )
