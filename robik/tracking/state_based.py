@@ -93,13 +93,17 @@ class StateBasedTracker(Tracker):
         self._layout = ()  # the tables refer to the robot's placement
 
     def _lay_out(self, targets: Targets) -> ObjectiveTables:
-        tables, square = super()._lay_out(targets), self.settings.per_square_metre(self.mechanism)
-        tables.frame_pose.position_weight[:] *= square
-        tables.centre_of_mass.weight[:] *= square
+        tables = super()._lay_out(targets)
         if targets.objectives or self._asked:  # they need room of their own
             self._asked = bool(targets.objectives)
             self._work = new_work(self.flat, self.now.q, tables.tied if self._asked else None)
         return tables
+
+    def _weigh(self, tables: ObjectiveTables, targets: Targets) -> None:
+        super()._weigh(tables, targets)
+        square = self.settings.per_square_metre(self.mechanism)
+        tables.frame_pose.position_weight[:] *= square
+        tables.centre_of_mass.weight[:] *= square
 
     def _advance(self, tables: ObjectiveTables, dt: float) -> float:
         settings = self.settings
