@@ -81,7 +81,7 @@ class LiveWalls:
 
     @property
     def push(self) -> bool:
-        """Whether one of them may push in the next step."""
+        """Return whether one of them may push in the next step."""
         standing = self._standing
         return bool((self._least[standing.pair] - standing.distance > -PUSHES).any())
 
@@ -145,7 +145,15 @@ class LiveWalls:
         table.weight[first:] = weight
 
 
-_NONE = Walls(*(np.zeros(0, np.int64) for _ in range(3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))
+_NONE = Walls(
+    pair=np.zeros(0, np.int64),
+    body=np.zeros(0, np.int64),
+    other=np.zeros(0, np.int64),
+    ball=np.zeros((0, 3)),
+    other_ball=np.zeros((0, 3)),
+    radii=np.zeros(0),
+    distance=np.zeros(0),
+)
 
 
 def _some(near: NearShapes) -> NearShapes:

@@ -173,27 +173,14 @@ class Tracker(ABC):
         return read
 
     def _aim(self, targets: Targets) -> ObjectiveTables:
-        """Targets as the arrays of compiled code; what stays the same from step to step is laid out once."""
+        """Return the targets as the arrays of compiled code."""
         frames = targets.frames
         if targets.objectives and not self.TAKES_OBJECTIVES:
             raise ClipError(
                 f"{type(self).__name__} follows frames and the centre of mass alone; leave out"
                 f" {targets.objectives[0].key!r}, or use StateBasedTracker"
             )
-        layout = (
-            *(item.layout for item in targets.objectives),
-            *[(name, t.position is None, t.quaternion is None, t.weights.along) for name, t in frames.items()],
-            targets.com is None,
-        )
-        weights = [t.weights for t in frames.values()], targets.com_weight
-        if layout != self._layout:
-            self._tables = self._lay_out(targets)
-            self._given = np.zeros((len(frames) + 1, 7))
-            self._given[:, 3] = 1.0
-            self._layout, self._weights = layout, ()
-        if weights != self._weights:  # those of feet change from step to step
-            self._weigh(self._tables, targets)
-            self._weights = weights
+        self._prepare(targets)
         given = self._given
         try:
             for i, t in enumerate(frames.values()):
@@ -215,6 +202,24 @@ class Tracker(ABC):
                 f" {given[wrong].tolist()}"
             )
         return self._tables
+
+    def _prepare(self, targets: Targets) -> None:
+        """Lay the tables out, and write weights into them, where either has changed since the step before."""
+        frames = targets.frames
+        layout = (
+            *(item.layout for item in targets.objectives),
+            *[(name, t.position is None, t.quaternion is None, t.weights.along) for name, t in frames.items()],
+            targets.com is None,
+        )
+        weights = [t.weights for t in frames.values()], targets.com_weight
+        if layout != self._layout:
+            self._tables = self._lay_out(targets)
+            self._given = np.zeros((len(frames) + 1, 7))
+            self._given[:, 3] = 1.0
+            self._layout, self._weights = layout, ()
+        if weights != self._weights:  # those of feet change from step to step
+            self._weigh(self._tables, targets)
+            self._weights = weights
 
     def _lay_out(self, targets: Targets) -> ObjectiveTables:
         """Return the tables, whose weights are yet to be written."""

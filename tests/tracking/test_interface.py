@@ -179,7 +179,7 @@ def test_weights_that_change_count_at_once_and_nothing_is_laid_out_anew(kind, mo
     boxer, laid_out = load("boxer"), []
     lay_out = kind._lay_out
     monkeypatch.setattr(kind, "_lay_out", lambda self, targets: laid_out.append(1) or lay_out(self, targets))
-    place = np.array(boxer.rest_pose("hand").position) + [-0.05, 0.05, -0.03]
+    place = np.array(boxer.rest_pose("hand").position) + np.array([-0.05, 0.05, -0.03])
     weights = (Weights((weight,) * 3, (0.0,) * 3) for weight in (0.0, 1.0))
     asked = [Targets({"hand": Target(place, weights=each)}) for each in weights]
     tracker, fresh = kind(boxer), kind(boxer)
