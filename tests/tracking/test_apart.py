@@ -79,7 +79,7 @@ def jump(motion: Motion) -> float:
 
 def test_feet_that_would_cross_stay_out_of_each_other(walker: Mechanism, walls: Walls) -> None:
     """Smoothly: they come to each other and leave as before, and the one that stands stays where it is."""
-    targets = crossing(walker, 0.08)
+    targets = crossing(walker, 0.06)
     free = followed(StateBasedTracker(walker, SETTINGS), targets)
     tracker = StateBasedTracker(walker, SETTINGS, walls=walls)
     apart = followed(tracker, targets)
