@@ -81,9 +81,12 @@ def _draw_limits(layout: UILayout, bake: PropertyGroup) -> None:
 
 def _beyond_live(root: Object) -> str:
     """Return what a bake does that Follow Live cannot, which knows no future; empty where that is nothing."""
+    robot = root.robik.robot
+    if robot.bake.keep_apart and robot.follow.tracker != "STATE":
+        return "Only At Once keeps bodies apart live"
     if follow.leans(root):
         return "Live leans over a foot once the other lifts; a bake plans that ahead, so hips differ"
-    if root.robik.robot.bake.look_ahead:
+    if robot.bake.look_ahead:
         return "Live knows no future; the bake looks ahead"
     return ""
 

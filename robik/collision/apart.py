@@ -16,6 +16,7 @@ import numpy as np
 
 from ..clips.clip import TargetClip
 from ..mechanism import Mechanism
+from ..mechanism.topology import Topology
 from ..motions import Motion
 from ..objectives.clearance import Clearance
 from ..objectives.objective import States
@@ -23,6 +24,7 @@ from ..surroundings.obstacle import Obstacle
 from .barriers import Barriers
 from .files import told_collisions
 from .judge import Judge, Pair, can_judge
+from .live_walls import LiveWalls
 from .pairs import pairs_that_can_touch
 from .shapes import CollisionShape, capsule
 from .sided import Sided
@@ -70,6 +72,18 @@ class Walls:
         """
         return Barriers(self._mechanism, self._shapes, obstacles)
 
+    def live(self, topology: Topology) -> LiveWalls | None:
+        """Return what keeps the robot's own bodies apart while it follows targets live.
+
+        Args:
+            topology: The robot's tree, as the tracker has it.
+
+        Returns:
+            The walls; None where no bodies can touch.
+        """
+        pairs = self._between.pairs
+        return LiveWalls(self._mechanism, self._shapes, pairs, topology) if pairs else None
+
     def solve(
         self, clip: TargetClip, solve: Solve[Step], finish: Finish[Step] | None = None
     ) -> Generator[Step, None, tuple[TargetClip, Motion]]:
@@ -110,6 +124,9 @@ class Between:
         shapes: of its bodies.
         apart: names of two bodies that may go into each other.
 
+    Attributes:
+        pairs: of bodies that are kept apart.
+
     Raises:
         MissingExtraError: MuJoCo is not installed.
     """
@@ -119,8 +136,8 @@ class Between:
     ) -> None:
         self._mechanism, self._shapes = mechanism, shapes
         self._names = [body.name for body in mechanism.bodies]
-        pairs = pairs_that_can_touch(mechanism, shapes, apart)
-        self._judge = Judge(mechanism, shapes, pairs) if pairs else None
+        self.pairs = pairs_that_can_touch(mechanism, shapes, apart)
+        self._judge = Judge(mechanism, shapes, self.pairs) if self.pairs else None
         self._axes: dict[int, np.ndarray] = {}
         self._judged: tuple[Motion, Depths] | None = None  # the last motion, and its depths
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,16 @@ def can_judge() -> bool:
     return find_spec("mujoco") is not None
 
 
+class NearShapes(NamedTuple):
+    """Pairs of shapes near each other in one pose; a pair may be there more than once."""
+
+    pair: np.ndarray  # (k,) number of the two shapes
+    bodies: np.ndarray  # (k, 2) that carry them
+    distance: np.ndarray  # (k,) negative where they are in each other [m]
+    middle: np.ndarray  # (k, 3) between the nearest points [m]
+    way: np.ndarray  # (k, 3) unit vectors out of the second towards the first
+
+
 class Judge:
     """Judge of which bodies go into each other.
 
@@ -38,6 +48,10 @@ class Judge:
         pairs: of bodies that are judged; all with shapes if left out. Where obstacles are judged, bodies of the robot
             are not judged against each other.
         obstacles: of each the points (K, 3) of its hull [m]; their numbers follow those of the robot's bodies.
+        near: distance at which shapes are near each other, for `near` alone [m].
+
+    Attributes:
+        shapes: number of shapes.
 
     Raises:
         MissingExtraError: MuJoCo is not installed.
@@ -49,12 +63,14 @@ class Judge:
         shapes: Sequence[CollisionShape],
         pairs: Sequence[Pair] | None = None,
         obstacles: Sequence[np.ndarray] = (),
+        near: float = 0.0,
     ) -> None:
         with extra("physics"):
             import mujoco
         self._mujoco = mujoco
         spec = mujoco.MjSpec()
         spec.memory = MEMORY
+        spec.default.geom.margin = 0.5 * near  # those of two shapes add up
         shaped = sorted({mechanism.body_index[shape.body] for shape in shapes})
         first = len(mechanism.bodies)
         self._numbers = [*shaped, *range(first, first + len(obstacles))]
@@ -72,6 +88,7 @@ class Judge:
         self._model = spec.compile()
         self._data = mujoco.MjData(self._model)
         self._of = np.array([self._numbers[body - 1] for body in self._model.geom_bodyid], dtype=int)
+        self.shapes = len(self._of)
 
     def _add_body(self, spec: Any, name: str) -> Any:
         body = spec.worldbody.add_body(name=name, explicitinertial=True, mass=1.0, inertia=[1.0, 1.0, 1.0])
@@ -129,6 +146,31 @@ class Judge:
             a, b = sorted((int(self._of[i]), int(self._of[j])))
             found.append(((a, b), float(depth), 0.5 * (ends[:3] + ends[3:])))
         return found
+
+    def near(self, position: np.ndarray, quaternion: np.ndarray) -> NearShapes:
+        """Return which shapes are near each other in one pose.
+
+        Args:
+            position: Positions of all bodies (n, 3) [m].
+            quaternion: Their orientations (n, 4) wxyz.
+
+        Returns:
+            The pairs of shapes that are nearer than the judge was made for.
+        """
+        mujoco, model, data = self._mujoco, self._model, self._data
+        data.qpos[:] = np.concatenate([position, quaternion], axis=1)[self._numbers].ravel()
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_collision(model, data)
+        contact = data.contact
+        shapes = contact.geom
+        return NearShapes(
+            pair=shapes.min(axis=1) * self.shapes + shapes.max(axis=1),
+            bodies=self._of[shapes],
+            distance=contact.dist,
+            middle=contact.pos,
+            way=-contact.frame[:, :3],
+        )
 
     def ways(
         self, position: np.ndarray, quaternion: np.ndarray, pairs: Sequence[Pair], most: float

@@ -26,7 +26,7 @@ from ..mechanism.pose import IDENTITY, Pose
 from ..objectives.registry import ObjectiveTables
 from .limits import MotionLimits
 from .linear_targets import LinearTargets, remember_targets, take_targets
-from .targets import WEIGHTS
+from .targets import WEIGHTS, Targets
 from .tracker import Tracker
 from .velocity_step import BENT, TIGHT, new_motion, program, take_step
 
@@ -139,6 +139,10 @@ class DifferentialTracker(Tracker):
         self._laid_out: Any = None
         self._linear: Any = None
         self._layout = ()
+
+    def _weigh(self, tables: ObjectiveTables, targets: Targets) -> None:
+        super()._weigh(tables, targets)
+        self._laid_out = None  # its rows have copies of the weights
 
     def _advance(self, tables: ObjectiveTables, dt: float) -> float:
         if tables is not self._laid_out:

@@ -57,6 +57,7 @@ class Tracker(ABC):
         self._actuator_q = self.flat.dof_q[np.array([dof for dof, _ in held], dtype=np.int64)]
         self._actuator_sign = np.array([float(sign) for _, sign in held])
         self._layout: tuple = ()
+        self._weights: tuple = ()
         self._tables: Any = None
         self._turns: list[np.ndarray | None] = []  # from a target's axes to those that are weighed
         self.reset()
@@ -172,23 +173,14 @@ class Tracker(ABC):
         return read
 
     def _aim(self, targets: Targets) -> ObjectiveTables:
-        """Targets as the arrays of compiled code; what stays the same from step to step is laid out once."""
+        """Return the targets as the arrays of compiled code."""
         frames = targets.frames
         if targets.objectives and not self.TAKES_OBJECTIVES:
             raise ClipError(
                 f"{type(self).__name__} follows frames and the centre of mass alone; leave out"
                 f" {targets.objectives[0].key!r}, or use StateBasedTracker"
             )
-        layout = (
-            *(item.layout for item in targets.objectives),
-            *[(name, t.position is None, t.quaternion is None, t.weights) for name, t in frames.items()],
-            (targets.com is None, targets.com_weight),
-        )
-        if layout != self._layout:
-            self._tables = self._lay_out(targets)
-            self._given = np.zeros((len(frames) + 1, 7))
-            self._given[:, 3] = 1.0
-            self._layout = layout
+        self._prepare(targets)
         given = self._given
         try:
             for i, t in enumerate(frames.values()):
@@ -211,22 +203,43 @@ class Tracker(ABC):
             )
         return self._tables
 
+    def _prepare(self, targets: Targets) -> None:
+        """Lay the tables out, and write weights into them, where either has changed since the step before."""
+        frames = targets.frames
+        layout = (
+            *(item.layout for item in targets.objectives),
+            *[(name, t.position is None, t.quaternion is None, t.weights.along) for name, t in frames.items()],
+            targets.com is None,
+        )
+        weights = [t.weights for t in frames.values()], targets.com_weight
+        if layout != self._layout:
+            self._tables = self._lay_out(targets)
+            self._given = np.zeros((len(frames) + 1, 7))
+            self._given[:, 3] = 1.0
+            self._layout, self._weights = layout, ()
+        if weights != self._weights:  # those of feet change from step to step
+            self._weigh(self._tables, targets)
+            self._weights = weights
+
     def _lay_out(self, targets: Targets) -> ObjectiveTables:
-        """Return the tables, with their weights; zero for what a target leaves open."""
+        """Return the tables, whose weights are yet to be written."""
         if targets.com is not None and self.mechanism.mass <= 0:
             raise ClipError(f"robot {self.mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
-        given, t = list(targets.frames.values()), len(targets.frames)
-        place_weights = [g.weights.position if g.position is not None else (0.0,) * 3 for g in given]
-        turn_weights = [g.weights.directions if g.quaternion is not None else (0.0,) * 3 for g in given]
+        given = list(targets.frames.values())
         self._turns = [None if g.weights.along is None else matrix_quaternion(g.weights.axes) for g in given]
         tables = new_tables(self.topology, tuple(targets.frames), self.now, targets.objectives)
-        tables.frame_pose.position_weight[:] = np.array(place_weights, dtype=float).reshape(t, 3)
-        tables.frame_pose.orientation_weight[:] = np.array(turn_weights, dtype=float).reshape(t, 3)
         for axes, target in zip(tables.frame_pose.axes, given, strict=True):
             axes[:] = axes @ target.weights.axes
-        if targets.com is not None:
-            tables.centre_of_mass.weight[:] = targets.com_weight
         return tables
+
+    def _weigh(self, tables: ObjectiveTables, targets: Targets) -> None:
+        """Write the targets' weights into the tables; zero for what a target leaves open."""
+        given, t = targets.frames.values(), len(targets.frames)
+        place_weights = [g.weights.position if g.position is not None else (0.0,) * 3 for g in given]
+        turn_weights = [g.weights.directions if g.quaternion is not None else (0.0,) * 3 for g in given]
+        tables.frame_pose.position_weight[:] = np.array(place_weights, dtype=float).reshape(t, 3)
+        tables.frame_pose.orientation_weight[:] = np.array(turn_weights, dtype=float).reshape(t, 3)
+        tables.centre_of_mass.weight[:] = 0.0 if targets.com is None else targets.com_weight
 
 
 @kernel

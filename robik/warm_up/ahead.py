@@ -87,6 +87,9 @@ def _follow(mechanism: Mechanism, clip: TargetClip) -> None:
     com = np.array([0.5, 0.0, 0.5])
     for tracker in trackers:
         tracker(mechanism).step(Targets(wanted, com=None if tracker is ForwardDynamicsTracker else com), TIMES[1])
+    one, other = (body.name for body in mechanism.bodies[:2])
+    wall = Clearance(one, other, least=np.zeros(1), points=np.zeros((2, 2, 3)))
+    StateBasedTracker(mechanism).step(Targets(wanted, objectives=(wall,)), TIMES[1])  # as walls live between bodies
 
 
 def compile_last() -> None:

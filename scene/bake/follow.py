@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from time import monotonic
 
 import bpy
@@ -40,6 +39,7 @@ from ..robot import posing
 from ..robot.parts import local_pose, pose_of, robots
 from ..robot.reading import Moving, read_moving
 from ..robot.sliders import set_sliders, slider_values
+from .apart import read_walls
 from .example import example_prior
 from .request import of_panel, solver_settings
 
@@ -67,6 +67,7 @@ class FollowRequest:
         settings: of the solver; None for trackers that take none.
         example: an action whose poses are preferred; None without one.
         example_weight: of the pull towards them.
+        keep_apart: whether the robot's bodies are kept out of each other; only At Once can.
     """
 
     robot: Moving
@@ -77,13 +78,14 @@ class FollowRequest:
     settings: Settings | None
     example: Action | None
     example_weight: float
+    keep_apart: bool
 
     @property
     def choice(self) -> tuple:
         """All that a new tracker is needed for when it changes, beside the robot."""
         example = self.example.session_uid if self.example else 0
         balance = self.balance.mode, self.balance.pin_feet, self.balance.margin, self.balance.gives
-        return self.tracker, example, self.example_weight, self.settings, balance
+        return self.tracker, example, self.example_weight, self.settings, balance, self.keep_apart
 
 
 def read_follow_request(root: Object) -> FollowRequest:
@@ -108,6 +110,7 @@ def read_follow_request(root: Object) -> FollowRequest:
         settings=solver,
         example=settings.bake.example,
         example_weight=float(settings.bake.example_weight),
+        keep_apart=solver is not None and settings.bake.keep_apart,
     )
 
 
@@ -251,17 +254,23 @@ def _ready(root: Object, request: FollowRequest, targets: Targets, stands: dict[
     uid, mechanism = root.session_uid, request.robot.mechanism
     found = _following.get(uid)
     if found is None or found.mechanism != mechanism or found.choice != request.choice:
-        make = TRACKERS[request.tracker]
-        if request.settings is not None:
-            prior = example_prior(request.example, mechanism)
-            make = partial(
-                StateBasedTracker, settings=request.settings, prior=prior, prior_weight=request.example_weight
-            )
+        make = TRACKERS[request.tracker] if request.settings is None else _at_once(root, request, request.settings)
         balance = with_give(request.balance, root, mechanism, bpy.context.scene)
         found = _following[uid] = Following(request, balance, make, targets, stands)
     if found.error is not None:
         raise found.error
     return found
+
+
+def _at_once(root: Object, request: FollowRequest, settings: Settings) -> Callable[[Mechanism], Tracker]:
+    """Return what makes the tracker by the bake's own solver; it takes a while, and touches nothing of Blender's."""
+    prior = example_prior(request.example, request.robot.mechanism)
+    walls = read_walls(root, request.robot.mechanism) if request.keep_apart else None
+
+    def make(mechanism: Mechanism) -> Tracker:
+        return StateBasedTracker(mechanism, settings, prior, request.example_weight, walls() if walls else None)
+
+    return make
 
 
 def _place(root: Object, robot: Moving, following: Following) -> None:

@@ -202,3 +202,36 @@ def test_it_stands_as_the_bake_will(tracker: str) -> None:
     bpy.context.view_layer.update()
     live = np.array([b.matrix_world.translation for b in scenes.body_objects(root)])
     assert np.abs(live - baked).max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("tracker", "is_on", "kept"), [("STATE", True, True), ("STATE", False, False), ("DYNAMICS", True, False)]
+)
+def test_bodies_are_kept_apart_where_the_bake_keeps_them(tracker: str, is_on: bool, kept: bool) -> None:
+    """A foot that is dragged through the other stays beside it by At Once with Keep Apart, else it goes through."""
+    root = scenes.squats(2)
+    robot, feet = root.robik.robot, [bpy.data.objects[f"to foot_{side}"] for side in "lr"]
+    for target in (bpy.data.objects["to pelvis"], *feet):
+        target.animation_data_clear()
+    robot.follow.tracker, robot.follow.on, robot.bake.keep_apart = tracker, True, is_on
+    judge, panel = told_judge(root), installed.module("panels.bake.baking")
+    rest, deepest = feet[0].location.y, 0.0
+    for k in range(40):
+        feet[0].location.y = rest - 0.08 * np.sin(np.pi * k / 39) ** 2
+        beats(root, 1)
+        bpy.context.view_layer.update()
+        bodies = scenes.body_objects(root)
+        place = np.array([body.matrix_world.translation for body in bodies])
+        turn = np.array([body.matrix_world.to_quaternion() for body in bodies])
+        deepest = max([deepest, *(depth for _, depth, _ in judge.touching(place, turn))])
+    assert deepest < 1e-4 if kept else deepest > 0.01
+    assert ("Only At Once keeps bodies apart" in panel._beyond_live(root)) == (is_on and not kept)
+
+
+def told_judge(root: bpy.types.Object) -> object:
+    """A judge of how deep a robot is in itself, by the shapes of its file."""
+    collision = "robik.collision."
+    mechanism = scenes.read(root)
+    told = installed.module(f"{collision}files").told_collisions(mechanism, bpy.path.abspath(root.robik.robot.source))
+    pairs = installed.module(f"{collision}pairs").pairs_that_can_touch(mechanism, told.shapes, told.apart)
+    return installed.module(f"{collision}judge").Judge(mechanism, told.shapes, pairs)

@@ -171,3 +171,27 @@ def test_a_floating_robot_stands_where_its_base_is_put():
     assert tracker.residual < 1e-10
     assert np.abs(tracker.bodies()[0] - expected.position).max() < 1e-9
     assert np.abs(tracker.values - values).max() < 1e-9
+
+
+@pytest.mark.parametrize("kind", TRACKERS, ids=lambda kind: kind.__name__)
+def test_weights_that_change_count_at_once_and_nothing_is_laid_out_anew(kind, monkeypatch):
+    """Those of feet change in every step of a walk. It goes where a tracker goes that knows them from the start."""
+    boxer, laid_out = load("boxer"), []
+    lay_out = kind._lay_out
+    monkeypatch.setattr(kind, "_lay_out", lambda self, targets: laid_out.append(1) or lay_out(self, targets))
+    place = np.array(boxer.rest_pose("hand").position) + np.array([-0.05, 0.05, -0.03])
+    weights = (Weights((weight,) * 3, (0.0,) * 3) for weight in (0.0, 1.0))
+    asked = [Targets({"hand": Target(place, weights=each)}) for each in weights]
+    tracker, fresh = kind(boxer), kind(boxer)
+    tracker.step(asked[0], 1 / 60)
+    still = np.array(tracker.frame("hand").position)
+    tracker.reset()
+    laid_out.clear()
+    for now in (asked[0], *[asked[1]] * 300):
+        tracker.step(now, 1 / 60)
+    assert len(laid_out) <= 1
+    for _ in range(300):
+        fresh.step(asked[1], 1 / 60)
+    assert np.linalg.norm(still - place) > 0.05
+    assert np.linalg.norm(tracker.frame("hand").position - place) < 1e-3
+    np.testing.assert_allclose(tracker.values, fresh.values, atol=1e-3)
