@@ -89,7 +89,12 @@ class Program:
         self._model, self._order, self._accuracy = model, order, max(accuracy, FINEST)
         self._parts, self._torques = (values, bounds, orders, previous), torques
         self._quadratic = quadratic or Quadratic.of(model, previous, free(model, torques))
-        self._used = (np.arange(m) < counts[:, None]) & ~self._quadratic.local  # (T, m) whether it is an unknown
+        stays = np.take_along_axis(
+            _fixed(values, bounds, int(self._independent.max(initial=0)) + 1), self._independent, 1
+        )
+        self._used = (
+            (np.arange(m) < counts[:, None]) & ~self._quadratic.local & ~stays
+        )  # (T, m) whether it is an unknown
         counts = self._used.sum(axis=1)
         start = np.zeros(frames, np.int64)
         start[order] = np.cumsum(counts[order]) - counts[order]
@@ -326,6 +331,13 @@ class Program:
         if self._torques is not None and shares is not None:
             found.append(shares.ravel()[self.rows_of[-1]])
         return np.concatenate(found)
+
+
+def _fixed(values: np.ndarray, bounds: Bounds, dofs: int) -> np.ndarray:
+    """Return which degrees of freedom (T, d) are at the only place that they may have, as motors that stay at rest."""
+    found = np.zeros((len(values), max(dofs, int(bounds.dof.max(initial=-1)) + 1)), bool)
+    found[:, bounds.dof] = (values == bounds.lower) & (values == bounds.upper)
+    return found
 
 
 def solved_program(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from robik.clip_solver import program
 from robik.clip_solver.bounds import bounds_of
 from robik.clip_solver.clip_solver import ClipSolver, Start
 from robik.clips.clip import TargetClip, Track
@@ -191,6 +193,28 @@ def test_a_motion_within_its_limits_stays_as_it_is() -> None:
     assert whole.report is not None
     assert whole.report.look_ahead is not None
     assert whole.report.look_ahead.iterations == 0
+
+
+def test_motors_that_may_not_move_are_no_unknowns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As fingers that nothing follows; what comes out is the same as with them."""
+    clip, sizes = lissajous(2.0, 60.0), []
+    name = ARM.actuators[-1]
+    held = replace(SPEEDS, look_ahead=True, acceleration_limit=30.0, ranges={name: (0.0, 0.0)})
+    solve = program.Program.solve
+
+    def counted(self: program.Program, *args: Any, **how: Any) -> Any:
+        sizes.append(self._size / len(self._order))
+        return solve(self, *args, **how)
+
+    monkeypatch.setattr(program.Program, "solve", counted)
+    motion = retarget(ARM, clip, held)
+    assert np.ptp(motion.values[:, -1]) == 0.0
+    assert set(sizes) == {len(ARM.actuators) - 1}
+    monkeypatch.setattr(program, "_fixed", lambda values, bounds, dofs: np.zeros((len(values), dofs), bool))
+    again = retarget(ARM, clip, held)
+    assert max(sizes) == len(ARM.actuators)
+    assert rms(motion) == pytest.approx(rms(again), rel=1e-3)
+    np.testing.assert_allclose(motion.values, again.values, atol=0.02)
 
 
 def test_feet_in_contact_stay_where_they_stand() -> None:
