@@ -102,8 +102,7 @@ class Walls:
         keepers: list[Keeper] = [self._between, Sided(self._mechanism, self._shapes, self._between)]
         if clip.obstacles:
             keepers.append(self.barriers(clip.obstacles))
-        if clip.ground is not None:
-            keepers.append(Soles(self._mechanism, clip))
+        keepers.append(Soles(self._mechanism, clip))
         passes = StandingWalls(clip, keepers, (yield from solve(clip)))
         yield from passes.improve(solve, PASSES, SIDED)
         if finish is None:

@@ -1,6 +1,7 @@
-"""Soles on a mesh as ground: swinging feet that did not follow their targets are lifted over what they went into.
+"""Soles on the ground: swinging feet that did not follow their targets are lifted over what they went into.
 
-The ground's planes under a foot are those at its target. Where the foot is late or held back, it is over another place.
+A mesh's planes under a foot are those at its target. Where the foot is late or held back, it is over another place.
+Above level ground limits of motors may press a foot into the ground harder than its plane pushes.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ class Soles:
 
     def __init__(self, mechanism: Mechanism, clip: TargetClip) -> None:
         self._mechanism, ground = mechanism, ground_of(mechanism, clip)
-        self._swings: dict[str, np.ndarray] = {}  # (T,) by foot; none above level ground, where planes are exact
-        if ground is not None and ground.mesh is not None:
-            self._ground, self._terrain = ground, Terrain(mechanism, ground)
+        self._swings: dict[str, np.ndarray] = {}  # (T,) by foot
+        if ground is not None:
+            self._ground, self._terrain = ground, None if ground.mesh is None else Terrain(mechanism, ground)
             self._swings = {name: ~clip.tracks[name].contact for name in standing_feet(mechanism, clip)}  # type: ignore[operator]
         self._feet = tuple(self._swings)
         self._step = float(np.median(np.diff(clip.times))) if len(clip.times) > 1 else 1.0
@@ -76,7 +77,10 @@ class Soles:
         """Return a foot's plane, lifted by what is still missing beyond what the passes before have lifted it by."""
         assert motion.position is not None and motion.quaternion is not None
         place, turn = frame_poses(self._mechanism, name, motion.position, motion.quaternion)
-        normal, over = self._terrain.planes_over(name, place, quaternions(Rotation.from_matrix(turn)))
+        if self._terrain is None:
+            normal, over = np.tile([0.0, 0.0, 1.0], (len(place), 1)), np.full(len(place), self._ground.level)
+        else:
+            normal, over = self._terrain.planes_over(name, place, quaternions(Rotation.from_matrix(turn)))
         low = np.einsum("ti,tsi->ts", normal, standing_points(self._mechanism, motion, name)).min(axis=1)
         is_late = self._swings[name] & (self._depth(motion, name) > SHALLOW)
         missing = np.where(is_late, np.maximum(over - low, 0.0) + MARGIN, 0.0)
