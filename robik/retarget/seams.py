@@ -64,13 +64,13 @@ def _led(times: np.ndarray, track: Track, old: Track, own: OwnRange, share: np.n
         if kept is None or (kept and np.abs(old.position[kept] - old.position[kept[0]]).max() > SAME * size):
             contact[start:stop] &= full[start:stop]
         elif kept:
-            at = kept[0]
-            if np.abs(position[start:stop][full[start:stop]] - old.position[at]).max(initial=0.0) > NEAR * size:
+            at, own_places = kept[0], position[start:stop][full[start:stop]]
+            if np.abs(own_places - old.position[at]).max(initial=0.0) > NEAR * size:
                 contact[start:stop] &= full[start:stop]
-                continue
-            position[start:stop] = old.position[at]
-            if quaternion is not None and old.quaternion is not None:
-                quaternion[start:stop] = old.quaternion[at]
+            else:
+                position[start:stop] = old.position[at]
+                if quaternion is not None and old.quaternion is not None:
+                    quaternion[start:stop] = old.quaternion[at]
     return replace(led, position=position, quaternion=quaternion, contact=contact)
 
 
