@@ -183,10 +183,12 @@ class ClipSolver:
             model, q = self._improver.model(), np.zeros_like(frames.q)
             self._improver.move(model, np.zeros(model.gradient.shape), q, residual)
             moved = np.abs(q - frames.q).max(axis=1, initial=0.0)
-            open_here = ~self._improver.closed(q, residual) | (self._held & (moved > STAYED))
-            if open_here.any():
-                self.stances.let_go(open_here)
-            closed = ~open_here & ~self._held
+            opened, off = ~self._improver.closed(q, residual), self._held & (moved > STAYED)
+            if (opened & ~self._held).any():
+                self.stances.let_go(opened & ~self._held)
+            if (self._held & (opened | off)).any():  # as those that come from keys in single precision
+                self.stances.let_go(self._held & (opened | off), around=0)
+            closed = ~opened & ~self._held
             frames.q[closed] = q[closed]
         self._pull_late()
         return found

@@ -99,13 +99,14 @@ class Stances:
             self.held[name] |= fits
         return found
 
-    def let_go(self, frames: np.ndarray) -> None:
+    def let_go(self, frames: np.ndarray, around: int = AROUND) -> None:
         """Hold no contact in and beside these frames any more.
 
         Args:
             frames: Whether it is one of them (T,).
+            around: How many frames on each side count as well.
         """
-        near = np.convolve(frames, np.ones(2 * AROUND + 1), "same") > 0
+        near = np.convolve(frames, np.ones(2 * around + 1), "same") > 0
         for held in self.held.values():
             held &= ~near
 

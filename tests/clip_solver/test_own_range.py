@@ -13,6 +13,7 @@ from robik.clip_solver import sections as of_clips
 from robik.clip_solver.sections import HELD, sections
 from robik.clips.clip import TargetClip
 from robik.errors import ClipError
+from robik.kinematics.frames import frame_poses
 from robik.mechanism.model import Mechanism
 from robik.motions import Motion
 from robik.objectives.settings import Settings
@@ -95,6 +96,27 @@ def test_a_walker_keeps_its_feet_where_they_stand() -> None:
     assert motion.report.quality.contact_off_mm is not None and motion.report.quality.contact_off_mm < 1e-6
     assert motion.base is not None and before.base is not None
     assert motion.base.position[80, 2] < before.base.position[80, 2] - 0.005
+
+
+def test_feet_stand_exactly_beside_keys_in_single_precision() -> None:
+    """As Blender's curves have the motion before: it misses contacts by rounding, its neighbours do not."""
+    clip, before = hurried_walk(3.0, 60.0), stepped()
+    assert before.base is not None
+    rough = before.base.quaternion.astype(np.float32).astype(float)
+    base = replace(
+        before.base,
+        position=before.base.position.astype(np.float32).astype(float),
+        quaternion=rough / np.linalg.norm(rough, axis=1, keepdims=True),
+    )
+    keys = replace(before, values=before.values.astype(np.float32).astype(float), base=base)
+    motion = retarget(WALKER, raised(clip, "pelvis", 60, 100, -0.015), STEPPING, own_range=OwnRange(50, 110, keys))
+    assert motion.position is not None and motion.quaternion is not None
+    for name in ("foot_l", "foot_r"):
+        place, _ = frame_poses(WALKER, name, motion.position, motion.quaternion)
+        stands = clip.tracks[name].contact
+        assert stands is not None
+        both = (stands[1:] & stands[:-1])[50:110]
+        assert np.linalg.norm(np.diff(place[50:111], axis=0), axis=1)[both].max() < 1e-9, name
 
 
 def test_frames_one_by_one_go_on_from_the_motion_before() -> None:
