@@ -89,12 +89,9 @@ class Program:
         self._model, self._order, self._accuracy = model, order, max(accuracy, FINEST)
         self._parts, self._torques = (values, bounds, orders, previous), torques
         self._quadratic = quadratic or Quadratic.of(model, previous, free(model, torques))
-        stays = np.take_along_axis(
-            _fixed(values, bounds, int(self._independent.max(initial=0)) + 1), self._independent, 1
-        )
-        self._used = (
-            (np.arange(m) < counts[:, None]) & ~self._quadratic.local & ~stays
-        )  # (T, m) whether it is an unknown
+        stays = _fixed(values, bounds, int(self._independent.max(initial=0)) + 1)
+        goes = ~np.take_along_axis(stays, self._independent, axis=1)
+        self._used = (np.arange(m) < counts[:, None]) & ~self._quadratic.local & goes  # (T, m) whether it is an unknown
         counts = self._used.sum(axis=1)
         start = np.zeros(frames, np.int64)
         start[order] = np.cumsum(counts[order]) - counts[order]
