@@ -35,7 +35,7 @@ LATE = 0.001  # m that shapes may be nearer than asked for before walls are move
 PUSHES = 0.001  # m: a wall that lacks no more than this may push in the next step
 
 
-class Walls(NamedTuple):
+class PlacedWalls(NamedTuple):
     """Walls of k pairs of shapes."""
 
     pair: np.ndarray  # (k,) number of the two shapes
@@ -105,7 +105,7 @@ class LiveWalls:
         radius = BALL + np.maximum(-near.distance, 0.0)
         inwards = near.way * (0.5 * near.distance + radius)[:, None]
         body, other = self._bodies[near.bodies.T]
-        self._found = found = Walls(
+        self._found = found = PlacedWalls(
             pair=near.pair,
             body=body,
             other=other,
@@ -124,7 +124,7 @@ class LiveWalls:
         """Move walls to where bodies were found too near to each other; those of all others stay."""
         stays = ~np.isin(self._standing.pair, self._found.pair)
         both = zip(self._found, self._standing, strict=True)
-        self._standing = Walls._make(np.concatenate([new, old[stays]]) for new, old in both)
+        self._standing = PlacedWalls._make(np.concatenate([new, old[stays]]) for new, old in both)
 
     def write(self, table: Clearances, weight: float) -> None:
         """Write the walls into the solver's table.
@@ -136,7 +136,7 @@ class LiveWalls:
         walls, first = self._standing, len(table.body) - len(self.slots)
         if len(walls.pair) > len(self.slots):
             nearest = np.argpartition(walls.distance, len(self.slots) - 1)[: len(self.slots)]
-            walls = Walls._make(array[nearest] for array in walls)
+            walls = PlacedWalls._make(array[nearest] for array in walls)
         used = slice(first, first + len(walls.pair))
         table.body[used], table.other[used] = walls.body, walls.other
         table.segment[used], table.other_segment[used] = walls.ball[:, None], walls.other_ball[:, None]
@@ -145,7 +145,7 @@ class LiveWalls:
         table.weight[first:] = weight
 
 
-_NONE = Walls(
+_NONE = PlacedWalls(
     pair=np.zeros(0, np.int64),
     body=np.zeros(0, np.int64),
     other=np.zeros(0, np.int64),
