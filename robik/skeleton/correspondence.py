@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..clips.sole_turns import UP, laid_on
 from ..mechanism.orientations import quaternions, rotation
 from .anatomy import ARM, FRONT_LEG, LEG, Anatomy
 from .robot_parts import RobotAnatomy
@@ -26,6 +27,10 @@ STRAIGHT_DOWN = 0.12  # 1 − cosine: so far may a leg of a T-pose lean
 STRAIGHT = 0.9  # cosine between the parts of a straight limb
 FEWEST = 4  # poses of a motion that tell how its feet stand
 STANDING = 25  # percentile of a foot's heights up to which it stands
+ALIKE = 0.1  # [rad]: poses of a foot that are no further apart are the same stand
+OFTEN = 0.5  # of the poses that the commonest stand has: others that have more may be the flat one
+LEVEL = 0.01  # of the character's size: stands that are lower by less are no flatter
+CLEAR = 0.3  # of the poses of a low foot: a stand that more of them share is how it stands
 LEANING = 0.03  # [rad]: a foot that is tilted by more against how it stands does not stand
 TILTED = 0.2  # rad: a bone that is tilted less against the pose to align by just moves
 JUMP, MUCH = 0.2, 3.0  # a limb that turns by more in one sample [rad], and so much faster than in the next, has jumped
@@ -347,31 +352,34 @@ def placed_orientations(quaternions: np.ndarray, yaw: float) -> Rotation:
     return Rotation.from_euler("z", yaw) * rotation(quaternions)
 
 
-def standing_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray) -> np.ndarray:
+def standing_orientation(poses: Poses, pose: int, bone: int) -> np.ndarray:
     """Return the orientation (4,) of a foot's bone that corresponds to a robot's foot, which stands level.
 
     It is the pose's, unless the foot is tilted there against how it stands in the motion, as in a swing: then it is
-    turned as it stands, with the pose's own heading.
+    turned as it stands, with the pose's own heading. It stands in the way in which it is most often while it is low.
+    The rest pose is doubted only where the motion is clear: skeletons of recordings are often not drawn as one stands.
 
     Args:
         poses: P poses, the rest pose first.
         pose: The corresponding one.
         bone: Index of the bone.
-        hips: (2,) index of the bones that begin at the hips, the left one first.
 
     Returns:
         Quaternion (4,) wxyz.
     """
     own, heights = poses.quaternions[pose, bone], poses.positions[1:, bone, 2]
-    if pose == 0 or len(heights) < FEWEST:
+    if len(heights) < FEWEST:
         return own
-    low = 1 + np.flatnonzero(heights <= np.percentile(heights, STANDING))
-    across = poses.positions[:, hips[0]] - poses.positions[:, hips[1]]
-    headings = Rotation.from_euler("z", np.arctan2(across[:, 1], across[:, 0]))
-    level = headings.inv() * rotation(poses.quaternions[:, bone])
-    away = [float((level[low] * level[int(k)].inv()).magnitude().sum()) for k in low]
-    stands = headings[pose] * level[int(low[int(np.argmin(away))])]
-    x, y, z, w = (rotation(own) * stands.inv()).as_quat()
-    if 2.0 * np.hypot(x, y) < LEANING:
+    low = heights <= np.percentile(heights, STANDING)
+    ups = rotation(poses.quaternions[1:, bone][low]).inv().apply(UP)
+    alike = np.arccos(np.clip(ups @ ups.T, -1.0, 1.0)) < ALIKE
+    how_many, how_high = alike.sum(axis=1), np.array([np.median(heights[low][row]) for row in alike])
+    known = how_many >= OFTEN * how_many.max()
+    size = float(np.ptp(poses.positions[0], axis=0).max())
+    flat = known & (how_high <= how_high[known].min() + LEVEL * size)
+    stand = int(np.argmax(np.where(flat, how_many, 0)))
+    if pose == 0 and how_many[stand] < CLEAR * len(ups):
         return own
-    return quaternions(Rotation.from_euler("z", 2.0 * np.arctan2(z, w)) * stands)
+    up = ups[alike[stand]].mean(axis=0)
+    stands = laid_on(rotation(own), up / np.linalg.norm(up))
+    return own if (stands * rotation(own).inv()).magnitude() < LEANING else quaternions(stands)

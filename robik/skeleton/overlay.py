@@ -227,7 +227,7 @@ def _corrected(skeleton: Skeleton, anatomy: Anatomy, poses: Poses, pose: int) ->
             leg = anatomy.limb(LEG, side)
             if leg is not None and leg.end in skeleton.index:
                 foot = skeleton.index[leg.end]
-                oriented[foot] = standing_orientation(poses, pose, foot, hips)
+                oriented[foot] = standing_orientation(poses, pose, foot)
     return where, rotation(oriented)
 
 
