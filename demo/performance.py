@@ -118,7 +118,9 @@ def bake(root: Object, balanced: bool) -> Bake:
 def sampled(root: Object) -> tuple[Any, TargetClip]:
     """Return what a bake of the robot is asked for, and the clip that it follows."""
     request = add_on("scene.bake.request").read_request(root, bpy.context.scene)
-    return request, add_on("robik.steps").finish(add_on("scene.bake.target_clip").sample_clip(bpy.context, request))
+    walls = read_walls(root, request.mechanism)
+    sample_clip = add_on("scene.bake.target_clip").sample_clip
+    return request, add_on("robik.steps").finish(sample_clip(bpy.context, request, walls))
 
 
 def contacts_of(clip: TargetClip) -> dict[str, np.ndarray]:

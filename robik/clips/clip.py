@@ -53,7 +53,7 @@ class TargetClip:
         tracks: by the name of a frame or a body of the robot.
         com: (T, 3) world coordinates [m], or None.
         objectives: what else is asked for, one of a key.
-        moved: footholds that were out of reach and are elsewhere.
+        moved: footholds that were out of reach, or put legs into each other, and are elsewhere.
         obstacles: what the robot must not go into; feet stand on the one called "ground".
 
     Raises:

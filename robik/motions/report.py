@@ -261,7 +261,7 @@ class Quality:
 
 @dataclass(frozen=True, kw_only=True)
 class MovedFoothold:
-    """Foothold out of reach, which was moved before the clip was solved.
+    """Foothold that was out of reach or put legs into each other, and was moved before the clip was solved.
 
     Attributes:
         frame: that stands on it.
@@ -269,6 +269,7 @@ class MovedFoothold:
         shift: by which it was moved over the ground (x, y) [m].
         turned: about the vertical [rad].
         limits: coordinates that were at their limit there.
+        bodies: two that it put into each other; none where it was only out of reach.
     """
 
     frame: str
@@ -277,6 +278,7 @@ class MovedFoothold:
     shift: tuple[float, float]
     turned: float
     limits: tuple[str, ...] = ()
+    bodies: tuple[str, ...] = ()
 
     @property
     def moved(self) -> float:
@@ -285,8 +287,10 @@ class MovedFoothold:
 
     def __str__(self) -> str:
         why = f" ({', '.join(self.limits)} at the limit)" if self.limits else ""
+        wrong = ["is out of reach"] if self.limits or not self.bodies else []
+        wrong += [f"puts {' and '.join(self.bodies)} into each other"] if self.bodies else []
         return (
-            f"foothold of {self.frame} from {self.start:.2f} to {self.end:.2f} s is out of reach: moved by"
+            f"foothold of {self.frame} from {self.start:.2f} to {self.end:.2f} s {' and '.join(wrong)}: moved by"
             f" {_mm(self.moved)}, turned by {_degrees(abs(self.turned))}{why}"
         )
 
@@ -299,6 +303,7 @@ class MovedFoothold:
             "moved_mm": 1e3 * self.moved,
             "turned_deg": float(np.degrees(self.turned)),
             "at_limit": list(self.limits),
+            "in_each_other": list(self.bodies),
         }
 
 
@@ -325,7 +330,7 @@ class Report:
         jerk: (T, actuators) [rad/s³ or m/s³], the change of acceleration into each frame.
         look_ahead: how all frames were solved at once; None where they were solved one by one.
         quality: figures of its contacts, balance, limbs and jumps.
-        moved: footholds that were out of reach and are elsewhere.
+        moved: footholds that were out of reach, or put legs into each other, and are elsewhere.
         penetration: of the robot into itself and the ground; None where nobody asked.
         rounding: how far joints are from a file's rounded numbers, so that its linkages move [m].
     """

@@ -143,10 +143,10 @@ class Source:
         if remedy.pace is not None:
             balance = replace(balance, mode=remedy.pace, margin=remedy.margin, gives=0.0)
         settings = replace(self.settings, com_weight=(1.0, 1.0, 0.0)) if balance.over_feet else self.settings
-        clip = balanced(clip, self.mechanism, balance, settings)
+        walls = self.walls() if self.walls else None
+        clip = balanced(clip, self.mechanism, balance, settings, walls)
         clip = above_ground(self.mechanism, clip, self.walls is not None)
         passes = Passes(lambda each: Retargeting(self.mechanism, each, settings))
-        walls = self.walls() if self.walls else None
         clip, motion = finish(solved_apart(clip, passes.solve, walls, passes.finish))
         return motion, clip
 

@@ -168,9 +168,9 @@ def follow(
         own_range.check(mechanism, moving.times, solver)
     clip = character_clip(moving, following.followers, following.placement)
     clip = replace(clip, obstacles=tuple(obstacles))
-    clip = above_ground(mechanism, balanced(clip, mechanism, balance, solver), settings.keep_apart)
-    passes = Passes(lambda each: Retargeting(mechanism, each, solver, speed_cost=speed_cost, own_range=own_range))
     apart = walls(mechanism) if walls and settings.keep_apart else None
+    clip = above_ground(mechanism, balanced(clip, mechanism, balance, solver, apart), settings.keep_apart)
+    passes = Passes(lambda each: Retargeting(mechanism, each, solver, speed_cost=speed_cost, own_range=own_range))
     tell = None if progress is None else lambda done: progress(done, len(clip.times))
     followed, made = finish(solved_apart(clip, passes.solve, apart, passes.finish), tell)
     made = with_kept_balance(mechanism, followed, made)

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..clips.clip import TargetClip
+from ..collision.apart import Walls
 from ..errors import ClipError
 from ..extras import is_installed, missing
 from ..mechanism.model import Mechanism
@@ -279,23 +280,35 @@ def _soften_above(mechanism: Mechanism, bake: BakeSettings) -> float:
     return bake.speed / 100.0 * slowest if isfinite(slowest) else bake.velocity_limit
 
 
-def balanced(clip: TargetClip, mechanism: Mechanism, balance: Balance, settings: Settings | None = None) -> TargetClip:
+def balanced(
+    clip: TargetClip,
+    mechanism: Mechanism,
+    balance: Balance,
+    settings: Settings | None = None,
+    walls: Walls | None = None,
+) -> TargetClip:
     """Return the clip with pinned feet and a target of the centre of mass over them, as far as asked for.
 
     Args:
         clip: The targets.
         mechanism: The robot.
         balance: What is asked for.
-        settings: With which the clip will be solved; with them a motion's plan takes all bodies into account.
+        settings: With which the clip will be solved; with them a motion's plan takes all bodies into account, and
+            footholds are moved that are out of reach.
+        walls: That keep the robot's bodies apart, if any; footholds are moved that put legs into each other.
 
     Returns:
         The clip to be baked.
     """
-    return finish(balancing(clip, mechanism, balance, settings))
+    return finish(balancing(clip, mechanism, balance, settings, walls))
 
 
 def balancing(
-    clip: TargetClip, mechanism: Mechanism, balance: Balance, settings: Settings | None = None
+    clip: TargetClip,
+    mechanism: Mechanism,
+    balance: Balance,
+    settings: Settings | None = None,
+    walls: Walls | None = None,
 ) -> Generator[float, None, TargetClip]:
     """Balance a clip as `balanced` does, and yield the share that is done.
 
@@ -306,21 +319,22 @@ def balancing(
         mechanism: The robot.
         balance: What is asked for.
         settings: With which the clip will be solved.
+        walls: That keep the robot's bodies apart, if any.
 
     Yields:
         Share that is done, 0 to 1. The generator returns the clip.
     """
     if settings is None or not settings.cyclic:
-        return (yield from _balancing(clip, mechanism, balance, settings))
+        return (yield from _balancing(clip, mechanism, balance, settings, walls))
     check_cyclic(mechanism, clip)
     last = len(clip.times) - 1
     before = ceil(SETTLES / (clip.times[-1] - clip.times[0]))
-    laps = yield from _balancing(clip.repeated(2 * before + 1), mechanism, balance, settings.frame_by_frame())
+    laps = yield from _balancing(clip.repeated(2 * before + 1), mechanism, balance, settings.frame_by_frame(), walls)
     return replace(laps.part(before * last, (before + 1) * last + 1), times=clip.times)
 
 
 def _balancing(
-    clip: TargetClip, mechanism: Mechanism, balance: Balance, settings: Settings | None
+    clip: TargetClip, mechanism: Mechanism, balance: Balance, settings: Settings | None, walls: Walls | None
 ) -> Generator[float, None, TargetClip]:
     if balance.pin_feet:
         clip = pin_feet(mechanism, clip)
@@ -333,7 +347,7 @@ def _balancing(
 
     reached = None
     if settings is not None and settings.contacts == "hold" and balance.pin_feet:
-        reached = yield from reaching(mechanism, clip, settings, planned)
+        reached = yield from reaching(mechanism, clip, settings, planned, walls)
         clip = reached.pinned
     plan, clip = _planned(mechanism, clip, balance, wish)
     if settings is not None and plan is not None:

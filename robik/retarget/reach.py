@@ -4,6 +4,9 @@ A recording may ask for feet that are further apart, or turned further against e
 allow. If soles were held there, the rest of the body could not follow. So the clip is first solved as it is. If a sole
 does not reach its hold, the clip is solved again: only the sole's centre is held, and its yaw is one target among
 others. The yaw that the sole then has is the one that it is held at, flat, during the whole contact.
+
+A recording may also ask for feet so near or so turned that the robot's legs are in each other. Then both soles may move
+and turn over the ground, walls push the legs apart, and the soles are held where that leaves them.
 """
 
 from __future__ import annotations
@@ -12,19 +15,18 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from ..clips.clip import TargetClip, Track
-from ..clips.contacts import feet, foot_poses, runs
-from ..clips.support import sole_axes
+from ..clips.clip import TargetClip
+from ..clips.contacts import feet, runs
+from ..collision.apart import Walls
 from ..ik.standing import FlatSolver
-from ..kinematics.frames import frame_poses
-from ..mechanism import Frame, Mechanism, Pose
-from ..mechanism.orientations import quaternions, rotation
+from ..mechanism import Mechanism
 from ..motions import Motion
 from ..motions.report import MovedFoothold
 from ..objectives.settings import Settings
-from ..objectives.weights import Weights
+from ..steps import relay
+from .crossed_legs import Crossed, crossed_legs
+from .freed_soles import Phase, freed, off_hold
 from .held_contacts import held_tracks
 from .pinning import held_elsewhere
 from .quality import contact_gaps
@@ -32,13 +34,10 @@ from .retarget import Retargeting
 
 RATE = 30.0  # [Hz] of the samples that are solved
 ROUNDS = 6  # at most
-TURNS = 2  # the first of them, in which footholds are turned; in the others they are moved
+TURNS = 2  # the first of them, in which late footholds are turned; in the others they are moved
 FURTHER = 1.3  # factor on what a foothold is off, so that fewer rounds are needed
 LATE = (0.002, 0.01)  # of the robot's size, and rad: a sole further off is out of reach
 LEAST = (1e-3, 0.01)  # likewise: one that would be moved by less stays where it is
-YAW, FLAT = 1.0, 1e4  # weights of the yaw and the tilt of a sole that may turn
-
-Phase = tuple[str, int, int]  # a foot, the first sample in which it stands and the one after the last
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,39 +69,64 @@ def thinned(clip: TargetClip) -> TargetClip:
 
 
 def reaching(
-    mechanism: Mechanism, clip: TargetClip, settings: Settings, planned: Callable[[TargetClip], TargetClip]
+    mechanism: Mechanism,
+    clip: TargetClip,
+    settings: Settings,
+    planned: Callable[[TargetClip], TargetClip],
+    walls: Walls | None = None,
 ) -> Generator[float, None, Reached]:
-    """Move footholds that are out of reach, and yield the share that is done.
+    """Move footholds that are out of reach or put legs into each other, and yield the share that is done.
 
     Args:
         mechanism: The robot.
         clip: Clip with pinned feet.
         settings: Settings that the clip will be solved with.
         planned: Returns a clip with its balance planned.
+        walls: That keep the robot's bodies apart, where they are to.
 
     Yields:
         Share that is done, 0 to 1. The generator returns the clip whose footholds are best reached, with its motion.
     """
     quick = settings.frame_by_frame()
+
+    def begin(part: TargetClip) -> Retargeting:
+        return Retargeting(mechanism, part, quick, FlatSolver)
+
     best: Reached | None = None
     least = np.inf
     for done in range(ROUNDS + 1):
-        solving = Retargeting(mechanism, thinned(planned(clip)), quick, FlatSolver)
+        solving = begin(thinned(planned(clip)))
         for frames in solving.steps():
             yield (done + frames / len(solving.clip.times)) / (ROUNDS + 1)
-        motion = solving.motion()
-        late = _late(mechanism, solving.clip, motion)
-        short = sum(float(np.sum(gap)) for gap in late.values())
-        if short < least or best is None:
-            best, least = Reached(pinned=clip, part=solving.clip, motion=motion), short
-        if not late or done == ROUNDS:
+        found = _Found(late=_late(mechanism, solving.clip, solving.motion()))
+        if walls is not None:
+            crossed = yield from relay(crossed_legs(solving, walls, begin), lambda _: (done + 1) / (ROUNDS + 1))  # noqa: B023
+            found = replace(found, crossed=crossed)
+        if found.short < least or best is None:
+            best = Reached(pinned=clip, part=solving.clip, motion=solving.motion())
+            least = found.short
+        if not found.short or done == ROUNDS:
             break
-        moved = _moved(mechanism, clip, solving, late, done < TURNS)
+        moved = _moved(mechanism, clip, solving, found, done < TURNS)
         if moved is None:
             break
         clip = moved
     assert best is not None  # the first round gives one
     return best
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Found:
+    """Phases whose footholds are wrong for the robot; late ones are brought into reach first."""
+
+    late: dict[Phase, np.ndarray]
+    crossed: Crossed | None = None
+
+    @property
+    def short(self) -> float:
+        """Sum of how far all of them are off; zero where none is wrong."""
+        deep = self.crossed.deep if self.crossed else {}
+        return sum(float(np.sum(gap)) for gap in (*self.late.values(), *deep.values()))
 
 
 def _late(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> dict[Phase, np.ndarray]:
@@ -122,27 +146,29 @@ def _late(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> dict[Phase,
 
 
 def _moved(
-    mechanism: Mechanism, clip: TargetClip, solving: Retargeting, late: dict[Phase, np.ndarray], turns: bool
+    mechanism: Mechanism, clip: TargetClip, solving: Retargeting, found: _Found, turns: bool
 ) -> TargetClip | None:
-    """Return the clip with late footholds turned, or else moved, to where the legs reach; None if that is nowhere."""
-    part, motion = solving.clip, solving.motion()
-    if turns:
-        motion = _turning(mechanism, part, late, solving.settings)
+    """Return the clip with wrong footholds turned or moved to where they are right; None if that is nowhere.
+
+    Late ones are turned, or else moved, to where the legs reach; others are turned and moved to where legs are apart.
+    """
+    part, late = solving.clip, found.late
     legs = _legs(mechanism, feet(mechanism, clip))
     places: dict[str, dict[int, tuple[np.ndarray, float]]] = {}
     told: list[MovedFoothold] = []
-    for (name, start, stop), gap in late.items():
-        shifts, angles = _off(mechanism, part, motion, name, slice(start, stop))
-        shift, turn = (np.zeros(2), float(angles.mean())) if turns else (FURTHER * shifts[np.nanargmax(gap)], 0.0)
+    for phase, (shift, turn) in _moves(mechanism, solving, found, turns).items():
+        name, start, stop = phase
         if np.linalg.norm(shift) < LEAST[0] * mechanism.extent and abs(turn) < LEAST[1]:
             continue
         first, last = _phase(clip, name, part.times[[start, stop - 1]] + clip.times[0])
         places.setdefault(name, {})[first] = shift, turn
-        why = [coordinate for coordinate in solving.at_limit(int(start + np.nanargmax(gap))) if coordinate in legs]
+        worst = int(start + np.nanargmax(late[phase])) if phase in late else None
+        at_limit = [] if worst is None else [name for name in solving.at_limit(worst) if name in legs]
         told.append(
             MovedFoothold(
                 frame=name, start=float(clip.times[first]), end=float(clip.times[last - 1]),
-                shift=(float(shift[0]), float(shift[1])), turned=turn, limits=tuple(why),
+                shift=(float(shift[0]), float(shift[1])), turned=turn, limits=tuple(at_limit),
+                bodies=found.crossed.bodies[phase] if worst is None and found.crossed else (),
             )
         )  # fmt: skip
     if not places:
@@ -152,45 +178,28 @@ def _moved(
     return replace(clip, moved=_together(clip.moved, told))
 
 
-def _turning(mechanism: Mechanism, part: TargetClip, late: dict[Phase, np.ndarray], settings: Settings) -> Motion:
-    """Return the motion in which soles that are late hold their centres and lie flat, but turn as they like."""
-    frames, tracks, weights = list(mechanism.frames), dict(part.tracks), dict(settings.targets)
-    for name in {name for name, _, _ in late}:
-        track, foot = part.tracks[name], mechanism.frame(name)
-        free = np.zeros(len(part.times), bool)
-        for other, start, stop in late:
-            free[start:stop] |= other == name
-        assert track.contact is not None  # it is late
-        along, across, _ = sole_axes(foot)
-        centre = Pose.of(np.column_stack([along, across, np.cross(along, across)]), np.mean(foot.sole, axis=0))
-        position, quaternion = foot_poses(mechanism, part, name)
-        turns = rotation(quaternion)
-        place, lying = f"{name} (centre)", f"{name} (flat)"
-        frames += [Frame(new, foot.body, foot.pose @ centre) for new in (place, lying)]
-        tracks[name] = replace(track, contact=track.contact & ~free)
-        tracks[place] = Track(position + turns.apply(centre.position), contact=free)
-        tracks[lying] = Track(quaternion=quaternions(turns * Rotation.from_matrix(centre.matrix)))
-        weights[place] = Weights((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-        weights[lying] = Weights((0.0, 0.0, 0.0), (YAW, YAW, FLAT))
-    solving = Retargeting(
-        mechanism.with_changes(frames=tuple(frames)), replace(part, tracks=tracks), replace(settings, targets=weights)
-    )
-    for _ in solving.steps():
-        pass
-    return solving.motion()
-
-
-def _off(
-    mechanism: Mechanism, part: TargetClip, motion: Motion, name: str, phase: slice
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return by how much a sole is off its hold over a phase: (T, 2) [m], and turned (T,) [rad]."""
-    assert motion.position is not None and motion.quaternion is not None  # a solved motion has them
-    centre = np.mean(mechanism.frame(name).sole, axis=0)
-    x, R = (array[phase] for array in frame_poses(mechanism, name, motion.position, motion.quaternion))
-    held_x, held_q = (array[phase] for array in foot_poses(mechanism, part, name))
-    held_R = rotation(held_q)
-    turns = (Rotation.from_matrix(R) * held_R.inv()).as_rotvec()[:, 2]
-    return (x + R @ centre - held_x - held_R.apply(centre))[:, :2], turns
+def _moves(
+    mechanism: Mechanism, solving: Retargeting, found: _Found, turns: bool
+) -> dict[Phase, tuple[np.ndarray, float]]:
+    """Return by how much each wrong foothold is to be moved (2,) [m] and turned [rad]."""
+    part, late, motion, moves = solving.clip, found.late, solving.motion(), {}
+    if late and turns:
+        motion = freed(mechanism, part, late, solving.settings, held=True)
+    for phase, gap in late.items():
+        shifts, angles = off_hold(mechanism, part, motion, phase)
+        worst = FURTHER * shifts[np.nanargmax(gap)]
+        moves[phase] = (np.zeros(2), float(angles.mean())) if turns else (worst, 0.0)
+    if found.crossed is None:
+        return moves
+    deep = {phase: gap for phase, gap in found.crossed.deep.items() if phase not in late}
+    if not deep:
+        return moves
+    motion = freed(mechanism, found.crossed.part, deep, solving.settings, held=False)
+    for phase, gap in deep.items():
+        shifts, angles = off_hold(mechanism, part, motion, phase)
+        worst = np.nanargmax(gap)
+        moves[phase] = FURTHER * shifts[worst], FURTHER * float(angles[worst])
+    return moves
 
 
 def _legs(mechanism: Mechanism, names: tuple[str, ...]) -> set[str]:
@@ -222,6 +231,7 @@ def _together(before: tuple[MovedFoothold, ...], more: list[MovedFoothold]) -> t
         if key in found:
             known = found[key]
             shift = (known.shift[0] + item.shift[0], known.shift[1] + item.shift[1])
-            item = replace(known, shift=shift, turned=known.turned + item.turned)
+            bodies, limits = known.bodies or item.bodies, known.limits or item.limits
+            item = replace(known, shift=shift, turned=known.turned + item.turned, bodies=bodies, limits=limits)
         found[key] = item
     return tuple(sorted(found.values(), key=lambda item: (item.start, item.frame)))

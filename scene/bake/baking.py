@@ -58,9 +58,9 @@ def bake_steps(
     if keeps_corrections is None:
         keeps_corrections = root.robik.robot.bake.corrections
     request = read_request(root, context.scene)
-    clip = yield from sample_clip(context, request)
-    sampled = perf_counter()
     walls = read_walls(root, request.mechanism) if root.robik.robot.bake.keep_apart else None
+    clip = yield from sample_clip(context, request, walls)
+    sampled = perf_counter()
     clip, motion, preparing = yield from _solved(request, clip, walls)
     solved = perf_counter()
     with posing.paused():

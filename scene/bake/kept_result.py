@@ -159,7 +159,10 @@ class RobikResult(PropertyGroup):
     limbs: StringProperty(
         name="Limbs", description="By how much parts of limbs point another way than the character's, in the mean"
     )
-    moved: IntProperty(name="Footholds Moved", description="Footholds that were out of reach and are elsewhere")
+    moved: IntProperty(
+        name="Footholds Moved",
+        description="Footholds that were out of reach or put legs into each other, and are elsewhere",
+    )
     moved_most: FloatProperty(
         name="Moved By", description="How far a foothold is from where the character stands", unit="LENGTH", precision=4
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
 from bpy.types import Context
 
 from ...robik.clips.clip import TargetClip
+from ...robik.collision.apart import Walls
 from ...robik.mechanism import Mechanism
 from ...robik.mechanism.orientations import rotation
 from ...robik.retarget.baking import OBJECT, balancing
@@ -26,8 +27,15 @@ from .surroundings import Surroundings
 SAMPLING = 0.4  # part of the progress bar that sampling takes
 
 
-def sample_clip(context: Context, request: BakeRequest) -> Generator[Progress, None, TargetClip]:
+def sample_clip(
+    context: Context, request: BakeRequest, walls: Callable[[], Walls | None] | None = None
+) -> Generator[Progress, None, TargetClip]:
     """Sample what the robot shall follow at the frames that are solved, in its coordinates, balanced as asked for.
+
+    Args:
+        context: With the scene.
+        request: What the robot's panels ask for.
+        walls: Makes what keeps the robot's bodies apart, where they are to; touches nothing of Blender's.
 
     Raises:
         RobikError: a target follows something that is not there, or balance is not possible.
@@ -36,7 +44,7 @@ def sample_clip(context: Context, request: BakeRequest) -> Generator[Progress, N
     planned = request.planned
     first = int(np.searchsorted(planned, request.solved[0]))
     found: list[TargetClip] = []
-    for share in in_thread(_balanced(clip, request, found)):
+    for share in in_thread(_balanced(clip, request, walls, found)):
         yield Progress(SAMPLING, "Planning balance" if share else "Planning balance, first for one mass", counts=False)
     clip = found[0].part(first, first + len(request.solved))
     present = request.present
@@ -54,9 +62,12 @@ def sample_unbalanced(context: Context, request: BakeRequest) -> Generator[Progr
     return with_hand_contacts(sampled, request.mapping.targets, planned)
 
 
-def _balanced(clip: TargetClip, request: BakeRequest, found: list[TargetClip]) -> Iterator[float]:
+def _balanced(
+    clip: TargetClip, request: BakeRequest, walls: Callable[[], Walls | None] | None, found: list[TargetClip]
+) -> Iterator[float]:
     """Yield the share of the balance that is planned; the clip ends up in `found`. Nothing here touches Blender."""
-    found.append((yield from balancing(clip, request.mechanism, request.balance, request.settings)))
+    apart = walls() if walls else None
+    found.append((yield from balancing(clip, request.mechanism, request.balance, request.settings, apart)))
 
 
 def sample_tracks(

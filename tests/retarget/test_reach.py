@@ -1,4 +1,4 @@
-"""Footholds out of reach: turned or moved before balance is planned, and told; those within reach stay."""
+"""Footholds out of reach, or that put legs into each other: moved before balance is planned, and told; others stay."""
 
 from __future__ import annotations
 
@@ -13,14 +13,19 @@ from robik import robots
 from robik.bench.walking import walk_clip
 from robik.cli import main
 from robik.clips.clip import TargetClip, Track
+from robik.collision.apart import solved_apart, walls_of
+from robik.collision.files import told_collisions
+from robik.collision.measure import measure_penetration
 from robik.mechanism.model import Mechanism
 from robik.motions.results import report_summary
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.retarget.baking import Balance, balanced
+from robik.retarget.passes import Passes
 from robik.retarget.pinning import pin_feet
-from robik.retarget.retarget import retarget
+from robik.retarget.retarget import Retargeting, retarget
 from robik.retarget.shortfall import beyond_the_robot
+from robik.steps import finish
 
 TIMES = np.arange(181) / 60.0
 SETTINGS = Settings(
@@ -110,12 +115,45 @@ def test_a_clip_beyond_the_robot_is_said_in_a_sentence(walker: Mechanism) -> Non
 def test_a_recorded_dance_on_a_robot_without_ankle_roll(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its recorded feet are 52 degrees apart, its hips turn by 49: contacts were 329 mm off."""
+    """Its recorded feet are 52° apart, its hips turn by 49°: contacts were 329 mm off, hips 17 mm in each other."""
     robot, out = shared_data / "unitree_h1/h1.xml", tmp_path / "h1.csv"
     arguments = "--balance", "auto", "--pin-feet", "-o", str(out)
     main(["retarget", str(robot), str(shared_data / "bvh/05_20-mb.bvh"), *arguments])
     told = capsys.readouterr()
-    assert "foothold of foot_r from 7.52 to 9.12 s is out of reach: moved by " in told.out
+    apart = "puts left_hip_yaw_link and right_hip_yaw_link into each other"
+    assert f"foothold of foot_l from 8.07 to 9.12 s is out of reach and {apart}: moved by " in told.out
     assert "cannot do this clip as asked" in told.err
     within = float(told.out.split("contacts are held within ")[1].split(" mm")[0])
     assert within < 5.0
+
+
+@pytest.mark.parametrize(("aside", "yaw"), [((0.0, 0.1), 0.0), ((0.05, 0.1), 0.3), ((0.0, 0.0), 1.2)])
+def test_footholds_that_put_legs_into_each_other_are_moved_apart(
+    walker: Mechanism, aside: tuple[float, float], yaw: float
+) -> None:
+    clip, walls = stepping(walker, aside, yaw), walls_of(walker, robots.path("walker"))
+    told = told_collisions(walker, robots.path("walker"))
+    depths, clips = [], []
+    for apart in (None, walls):
+        made = balanced(clip, walker, BALANCE, SETTINGS, apart)
+        passes = Passes(lambda each: Retargeting(walker, each, SETTINGS))
+        _, motion = finish(solved_apart(made, passes.solve, walls, passes.finish))
+        depths.append(float(measure_penetration(walker, told.shapes, motion, apart=told.apart).depths.max(initial=0)))
+        clips.append(made)
+        assert motion.report is not None and motion.report.quality.contact_off_mm is not None
+        assert motion.report.quality.contact_off_mm < 1e-5, "both feet are held where they are now"
+    assert depths[0] > 5e-3 and depths[1] < 1e-3
+    assert clips[0].moved == ()
+    assert {item.frame for item in clips[1].moved} == {"foot_l", "foot_r"}
+    for item in clips[1].moved:
+        assert len(item.bodies) == 2 and f"puts {item.bodies[0]} and {item.bodies[1]} into each other" in str(item)
+        assert item.as_data()["in_each_other"] == list(item.bodies)
+        assert item.moved < 0.06, "by no more than it takes"
+
+
+def test_legs_that_stay_apart_leave_footholds_to_the_last_bit(walker: Mechanism) -> None:
+    clip = walk_clip(walker, 60.0, False)
+    made = balanced(clip, walker, BALANCE, SETTINGS, walls_of(walker, robots.path("walker")))
+    as_before = balanced(clip, walker, BALANCE, SETTINGS)
+    assert made.moved == ()
+    assert all((made.tracks[name].position == track.position).all() for name, track in as_before.tracks.items())
