@@ -30,6 +30,7 @@ STANDING = 25  # percentile of a foot's heights up to which it stands
 ALIKE = 0.1  # [rad]: poses of a foot that are no further apart are the same stand
 OFTEN = 0.5  # of the poses that the commonest stand has: others that have more may be the flat one
 LEVEL = 0.01  # of the character's size: stands that are lower by less are no flatter
+SWINGS = 0.02  # of the character's size: a foot whose height changes by more swings
 CLEAR = 0.3  # of the poses of a low foot: a stand that more of them share is how it stands
 LEANING = 0.03  # [rad]: a foot that is tilted by more against how it stands does not stand
 TILTED = 0.2  # rad: a bone that is tilted less against the pose to align by just moves
@@ -352,17 +353,19 @@ def placed_orientations(quaternions: np.ndarray, yaw: float) -> Rotation:
     return Rotation.from_euler("z", yaw) * rotation(quaternions)
 
 
-def standing_orientation(poses: Poses, pose: int, bone: int) -> np.ndarray:
+def standing_orientation(poses: Poses, pose: int, bone: int, ahead: np.ndarray) -> np.ndarray:
     """Return the orientation (4,) of a foot's bone that corresponds to a robot's foot, which stands level.
 
     It is the pose's, unless the foot is tilted there against how it stands in the motion, as in a swing: then it is
     turned as it stands, with the pose's own heading. It stands in the way in which it is most often while it is low.
-    The rest pose is doubted only where the motion is clear: skeletons of recordings are often not drawn as one stands.
+    Skeletons of recordings are often not drawn as one stands. So the rest pose is doubted where the motion is clear:
+    the foot comes down so from swings, or its toes are higher than at rest, since nobody stands on the heels.
 
     Args:
         poses: P poses, the rest pose first.
         pose: The corresponding one.
         bone: Index of the bone.
+        ahead: Where its toes are (3,), in the bone's coordinates; a unit vector.
 
     Returns:
         Quaternion (4,) wxyz.
@@ -378,8 +381,10 @@ def standing_orientation(poses: Poses, pose: int, bone: int) -> np.ndarray:
     size = float(np.ptp(poses.positions[0], axis=0).max())
     flat = known & (how_high <= how_high[known].min() + LEVEL * size)
     stand = int(np.argmax(np.where(flat, how_many, 0)))
-    if pose == 0 and how_many[stand] < CLEAR * len(ups):
-        return own
     up = ups[alike[stand]].mean(axis=0)
+    higher = float((up - rotation(own).inv().apply(UP)) @ ahead) > 0.0
+    is_clear = how_many[stand] >= CLEAR * len(ups) and (higher or np.ptp(heights) > SWINGS * size)
+    if pose == 0 and not is_clear:
+        return own
     stands = laid_on(rotation(own), up / np.linalg.norm(up))
     return own if (stands * rotation(own).inv()).magnitude() < LEANING else quaternions(stands)

@@ -227,7 +227,9 @@ def _corrected(skeleton: Skeleton, anatomy: Anatomy, poses: Poses, pose: int) ->
             leg = anatomy.limb(LEG, side)
             if leg is not None and leg.end in skeleton.index:
                 foot = skeleton.index[leg.end]
-                oriented[foot] = standing_orientation(poses, pose, foot)
+                toes = skeleton.tips[foot] - skeleton.positions[foot]
+                ahead = rotation(skeleton.quaternions[foot]).inv().apply(toes / max(np.linalg.norm(toes), FLAT))
+                oriented[foot] = standing_orientation(poses, pose, foot, ahead)
     return where, rotation(oriented)
 
 

@@ -15,6 +15,7 @@ from robik.recordings.retargeting import retarget_recording
 from robik.skeleton.correspondence import Poses, standing_orientation
 
 UP = np.array([0.0, 0.0, 1.0])
+AHEAD = np.array([0.0, 1.0, 0.0])  # so that a tilt about x lifts the toes
 
 
 def poses(tilts: list[float], heights: list[float], rest: float = 0.0) -> Poses:
@@ -44,21 +45,29 @@ def swinging(number: int) -> tuple[list[float], list[float]]:
 def test_a_foot_that_is_drawn_tilted_stands_as_the_motion_says() -> None:
     tilts, heights = swinging(30)
     seen = poses([15.0, 15.5, 14.5, 15.0, 15.2, 14.8, 15.0, 15.0, *tilts], [0.08] * 8 + heights)
-    found = standing_orientation(seen, 0, 0)
+    found = standing_orientation(seen, 0, 0, AHEAD)
     assert tilt(found) == pytest.approx(15.0, abs=0.5), "the sole is level where the motion's foot stands"
-    assert tilt(standing_orientation(seen, 20, 0)) == pytest.approx(15.0, abs=0.5), "from a swing, too"
+    assert tilt(standing_orientation(seen, 20, 0, AHEAD)) == pytest.approx(15.0, abs=0.5), "from a swing, too"
+
+
+@pytest.mark.parametrize(("lifts", "stands"), [(15.0, 15.0), (-15.0, 0.0)])
+def test_who_never_lifts_the_feet_may_stand_on_the_toes_but_not_on_the_heels(lifts: float, stands: float) -> None:
+    seen = poses([lifts] * 12, [0.08] * 12)
+    assert tilt(standing_orientation(seen, 0, 0, AHEAD)) == pytest.approx(stands, abs=0.1)
 
 
 def test_a_motion_that_is_not_clear_leaves_the_rest_pose() -> None:
     tilts, heights = swinging(8)
     seen = poses([-40.0, -20.0, -5.0, 10.0, 25.0, 40.0, 50.0, -55.0, *tilts], [0.08] * 8 + heights)
-    assert (standing_orientation(seen, 0, 0) == seen.quaternions[0, 0]).all()
+    assert (standing_orientation(seen, 0, 0, AHEAD) == seen.quaternions[0, 0]).all()
 
 
 def test_a_flat_foot_is_lower_than_one_on_its_toes() -> None:
     tilts, heights = swinging(16)
     toes, flat = [30.0] * 8, [0.0] * 5
-    found = standing_orientation(poses([*toes, *flat, *tilts, *tilts], [0.14] * 8 + [0.08] * 5 + heights * 2), 20, 0)
+    found = standing_orientation(
+        poses([*toes, *flat, *tilts, *tilts], [0.14] * 8 + [0.08] * 5 + heights * 2), 20, 0, AHEAD
+    )
     assert tilt(found) == pytest.approx(0.0, abs=0.2)
 
 
