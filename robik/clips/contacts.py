@@ -102,15 +102,16 @@ def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarra
     points = {n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n)) for n in names}
     soles = _over_ground(mechanism, clip, {n: found.mean(axis=1) for n, found in points.items()})
     levels = {n: float(np.percentile(soles[n][:, 2], 10)) for n in names}
+    under = {n: (points[n] - points[n].mean(axis=1, keepdims=True))[..., 2].min(axis=1) for n in names}
+    lowest = {n: float(np.percentile(soles[n][:, 2] + under[n], 10)) for n in names}
     ground = min(levels.values())
     contacts, touching = {}, {}
     for name in names:
         given, length = clip.tracks[name].contact, sole_length(mechanism.frame(name))
-        level = levels[name] if levels[name] - ground < HIGH * length else ground
+        level = levels[name] if lowest[name] - ground < HIGH * length else ground
         contacts[name] = given if given is not None else standing(clip.times, soles[name], level, length)
-        lowest = (points[name] - points[name].mean(axis=1, keepdims=True))[..., 2].min(axis=1)
         rolls = given is None and turns_freely(mechanism, name)
-        touching[name] = rolls & (soles[name][:, 2] + lowest - level < TOUCHING * length)
+        touching[name] = rolls & (soles[name][:, 2] + under[name] - level < TOUCHING * length)
     return _without_gaps(contacts, touching, {n: points[n][..., :2] / sole_length(mechanism.frame(n)) for n in names})
 
 

@@ -167,6 +167,22 @@ def test_a_foot_held_up_never_stands_and_one_held_down_always_does(biped):
     assert not contacts["sole_r"].any()
 
 
+def test_a_foot_that_is_only_ever_on_its_toes_stands_on_them(biped):
+    """A dancer's heel that never comes down: the middle of the sole is higher than that of the other foot."""
+    clip, _ = gait(steps=0, stand=1.0)
+    sole, tipped = np.array(SOLE), Rotation.from_euler("y", 0.7)
+    track = clip.tracks["sole_r"]
+    on_toes = -tipped.apply(sole)[:, 2].min() + sole[:, 2].min()
+    assert on_toes + tipped.apply(sole.mean(axis=0))[2] - sole.mean(axis=0)[2] > 0.25 * np.ptp(sole[:, 0])
+    raised = replace(
+        track,
+        position=track.position + [0.0, 0.0, on_toes],
+        quaternion=np.tile(tipped.as_quat()[[3, 0, 1, 2]], (len(clip.times), 1)),
+    )
+    contacts = find_contacts(biped, replace(clip, tracks={**clip.tracks, "sole_r": raised}))
+    assert contacts["sole_r"].all() and contacts["sole_l"].all()
+
+
 def test_phases_by_hand_stay(biped):
     clip, truth = gait()
     by_hand = np.roll(truth["sole_l"], 7)
