@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,19 @@ class Weights:
             if not np.linalg.norm(way) > 1e-9:
                 raise ClipError("the direction along which a target is held must not be zero")
             object.__setattr__(self, "along", tuple((np.array(way) / np.linalg.norm(way)).tolist()))
+
+    def scaled(self, factor: float) -> Weights:
+        """Return the weights times a factor.
+
+        Args:
+            factor: Zero or more.
+
+        Returns:
+            The weights.
+        """
+        (x, y, z), (i, j, k) = self.position, self.orientation
+        position, orientation = (factor * x, factor * y, factor * z), (factor * i, factor * j, factor * k)
+        return replace(self, position=position, orientation=orientation)
 
     @property
     def directions(self) -> Vector:

@@ -15,7 +15,7 @@ from ..clips.clip import TargetClip
 from ..clips.contacts import feet, runs
 from ..collision.apart import Between, Walls
 from ..collision.judge import Pair
-from ..collision.standing_walls import DEEP, Depths, StandingWalls
+from ..collision.standing_walls import Depths, StandingWalls
 from ..mechanism import Mechanism
 from ..motions import Motion
 from ..objectives.clearance import Clearance
@@ -25,6 +25,7 @@ from .passes import Passes
 from .retarget import Retargeting
 
 PASSES = 3  # with walls that move what is above the feet
+DEEP = 5e-4  # m: legs that are less deep in each other are apart; half of what is seen, since samples are few here
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

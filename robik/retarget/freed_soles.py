@@ -20,6 +20,7 @@ from ..objectives.weights import Weights
 from .retarget import Retargeting
 
 PLACE, YAW, FLAT = 300.0, 1.0, 1e4  # weights of a sole's place over the ground, its yaw, and its height and tilt
+LESS = 0.1  # times their weight count other targets where soles may move, so that walls alone move them
 
 Phase = tuple[str, int, int]  # a foot, the first sample in which it stands and the one after the last
 
@@ -38,6 +39,10 @@ def freed(mechanism: Mechanism, part: TargetClip, phases: Collection[Phase], set
         The motion.
     """
     frames, tracks, weights = list(mechanism.frames), dict(part.tracks), dict(settings.targets)
+    if not held:
+        weights = {name: weights.get(name, Weights()).scaled(LESS) for name in tracks}
+        x, y, z = settings.com_weight
+        settings = replace(settings, com_weight=(LESS * x, LESS * y, LESS * z))
     for name in {name for name, _, _ in phases}:
         track, foot = part.tracks[name], mechanism.frame(name)
         free = np.zeros(len(part.times), bool)

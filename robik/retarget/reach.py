@@ -36,6 +36,7 @@ RATE = 30.0  # [Hz] of the samples that are solved
 ROUNDS = 6  # at most
 TURNS = 2  # the first of them, in which late footholds are turned; in the others they are moved
 FURTHER = 1.3  # factor on what a foothold is off, so that fewer rounds are needed
+APART = 1.4  # likewise where legs are in each other
 LATE = (0.002, 0.01)  # of the robot's size, and rad: a sole further off is out of reach
 LEAST = (1e-3, 0.01)  # likewise: one that would be moved by less stays where it is
 
@@ -198,7 +199,7 @@ def _moves(
     for phase, gap in deep.items():
         shifts, angles = off_hold(mechanism, part, motion, phase)
         worst = np.nanargmax(gap)
-        moves[phase] = FURTHER * shifts[worst], FURTHER * float(angles[worst])
+        moves[phase] = APART * shifts[worst], APART * float(angles[worst])
     return moves
 
 

@@ -176,7 +176,7 @@ def test_a_foot_that_is_only_ever_on_its_toes_stands_on_them(biped):
     assert on_toes + tipped.apply(sole.mean(axis=0))[2] - sole.mean(axis=0)[2] > 0.25 * np.ptp(sole[:, 0])
     raised = replace(
         track,
-        position=track.position + [0.0, 0.0, on_toes],
+        position=track.position + np.array([0.0, 0.0, on_toes]),
         quaternion=np.tile(tipped.as_quat()[[3, 0, 1, 2]], (len(clip.times), 1)),
     )
     contacts = find_contacts(biped, replace(clip, tracks={**clip.tracks, "sole_r": raised}))
