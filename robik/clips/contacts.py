@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, label
 
 from ..contacts.legs import turns_freely
 from ..errors import ClipError
@@ -15,18 +14,15 @@ from ..objectives.above import Above
 from ..surroundings.ground import Ground
 from .clip import TargetClip
 from .on_ground import onto_ground
+from .phases import FAST, HIGH, runs, speeds, standing
 from .sole_turns import ground_height
+from .stairs import on_steps
 from .support import placed, sole_length, standing_points
 from .terrain import Terrain
 
-# Heights and speeds in sole lengths, so that they hold at any scale.
-HIGH, RAISED = 0.15, 0.25  # a foot this high may be in a swing, and is if it moves; this high it surely is
-SLOW, FAST = 0.5, 1.25  # a foot this fast may be in a swing; this fast it surely is, per second
-LEVEL = 0.02  # a phase begins and ends where the foot is this near to the height at which it stands
+# In sole lengths, so that they hold at any scale.
 TOUCHING = 0.1  # a sole whose lowest point is this low touches the ground with an edge
 NEAR = 0.35  # one whose outline has moved by less in the mean stays where it stands
-SHORTEST = 0.06  # no phase is shorter [s]
-SMOOTHING = 0.02  # of noisy tracks before speeds are taken from them [s]
 
 
 def feet(mechanism: Mechanism, clip: TargetClip) -> tuple[str, ...]:
@@ -112,7 +108,33 @@ def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarra
         contacts[name] = given if given is not None else standing(clip.times, soles[name], level, length)
         rolls = given is None and turns_freely(mechanism, name)
         touching[name] = rolls & (soles[name][:, 2] + under[name] - level < TOUCHING * length)
+    found = {n for n in names if clip.tracks[n].contact is None}
+    heights = {n: np.maximum(soles[n][:, 2] + under[n] - ground, 0.0) for n in names}
+    lengths = {n: sole_length(mechanism.frame(n)) for n in names}
+    contacts |= _on_steps(clip.times, soles, heights, lengths, contacts, found)
     return _without_gaps(contacts, touching, {n: points[n][..., :2] / sole_length(mechanism.frame(n)) for n in names})
+
+
+def _on_steps(
+    times: np.ndarray,
+    soles: dict[str, np.ndarray],
+    heights: dict[str, np.ndarray],
+    lengths: dict[str, float],
+    contacts: dict[str, np.ndarray],
+    names: set[str],
+) -> dict[str, np.ndarray]:
+    """Return whether feet stand (T,), also on steps, by those of their names whose contacts are to be found."""
+    still, fast = {}, {}
+    for name, sole in soles.items():
+        flags = standing(times, sole, float(sole[:, 2].max()), lengths[name])
+        still[name] = runs(flags & ~contacts[name]) if name in names else []
+        fast[name] = speeds(times, sole) > FAST * lengths[name]
+    found = {}
+    for name, phases in on_steps(still, heights, fast, HIGH * min(lengths.values())).items():
+        found[name] = contacts[name].copy()
+        for start, stop in phases:
+            found[name][start:stop] = True
+    return found
 
 
 def _without_gaps(
@@ -179,72 +201,6 @@ def _over_ground(mechanism: Mechanism, clip: TargetClip, soles: dict[str, np.nda
             low.append(sole[speed <= np.percentile(speed, 30), 2])
         spread.append(float(np.subtract(*np.percentile(np.concatenate(low), [75, 25]))))
     return over if spread[0] <= spread[1] else soles
-
-
-def standing(times: np.ndarray, sole: np.ndarray, level: float, length: float) -> np.ndarray:
-    """Return whether a foot stands (T,).
-
-    Args:
-        times: (T,) [s].
-        sole: (T, 3) the sole's centre [m].
-        level: Its height where it stands [m].
-        length: Of the sole [m]; the measure of heights and speeds.
-
-    Returns:
-        Flags (T,).
-    """
-    if len(times) < 2:
-        return sole[:, 2] - level < HIGH * length
-    step = float(np.median(np.diff(times)))
-    smooth = gaussian_filter1d(sole, SMOOTHING / step, axis=0, mode="nearest")
-    height = (smooth[:, 2] - level) / length
-    speed = np.linalg.norm(np.gradient(smooth, times, axis=0), axis=1) / length
-    swings, _ = label((height > HIGH) | (speed > SLOW))
-    sure = np.unique(swings[(height > RAISED) | (speed > FAST) | ((height > HIGH) & (speed > SLOW))])
-    stands = ~np.isin(swings, sure[sure > 0])
-    stands = _without_short(times, stands, step)
-    return _without_short(times, _trimmed(stands, height), step)
-
-
-def _trimmed(stands: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Return phases shortened to where the foot is at the height at which it stands in the phase.
-
-    Lift-off is when it leaves that height.
-    """
-    trimmed = stands.copy()
-    for start, stop in runs(stands):
-        down = np.flatnonzero(height[start:stop] <= np.median(height[start:stop]) + LEVEL)
-        if start > 0:
-            trimmed[start : start + down[0]] = False
-        if stop < len(stands):
-            trimmed[start + down[-1] + 1 : stop] = False
-    return trimmed
-
-
-def _without_short(times: np.ndarray, stands: np.ndarray, step: float) -> np.ndarray:
-    """Short swings become standing, then short standing swinging.
-
-    The clip's ends may cut a phase as short as they like.
-    """
-    for value in (False, True):
-        stands = stands.copy()
-        for start, stop in runs(stands == value):
-            if start > 0 and stop < len(times) and times[stop - 1] - times[start] + step < SHORTEST:
-                stands[start:stop] = not value
-    return stands
-
-
-def runs(flags: np.ndarray) -> list[tuple[int, int]]:
-    """Return each stretch in which flags hold.
-
-    Args:
-        flags: Flags (T,).
-
-    Returns:
-        Pairs of the first index and the one past the last.
-    """
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(int)))
-    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
 def ground_of(mechanism: Mechanism, clip: TargetClip) -> Ground | None:

@@ -6,10 +6,8 @@ import numpy as np
 
 from ..mechanism.model import Mechanism
 from ..motions import Motion
-from .contacts import standing
+from .phases import HIGH, standing
 from .support import sole_length, standing_points
-
-HIGH = 0.15  # sole lengths: a foot that never comes this near to the lowest one's ground never stands
 
 
 def standing_phases(mechanism: Mechanism, motion: Motion) -> dict[str, np.ndarray]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import feet, runs
+from ..clips.contacts import feet
+from ..clips.phases import runs
 from ..collision.apart import Between, Walls
 from ..collision.judge import Pair
 from ..collision.standing_walls import Depths, StandingWalls

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..clips.clip import TargetClip, Track
-from ..clips.contacts import runs
+from ..clips.phases import runs
 from ..contacts.contact import Contact
 from ..errors import ClipError
 from ..mechanism.orientations import rotation

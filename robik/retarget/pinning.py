@@ -12,8 +12,9 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.spatial.transform import Rotation, Slerp
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import feet, foot_poses, runs, with_contacts
+from ..clips.contacts import feet, foot_poses, with_contacts
 from ..clips.on_ground import along_with, from_ground, onto_ground
+from ..clips.phases import runs
 from ..clips.sole_turns import ground_height, laid_on, up_of
 from ..clips.support import placed, sole_length
 from ..clips.terrain import Terrain, raised_over
@@ -37,6 +38,7 @@ class _Hold(NamedTuple):
     stop: int  # the one after its last
     point: np.ndarray  # (3,) of the sole's centre [m]
     turn: Rotation  # of the foot
+    low: float  # height of the sole's lowest point, tilted as its track has it [m]
 
 
 def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None) -> TargetClip:
@@ -128,17 +130,21 @@ def _phases(mechanism: Mechanism, clip: TargetClip, name: str) -> list[_Hold]:
     assert contact is not None  # `with_contacts` has filled it in
     position, quaternion = foot_poses(mechanism, clip, name)
     turns = rotation(quaternion)
-    path = position + turns.apply(np.mean(mechanism.frame(name).sole, axis=0))
-    return [_Hold(a, b, np.median(path[a:b], axis=0), turns[a:b].mean()) for a, b in runs(contact)]
+    sole = placed(np.array(mechanism.frame(name).sole), position, quaternion)
+    path, low = sole.mean(axis=1), sole[..., 2].min(axis=1)
+    return [
+        _Hold(a, b, np.median(path[a:b], axis=0), turns[a:b].mean(), float(np.median(low[a:b])))
+        for a, b in runs(contact)
+    ]
 
 
 def _on_level(mechanism: Mechanism, phases: Mapping[str, list[_Hold]], ground: float) -> dict[str, list[_Hold]]:
     """Return where feet are held on level ground; one that stands higher by a step stays so much higher."""
-    lowest = min((phase.point[2] for found in phases.values() for phase in found), default=0.0)
+    lowest = min((phase.low for found in phases.values() for phase in found), default=0.0)
     holds = {}
     for name, found in phases.items():
         step, up = STEP * sole_length(mechanism.frame(name)), up_of(mechanism, name)
-        above = [phase.point[2] - lowest for phase in found]
+        above = [phase.low - lowest for phase in found]
         heights = [ground + (height if height > step else 0.0) for height in above]
         holds[name] = [
             phase._replace(point=np.array([*phase.point[:2], height]), turn=laid_on(phase.turn, up))
@@ -206,7 +212,7 @@ def _led(
     path = position + orientations.apply(centre)
     speeds = _speeds(clip.times, path, orientations)
     new_path, new_orientations = path.copy(), orientations.as_quat()
-    for start, stop, point, orientation in holds:
+    for start, stop, point, orientation, _ in holds:
         new_path[start:stop], new_orientations[start:stop] = point, orientation.as_quat()
     ends = [None, *holds, None]
     for before, after in pairwise(ends):

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import feet, runs
+from ..clips.contacts import feet
+from ..clips.phases import runs
 from ..collision.apart import Walls
 from ..ik.standing import FlatSolver
 from ..mechanism import Mechanism
@@ -164,7 +165,7 @@ def _moved(
         first, last = _phase(clip, name, part.times[[start, stop - 1]] + clip.times[0])
         places.setdefault(name, {})[first] = shift, turn
         worst = int(start + np.nanargmax(late[phase])) if phase in late else None
-        at_limit = [] if worst is None else [name for name in solving.at_limit(worst) if name in legs]
+        at_limit = [] if worst is None else [each for each in solving.at_limit(worst) if each in legs]
         told.append(
             MovedFoothold(
                 frame=name, start=float(clip.times[first]), end=float(clip.times[last - 1]),

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import find_contacts, ground_of, runs
+from ..clips.contacts import find_contacts, ground_of
+from ..clips.phases import runs
 from ..clips.support import margins, zero_moment_margins
 from ..errors import ClipError
 from ..extras import extra

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..clips.clip import TargetClip, Track
-from ..clips.contacts import runs
+from ..clips.phases import runs
 from ..clips.sole_turns import up_of
 from ..contacts.contact import Hold, hold_of
 from ..kinematics.frames import frame_poses

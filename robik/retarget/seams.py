@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..clips.clip import TargetClip, Track
-from ..clips.contacts import runs
+from ..clips.phases import runs
 from ..kinematics.forward import body_poses
 from ..kinematics.frames import robot_com
 from ..mechanism.model import Mechanism

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..clips.clip import TargetClip, Track
-from ..clips.contacts import runs
+from ..clips.phases import runs
 from ..mechanism.model import Mechanism
 
 LANDING = 0.15  # [s] before a foot stands, in which it comes to rest

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..clips.clip import TargetClip, Track
-from ..clips.contacts import FAST, HIGH, RAISED, SLOW, feet, foot_poses
+from ..clips.contacts import feet, foot_poses
+from ..clips.phases import FAST, HIGH, RAISED, SLOW
 from ..clips.sole_turns import flattened, ground_height
 from ..clips.support import convex_hull, nearest, placed, sole_length, sole_polygon
 from ..contacts.contact import hold_of

@@ -9,7 +9,8 @@ import numpy as np
 from bpy.types import PropertyGroup
 
 from ...robik.clips.clip import TargetClip
-from ...robik.clips.contacts import below_ground, runs
+from ...robik.clips.contacts import below_ground
+from ...robik.clips.phases import runs
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion, Report, SpeedCost
 from ...robik.motions.report import Quality

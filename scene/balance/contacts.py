@@ -10,7 +10,7 @@ import numpy as np
 from bpy.types import PropertyGroup
 
 from ...robik.clips.clip import TargetClip
-from ...robik.clips.contacts import runs
+from ...robik.clips.phases import runs
 from ...robik.errors import RobikError
 from ..character.mapping import MappedTarget
 from ..robot.library import add_row

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from robik.clips.clip import TargetClip, Track
-from robik.clips.contacts import below_ground, find_contacts, runs
+from robik.clips.contacts import below_ground, find_contacts
+from robik.clips.phases import runs
 from robik.clips.sole_turns import ground_height
 from robik.clips.support import (
     convex_hull,

@@ -17,7 +17,8 @@ from robik import robots
 from robik.bench.walking import walk_clip
 from robik.cli import main
 from robik.clips.clip import TargetClip, Track, save_clip
-from robik.clips.contacts import find_contacts, runs
+from robik.clips.contacts import find_contacts
+from robik.clips.phases import runs
 from robik.clips.support import margins, zero_moment_margins
 from robik.errors import ClipError
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
