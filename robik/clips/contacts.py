@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -95,73 +95,79 @@ def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarra
         ClipError: The clip moves no foot.
     """
     names, clip = feet(mechanism, clip), onto_ground(mechanism, clip)
-    points = {n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n)) for n in names}
-    soles = _over_ground(mechanism, clip, {n: found.mean(axis=1) for n, found in points.items()})
-    levels = {n: float(np.percentile(soles[n][:, 2], 10)) for n in names}
-    under = {n: (points[n] - points[n].mean(axis=1, keepdims=True))[..., 2].min(axis=1) for n in names}
-    lowest = {n: float(np.percentile(soles[n][:, 2] + under[n], 10)) for n in names}
+    soles = _soles(mechanism, clip, names)
+    levels = {name: float(np.percentile(sole.centre[:, 2], 10)) for name, sole in soles.items()}
     ground = min(levels.values())
-    contacts, touching = {}, {}
-    for name in names:
-        given, length = clip.tracks[name].contact, sole_length(mechanism.frame(name))
-        level = levels[name] if lowest[name] - ground < HIGH * length else ground
-        contacts[name] = given if given is not None else standing(clip.times, soles[name], level, length)
-        rolls = given is None and turns_freely(mechanism, name)
-        touching[name] = rolls & (soles[name][:, 2] + under[name] - level < TOUCHING * length)
-    found = {n for n in names if clip.tracks[n].contact is None}
-    heights = {n: np.maximum(soles[n][:, 2] + under[n] - ground, 0.0) for n in names}
-    lengths = {n: sole_length(mechanism.frame(n)) for n in names}
-    contacts |= _on_steps(clip.times, soles, heights, lengths, contacts, found)
-    return _without_gaps(contacts, touching, {n: points[n][..., :2] / sole_length(mechanism.frame(n)) for n in names})
+    contacts = {}
+    for name, sole in soles.items():
+        given = clip.tracks[name].contact
+        level = levels[name] if np.percentile(sole.lowest, 10) - ground < HIGH * sole.length else ground
+        contacts[name] = standing(clip.times, sole.centre, level, sole.length) if given is None else given
+    contacts |= _on_steps(clip, soles, ground, contacts)
+    return _without_gaps(soles, contacts)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Sole:
+    """Sole of a foot where its track has it."""
+
+    length: float  # [m]
+    rolls: bool  # whether its contacts are to be found, and its leg turns it every way
+    centre: np.ndarray  # (T, 3) its height over the ground, as far as that is known [m]
+    lowest: np.ndarray  # (T,) height of its lowest point, likewise [m]
+    outline: np.ndarray  # (T, K, 2) seen from above [sole lengths]
+
+
+def _soles(mechanism: Mechanism, clip: TargetClip, names: tuple[str, ...]) -> dict[str, _Sole]:
+    """Return the soles of a clip's feet."""
+    points = {name: placed(np.array(mechanism.frame(name).sole), *foot_poses(mechanism, clip, name)) for name in names}
+    centres = _over_ground(mechanism, clip, {name: found.mean(axis=1) for name, found in points.items()})
+    found = {}
+    for name, outline in points.items():
+        length = sole_length(mechanism.frame(name))
+        found[name] = _Sole(
+            length=length,
+            rolls=clip.tracks[name].contact is None and turns_freely(mechanism, name),
+            centre=centres[name],
+            lowest=centres[name][:, 2] + (outline - outline.mean(axis=1, keepdims=True))[..., 2].min(axis=1),
+            outline=outline[..., :2] / length,
+        )
+    return found
 
 
 def _on_steps(
-    times: np.ndarray,
-    soles: dict[str, np.ndarray],
-    heights: dict[str, np.ndarray],
-    lengths: dict[str, float],
-    contacts: dict[str, np.ndarray],
-    names: set[str],
+    clip: TargetClip, soles: dict[str, _Sole], ground: float, contacts: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return whether feet stand (T,), also on steps, by those of their names whose contacts are to be found."""
+    """Return whether feet stand (T,), also where they are high over the lowest ground [m]; those by hand stay."""
     still, fast = {}, {}
     for name, sole in soles.items():
-        flags = standing(times, sole, float(sole[:, 2].max()), lengths[name])
-        still[name] = runs(flags & ~contacts[name]) if name in names else []
-        fast[name] = speeds(times, sole) > FAST * lengths[name]
+        flags = standing(clip.times, sole.centre, float(sole.centre[:, 2].max()), sole.length)
+        still[name] = runs(flags & ~contacts[name]) if clip.tracks[name].contact is None else []
+        fast[name] = speeds(clip.times, sole.centre) > FAST * sole.length
+    heights = {name: np.maximum(sole.lowest - ground, 0.0) for name, sole in soles.items()}
     found = {}
-    for name, phases in on_steps(still, heights, fast, HIGH * min(lengths.values())).items():
+    for name, phases in on_steps(still, heights, fast, HIGH * min(sole.length for sole in soles.values())).items():
         found[name] = contacts[name].copy()
         for start, stop in phases:
             found[name][start:stop] = True
     return found
 
 
-def _without_gaps(
-    contacts: dict[str, np.ndarray], touching: dict[str, np.ndarray], outlines: dict[str, np.ndarray]
-) -> dict[str, np.ndarray]:
-    """Return contacts without gaps in which no foot stands flat, but one rolls off and the next one comes down.
+def _without_gaps(soles: dict[str, _Sole], contacts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return contacts (T,) without gaps in which no foot stands flat, but one rolls off and the next one comes down.
 
     Who walks always touches the ground. Each foot stands through half of the gap, as far as it stays where it stands.
     Flights, and turns on the toes, stay; so do gaps of legs that cannot turn their feet every way, which standing flat
     for longer keeps from where their hips should be.
-
-    Args:
-        contacts: Whether each foot stands flat (T,).
-        touching: Whether an edge of it touches the ground (T,).
-        outlines: Of the soles (T, K, 2), seen from above [sole lengths].
     """
     found = {name: stands.copy() for name, stands in contacts.items()}
     for start, stop in runs(~np.any(list(contacts.values()), axis=0)):
         leaves, comes = {}, {}
         for name, stands in contacts.items():
-            part = touching[name][start:stop]
             if start > 0 and stands[start - 1]:
-                stays = part & _near(outlines[name][start:stop], outlines[name][start - 1])
-                leaves[name] = start + _first(~stays)
+                leaves[name] = start + _first(~_stays(soles[name], slice(start, stop), start - 1))
             if stop < len(stands) and stands[stop]:
-                stays = part & _near(outlines[name][start:stop], outlines[name][stop])
-                comes[name] = stop - _first(~stays[::-1])
+                comes[name] = stop - _first(~_stays(soles[name], slice(start, stop), stop)[::-1])
         last, first = max(leaves.values(), default=start), min(comes.values(), default=stop)
         if last < first:
             continue
@@ -173,9 +179,10 @@ def _without_gaps(
     return found
 
 
-def _near(outlines: np.ndarray, stood: np.ndarray) -> np.ndarray:
-    """Return whether soles (T, K, 2) are near to where one stood (K, 2), and turned as it was."""
-    return np.linalg.norm(outlines - stood, axis=-1).mean(axis=-1) < NEAR
+def _stays(sole: _Sole, during: slice, stands: int) -> np.ndarray:
+    """Return whether a sole that may roll has an edge on the ground, near to where it stands in a sample."""
+    near = np.linalg.norm(sole.outline[during] - sole.outline[stands], axis=-1).mean(axis=-1) < NEAR
+    return sole.rolls & near & (sole.lowest[during] - sole.lowest[stands] < TOUCHING * sole.length)
 
 
 def _first(flags: np.ndarray) -> int:
