@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments import held_feet
-from experiments.baking import looking_ahead
+from experiments.baking import balance_settings, looking_ahead
 from experiments.baking.cases import BOXER_LIMIT, BOXER_REGULARIZED
 from experiments.baking.clips import singular_clip
 from experiments.baking.frame_rates import frame_rates
@@ -37,6 +37,7 @@ def run(folder: str = FOLDER) -> Found:
     with plt.rc_context({"axes.grid": True, "grid.alpha": 0.25}):
         return save(
             {
+                "balance_settings": balance_settings.figure,
                 "four_bar": four_bar,
                 "boxer_velocities": boxer,
                 "frame_rate": frame_rate,
