@@ -142,7 +142,7 @@ def _draw_soles(axes: Axes, walker: Mechanism, baked: _Baked, color: str, pins: 
 def _draw_slope(axes: Axes, walker: Mechanism, walk: TargetClip) -> None:
     """Draw soles and hips from the side, on level ground and on a slope."""
     for color, rise in zip(COLORS[1:], (0.0, SLOPE), strict=False):
-        ground = ()
+        ground: tuple[Obstacle, ...] = ()
         if rise:
             points = np.array([[x, y, rise * x] for x in (-0.5, 1.5) for y in (-1.0, 1.0)])
             ground = (Obstacle(name=GROUND, vertices=points, triangles=np.array([[0, 2, 1], [1, 2, 3]])),)
