@@ -15,9 +15,8 @@ from experiments.drawing import COLORS
 from robik.bench.walking import walk_clip
 from robik.clips.clip import TargetClip
 from robik.clips.contacts import above_ground
-from robik.clips.support import placed, zero_moment_margins
+from robik.clips.support import standing_points, zero_moment_margins
 from robik.dynamics.zero_moment import zero_moment_points
-from robik.kinematics.frames import frame_poses
 from robik.mechanism import Mechanism
 from robik.mechanism.orientations import quaternions, rotation
 from robik.motions import Motion
@@ -34,11 +33,16 @@ PATHS = (("off", "Off: where the character has it"), ("still", "Still: over one 
 MARGINS = (0.0, 0.02)  # m
 
 
-class _Baked(NamedTuple):
+class Baked(NamedTuple):
     """A bake of the walker."""
 
     clip: TargetClip
     motion: Motion
+
+    @property
+    def contacts(self) -> dict[str, np.ndarray]:
+        """Whether each foot stands (T,)."""
+        return {name: track.contact for name, track in self.clip.tracks.items() if track.contact is not None}
 
 
 def figure() -> Figure:
@@ -47,28 +51,28 @@ def figure() -> Figure:
     walk = walk_clip(walker, FPS, balanced=False)
     drawn, axes = plt.subplots(2, 3, figsize=(10.5, 5.2), layout="constrained")
     for place, (mode, title) in zip(axes[0], PATHS, strict=True):
-        _draw_paths(place, walker, _baked(walker, walk, Balance(mode=mode, gives=0.0)))
+        _draw_paths(place, walker, baked_walk(walker, walk, Balance(mode=mode, gives=0.0)))
         place.set_title(f"Balance, {title}")
     for color, margin in zip(COLORS, MARGINS, strict=False):
-        baked = _baked(walker, walk, Balance(mode="moving", margin=margin, gives=0.0))
+        baked = baked_walk(walker, walk, Balance(mode="moving", margin=margin, gives=0.0))
         _draw_margin(axes[1, 0], walker, baked, color, margin)
     axes[1, 0].set_title("Margin: how far inside the feet")
     rough = _rough(walk)
     for color, pins in zip(COLORS, (False, True), strict=False):
-        _draw_soles(axes[1, 1], walker, _baked(walker, rough, Balance(mode="still", pin_feet=pins)), color, pins)
+        _draw_soles(axes[1, 1], walker, baked_walk(walker, rough, Balance(mode="still", pin_feet=pins)), color, pins)
     axes[1, 1].set_title("Pin Feet: a foot that drifts, tilted by 3°")
     _draw_slope(axes[1, 2], walker, walk)
     axes[1, 2].set_title("Ground: the same walk on a slope")
     return drawn
 
 
-def _baked(walker: Mechanism, clip: TargetClip, balance: Balance) -> _Baked:
+def baked_walk(walker: Mechanism, clip: TargetClip, balance: Balance) -> Baked:
     """Bake a clip as the panel's settings say."""
     settings = solver_settings(
         walker, {name: Weights() for name in clip.tracks}, balance, BakeSettings(look_ahead=False, keep_apart=False)
     )
     followed = above_ground(walker, balanced(clip, walker, balance, settings), balance.pin_feet)
-    return _Baked(followed, retarget(walker, followed, settings))
+    return Baked(followed, retarget(walker, followed, settings))
 
 
 def _rough(clip: TargetClip) -> TargetClip:
@@ -83,22 +87,11 @@ def _rough(clip: TargetClip) -> TargetClip:
     return replace(clip, tracks=tracks)
 
 
-def _contacts(clip: TargetClip) -> dict[str, np.ndarray]:
-    return {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
-
-
-def _soles(walker: Mechanism, motion: Motion, name: str) -> np.ndarray:
-    """Return the outline of a foot's sole (T, K, 3) [m]."""
-    assert motion.position is not None and motion.quaternion is not None  # a solved motion has them
-    position, turns = frame_poses(walker, name, motion.position, motion.quaternion)
-    return placed(np.array(walker.frame(name).sole), position, quaternions(Rotation.from_matrix(turns)))
-
-
-def _draw_paths(axes: Axes, walker: Mechanism, baked: _Baked) -> None:
+def _draw_paths(axes: Axes, walker: Mechanism, baked: Baked) -> None:
     """Draw soles, centre of mass and zero-moment point from above."""
-    contacts = _contacts(baked.clip)
+    contacts = baked.contacts
     for name, stands in contacts.items():
-        outline = 1e3 * _soles(walker, baked.motion, name)
+        outline = 1e3 * standing_points(walker, baked.motion, name)
         for sole in np.unique(np.round(outline[stands], 0), axis=0):
             axes.fill(sole[:, 0], sole[:, 1], color="0.88", linewidth=0.0)
     inside = zero_moment_margins(walker, baked.motion, contacts)
@@ -114,9 +107,9 @@ def _draw_paths(axes: Axes, walker: Mechanism, baked: _Baked) -> None:
     axes.set_ylim(-130, 150)
 
 
-def _draw_margin(axes: Axes, walker: Mechanism, baked: _Baked, color: str, margin: float) -> None:
+def _draw_margin(axes: Axes, walker: Mechanism, baked: Baked, color: str, margin: float) -> None:
     """Draw how far the force on the ground is inside the feet."""
-    inside = 1e3 * zero_moment_margins(walker, baked.motion, _contacts(baked.clip))
+    inside = 1e3 * zero_moment_margins(walker, baked.motion, baked.contacts)
     axes.plot(baked.motion.times, np.clip(inside, -20.0, 60.0), color=color, label=f"{1e3 * margin:.0f} mm")
     axes.axhline(0.0, color="0.3", linewidth=0.8)
     axes.set_xlabel("s")
@@ -125,9 +118,9 @@ def _draw_margin(axes: Axes, walker: Mechanism, baked: _Baked, color: str, margi
     axes.legend(frameon=False, ncols=2, loc="upper center")
 
 
-def _draw_soles(axes: Axes, walker: Mechanism, baked: _Baked, color: str, pins: bool) -> None:
+def _draw_soles(axes: Axes, walker: Mechanism, baked: Baked, color: str, pins: bool) -> None:
     """Draw how high the lowest and the highest point of a sole are."""
-    heights = 1e3 * _soles(walker, baked.motion, "foot_l")[..., 2]
+    heights = 1e3 * standing_points(walker, baked.motion, "foot_l")[..., 2]
     times, label = baked.motion.times, "on: flat on the ground" if pins else "off"
     axes.fill_between(
         times, heights.min(axis=1), heights.max(axis=1), color=color, alpha=0.6, linewidth=0.5, label=label
@@ -146,9 +139,9 @@ def _draw_slope(axes: Axes, walker: Mechanism, walk: TargetClip) -> None:
         if rise:
             points = np.array([[x, y, rise * x] for x in (-0.5, 1.5) for y in (-1.0, 1.0)])
             ground = (Obstacle(name=GROUND, vertices=points, triangles=np.array([[0, 2, 1], [1, 2, 3]])),)
-        baked = _baked(walker, replace(walk, obstacles=ground), Balance(mode="still"))
-        for name, stands in _contacts(baked.clip).items():
-            outline = 1e3 * _soles(walker, baked.motion, name)
+        baked = baked_walk(walker, replace(walk, obstacles=ground), Balance(mode="still"))
+        for name, stands in baked.contacts.items():
+            outline = 1e3 * standing_points(walker, baked.motion, name)
             for sole in outline[stands][:: int(FPS / 6)]:
                 ends = [sole[:, 0].argmin(), sole[:, 0].argmax()]
                 axes.plot(sole[ends, 0], sole[ends, 2], color=color, linewidth=2.0)

@@ -81,7 +81,8 @@ def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarra
 
     A swing is a stretch in which the foot may be moving and at some time surely is: two thresholds each for height and
     speed, so that noise does not cut phases to pieces. Heights count from where the foot stands most of the time; a
-    foot that is never near the lowest one's ground never stands. Where one foot rolls off and the next one comes down,
+    foot whose lowest point is never near the lowest one's ground never stands so. At any height a foot stands that is
+    still and the lowest while all others surely move (`stairs`). Where one foot rolls off and the next one comes down,
     both stand until they meet.
 
     Args:

@@ -8,12 +8,12 @@ import numpy as np
 
 STEP = 2.0  # times what is alike: feet that stand higher than that do so on a step
 
-Phase = tuple[int, int]  # first sample, and the one after the last
+Stretch = tuple[int, int]  # first sample, and the one after the last
 
 
 def on_steps(
-    still: Mapping[str, list[Phase]], heights: Mapping[str, np.ndarray], fast: Mapping[str, np.ndarray], near: float
-) -> dict[str, list[Phase]]:
+    still: Mapping[str, list[Stretch]], heights: Mapping[str, np.ndarray], fast: Mapping[str, np.ndarray], near: float
+) -> dict[str, list[Stretch]]:
     """Return the phases in which feet that are still carry weight, at whatever height.
 
     A raised foot may be as still as one on a step. But while all others swing, and are higher, it is the one that is
@@ -45,7 +45,7 @@ def on_steps(
 
 
 def _carries(
-    name: str, phase: Phase, heights: Mapping[str, np.ndarray], fast: Mapping[str, np.ndarray], near: float
+    name: str, phase: Stretch, heights: Mapping[str, np.ndarray], fast: Mapping[str, np.ndarray], near: float
 ) -> bool:
     """Return whether a foot is at some time of a phase the lowest one, and all others surely move."""
     during = slice(*phase)

@@ -26,7 +26,9 @@ from .passes import Passes
 from .retarget import Retargeting
 
 PASSES = 3  # with walls that move what is above the feet
-DEEP = 5e-4  # m: legs that are less deep in each other are apart; half of what is seen, since samples are few here
+DEEP = (
+    5e-4  # m: legs that walls leave less deep in each other are apart; half of what walls are for, as samples are few
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,10 +75,12 @@ def crossed_legs(
         Number of frames that are done. The generator returns the legs; None where they are apart.
     """
     mechanism, part = solving.mechanism, solving.clip
-    legs = _legs(mechanism, feet(mechanism, part))
+    legs = _leg_of(mechanism, feet(mechanism, part))
     pairs = {pair: (legs[a], legs[b]) for pair in walls.between.pairs for a, b in [pair] if a in legs and b in legs}
     keeper = _Legs(walls.between, {pair for pair, (one, other) in pairs.items() if one != other})
     passes = StandingWalls(part, [keeper], solving.motion())
+    if not passes.total:
+        return None
     yield from passes.improve(Passes(begin).solve, PASSES)
     motion = passes.found[1]
     depths = {pair: depth for pair, depth in keeper.depths(motion).items() if depth.max() > DEEP}
@@ -92,7 +96,7 @@ def crossed_legs(
     return Crossed(part=replace(part, objectives=(*part.objectives, *between)), deep=deep, bodies=bodies)
 
 
-def _legs(mechanism: Mechanism, names: Sequence[str]) -> dict[int, str]:
+def _leg_of(mechanism: Mechanism, names: Sequence[str]) -> dict[int, str]:
     """Return the foot of each body that belongs to one leg alone, by the body's number."""
     chains = {}
     for name in names:

@@ -17,7 +17,7 @@ from ..mechanism.orientations import quaternions, rotation
 from ..motions import Motion
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
-from .retarget import Retargeting
+from .retarget import retarget
 
 PLACE, YAW, FLAT = 300.0, 1.0, 1e4  # weights of a sole's place over the ground, its yaw, and its height and tilt
 LESS = 0.1  # times their weight count other targets where soles may move, so that walls alone move them
@@ -60,12 +60,8 @@ def freed(mechanism: Mechanism, part: TargetClip, phases: Collection[Phase], set
         tracks[lying] = Track(quaternion=quaternions(turns * Rotation.from_matrix(centre.matrix)))
         weights[place] = Weights((0.0, 0.0, 0.0) if held else (PLACE, PLACE, FLAT), (0.0, 0.0, 0.0))
         weights[lying] = Weights((0.0, 0.0, 0.0), (YAW, YAW, FLAT))
-    solving = Retargeting(
-        mechanism.with_changes(frames=tuple(frames)), replace(part, tracks=tracks), replace(settings, targets=weights)
-    )
-    for _ in solving.steps():
-        pass
-    return solving.motion()
+    freer = mechanism.with_changes(frames=tuple(frames))
+    return retarget(freer, replace(part, tracks=tracks), replace(settings, targets=weights))
 
 
 def off_hold(mechanism: Mechanism, part: TargetClip, motion: Motion, phase: Phase) -> tuple[np.ndarray, np.ndarray]:

@@ -155,7 +155,7 @@ def _moved(
     Late ones are turned, or else moved, to where the legs reach; others are turned and moved to where legs are apart.
     """
     part, late = solving.clip, found.late
-    legs = _legs(mechanism, feet(mechanism, clip))
+    legs = _leg_coordinates(mechanism, feet(mechanism, clip))
     places: dict[str, dict[int, tuple[np.ndarray, float]]] = {}
     told: list[MovedFoothold] = []
     for phase, (shift, turn) in _moves(mechanism, solving, found, turns).items():
@@ -204,7 +204,7 @@ def _moves(
     return moves
 
 
-def _legs(mechanism: Mechanism, names: tuple[str, ...]) -> set[str]:
+def _leg_coordinates(mechanism: Mechanism, names: tuple[str, ...]) -> set[str]:
     """Return the coordinates between feet and what the robot hangs on."""
     bodies, found = {mechanism.frame(name).body for name in names}, set()
     for _ in mechanism.joints:

@@ -21,8 +21,8 @@ def walker() -> Mechanism:
 def inside(walker: Mechanism, balance: Balance) -> np.ndarray:
     """How far the zero-moment point is inside the feet (T,) [m]."""
     clip = walk_clip(walker, balance_settings.FPS, balanced=False)
-    baked = balance_settings._baked(walker, clip, balance)
-    return zero_moment_margins(walker, baked.motion, balance_settings._contacts(baked.clip))
+    baked = balance_settings.baked_walk(walker, clip, balance)
+    return zero_moment_margins(walker, baked.motion, baked.contacts)
 
 
 def test_off_tips_and_the_others_do_not(walker: Mechanism) -> None:
