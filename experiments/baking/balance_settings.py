@@ -41,7 +41,7 @@ class Baked(NamedTuple):
 
     @property
     def contacts(self) -> dict[str, np.ndarray]:
-        """Whether each foot stands (T,)."""
+        """Return whether each foot stands (T,)."""
         return {name: track.contact for name, track in self.clip.tracks.items() if track.contact is not None}
 
 
