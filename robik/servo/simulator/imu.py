@@ -153,7 +153,4 @@ class SimulatedImu(SimulatedTilt):
             if self._is_silent:
                 continue
             packet = self._protocol.packet(*self.felt(), count)
-            try:
-                self.port.write(self._random.randbytes(len(packet)) if self._is_garbled else packet)
-            except OSError:
-                self._is_silent = True  # pulled out meanwhile
+            self.port.write(self._random.randbytes(len(packet)) if self._is_garbled else packet)

@@ -10,6 +10,9 @@ import random
 import select
 import socket
 import sys
+import threading
+import time
+from contextlib import suppress
 
 from ...errors import ServoError
 
@@ -19,6 +22,8 @@ LEAST, MOST = 1, 8  # bytes that one disturbance takes with it
 
 class PseudoTerminal:
     """The servos' end of a serial line. Whoever opens `name` is at the other end.
+
+    One thread may read and write while another plugs and unplugs.
 
     Raises:
         ServoError: the system has none (Windows).
@@ -34,25 +39,33 @@ class PseudoTerminal:
         self._rates = {
             getattr(termios, name): int(name[1:]) for name in dir(termios) if name[0] == "B" and name[1:].isdigit()
         }
-        self.is_plugged = False
+        self._plugging = threading.Lock()
+        self._near: int | None = None
         self.plug()
+
+    @property
+    def is_plugged(self) -> bool:
+        """Return whether anyone can open it."""
+        return self._near is not None
 
     def plug(self) -> None:
         """Put the adapter in; `name` is another one than before, as it often is."""
         import tty
 
-        if not self.is_plugged:
-            self._near, self._far = os.openpty()  # the far end stays open, so that the line outlives whoever connects
-            tty.setraw(self._far)
-            self.name = os.ttyname(self._far)
-            self.is_plugged = True
+        with self._plugging:
+            if self._near is None:
+                self._near, self._far = os.openpty()  # far stays open, so that the line outlives whoever connects
+                os.set_blocking(self._near, False)
+                tty.setraw(self._far)
+                self.name = os.ttyname(self._far)
 
     def unplug(self) -> None:
         """Pull the adapter out: whoever has it open meets an error."""
-        if self.is_plugged:
-            self.is_plugged = False
-            os.close(self._near)
-            os.close(self._far)
+        with self._plugging:
+            if self._near is not None:
+                os.close(self._near)
+                os.close(self._far)
+            self._near = None
 
     def read(self, timeout: float) -> bytes:
         """Return what has arrived within the timeout [s]; nothing if nothing has.
@@ -63,27 +76,42 @@ class PseudoTerminal:
         Returns:
             The bytes.
         """
-        ready = select.select([self._near] if self.is_plugged else [], [], [], timeout)[0]
-        return os.read(self._near, 4096) if ready else b""
+        if not _is_ready(self._near, timeout):
+            return b""
+        with self._plugging:  # it may have been pulled out since
+            return os.read(self._near, 4096) if self._near is not None and _is_ready(self._near, 0.0) else b""
 
     def write(self, data: bytes) -> None:
-        """Send, if it is plugged in.
+        """Send, if it is plugged in. What nobody reads is lost once the line is full.
 
         Args:
             data: The bytes.
         """
-        if self.is_plugged:
-            os.write(self._near, data)
+        with self._plugging, suppress(BlockingIOError):
+            if self._near is not None:
+                os.write(self._near, data)
 
     @property
     def baud_rate(self) -> int | None:
         """At which the other end has set the line; None where the system does not say."""
         import termios
 
-        if not self.is_plugged:
-            return None
-        speed = termios.tcgetattr(self._far)[5]
-        return _unnamed_rate(self._far) if speed == UNNAMED else self._rates.get(speed)
+        with self._plugging:
+            if self._near is None:
+                return None
+            speed = termios.tcgetattr(self._far)[5]
+            return _unnamed_rate(self._far) if speed == UNNAMED else self._rates.get(speed)
+
+
+def _is_ready(end: int | socket.socket | None, timeout: float) -> bool:
+    """Return whether there is something to read within the timeout [s]; not where the end is closed meanwhile."""
+    if end is None:
+        time.sleep(timeout)
+        return False
+    try:
+        return bool(select.select([end], [], [], timeout)[0])
+    except (OSError, ValueError):  # a number that is closed, an object that is
+        return False
 
 
 def _unnamed_rate(line: int) -> int | None:
@@ -105,6 +133,7 @@ class Socket:
     def __init__(self) -> None:
         self._client: socket.socket | None = None
         self._listener: socket.socket | None = None
+        self._plugging = threading.Lock()
         self.plug()
 
     @property
@@ -114,16 +143,19 @@ class Socket:
 
     def plug(self) -> None:
         """Listen; `name` says where."""
-        if self._listener is None:
-            self._listener = socket.create_server(("127.0.0.1", 0))
-            self.name = f"socket://127.0.0.1:{self._listener.getsockname()[1]}"
+        with self._plugging:
+            if self._listener is None:
+                self._listener = socket.create_server(("127.0.0.1", 0))
+                self._listener.setblocking(False)
+                self.name = f"socket://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def unplug(self) -> None:
-        """Hang up, and listens no more."""
-        for end in (self._client, self._listener):
-            if end is not None:
-                end.close()
-        self._client = self._listener = None
+        """Hang up, and listen no more."""
+        with self._plugging:
+            for end in (self._client, self._listener):
+                if end is not None:
+                    end.close()
+            self._client = self._listener = None
 
     def read(self, timeout: float) -> bytes:
         """Return what has arrived within the timeout [s]; nothing if nothing has.
@@ -134,19 +166,25 @@ class Socket:
         Returns:
             The bytes.
         """
-        if not select.select([end for end in [self._client or self._listener] if end is not None], [], [], timeout)[0]:
+        if not _is_ready(self._client or self._listener, timeout):
             return b""
-        if self._client is None:
+        with self._plugging:  # it may have been pulled out since
+            if self._client is not None:
+                return self._received(self._client) if _is_ready(self._client, 0.0) else b""
             if self._listener is not None:
-                self._client, _ = self._listener.accept()
-                self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                with suppress(OSError):  # whoever knocked has left
+                    self._client, _ = self._listener.accept()
+                    self._client.setblocking(True)
+                    self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return b""
+
+    def _received(self, client: socket.socket) -> bytes:
         try:
-            data = self._client.recv(4096)
+            data = client.recv(4096)
         except ConnectionError:
             data = b""
         if not data:
-            self._client.close()
+            client.close()
             self._client = None
         return data
 
@@ -156,13 +194,14 @@ class Socket:
         Args:
             data: The bytes.
         """
-        if self._client is None:
+        if (client := self._client) is None:
             return
         try:
-            self._client.sendall(data)
-        except ConnectionError:  # whoever asked has left
-            self._client.close()
-            self._client = None
+            client.sendall(data)
+        except OSError:  # whoever asked has left, or it has been pulled out
+            client.close()
+            with self._plugging:
+                self._client = None if self._client is client else self._client
 
 
 class Noise:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from math import nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -73,11 +74,7 @@ class Server:
         """Serve until `end`."""
         take_precedence()  # servos do not wait for anybody's computer
         while not self._ended.is_set():
-            try:
-                self._serve_some()
-            except OSError:
-                if self.port.is_plugged:
-                    raise
+            self._serve_some()
         self._flush()
 
     def _serve_some(self) -> None:
@@ -272,10 +269,9 @@ class SimulatorProcess:
         self.imu_port = self._process.stdout.readline().strip()
         timer.cancel()
         if not self.port:
-            assert self._process.stderr is not None
-            words = self._process.stderr.read().strip().splitlines()
+            words = self._last_words()
             self.end()
-            raise ServoError(f"the simulated chain did not start: {words[-1] if words else 'it said nothing'}")
+            raise ServoError(f"the simulated chain did not start: {words}")
 
     @classmethod
     def of(cls, chain: ServoChain, record: str | Path | None = None) -> SimulatorProcess:
@@ -303,16 +299,25 @@ class SimulatorProcess:
             Its reply.
 
         Raises:
-            ServoError: It cannot be done.
+            ServoError: It cannot be done, or the server has ended.
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(line + "\n")
-        self._process.stdin.flush()
-        reply = json.loads(self._process.stdout.readline())
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise ServoError(f"the simulated chain has ended: {self._last_words()}")
+        reply = json.loads(answer)
         if isinstance(reply, dict) and "error" in reply:
             raise ServoError(f"the simulated chain: {reply['error']}")
         return reply
+
+    def _last_words(self) -> str:
+        assert self._process.stderr is not None
+        words = self._process.stderr.read().strip().splitlines()
+        return words[-1] if words else "it said nothing"
 
     def unplug(self) -> None:
         """Pull the adapter out."""
