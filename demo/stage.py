@@ -87,7 +87,8 @@ def bring_recording(file: Path) -> Object:
     rig = add_on("scene.character.recording").bring_recording(file)
     scene.frame_start = 2
     rig.rotation_euler.z += radians(90)
-    height = add_on("scene.character.recording").TALL / rig.scale.x
+    heights = [end.z for bone in rig.data.bones for end in (bone.head_local, bone.tail_local)]
+    height = max(heights) - min(heights)
     dress = add_on("scene.character.walking.flesh").dress
     dress(rig, {bone.name: (_limb(bone, height),) for bone in rig.data.bones if bone.length > 0.02 * height})
     return rig

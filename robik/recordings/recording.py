@@ -87,7 +87,7 @@ def upright(motion: SkeletonMotion, up: str = "auto") -> SkeletonMotion:
     Returns:
         The motion, turned.
     """
-    axis = _up_axis(motion) if up == "auto" else up
+    axis = up_axis(motion) if up == "auto" else up
     if axis == "z":
         return motion
     turn = Rotation.from_euler("x", np.pi / 2) if axis == "y" else Rotation.from_euler("y", -np.pi / 2)
@@ -102,8 +102,15 @@ def upright(motion: SkeletonMotion, up: str = "auto") -> SkeletonMotion:
     return SkeletonMotion(upright_skeleton, motion.times, motion.positions @ matrix.T, turned)
 
 
-def _up_axis(motion: SkeletonMotion) -> str:
-    """Return the axis along which the head is above the feet, in the middle of the motion; Y where names do not say."""
+def up_axis(motion: SkeletonMotion) -> str:
+    """Return the axis along which the head is above the feet, in the middle of the motion; Y where names do not say.
+
+    Args:
+        motion: The motion, as its file has it.
+
+    Returns:
+        "x", "y" or "z".
+    """
     parts, index = named_parts(motion.skeleton.names), motion.skeleton.index
     high = [index[name] for part, name in parts.items() if part[0] in ("head", "neck")]
     low = [index[name] for part, name in parts.items() if part[0] in ("foot", "toe")]
@@ -117,8 +124,6 @@ def _up_axis(motion: SkeletonMotion) -> str:
 def in_metres(motion: SkeletonMotion) -> SkeletonMotion:
     """Return a motion of a character about as tall as a human.
 
-    One that is between 0.5 and 3 m tall stays as it is.
-
     Args:
         motion: The motion, Z up, in any unit.
 
@@ -128,16 +133,31 @@ def in_metres(motion: SkeletonMotion) -> SkeletonMotion:
     Raises:
         ClipError: The character has no size.
     """
-    tall = float(np.median(np.ptp(motion.positions[_looks(motion), :, 2], axis=1)))
-    if tall < FLAT:
-        raise ClipError("its skeleton has no size")
-    if 0.5 <= tall <= 3.0:
+    scale, skeleton = metres_per_unit(motion), motion.skeleton
+    if scale == 1.0:
         return motion
-    scale, skeleton = TALL / tall, motion.skeleton
     sized = Skeleton(
         skeleton.names, skeleton.parents, scale * skeleton.positions, skeleton.quaternions, scale * skeleton.tips
     )
     return SkeletonMotion(sized, motion.times, scale * motion.positions, motion.quaternions)
+
+
+def metres_per_unit(motion: SkeletonMotion) -> float:
+    """Return what makes a character about as tall as a human; 1 where it is between 0.5 and 3 m tall as it is.
+
+    Args:
+        motion: The motion, Z up, in any unit.
+
+    Returns:
+        A factor for its lengths.
+
+    Raises:
+        ClipError: The character has no size.
+    """
+    tall = float(np.median(np.ptp(motion.positions[_looks(motion), :, 2], axis=1)))
+    if tall < FLAT:
+        raise ClipError("its skeleton has no size")
+    return 1.0 if 0.5 <= tall <= 3.0 else TALL / tall
 
 
 def part_of_time(motion: SkeletonMotion, start: float | None, end: float | None) -> SkeletonMotion:

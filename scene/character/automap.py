@@ -81,15 +81,26 @@ def hung_by(mechanism: Mechanism, rows: Iterable[Row]) -> str:
     )
 
 
-def apply(root: Object, rig: Object, rows: Iterable[Row], scene_objects: dict[str, Object]) -> None:
-    """Let frames follow; what already follows keeps its weights."""
+def apply(root: Object, rig: Object, rows: Iterable[Row], scene_objects: dict[str, Object]) -> list[str]:
+    """Let frames follow; what already follows keeps its weights.
+
+    Returns:
+        The frames whose targets are switched off: they follow an armature that the others have left for this one.
+    """
     character = root.robik.robot.character
     character.rig = rig
     known = {target.frame: target for target in character.targets if target.leads}
+    left: set[Object] = set()
     for row in rows:
-        target = known.get(row.frame) or add_target(character, row)
+        target = known.pop(row.frame, None) or add_target(character, row)
+        if target.source not in (None, rig) and target.source.type == "ARMATURE":
+            left.add(target.source)
         target.frame, target.enabled = row.frame, True
         target.source, target.bone = (rig, row.bone) if rig.type == "ARMATURE" else (scene_objects[row.bone], "")
+    alone = [target for target in known.values() if target.enabled and target.source in left]
+    for target in alone:
+        target.enabled = False
+    return [target.frame for target in alone]
 
 
 def add_target(character: PropertyGroup, row: Row) -> PropertyGroup:

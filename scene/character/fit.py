@@ -28,7 +28,7 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> str:
         RobikError: a target is wrong or its source is missing.
     """
     targets, character = active_targets(root, mechanism), root.robik.robot.character
-    _check(context, targets)
+    _check(context, targets, with_reach=False)
     if character.fit_by == "EXACT":
         _as_it_is(character, targets)
         return ""
@@ -59,7 +59,7 @@ def match_now(context: Context, root: Object, mechanism: Mechanism) -> None:
         if target.follows == RELATIVE_TO and target.source is not None and target.other
     ]
     depsgraph = context.evaluated_depsgraph_get()
-    _check(context, [*targets, *relative])
+    _check(context, [*targets, *relative], with_reach=True)
 
     def here(name: str) -> Pose:
         frame = mechanism.frame(name)
@@ -81,17 +81,17 @@ def align_rest_poses(context: Context, root: Object, mechanism: Mechanism) -> No
         RobikError: a target is wrong or its source is missing.
     """
     targets = active_targets(root, mechanism)
-    _check(context, targets)
+    _check(context, targets, with_reach=False)
     found = _fitted(context, root, mechanism, targets, float(root.robik.robot.character.scale))
     for target, fitted in zip(targets, found.targets, strict=True):
         _set(target, fitted)
 
 
-def _check(context: Context, targets: list[PropertyGroup]) -> None:
+def _check(context: Context, targets: list[PropertyGroup], *, with_reach: bool) -> None:
     """Check that what targets follow is there and moves. Raises RobikError."""
     depsgraph = context.evaluated_depsgraph_get()
     for target in targets:
-        check_source(target, context.scene, depsgraph)
+        check_source(target, context.scene, depsgraph, with_reach=with_reach)
 
 
 def _fitted(

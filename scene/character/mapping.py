@@ -246,8 +246,16 @@ def _holds(layer: LayerCollection, followed: Object) -> bool:
     )
 
 
-def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = None) -> None:
-    """Check that the source of a target is there, and moves; arguments as of `check_object`.
+def check_source(
+    target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = None, *, with_reach: bool = True
+) -> None:
+    """Check that the source of a target is there, and moves.
+
+    Args:
+        target: of the scene, or as it was read.
+        scene: of the robot.
+        depsgraph: as of `check_object`.
+        with_reach: whether the bones from which its limb reaches must be there, too; Fit chooses them anew.
 
     Raises:
         RobikError: says what is missing and what to do.
@@ -263,7 +271,7 @@ def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = 
             f"{where} follows a bone of {target.source.name!r}, which is no armature: choose an armature or clear the"
             " bone"
         )
-    reach = target.reach if isinstance(target, MappedTarget) else read_reach(target)
+    reach = target_reach(target) if with_reach else None
     for bone in (target.bone, *((reach.hips, reach.chest, *reach.joints) if reach else ())):
         if bone not in target.source.pose.bones:
             raise RobikError(

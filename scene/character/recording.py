@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import bpy
-import numpy as np
 from bpy.types import Object
 
-from ...robik.errors import RobikError
+from ...robik.errors import ClipError, RobikError
+from ...robik.files import read_whole
+from ...robik.recordings import bvh
+from ...robik.recordings.recording import MOST, metres_per_unit, up_axis, upright
 
-TALL = 1.7  # [m]; recordings come in units of every kind
-FLAT = 1e-6  # as tall as this, a skeleton has no size
+Axis = Literal["X", "Y", "Z", "-X", "-Y", "-Z"]
+UP_AND_FORWARD: dict[str, tuple[Axis, Axis]] = {"x": ("X", "Y"), "y": ("Y", "-Z"), "z": ("Z", "Y")}
 
 
 def bring_recording(file: Path) -> Object:
-    """Return the performer of a BVH file, of human height, active.
+    """Return the performer of a BVH file, upright and of human size as the library reads it, active.
 
     The scene keeps its frame rate, and takes its length where that is longer.
 
@@ -24,25 +27,43 @@ def bring_recording(file: Path) -> Object:
     """
     if not file.is_file():
         raise RobikError(f"{file}: there is no such file")
+    try:
+        motion = bvh.read(read_whole(file, MOST), file)
+        up = up_axis(motion)
+        scale = metres_per_unit(upright(motion, up))
+        rig = _imported(file, up)
+    except (AttributeError, RuntimeError, ValueError, ClipError) as error:
+        raise RobikError(f"{file} cannot be read as a BVH recording: {_said(error)}") from None
+    rig.scale = (scale,) * 3
+    return rig
+
+
+def _imported(file: Path, up: str) -> Object:
+    """Return what Blender's importer makes of the file.
+
+    Raises:
+        AttributeError, RuntimeError, ValueError: it fails; the scene is as before.
+    """
     scene, before = bpy.context.scene, {*bpy.data.objects, *bpy.data.armatures, *bpy.data.actions}
     rate = scene.render.fps, scene.render.fps_base, scene.frame_end
+    axis_up, axis_forward = UP_AND_FORWARD[up]
     try:
         bpy.ops.import_anim.bvh(
-            filepath=str(file), update_scene_fps=False, update_scene_duration=True, use_fps_scale=True
+            filepath=str(file),
+            axis_up=axis_up,
+            axis_forward=axis_forward,
+            update_scene_fps=False,
+            update_scene_duration=True,
+            use_fps_scale=True,
         )
         rig = bpy.context.object
-        ends = np.array([end for bone in rig.data.bones for end in (bone.head_local, bone.tail_local)])
-        tall = float(np.ptp(ends[:, 1:], axis=0).max())  # along Y or Z, as it came
-        if tall < FLAT:
-            raise RuntimeError("its skeleton has no size")
         action = rig.animation_data and rig.animation_data.action
         if action is None or action.frame_range[1] - action.frame_range[0] < 1:
             raise RuntimeError("it holds no motion")
-    except (AttributeError, RuntimeError, ValueError) as error:
+    except (AttributeError, RuntimeError, ValueError):
         bpy.data.batch_remove({*bpy.data.objects, *bpy.data.armatures, *bpy.data.actions} - before)
         scene.render.fps, scene.render.fps_base, scene.frame_end = rate
-        raise RobikError(f"{file} cannot be read as a BVH recording: {_said(error)}") from None
-    rig.scale = (TALL / tall,) * 3
+        raise
     return rig
 
 

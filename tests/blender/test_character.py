@@ -87,7 +87,7 @@ def test_a_recording_comes_in_at_human_size_beside_the_robot(shared_data: Path) 
     assert abs(scene.frame_end - 1097 / 2) <= 1
     np.testing.assert_allclose(rig.location, (1.0, 1.0, 0.0), atol=1e-6)
     ends = np.array([rig.matrix_world @ bone.head_local for bone in rig.data.bones])
-    assert 1.4 < np.ptp(ends[:, 2]) <= 1.7
+    assert 1.4 < np.ptp(ends[:, 2]) < 1.8, "1.7 m in the middle of the dance"
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
     assert {t.frame: t.bone for t in root.robik.robot.character.targets} == {
         "pelvis": "Hips", "foot_l": "LeftFoot", "foot_r": "RightFoot"

@@ -223,8 +223,11 @@ def test_a_limb_is_followed_as_the_library_follows_it() -> None:
     bpy.context.view_layer.update()
     assert target.reach_middle == "Calf"
     delete_bone(rig, "Calf")
-    with pytest.raises(RuntimeError, match=r"hand.*'Calf'.*renamed or deleted"):
-        bpy.ops.robik.fit_character()
+    with pytest.raises(RobikError, match=r"hand.*'Calf'.*renamed or deleted.*Fit to Robot"):
+        clip(root)
+    bpy.ops.robik.fit_character()
+    assert "Calf" not in (target.reach_root, target.reach_middle)
+    clip(root)
 
 
 def test_pinned_feet_and_phases_by_hand() -> None:
