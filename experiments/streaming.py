@@ -31,7 +31,7 @@ from robik.servo.chain import ServoChain, default_chain
 from robik.servo.chain_file import save_chain
 from robik.servo.player import Player
 from robik.servo.schedule import Schedule, take_precedence
-from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.simulator.process import SimulatorProcess
 from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState, Status
 
 PATIENT = 30.0  # [s] of what stops late goals: how late they come is to be seen

@@ -19,7 +19,7 @@ package = types.ModuleType("package"); package.__path__ = [{str(LIBRARY.parent)!
 """
 CHAIN = f"""
 from {{name}}.servo.chain_file import load_chain
-from {{name}}.servo.simulator.server import SimulatorProcess
+from {{name}}.servo.simulator.process import SimulatorProcess
 with SimulatorProcess.of(load_chain({str(LIBRARY / "data" / "robots" / "walker.servos.json")!r})) as chain:
     print(len(chain.state()))
 """

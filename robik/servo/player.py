@@ -30,7 +30,7 @@ from .preflight import Preflight, preflight
 from .recording import check_writable
 from .resuming import stopped_in
 from .servo import Servo
-from .simulator.server import SimulatorProcess
+from .simulator.process import SimulatorProcess
 from .status import PlaySettings, PlayState, Status
 from .stream import CLOSE_LOOK, LOOK
 from .trajectory import Along, part

@@ -255,7 +255,7 @@ def check_source(
         target: of the scene, or as it was read.
         scene: of the robot.
         depsgraph: as of `check_object`.
-        with_reach: whether the bones from which its limb reaches must be there, too; Fit chooses them anew.
+        with_reach: whether the bones from which its limb reaches must be there, too; Fit chooses them again.
 
     Raises:
         RobikError: says what is missing and what to do.

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.user_default.robik.robik.servo.chain_file import chain_text
-from bl_ext.user_default.robik.robik.servo.simulator.server import SimulatorProcess
+from bl_ext.user_default.robik.robik.servo.simulator.process import SimulatorProcess
 from bl_ext.user_default.robik.robik.servo.status import PlayState
 
 from tests.blender import installed, scenes

@@ -10,7 +10,7 @@ from time import monotonic, sleep
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.robik.robik.servo.simulator.server import SimulatorProcess
+from bl_ext.user_default.robik.robik.servo.simulator.process import SimulatorProcess
 
 from tests.blender import installed, scenes
 

@@ -13,7 +13,7 @@ from time import monotonic, perf_counter, sleep
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.robik.robik.servo.simulator.server import SimulatorProcess
+from bl_ext.user_default.robik.robik.servo.simulator.process import SimulatorProcess
 
 from tests.blender import installed, scenes
 

@@ -63,7 +63,7 @@ class Robot:
         for curve in module("scene.animation.actions").curves_of(robot).values():
             for point in curve.keyframe_points:
                 point.interpolation = "LINEAR"
-        self.simulator = module("robik.servo.simulator.server").SimulatorProcess.of(chain, record=RECORD)
+        self.simulator = module("robik.servo.simulator.process").SimulatorProcess.of(chain, record=RECORD)
         scene.robik.port = self.simulator.port
 
     @property

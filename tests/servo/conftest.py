@@ -15,7 +15,7 @@ from robik.motions import Motion
 from robik.servo.chain import ServoChain, default_chain
 from robik.servo.chain_file import save_chain
 from robik.servo.player import Player
-from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.simulator.process import SimulatorProcess
 from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 
 from .independent_judge import judge, judged, servos  # noqa: F401  (fixtures)

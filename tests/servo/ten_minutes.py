@@ -19,7 +19,7 @@ import numpy as np
 
 from robik.servo.chain import default_chain
 from robik.servo.chain_file import save_chain
-from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.simulator.process import SimulatorProcess
 from robik.servo.status import PlaySettings
 from robik.show import sound
 from robik.show.command import Asked, show

@@ -23,7 +23,7 @@ from robik.servo.imu.mount import ImuMount
 from robik.servo.imu.protocols import PROTOCOLS, Packets
 from robik.servo.imu.reader import Imu
 from robik.servo.player import Player
-from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.simulator.process import SimulatorProcess
 from robik.servo.status import PlayState
 from robik.tilt_feedback import BOUNDS, TiltPlan
 

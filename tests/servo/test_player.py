@@ -18,7 +18,7 @@ from robik.servo.dynamixel.models import VELOCITY_UNIT
 from robik.servo.dynamixel.wire import DynamixelWire
 from robik.servo.line import ServoSilent
 from robik.servo.player import Player
-from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.simulator.process import SimulatorProcess
 from robik.servo.status import PlayState, Status
 from robik.servo.wired.inquiry import MOST, read_surely
 from robik.servo.wired.patience import LATENCY

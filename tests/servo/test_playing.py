@@ -19,7 +19,7 @@ from robik.servo.dynamixel.models import VELOCITY_UNIT
 from robik.servo.player import Player
 from robik.servo.recording import load_recording
 from robik.servo.servo import Servo
-from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.simulator.process import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState
 
 from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, open_player, standing, until

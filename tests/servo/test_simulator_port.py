@@ -13,7 +13,7 @@ import serial
 from robik.errors import ServoError
 from robik.servo.chain import default_chain
 from robik.servo.simulator.port import PseudoTerminal, Socket
-from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.simulator.process import SimulatorProcess
 
 TIMES, RATE = 300, 38400
 

@@ -12,7 +12,7 @@ from robik.servo.chain_file import save_chain
 from robik.servo.connecting import find
 from robik.servo.player import Player
 from robik.servo.setup_command import scan, torque_off
-from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.simulator.process import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState
 
 pytestmark = pytest.mark.real_time

@@ -20,7 +20,7 @@ from robik.servo.nudge import quick_nudge, slow_nudge
 from robik.servo.player import Player
 from robik.servo.response import response
 from robik.servo.servo import Servo
-from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.simulator.process import SimulatorProcess
 from robik.servo.status import PlayState
 from robik.servo.trace import Sample
 from robik.servo.tuning import Tuning

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..chain import ServoChain
 from ..imu.boards import BOARDS
-from .server import SimulatorProcess
+from .process import SimulatorProcess
 
 
 def with_one_imu(parts: Sequence[ServoChain]) -> list[ServoChain]:

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from robik.servo.driver import driver_of
-from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.simulator.process import SimulatorProcess
 
 from .conftest import OK, Sdk, chain_of, eventually
 from .independent import Dynamixel1Chain

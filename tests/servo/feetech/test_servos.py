@@ -23,7 +23,7 @@ from robik.servo.player import Player
 from robik.servo.servo import Servo
 from robik.servo.setup import assigned, edited, open_workshop
 from robik.servo.setup_command import prepare, scan, torque_off, zero
-from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.simulator.process import SimulatorProcess
 from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 from robik.servo.telemetry import Seen
 from tests.servo.independent import IndependentChain
