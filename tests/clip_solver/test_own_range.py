@@ -145,8 +145,9 @@ def test_a_foot_is_held_beside_frames_that_were_too_fast() -> None:
     """What stays is not kept within limits; so that it is beyond them lets no contact go."""
     clip = hurried_walk(3.0, 60.0)
     before = retarget(WALKER, clip, replace(STEPPING, acceleration_limit=400.0, jerk_limit=None))
-    motor, first = np.unravel_index(np.abs(np.diff(before.values, axis=0)).argmax(), (len(clip.times) - 1, 12))[::-1]
-    assert first > 20
+    steps = np.abs(np.diff(before.values, axis=0))[20:120]
+    first, motor = np.unravel_index(steps.argmax(), steps.shape)
+    first += 20
     slow = replace(STEPPING, acceleration_limit=2000.0, jerk_limit=None, velocity_share=0.7)
     own = OwnRange(int(first) + 2, int(first) + 40, before)
     motion = retarget(WALKER, clip, slow, own_range=own)
@@ -194,20 +195,19 @@ def test_torques_hold_in_the_range(tmp_path: Any) -> None:
 
 
 def test_the_zero_moment_point_is_kept_in_the_range() -> None:
-    """By MuJoCo's inverse dynamics. A walk that tips at the seams can only be left so: before limits and contacts."""
+    """By MuJoCo's inverse dynamics, and not before limits and contacts; what tips outside stays so."""
     clip, before = hurried_walk(3.0, 60.0), stepped()
-    own = OwnRange(40, 110, before)
+    own = OwnRange(40, 100, before)
     motion = retarget(WALKER, clip, replace(STEPPING, zero_moment_margin=0.002), own_range=own)
     depths, was = (depths_by_mujoco(WALKER, found, clip) for found in (motion, before))
     within = slice(own.first + 2, own.last + 1)
     assert np.mean(was[within] < 0.0) > 0.5, "it tipped before"
     assert np.nanmin(depths[within]) > -0.001, "asked for are 0.002, where MuJoCo counts up to 0.0024 differently"
-    sample = tipping(motion).sample
-    assert sample in (39, 40, 41, 110, 111), "at a seam"
-    assert tipping(motion).worst == pytest.approx(depths[sample], rel=0.1)
-    assert was[sample] < 0.0
+    assert np.nanmin(depths[own.last + 2 :]) < -0.02
+    assert tipping(motion).worst == pytest.approx(depths[tipping(motion).sample], rel=0.1)
+    assert tipping(motion).inside == 1.0
     assert motion.report is not None and motion.report.look_ahead is not None
-    assert motion.report.look_ahead.beyond.startswith("the zero-moment point is 2")
+    assert motion.report.look_ahead.beyond == ""
     speed, acceleration, jerk = rates(motion)
     assert (speed <= 1.0005 * speed_limits(motion)).all()
     assert (acceleration.max(), jerk.max()) <= (1.0005 * 60.0, 1.0005 * 3000.0)

@@ -31,6 +31,7 @@ FPS, HEIGHT, HALF = 20.0, 0.6, 0.1  # of the tower's clips [Hz]; of its head and
 BARRIER = {"initial_barrier_parameter": 1e-5, "initial_barrier_tolerance": 1e-5}  # of SciPy's; it starts at a solution
 STANDING = Settings(state_weight=None, look_ahead=True)
 STEPPING = replace(WALKING, contacts="hold", acceleration_limit=100.0, jerk_limit=5000.0, look_ahead=True)
+LIGHT = 0.1  # of the weight on the feet: below, their zero-moment point is nowhere
 
 
 @cache
@@ -98,7 +99,8 @@ def edges_of(solver: ClipSolver) -> SupportEdges:
 def depths_by_mujoco(robot: Mechanism, motion: Motion, clip: TargetClip) -> np.ndarray:
     """Return the depth of the zero-moment point in the support (T,) [m], of bodies that each move by themselves.
 
-    MuJoCo's inverse dynamics of three frames each; the first and the last frame have none.
+    MuJoCo's inverse dynamics of three frames each; the first and the last frame have none, nor have those in which the
+    robot hardly weighs on its feet: there a millionth of its motion moves the point by centimetres.
     """
     inertias = (" ".join(map(str, body.inertia)) for body in robot.bodies)
     bodies = "".join(
@@ -108,6 +110,7 @@ def depths_by_mujoco(robot: Mechanism, motion: Motion, clip: TargetClip) -> np.n
     )
     model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
     data, step = mujoco.MjData(model), float(motion.times[1] - motion.times[0])
+    weight = -model.opt.gravity[2] * sum(body.mass for body in robot.bodies)
     assert motion.bodies == tuple(body.name for body in robot.bodies)
     poses = np.concatenate([motion.position, motion.quaternion], axis=2)
     contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
@@ -125,6 +128,8 @@ def depths_by_mujoco(robot: Mechanism, motion: Motion, clip: TargetClip) -> np.n
         moment = np.einsum("bij,bj->bi", data.xmat[1:].reshape(-1, 3, 3), turn) + np.cross(poses[k, :, :3], force)
         height = np.mean([points[n][k, :, 2].mean() for n, stands in contacts.items() if stands[k]])
         (fx, fy, fz), (mx, my, _) = force.sum(axis=0), moment.sum(axis=0)
+        if abs(fz) < LIGHT * weight:
+            continue
         point = np.array([[height * fx - my, height * fy + mx]]) / fz
         found[k] = signed_distance(point, polygons[k])[0] if fz > 0 else -robot.extent
     return found
@@ -209,11 +214,11 @@ def test_a_hurried_walk_stays_over_its_feet_as_mujoco_counts_it() -> None:
     stands = np.isfinite(before)
     assert stands.sum() > 80
     assert np.mean(before[stands] >= 0.0) < 0.8
-    assert np.mean(after[stands] >= 0.0) == 1.0
+    assert np.nanmin(after) >= 0.0
     said = tipping(kept)
     assert said.inside == 1.0
     assert said.inside_before == pytest.approx(np.mean(before[stands] >= 0.0), abs=0.05)
-    assert after[1:-1][stands[1:-1]].min() == pytest.approx(0.005, abs=2e-3)
+    assert np.nanmin(after) == pytest.approx(0.005, abs=2e-3)
     assert looked_ahead(kept).beyond == ""
     assert looked_ahead(free).zero_moment is None
     assert kept.report.quality.contact_off_mm == pytest.approx(0.0, abs=1e-3)

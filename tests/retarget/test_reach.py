@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -117,7 +118,7 @@ def test_a_recorded_dance_on_a_robot_without_ankle_roll(
 ) -> None:
     """Its recorded feet are 52° apart, its hips turn by 49°: contacts were 329 mm off, hips 17 mm in each other."""
     robot, out = shared_data / "unitree_h1/h1.xml", tmp_path / "h1.csv"
-    arguments = "--balance", "auto", "--pin-feet", "-o", str(out)
+    arguments = "--balance", "auto", "--pin-feet", "-o", str(out), "--report", str(tmp_path / "h1.json")
     main(["retarget", str(robot), str(shared_data / "bvh/05_20-mb.bvh"), *arguments])
     told = capsys.readouterr()
     apart = "puts left_hip_yaw_link and right_hip_yaw_link into each other"
@@ -125,6 +126,8 @@ def test_a_recorded_dance_on_a_robot_without_ankle_roll(
     assert "cannot do this clip as asked" in told.err
     within = float(told.out.split("contacts are held within ")[1].split(" mm")[0])
     assert within < 5.0
+    found = json.loads((tmp_path / "h1.json").read_text())
+    assert found["penetration"]["self_penetration_mm"] < 1.0
 
 
 @pytest.mark.parametrize(("aside", "yaw"), [((0.0, 0.1), 0.0), ((0.05, 0.1), 0.3), ((0.0, 0.0), 1.2)])
