@@ -20,9 +20,7 @@ from ..errors import ClipError
 from ..mechanism.orientations import rotation
 
 RAMP = 0.1  # s
-RISE = (
-    50.0  # with more a foot that lands bends a robot whose other foot still stands; H1's root moved by 0.4 m in a frame
-)
+RISE = 50.0  # with far more a foot that lands bends a robot whose other foot still stands (docs/experiments.md)
 FADE = 0.3  # s
 
 

@@ -12,15 +12,18 @@ from ...robik.errors import ClipError, RobikError
 from ...robik.files import read_whole
 from ...robik.recordings import bvh
 from ...robik.recordings.recording import MOST, metres_per_unit, up_axis, upright
+from .automap import is_animated
 
 Axis = Literal["X", "Y", "Z", "-X", "-Y", "-Z"]
+ROUNDING = 1e-2  # of frames, which are in single precision
 UP_AND_FORWARD: dict[str, tuple[Axis, Axis]] = {"x": ("X", "Y"), "y": ("Y", "-Z"), "z": ("Z", "Y")}
 
 
 def bring_recording(file: Path) -> Object:
     """Return the performer of a BVH file, upright and of human size as the library reads it, active.
 
-    The scene keeps its frame rate, and takes its length where that is longer.
+    It begins with the scene. The scene keeps its frame rate, and takes the recording's length where that is longer, or
+    where nothing else in it moves.
 
     Raises:
         RobikError: the file cannot be read as a recording; nothing is left of it.
@@ -46,20 +49,23 @@ def _imported(file: Path, up: str) -> Object:
     """
     scene, before = bpy.context.scene, {*bpy.data.objects, *bpy.data.armatures, *bpy.data.actions}
     rate = scene.render.fps, scene.render.fps_base, scene.frame_end
+    alone = not any(is_animated(each) for each in scene.objects)
     axis_up, axis_forward = UP_AND_FORWARD[up]
     try:
         bpy.ops.import_anim.bvh(
             filepath=str(file),
             axis_up=axis_up,
             axis_forward=axis_forward,
+            frame_start=scene.frame_start,
             update_scene_fps=False,
-            update_scene_duration=True,
             use_fps_scale=True,
         )
         rig = bpy.context.object
         action = rig.animation_data and rig.animation_data.action
         if action is None or action.frame_range[1] - action.frame_range[0] < 1:
             raise RuntimeError("it holds no motion")
+        last = int(action.frame_range[1] + ROUNDING)  # beyond it stands still
+        scene.frame_end = max(last, scene.frame_start + 1 if alone else scene.frame_end)
     except (AttributeError, RuntimeError, ValueError):
         bpy.data.batch_remove({*bpy.data.objects, *bpy.data.armatures, *bpy.data.actions} - before)
         scene.render.fps, scene.render.fps_base, scene.frame_end = rate

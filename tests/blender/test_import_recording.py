@@ -116,3 +116,14 @@ def test_what_the_next_recording_does_not_have_is_switched_off(shared_data: Path
     assert by_bone["LeftForeArm"].enabled
     assert not by_bone["LeftHand"].enabled
     assert {target.source for target in character.targets if target.enabled} == {empty, character.rig}
+
+
+def test_a_recording_begins_with_the_scene_which_takes_its_length(shared_data: Path) -> None:
+    """Beyond its end it would only stand still. Where something else moves, the scene is not cut."""
+    scene, file = bpy.context.scene, str(shared_data / "bvh/bvh_test1.bvh")
+    scene.frame_start, scene.frame_end, scene.render.fps = 11, 250, 30
+    for last in (85, 300):
+        bpy.ops.robik.import_recording(filepath=file)
+        assert scene.frame_end == last
+        assert tuple(bpy.context.object.animation_data.action.frame_range) == pytest.approx((11, 85), abs=0.01)
+        scene.frame_end = 300
