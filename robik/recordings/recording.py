@@ -111,14 +111,27 @@ def up_axis(motion: SkeletonMotion) -> str:
     Returns:
         "x", "y" or "z".
     """
+    way = upward(motion)
+    return "y" if way is None else "xyz"[int(np.argmax(way))]
+
+
+def upward(motion: SkeletonMotion) -> np.ndarray | None:
+    """Return the way from feet to head, in the middle of the motion; None where names do not say which they are.
+
+    Args:
+        motion: The motion.
+
+    Returns:
+        (3,) in its unit.
+    """
     parts, index = named_parts(motion.skeleton.names), motion.skeleton.index
     high = [index[name] for part, name in parts.items() if part[0] in ("head", "neck")]
     low = [index[name] for part, name in parts.items() if part[0] in ("foot", "toe")]
     if not high or not low:
-        return "y"
+        return None
     seen = motion.positions[_looks(motion)]
-    way = np.median(seen[:, high].mean(axis=1) - seen[:, low].mean(axis=1), axis=0)
-    return "xyz"[int(np.argmax(way))]
+    way: np.ndarray = np.median(seen[:, high].mean(axis=1) - seen[:, low].mean(axis=1), axis=0)
+    return way
 
 
 def in_metres(motion: SkeletonMotion) -> SkeletonMotion:

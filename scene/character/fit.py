@@ -7,15 +7,19 @@ from bpy.types import Context, Object, PropertyGroup
 from mathutils import Matrix, Quaternion, Vector
 
 from ...robik.mechanism import Mechanism, Pose
+from ...robik.recordings.recording import upward
 from ...robik.skeleton.fit import Fitted, FittedTarget
 from ...robik.skeleton.fit import fit as fitted_to
 from ...robik.skeleton.following import FLAT, fit_target, fitted_offset, fitted_weights
 from ...robik.skeleton.overlay import FitTarget
+from ...robik.skeleton.skeleton import SkeletonMotion
 from ..robot.parts import bodies, local_pose, parts, pose_of
 from .mapping import active_targets, asked_targets, check_source, match, placed_pose, source_matrix
 from .placement import read_placement
 from .settings import RELATIVE_TO
 from .skeleton import Character, read_character
+
+UPRIGHT = 0.5  # of the way from a character's feet to its head: one whose head is less above them lies
 
 
 def fit(context: Context, root: Object, mechanism: Mechanism) -> str:
@@ -33,13 +37,16 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> str:
         _as_it_is(character, targets)
         return ""
     scale = _by_height(root, mechanism, targets[0].source) if character.fit_by == "HEIGHT" else None
-    found = _fitted(context, root, mechanism, targets, scale)
+    read = _followed(context, root, targets)
+    found = _fitted(read, root, mechanism, targets, scale)
     for target, fitted in zip(targets, found.targets, strict=True):
         _set(target, fitted)
     placed, before = found.placement, int(character.left_out)
     character.scale, character.location, character.left_out = placed.scale, placed.location, found.left_out
     if mechanism.is_grounded:
         character.yaw = placed.yaw
+    if _lies(read.motion):
+        return f"{read.nodes[0][0].name} lies in most frames: if it should stand, turn it upright, then Fit to Robot"
     if found.left_out and not before:
         first = context.scene.frame_start
         return f"Frame {first} is a T-pose to align by: it is left out, the bake begins with the next (Left Out)"
@@ -82,7 +89,8 @@ def align_rest_poses(context: Context, root: Object, mechanism: Mechanism) -> No
     """
     targets = active_targets(root, mechanism)
     _check(context, targets, with_reach=False)
-    found = _fitted(context, root, mechanism, targets, float(root.robik.robot.character.scale))
+    read = _followed(context, root, targets)
+    found = _fitted(read, root, mechanism, targets, float(root.robik.robot.character.scale))
     for target, fitted in zip(targets, found.targets, strict=True):
         _set(target, fitted)
 
@@ -94,13 +102,23 @@ def _check(context: Context, targets: list[PropertyGroup], *, with_reach: bool) 
         check_source(target, context.scene, depsgraph, with_reach=with_reach)
 
 
-def _fitted(
-    context: Context, root: Object, mechanism: Mechanism, targets: list[PropertyGroup], scale: float | None
-) -> Fitted:
-    """Return what the library makes of the scene."""
+def _followed(context: Context, root: Object, targets: list[PropertyGroup]) -> Character:
+    """Return the character, and what targets follow beside it."""
     rig = root.robik.robot.character.rig
     rig = rig if rig is not None and context.scene.objects.get(rig.name) == rig else targets[0].source
-    character = read_character(context, root, rig, targets)
+    return read_character(context, root, rig, targets)
+
+
+def _lies(motion: SkeletonMotion) -> bool:
+    """Return whether a character's head is rather beside its feet than above them."""
+    way = upward(motion)
+    return way is not None and way[2] < UPRIGHT * np.linalg.norm(way)
+
+
+def _fitted(
+    character: Character, root: Object, mechanism: Mechanism, targets: list[PropertyGroup], scale: float | None
+) -> Fitted:
+    """Return what the library makes of the scene."""
     asked = [_asked(character, target) for target in targets]
     return fitted_to(
         mechanism,

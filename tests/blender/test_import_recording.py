@@ -127,3 +127,17 @@ def test_a_recording_begins_with_the_scene_which_takes_its_length(shared_data: P
         assert scene.frame_end == last
         assert tuple(bpy.context.object.animation_data.action.frame_range) == pytest.approx((11, 85), abs=0.01)
         scene.frame_end = 300
+
+
+def test_a_character_that_lies_is_told_of(shared_data: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Blender's own importer takes Y for up, whatever the file says."""
+    assert bpy.ops.robik.import_robot(filepath=str(shared_data / "unitree_g1/g1_29dof.xml")) == {"FINISHED"}
+    bpy.ops.import_anim.bvh(filepath=str(shared_data / "bvh/bvh_test1.bvh"), global_scale=0.03)
+    bpy.ops.robik.auto_map()
+    assert (
+        "bvh_test1 lies in most frames: if it should stand, turn it upright, then Fit to Robot"
+        in capfd.readouterr().out
+    )
+    bpy.context.object.rotation_euler.x -= np.pi / 2
+    bpy.ops.robik.fit_character()
+    assert "lies" not in capfd.readouterr().out
