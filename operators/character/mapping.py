@@ -102,10 +102,10 @@ class ROBIK_OT_auto_map(Reporting):
         known = {row.frame: row for row in proposed(context, root, mechanism, rig)}
         rows = [replace(known.get(frame, Row(frame=frame, bone="")), bone=bone) for frame, bone in pairs.items()]
         rows, mechanism = self._on_feet(root, mechanism, rows)
-        alone = apply(root, rig, rows, dict(context.scene.objects.items()))
+        stayed = apply(root, rig, rows, dict(context.scene.objects.items()))
         self.report({"INFO"}, f"{counted(len(pairs), 'frame follows', 'frames follow')} {rig.name}")
-        if alone:
-            self.report({"INFO"}, f"nothing of {rig.name} is for {', '.join(alone)}: switched off")
+        if stayed:
+            self.report({"INFO"}, f"nothing of {rig.name} is for {', '.join(stayed)}: switched off")
         if held := hung_by(mechanism, rows):
             self.report(
                 {"WARNING"},

@@ -27,7 +27,7 @@ def the_rig(context: Context, root: Object) -> Object:
     armatures = [o for o in scene.objects if o.type == "ARMATURE"]
     if context.active_object in armatures:
         return context.active_object
-    likely = [o for o in armatures if is_animated(o)] or armatures  # Rigify, for one, leaves a meta-rig beside the rig
+    likely = [o for o in armatures if _is_animated(o)] or armatures  # Rigify, for one, leaves a meta-rig beside the rig
     if len(likely) != 1:
         there = (
             f"there are {', '.join(o.name for o in armatures)}" if armatures else "there is no armature in this scene"
@@ -38,8 +38,7 @@ def the_rig(context: Context, root: Object) -> Object:
     return likely[0]
 
 
-def is_animated(rig: Object) -> bool:
-    """Return whether an object has motion of its own: an action, or strips."""
+def _is_animated(rig: Object) -> bool:
     return rig.animation_data is not None and (
         rig.animation_data.action is not None or len(rig.animation_data.nla_tracks) > 0
     )
@@ -98,10 +97,10 @@ def apply(root: Object, rig: Object, rows: Iterable[Row], scene_objects: dict[st
             left.add(target.source)
         target.frame, target.enabled = row.frame, True
         target.source, target.bone = (rig, row.bone) if rig.type == "ARMATURE" else (scene_objects[row.bone], "")
-    alone = [target for target in known.values() if target.enabled and target.source in left]
-    for target in alone:
+    stayed = [target for target in known.values() if target.enabled and target.source in left]
+    for target in stayed:
         target.enabled = False
-    return [target.frame for target in alone]
+    return [target.frame for target in stayed]
 
 
 def add_target(character: PropertyGroup, row: Row) -> PropertyGroup:

@@ -37,7 +37,8 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> str:
         _as_it_is(character, targets)
         return ""
     scale = _by_height(root, mechanism, targets[0].source) if character.fit_by == "HEIGHT" else None
-    read = _followed(context, root, targets)
+    rig = _rig(context, root, targets)
+    read = read_character(context, root, rig, targets)
     found = _fitted(read, root, mechanism, targets, scale)
     for target, fitted in zip(targets, found.targets, strict=True):
         _set(target, fitted)
@@ -46,7 +47,7 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> str:
     if mechanism.is_grounded:
         character.yaw = placed.yaw
     if _lies(read.motion):
-        return f"{read.nodes[0][0].name} lies in most frames: if it should stand, turn it upright, then Fit to Robot"
+        return f"{rig.name} lies in most frames: if it should stand, turn it upright, then Fit to Robot"
     if found.left_out and not before:
         first = context.scene.frame_start
         return f"Frame {first} is a T-pose to align by: it is left out, the bake begins with the next (Left Out)"
@@ -89,7 +90,7 @@ def align_rest_poses(context: Context, root: Object, mechanism: Mechanism) -> No
     """
     targets = active_targets(root, mechanism)
     _check(context, targets, with_reach=False)
-    read = _followed(context, root, targets)
+    read = read_character(context, root, _rig(context, root, targets), targets)
     found = _fitted(read, root, mechanism, targets, float(root.robik.robot.character.scale))
     for target, fitted in zip(targets, found.targets, strict=True):
         _set(target, fitted)
@@ -102,11 +103,10 @@ def _check(context: Context, targets: list[PropertyGroup], *, with_reach: bool) 
         check_source(target, context.scene, depsgraph, with_reach=with_reach)
 
 
-def _followed(context: Context, root: Object, targets: list[PropertyGroup]) -> Character:
-    """Return the character, and what targets follow beside it."""
-    rig = root.robik.robot.character.rig
-    rig = rig if rig is not None and context.scene.objects.get(rig.name) == rig else targets[0].source
-    return read_character(context, root, rig, targets)
+def _rig(context: Context, root: Object, targets: list[PropertyGroup]) -> Object:
+    """Return the character; what the first target follows where that is not in the scene."""
+    rig: Object | None = root.robik.robot.character.rig
+    return rig if rig is not None and context.scene.objects.get(rig.name) == rig else targets[0].source
 
 
 def _lies(motion: SkeletonMotion) -> bool:

@@ -12,7 +12,6 @@ from ...robik.errors import ClipError, RobikError
 from ...robik.files import read_whole
 from ...robik.recordings import bvh
 from ...robik.recordings.recording import MOST, metres_per_unit, up_axis, upright
-from .automap import is_animated
 
 Axis = Literal["X", "Y", "Z", "-X", "-Y", "-Z"]
 ROUNDING = 1e-2  # of frames, which are in single precision
@@ -49,7 +48,7 @@ def _imported(file: Path, up: str) -> Object:
     """
     scene, before = bpy.context.scene, {*bpy.data.objects, *bpy.data.armatures, *bpy.data.actions}
     rate = scene.render.fps, scene.render.fps_base, scene.frame_end
-    alone = not any(is_animated(each) for each in scene.objects)
+    alone = not any(action.users for action in bpy.data.actions)
     axis_up, axis_forward = UP_AND_FORWARD[up]
     try:
         bpy.ops.import_anim.bvh(
