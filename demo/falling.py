@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 
-import bpy
 from bl_ext.user_default.robik.robik.dynamics.inverse import InverseDynamics
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion
@@ -13,12 +11,10 @@ from bl_ext.user_default.robik.robik.physics import draws, planned, run
 from bl_ext.user_default.robik.robik.physics.motors import Motors
 from bl_ext.user_default.robik.robik.physics.remedies import Source
 from bl_ext.user_default.robik.robik.physics.standing import Search, make_it_stand
-from bl_ext.user_default.robik.robik.retarget import baking
 from bl_ext.user_default.robik.robik.servo.chain import ServoChain
-from bl_ext.user_default.robik.robik.steps import finish
 from bpy.types import Object
 
-from tools.installed import add_on
+from demo.performance import sampled
 
 
 def in_physics(mechanism: Mechanism, motion: Motion, chain: ServoChain, trials: int) -> dict:
@@ -45,17 +41,9 @@ def made_to_stand(root: Object, motion: Motion, chain: ServoChain, trials: int, 
         trials: times with other masses, softer and stiffer motors, delay, slippery and sloping floors.
         said: called with what is being tried.
     """
-    request = add_on("scene.bake.request").read_request(root, bpy.context.scene)
-    clip = finish(add_on("scene.bake.target_clip").sample_unbalanced(bpy.context, request))
-    balance = {field.name: getattr(request.balance, field.name) for field in fields(baking.Balance)}
-    source = Source(
-        mechanism=request.mechanism,
-        motion=motion,
-        clip=clip,
-        settings=request.settings,
-        balance=baking.Balance(**balance),
-    )
-    motors = Motors(room=InverseDynamics(request.mechanism), chain=chain)
+    _, asked = sampled(root)
+    source = Source(motion=motion, request=asked)
+    motors = Motors(room=InverseDynamics(asked.mechanism), chain=chain)
     return make_it_stand(source, motors, trials, lambda trying: said(f"  {trying}"))
 
 

@@ -9,17 +9,14 @@ from typing import Any
 import bpy
 import numpy as np
 from bl_ext.user_default.robik.robik import robots
+from bl_ext.user_default.robik.robik.bake.bake import bake as library_bake
+from bl_ext.user_default.robik.robik.bake.request import BakeRequest
 from bl_ext.user_default.robik.robik.clips.clip import TargetClip
-from bl_ext.user_default.robik.robik.clips.contacts import above_ground
 from bl_ext.user_default.robik.robik.clips.support import margins, zero_moment_margins
-from bl_ext.user_default.robik.robik.collision.apart import solved_apart
 from bl_ext.user_default.robik.robik.errors import RobikError
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion, report_summary
-from bl_ext.user_default.robik.robik.retarget.passes import Passes
-from bl_ext.user_default.robik.robik.retarget.retarget import Retargeting
 from bl_ext.user_default.robik.robik.steps import finish
-from bl_ext.user_default.robik.scene.bake.apart import read_walls
 from bpy.types import Object
 from mathutils import Quaternion, Vector
 
@@ -104,23 +101,20 @@ def bake(root: Object, balanced: bool) -> Bake:
         pelvis.position_weight = NAIVE_PELVIS
     bpy.ops.robik.bake()
     mechanism = add_on("scene.robot.reading").read_robot(root)
-    request, clip = sampled(root)
-    walls, asked = read_walls(root, mechanism)(), above_ground(mechanism, clip)
-    passes = Passes(lambda walled: Retargeting(mechanism, walled, request.settings))
-    _, motion = finish(solved_apart(asked, passes.solve, walls, passes.finish))
+    request, asked = sampled(root)
+    made = library_bake(asked)
     pelvis.position_weight = weight
     keyed = add_on("scene.bake.curves").read_motion(root, mechanism, request.frames, scene)
-    if (off := np.abs(keyed.values - motion.values).max()) > SAME:
+    if (off := np.abs(keyed.values - made.motion.values).max()) > SAME:
         raise RobikError(f"the baked curves differ by {off:g} rad from what the solver says; bake again")
-    return Bake(clip, motion)
+    return Bake(made.clip, made.motion)
 
 
-def sampled(root: Object) -> tuple[Any, TargetClip]:
-    """Return what a bake of the robot is asked for, and the clip that it follows."""
+def sampled(root: Object) -> tuple[Any, BakeRequest]:
+    """Return what a bake of the robot is asked for, in the scene's terms and in the library's."""
     request = add_on("scene.bake.request").read_request(root, bpy.context.scene)
-    walls = read_walls(root, request.mechanism)
     sample_clip = add_on("scene.bake.target_clip").sample_clip
-    return request, add_on("robik.steps").finish(sample_clip(bpy.context, request, walls))
+    return request, request.of(finish(sample_clip(bpy.context, request)))
 
 
 def contacts_of(clip: TargetClip) -> dict[str, np.ndarray]:
@@ -182,8 +176,8 @@ def level(root: Object) -> None:
     Recorded hips are tilted by as much as their markers were; a robot with one torso for hips and chest would stoop all
     the time.
     """
-    _, clip = sampled(root)
-    turns = clip.tracks["pelvis"].quaternion
+    _, asked = sampled(root)
+    turns = asked.clip.tracks["pelvis"].quaternion
     ups = [(Quaternion(q).inverted() @ Vector((0, 0, 1))) for q in turns.tolist()]
     lean = Vector((0, 0, 1)).rotation_difference(sum(ups, Vector()).normalized())
     target = next(t for t in root.robik.robot.character.targets if t.frame == "pelvis")

@@ -67,7 +67,8 @@ def test_every_name_is_there_and_typed() -> None:
 def test_retarget_stays_the_function_whatever_is_imported_later() -> None:
     program = """
 import robik
-import robik.retarget.baking
+import robik.bake.bake
+import robik.retarget.seams
 from robik.retarget import pinning
 from robik.retarget.report_page import save_page
 print(callable(robik.retarget), robik.retarget.__module__, pinning.__name__)

@@ -12,6 +12,9 @@ from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation
 
 from experiments.drawing import COLORS
+from robik.bake.balancing import balanced
+from robik.bake.settings import BakeSettings, Balance
+from robik.bake.solver_settings import solver_settings
 from robik.bench.walking import walk_clip
 from robik.clips.clip import TargetClip
 from robik.clips.contacts import above_ground
@@ -21,7 +24,6 @@ from robik.mechanism import Mechanism
 from robik.mechanism.orientations import quaternions, rotation
 from robik.motions import Motion
 from robik.objectives.weights import Weights
-from robik.retarget.baking import BakeSettings, Balance, balanced, solver_settings
 from robik.retarget.retarget import retarget
 from robik.robots import load
 from robik.surroundings.obstacle import GROUND, Obstacle

@@ -9,11 +9,11 @@ import numpy as np
 
 from experiments.experiment import Experiment, Found, tell
 from robik import robots
+from robik.bake.settings import BakeSettings
 from robik.errors import RobikError
 from robik.mechanism import Mechanism
 from robik.recordings.recording import load_recording
 from robik.recordings.retargeting import Retargeted, retarget_recording
-from robik.retarget.baking import BakeSettings
 from robik.skeleton.anatomy import ARM, LEG
 from robik.skeleton.robot import robot_anatomy
 

@@ -16,11 +16,11 @@ from experiments.experiment import Experiment, Found, tell
 from experiments.retargeters.human import ARMS, LEGS, Human, human_of, targets, weights
 from experiments.retargeters.judge import Judge, Verdict
 from experiments.walking_character import walking_character
+from robik.bake.settings import BakeSettings
 from robik.motions.layout import numbers_of
 from robik.motions.simulator_archive import qpos_of
 from robik.recordings.recording import load_recording, part_of_time
 from robik.recordings.retargeting import retarget_recording
-from robik.retarget.baking import BakeSettings
 from robik.skeleton.skeleton import SkeletonMotion
 
 FOLDER = CHECKOUT.parent / "shared/data"

@@ -8,11 +8,12 @@ from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Event
 
 from ...robik.errors import RobikError
+from ...robik.physics.servo_limits import CHAIN_EXTENSION
 from ...robik.servo.chain_file import save_chain
 from ...robik.servo.setup_task import Task
 from ...robik.servo.telemetry import Seen
 from ...robik.words import counted
-from ...scene.robot.chain import CHAIN_EXTENSION, servo_chain
+from ...scene.robot.chain import servo_chain
 from ...scene.robot.parts import changeable_robot, chosen_robot
 from ...scene.robot.reading import read_robot
 from ...scene.servos import fields as servo_fields

@@ -9,7 +9,7 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -41,8 +41,8 @@ class Plan:
         output: folder of what is written.
         format: a name of the motion formats.
         extension: of the files; empty where a motion is a folder.
-        balance, pin_feet, keep_apart, look_ahead, cyclic, acceleration, jerk, torque, zero_moment, mapping,
-            body_model, rate, order, header, own_range: as `robik retarget` has them.
+        balance, pin_feet, mapping, body_model, servos, rate, order, header, own_range: as `robik retarget` has them.
+        settings: fields of `BakeSettings` by name, for those that are not its own defaults.
         before: folder of the motions, by the recordings' names, into which own ranges go.
     """
 
@@ -53,15 +53,10 @@ class Plan:
     base: str = "auto"
     balance: str = "auto"
     pin_feet: bool = True
-    keep_apart: bool = True
-    look_ahead: bool = False
-    cyclic: bool = False
-    acceleration: float = 0.0
-    jerk: float = 0.0
-    torque: bool = False
-    zero_moment: bool = False
+    settings: dict[str, Any] = field(default_factory=dict, hash=False)
     mapping: str | None = None
     body_model: str | None = None
+    servos: str | None = None
     rate: float | None = None
     order: str = "depth"
     header: bool = False
@@ -77,7 +72,7 @@ class Item:
     name: str
 
 
-_robots: dict[Plan, tuple[Mechanism, Path]] = {}  # of this process: a warm worker reads its robot once
+_robots: dict[tuple[str, str], tuple[Mechanism, Path]] = {}  # of this process: a warm worker reads its robot once
 
 
 def is_compiled() -> bool:
@@ -192,36 +187,30 @@ def ended_row(plan: Plan, item: Item) -> dict[str, Any]:
 
 def _solved(plan: Plan, item: Item) -> dict[str, Any]:
     """Write a motion and return the figures of its quality."""
+    from ..bake.settings import BakeSettings
     from ..mechanism.base import with_base
     from ..motions import Companions, save_motion
     from ..motions.resampling import resampled
     from ..recordings.retargeting import retarget_recording
-    from ..retarget.baking import BakeSettings
     from ..robots import load, names, path
     from ..warm_up import help_compiling
 
     help_compiling()
-    if plan not in _robots:
+    key = plan.robot, plan.base
+    if key not in _robots:
         file = Path(path(plan.robot)) if plan.robot in names() else Path(plan.robot)
-        _robots[plan] = with_base(load(file), plan.base), file
-    mechanism, file = _robots[plan]
+        _robots[key] = with_base(load(file), plan.base), file
+    mechanism, file = _robots[key]
     with _noted() as notes:
         found = retarget_recording(
             mechanism,
             item.file,
             balance=plan.balance,
             pin_feet=plan.pin_feet,
-            settings=BakeSettings(
-                keep_apart=plan.keep_apart,
-                look_ahead=plan.look_ahead,
-                cyclic=plan.cyclic,
-                acceleration=plan.acceleration,
-                jerk=plan.jerk,
-                torque=plan.torque,
-                zero_moment=plan.zero_moment,
-            ),
+            settings=BakeSettings(**plan.settings),
             mapping=plan.mapping,
             body_model=plan.body_model,
+            servos=plan.servos,
             robot_file=file,
             own_range=_own_range(plan, item, mechanism),
         )

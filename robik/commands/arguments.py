@@ -91,6 +91,12 @@ def add_following(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--body-model", metavar="MODEL.npz", help="of the SMPL family, for AMASS; none comes with RobIK"
     )
+    parser.add_argument(
+        "--servos",
+        metavar="SERVOS.json",
+        help="motors, for accelerations that they keep and what they give way by; those beside the robot's file if left"
+        " out",
+    )
     parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; the recording's if left out")
     parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints in OUT")
     add_header(parser)

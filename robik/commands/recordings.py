@@ -14,9 +14,10 @@ from .judging import judged
 from .retiming import add_slow_down, slowed_down
 
 if TYPE_CHECKING:
+    from ..bake.bake import Progress
+    from ..bake.settings import Balance
     from ..motions import Motion
     from ..recordings.retargeting import Retargeted
-    from ..retarget.baking import Balance
 
 EVERY = 0.5  # s between two looks at the progress
 
@@ -46,11 +47,11 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
 
 
 def _retarget(options: argparse.Namespace) -> None:
+    from ..bake.settings import BakeSettings, balance_by_name
     from ..files import check_writable
     from ..motions import save_report
     from ..motions.registry import format_to_write
     from ..recordings.retargeting import retarget_recording
-    from ..retarget.baking import BakeSettings, balance_by_name
     from ..surroundings.obstacle import read_surroundings
     from ..warm_up import help_compiling
 
@@ -73,10 +74,12 @@ def _retarget(options: argparse.Namespace) -> None:
         robot_file=robot_file(options),
         obstacles=around,
         settings=BakeSettings(**asked, enforce_velocity=not options.slow_down),
-        speed_cost=options.report is not None,
+        servos=options.servos,
         progress=_progress() if sys.stderr.isatty() else None,
         own_range=own_range_of(options, mechanism),
     )
+    if sys.stderr.isatty():
+        print(f"\r{'':<70}\r", end="", file=sys.stderr)
     _tell_feet(found, balance)
     _write(found, options, chosen.name)
     _tell(found)
@@ -174,14 +177,14 @@ def _told_quality(quality: dict[str, Any]) -> str:
     return said
 
 
-def _progress() -> Callable[[int, int], None]:
-    """Return a function that tells on stderr how many frames are done."""
+def _progress() -> Callable[[Progress], None]:
+    """Return a function that tells on stderr how far a bake is."""
     last = monotonic()
 
-    def tell(done: int, frames: int) -> None:
+    def tell(now: Progress) -> None:
         nonlocal last
-        if monotonic() - last > EVERY or done == frames:
+        if monotonic() - last > EVERY:
             last = monotonic()
-            print(f"\r{done} of {frames} frames", end="\n" if done == frames else "", file=sys.stderr, flush=True)
+            print(f"\r{100 * now.share:3.0f} %  {now.stage:<60}", end="", file=sys.stderr, flush=True)
 
     return tell

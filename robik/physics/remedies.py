@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.ndimage import convolve1d, maximum_filter1d
 from scipy.spatial.transform import Rotation
 
+from ..bake.bake import bake
+from ..bake.request import BakeRequest
+from ..bake.settings import OFF, BakeSettings, Balance
 from ..clips.clip import TargetClip, Track
-from ..clips.contacts import above_ground
 from ..clips.standing import standing_phases
-from ..collision.apart import Walls, solved_apart
+from ..collision.apart import Walls
 from ..contacts.legs import pelvis
 from ..kinematics.frames import frame_poses
 from ..mechanism import Mechanism
 from ..mechanism.orientations import quaternions
 from ..motions import Motion
 from ..objectives.posture import Posture, drawable_coordinates
-from ..objectives.settings import Settings
 from ..objectives.weights import Weights
-from ..retarget.baking import Balance, balanced
-from ..retarget.passes import Passes
 from ..retarget.posing import posed
-from ..retarget.retarget import Retargeting
 from ..retarget.swings import landing_softly, narrowed
-from ..steps import finish
 
 FIRM = Weights((10.0, 10.0, 10.0), (10.0, 10.0, 10.0))  # of feet
 HIPS = Weights((0.0, 0.0, 1.0), (1.0, 1.0, 1.0))  # whose level place is left to balance
@@ -105,20 +102,17 @@ class Source:
     """Origin of a motion, so that it can be made again otherwise.
 
     Attributes:
-        mechanism: the robot.
         motion: as it is.
-        clip: what it followed, before balance.
-        settings: of the solver.
-        balance: of the clip.
-        walls: makes what keeps the robot's bodies apart; None where nothing does.
+        request: for the bake that makes it.
     """
 
-    mechanism: Mechanism
     motion: Motion
-    clip: TargetClip
-    settings: Settings
-    balance: Balance = field(default_factory=lambda: Balance(mode="off"))
-    walls: Callable[[], Walls | None] | None = None
+    request: BakeRequest
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The robot."""
+        return self.request.mechanism
 
     def made(self, remedy: Remedy) -> tuple[Motion, TargetClip | None]:
         """Return the motion with a remedy, and the clip that it follows; None where it stays as it is.
@@ -134,21 +128,20 @@ class Source:
         """
         if remedy.moves_alike:
             return self.motion, None
-        clip = replace(self.clip, times=remedy.times(self.clip.times))
+        made = bake(self._request(remedy))
+        return made.motion, made.clip
+
+    def _request(self, remedy: Remedy) -> BakeRequest:
+        """Return the request with a remedy."""
+        clip, balance = self.request.clip, self.request.balance
+        clip = replace(clip, times=remedy.times(clip.times))
         if remedy.swing < 1.0:
             clip = narrowed(clip, remedy.swing)
         if remedy.soft:
             clip = landing_softly(self.mechanism, clip)
-        balance = self.balance
         if remedy.pace is not None:
-            balance = replace(balance, mode=remedy.pace, margin=remedy.margin, gives=0.0)
-        settings = replace(self.settings, com_weight=(1.0, 1.0, 0.0)) if balance.over_feet else self.settings
-        walls = self.walls() if self.walls else None
-        clip = balanced(clip, self.mechanism, balance, settings, walls)
-        clip = above_ground(self.mechanism, clip, self.walls is not None)
-        passes = Passes(lambda each: Retargeting(self.mechanism, each, settings))
-        clip, motion = finish(solved_apart(clip, passes.solve, walls, passes.finish))
-        return motion, clip
+            balance = replace(balance, mode=remedy.pace, margin=remedy.margin, gives=0.0, pin_feet=True)
+        return replace(self.request, clip=clip, balance=balance)
 
 
 def source_of(
@@ -184,5 +177,13 @@ def source_of(
     postures = tuple(Posture(name, states.values[:, states.actuators.index(name)]) for name in drawable)
     clip = TargetClip(states.times - states.times[0], tracks, objectives=postures)
     weights = {posture.key: POSTURE for posture in postures}
-    settings = Settings(targets=targets, objectives=weights, state_weight=None, enforce_velocity=True)
-    return Source(mechanism=mechanism, motion=motion, clip=clip, settings=settings, walls=walls)
+    request = BakeRequest(
+        mechanism=mechanism,
+        clip=clip,
+        weights=targets,
+        balance=Balance(mode=OFF),
+        settings=BakeSettings(look_ahead=False, keep_apart=walls is not None),
+        objectives=weights,
+        walls=walls,
+    )
+    return Source(motion=motion, request=request)

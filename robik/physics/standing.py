@@ -281,7 +281,7 @@ def _gain_name(bench: _Bench, p_gain: float) -> str:
 def _margin(bench: _Bench) -> Iterator[tuple[str, Remedy]]:
     remedy = replace(bench.best.remedy, carry=True)
     margin = NORMAL + motors_give(bench.source.mechanism, bench.motors.drives(remedy.p_gain))
-    pace = bench.source.balance.mode if bench.source.balance.over_feet else "still"
+    pace = bench.source.request.balance.mode if bench.source.request.balance.over_feet else "still"
     yield f"balance with {1e3 * margin:.0f} mm of margin", replace(remedy, pace=pace, margin=margin)
 
 

@@ -8,23 +8,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from ..bake.bake import Progress, bake
+from ..bake.request import BakeRequest
+from ..bake.settings import MOVING, STILL, BakeSettings, Balance, balance_by_name
 from ..clips.clip import TargetClip
-from ..clips.contacts import above_ground
 from ..clips.sole_turns import ground_height
 from ..clips.support import thin_feet
-from ..collision.apart import Walls, solved_apart, walls_of
+from ..collision.apart import Walls, walls_of
 from ..errors import ClipError
 from ..mechanism import WORLD, Mechanism, Pose
 from ..motions import Motion
 from ..objectives.settings import Settings
-from ..retarget.baking import MOVING, STILL, BakeSettings, Balance, balance_by_name, balanced, solver_settings
-from ..retarget.kept_balance import with_kept_balance
+from ..physics.servo_limits import chain_beside, with_servos
 from ..retarget.own_range import OwnRange
-from ..retarget.passes import Passes
-from ..retarget.retarget import Retargeting
 from ..robots import load as load_robot
 from ..robots import names as robot_names
 from ..robots import path as robot_path
+from ..servo.chain import ServoChain
+from ..servo.chain_file import load_chain
 from ..skeleton.anatomy import read_anatomy
 from ..skeleton.feet import FEET, Shapes, missing_feet, on_feet
 from ..skeleton.following import FEW, Following, character_clip, checked, fit_rows, glances
@@ -34,7 +35,6 @@ from ..skeleton.mapping_file import load_rows
 from ..skeleton.shapes import shapes_of
 from ..skeleton.single import single
 from ..skeleton.skeleton import SkeletonMotion
-from ..steps import finish
 from ..surroundings.obstacle import Obstacle
 from .recording import load_recording, part_of_time, without_first
 
@@ -53,6 +53,7 @@ class Retargeted:
         clip: what was followed.
         settings: of the solver.
         motion: what came out.
+        request: for its bake.
     """
 
     mechanism: Mechanism
@@ -61,6 +62,7 @@ class Retargeted:
     clip: TargetClip
     settings: Settings
     motion: Motion
+    request: BakeRequest
 
 
 def retarget_recording(
@@ -76,8 +78,8 @@ def retarget_recording(
     robot_file: str | Path | None = None,
     obstacles: Sequence[Obstacle] = (),
     settings: BakeSettings = DEFAULT,
-    speed_cost: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    servos: ServoChain | str | Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
     own_range: OwnRange | None = None,
 ) -> Retargeted:
     """Follow a recording with a robot.
@@ -95,8 +97,9 @@ def retarget_recording(
         robot_file: That a mechanism was read from, for its meshes, on which feet are found.
         obstacles: What the robot must not go into, in its world; feet stand on the one called "ground".
         settings: Of the bake.
-        speed_cost: Whether to solve a second time, to report what keeping motors' speeds costs.
-        progress: Called with how many frames are solved, of how many.
+        servos: That move the robot, or their file; those beside the robot's file, if there are any, if left out. Their
+            accelerations are kept, and balance leaves room for what they give way by.
+        progress: Called with how far it is.
         own_range: Frames that are solved, by looking ahead, as a part of the whole motion; all others stay as a motion
             before has them. All frames if left out.
 
@@ -111,10 +114,20 @@ def retarget_recording(
         LOG.warning(untold)
     motion = recording if isinstance(recording, SkeletonMotion) else load_recording(recording, body_model)
     motion = part_of_time(motion, start, end)
-    planned = balance_by_name(balance, pin_feet)
     rows = load_rows(mapping) if isinstance(mapping, str | Path) else mapping
-    shapes, walls = shapes_of(mechanism, file), partial(walls_of, robot_file=file)
-    return follow(mechanism, motion, shapes, rows, planned, settings, walls, speed_cost, progress, obstacles, own_range)
+    return follow(
+        mechanism,
+        motion,
+        shapes_of(mechanism, file),
+        rows,
+        balance_by_name(balance, pin_feet),
+        settings,
+        partial(walls_of, robot_file=file),
+        chain=_chain(servos, file),
+        progress=progress,
+        obstacles=obstacles,
+        own_range=own_range,
+    )
 
 
 def follow(
@@ -125,12 +138,13 @@ def follow(
     balance: Balance,
     settings: BakeSettings = DEFAULT,
     walls: Callable[[Mechanism], Walls | None] | None = None,
-    speed_cost: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    *,
+    chain: ServoChain | None = None,
+    progress: Callable[[Progress], None] | None = None,
     obstacles: Sequence[Obstacle] = (),
     own_range: OwnRange | None = None,
 ) -> Retargeted:
-    """Follow a character with a robot: map it, fit it, balance it, solve it.
+    """Follow a character with a robot: map it, fit it, bake it.
 
     Args:
         mechanism: The robot.
@@ -140,8 +154,8 @@ def follow(
         balance: Balance, as Blender's panel has it.
         settings: Settings of the bake, as Blender's panel has them.
         walls: Returns what keeps the robot's bodies out of each other; left out, nothing does.
-        speed_cost: Whether to solve a second time, to report what keeping motors' speeds costs.
-        progress: Called with how many frames are solved, of how many.
+        chain: Servos that move the robot, where they are known.
+        progress: Called with how far it is.
         obstacles: What the robot must not go into.
         own_range: Frames that are solved, while all others stay; all if left out.
 
@@ -151,32 +165,44 @@ def follow(
     Raises:
         RobikError: One sentence that says what is wrong.
     """
-    stood = mechanism
     asked = [row for row in (proposed(mechanism, motion) if rows is None else told(rows, motion)) if row.bone]
-    mechanism, mapped = on_feet(mechanism, checked(mechanism, motion, asked), shapes)
-    if balance.mode in (STILL, MOVING) and (missing := missing_feet(mechanism, mapped)):
+    footed, mapped = on_feet(mechanism, checked(mechanism, motion, asked), shapes)
+    balance, settings = with_servos(_kept(footed, mapped, balance), settings, footed, chain)
+    following = fit_rows(footed, motion, mapped, standing_root(mechanism, footed, mapped))
+    moving = without_first(motion, following.left_out)
+    clip = replace(character_clip(moving, following.followers, following.placement), obstacles=tuple(obstacles))
+    request = BakeRequest(
+        mechanism=footed,
+        clip=clip,
+        weights=following.weights,
+        balance=balance,
+        settings=settings,
+        walls=None if walls is None else partial(walls, footed),
+        own_range=own_range,
+    )
+    if own_range is not None:
+        own_range.check(footed, clip.times, request.solver)
+    made = bake(request, progress)
+    return Retargeted(
+        mechanism=footed, rows=tuple(asked), following=following, clip=made.followed, settings=request.solver,
+        motion=made.motion, request=request,
+    )  # fmt: skip
+
+
+def _kept(mechanism: Mechanism, rows: Sequence[Row], balance: Balance) -> Balance:
+    """Return the balance that a robot can keep, and warn of feet and legs that make it hard.
+
+    Raises:
+        ClipError: A pace was asked for, and no foot follows.
+    """
+    if balance.mode in (STILL, MOVING) and (missing := missing_feet(mechanism, rows)):
         raise ClipError(missing)
-    balance = balance.as_far_as(mechanism, (row.frame for row in mapped))
+    balance = balance.as_far_as(mechanism, (row.frame for row in rows))
     if balance.needs_contacts and (thin := thin_feet(mechanism, balance.margin)):
         LOG.warning("robot %r: %s", mechanism.name, thin)
-    if untold := untold_legs(mechanism, [row.frame for row in mapped]):
+    if untold := untold_legs(mechanism, [row.frame for row in rows]):
         LOG.warning("robot %r: %s", mechanism.name, untold)
-    following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism, mapped))
-    moving = without_first(motion, following.left_out)
-    solver = solver_settings(mechanism, following.weights, balance, settings)
-    if own_range is not None:
-        own_range.check(mechanism, moving.times, solver)
-    clip = character_clip(moving, following.followers, following.placement)
-    clip = replace(clip, obstacles=tuple(obstacles))
-    apart = walls(mechanism) if walls and settings.keep_apart else None
-    clip = above_ground(mechanism, balanced(clip, mechanism, balance, solver, apart), settings.keep_apart)
-    passes = Passes(lambda each: Retargeting(mechanism, each, solver, speed_cost=speed_cost, own_range=own_range))
-    tell = None if progress is None else lambda done: progress(done, len(clip.times))
-    followed, made = finish(solved_apart(clip, passes.solve, apart, passes.finish), tell)
-    made = with_kept_balance(mechanism, followed, made)
-    return Retargeted(
-        mechanism=mechanism, rows=tuple(asked), following=following, clip=followed, settings=solver, motion=made
-    )
+    return balance
 
 
 def proposed(mechanism: Mechanism, motion: SkeletonMotion) -> list[Row]:
@@ -239,6 +265,13 @@ def _robot(robot: Mechanism | str | Path, file: str | Path | None) -> tuple[Mech
     if isinstance(robot, Mechanism):
         return robot, None if file is None else Path(file)
     return load_robot(robot), Path(robot_path(str(robot)) if robot in robot_names() else robot)
+
+
+def _chain(servos: ServoChain | str | Path | None, robot_file: Path | None) -> ServoChain | None:
+    """Return the servos that are given, else those beside the robot's file."""
+    if servos is None:
+        return chain_beside(robot_file)
+    return servos if isinstance(servos, ServoChain) else load_chain(servos)
 
 
 def _without_meshes(mechanism: Mechanism) -> str:

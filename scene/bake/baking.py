@@ -5,21 +5,22 @@ It is a generator of steps, so that a window stays alive and ESC leaves nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
-from functools import partial
 from time import perf_counter
 
 import numpy as np
 from bpy.types import Context, Object
 
+from ...robik.bake import bake
+from ...robik.bake.bake import Bake, baking
+from ...robik.bake.request import BakeRequest
 from ...robik.clips.clip import TargetClip
-from ...robik.clips.contacts import above_ground
-from ...robik.collision.apart import Walls, solved_apart
 from ...robik.mechanism.motor_limits import limits_of
 from ...robik.motions import Motion
+from ...robik.objectives.settings import Settings
 from ...robik.retarget.blend import blended, blended_base, within_speeds
-from ...robik.retarget.passes import Passes
+from ...robik.retarget.kept_balance import with_kept_balance
 from ...robik.retarget.posing import posed
 from ...robik.retarget.retarget import Retargeting
 from ...robik.warm_up import help_compiling
@@ -27,7 +28,6 @@ from ..long_work import heartbeat
 from ..long_work.steps import Progress, compile_ahead, in_thread, starting
 from ..robot import posing
 from . import bakes
-from .apart import read_walls
 from .corrections import Corrections, corrections_of_bake
 from .curves import write_motion
 from .freshness import mark
@@ -35,7 +35,7 @@ from .judging import judge_again
 from .kept_clip import KeptClip, keep_clip, kept_clip
 from .markers import mark_short
 from .plain import keep_plain, kept_plain, plain_of
-from .request import BakeRequest, PresentMotion, read_request
+from .request import PresentMotion, SceneRequest, read_request
 from .rest import joined, outside, store_rest
 from .result import store_cost, store_result
 from .target_clip import SAMPLING, sample_clip
@@ -58,15 +58,15 @@ def bake_steps(
     if keeps_corrections is None:
         keeps_corrections = root.robik.robot.bake.corrections
     request = read_request(root, context.scene)
-    walls = read_walls(root, request.mechanism) if root.robik.robot.bake.keep_apart else None
-    clip = yield from sample_clip(context, request, walls)
+    sampled_clip = yield from sample_clip(context, request)
     sampled = perf_counter()
-    clip, motion, preparing = yield from _solved(request, clip, walls)
+    made, preparing = yield from _made(request.of(sampled_clip), request.solved)
+    clip, motion = _let_in(made, request.present)
     solved = perf_counter()
     with posing.paused():
         before = kept_clip(root) if request.keeps_other_keys else None
         added = corrections_of_bake(root, request.mechanism, request.frames) if keeps_corrections else None
-        _write(root, request, clip, motion, before)
+        _write(root, request, made.request.solver, clip, motion, before)
         heartbeat.beat()
         written, result = perf_counter(), root.robik.robot.result
         store_result(result, request.mechanism, clip, motion, request.frames, written - began)
@@ -93,63 +93,37 @@ def bake_steps(
     return motion
 
 
-def _solved(
-    request: BakeRequest, asked: TargetClip, walls: Callable[[], Walls | None] | None
-) -> Generator[Progress, None, tuple[TargetClip, Motion, float]]:
-    """Return clip and motion of the frames that are baked, and the time until the solver was ready [s]."""
+def _made(request: BakeRequest, frames: np.ndarray) -> Generator[Progress, None, tuple[Bake, float]]:
+    """Return the bake at frames (S,) of the scene, and the time until its first frame was solved [s]."""
     began, preparing = perf_counter(), 0.0
     help_compiling()
-    clip = above_ground(request.mechanism, asked, walls is not None)
-    passes = Passes(partial(_retargeting, request))
-    found: list[Motion] = []
+    found: list[Bake] = []
 
-    def work() -> Iterator[int]:
-        _, motion = yield from solved_apart(clip, passes.solve, walls() if walls else None, passes.finish)
-        found.append(motion)
+    def work() -> Iterator[bake.Progress]:
+        found.append((yield from baking(request)))
 
-    for done in in_thread(work()):
-        if done is None:
+    for now in in_thread(work()):
+        if now is None or now.is_planning:
             preparing = perf_counter() - began
+        if now is None:
             yield starting("Preparing the solver", SAMPLING)
         else:
-            yield Progress(*_stage(passes, request.solved, done, walls is not None))
-    own = request.present.own_range if request.present else None
-    asked = asked if own is None else asked.part(*own.frames)
-    return asked, _let_in(passes.of(found[0]), found[0], request.present), preparing
+            where = f", frame {frames[now.done - 1]:g}" if now.done else ""
+            share = SAMPLING + (1.0 - SAMPLING) * now.share
+            yield Progress(share, now.stage + where, counts=not now.is_planning)
+    return found[0], preparing
 
 
-def _retargeting(request: BakeRequest, clip: TargetClip) -> Retargeting:
-    """Return the retargeting of a clip, about to begin."""
-    return Retargeting(
-        request.mechanism,
-        clip,
-        request.settings,
-        speed_cost=True,
-        prior=request.prior,
-        prior_weight=request.prior_weight,
-        own_range=request.present.own_range if request.present else None,
-    )
-
-
-def _stage(passes: Passes, frames: np.ndarray, done: int, again: bool) -> tuple[float, str]:
-    """Return the share that is done and what is being solved, for the status bar; each further pass is half as long."""
-    share, count = done / len(frames), len(passes)
-    if again:
-        share = 1.0 - (1.0 - 0.5 * share) * 0.5 ** (count - 1)
-    share = SAMPLING + (1.0 - SAMPLING) * share
-    if passes.last is not None and passes.last.looks_ahead_now:
-        return share, f"Looking ahead: {100 * done / len(frames):.0f} %"
-    apart = f" with bodies kept apart, pass {count - 1}" if count > 1 else ""
-    return share, f"Solving frame {frames[done - 1]:g}{apart}"
-
-
-def _let_in(solving: Retargeting, motion: Motion, present: PresentMotion | None) -> Motion:
-    """Return the motion of the frames that are baked, coming out of the present one and going back into it."""
+def _let_in(made: Bake, present: PresentMotion | None) -> tuple[TargetClip, Motion]:
+    """Return what the baked frames follow, and their motion, coming out of the present one and back into it."""
     if present is None:
-        return motion
-    if present.own_range is not None:
-        return present.own_range.part(solving.mechanism, solving.clip, motion)
-    return _blended(solving, motion, present)
+        return made.clip, made.motion
+    if present.own_range is None:
+        motion, clip = _blended(made.solving, made.motion, present), made.clip
+    else:
+        motion = present.own_range.part(made.request.mechanism, made.solving.clip, made.motion)
+        clip = made.clip.part(*present.own_range.frames)
+    return clip, with_kept_balance(made.request.mechanism, clip, motion)
 
 
 def _blended(solving: Retargeting, motion: Motion, present: PresentMotion) -> Motion:
@@ -165,7 +139,9 @@ def _blended(solving: Retargeting, motion: Motion, present: PresentMotion) -> Mo
     return solving.remade(motion, values, blended_base((base.position, base.quaternion), solved, share))
 
 
-def _write(root: Object, request: BakeRequest, clip: TargetClip, motion: Motion, before: KeptClip | None) -> None:
+def _write(
+    root: Object, request: SceneRequest, settings: Settings, clip: TargetClip, motion: Motion, before: KeptClip | None
+) -> None:
     """Write the curves of sliders and bodies into a new action, and keep with it what was followed.
 
     In an own range that is also what the bake `before` followed outside of it.
@@ -177,11 +153,11 @@ def _write(root: Object, request: BakeRequest, clip: TargetClip, motion: Motion,
     others = None if plain is None else plain.outside(float(frames[0]), float(frames[-1]))
     keep_plain(root, mechanism, plain_of(mechanism, motion, frames), others)
     rest = outside(before, request.frames) if before is not None else None
-    kept = joined(rest, request.frames, clip, request.settings)
+    kept = joined(rest, request.frames, clip, settings)
     keep_clip(root.animation_data.action, kept.frames, kept.clip, kept.settings)
 
 
-def _correct(root: Object, request: BakeRequest, motion: Motion, added: Corrections) -> None:
+def _correct(root: Object, request: SceneRequest, motion: Motion, added: Corrections) -> None:
     """Write a motion once more with what was changed by hand before, within the motors' limits."""
     mechanism, frames = request.mechanism, np.asarray(request.frames, dtype=float)
     whole = motion if motion.base is not None else replace(motion, base=plain_of(mechanism, motion, frames).track)

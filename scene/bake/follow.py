@@ -16,11 +16,11 @@ import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Action, Context, Depsgraph, Object, Scene
 
+from ...robik.bake.settings import AUTO, OBJECT
 from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
 from ...robik.mechanism.orientations import rotation
 from ...robik.objectives.settings import Settings
-from ...robik.retarget.baking import AUTO, OBJECT
 from ...robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 from ...robik.tracking.balance import HELD, LiveBalance
 from ..balance.centre_of_mass import Balance, read_balance, with_give

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
+from ...robik.bake import solver_settings as of_library
+from ...robik.bake.request import BakeRequest
+from ...robik.bake.settings import BakeSettings
 from ...robik.clip_solver.sections import HELD
+from ...robik.clips.clip import TargetClip
+from ...robik.collision.apart import Walls
 from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
 from ...robik.objectives.pose_prior import PosePrior
 from ...robik.objectives.settings import Settings
-from ...robik.retarget import baking
 from ...robik.retarget.blend import shares
 from ...robik.retarget.own_range import OwnRange
 from ..balance.centre_of_mass import Balance, read_balance, with_give
@@ -22,6 +27,7 @@ from ..character.mapping import CharacterMapping, read_mapping
 from ..character.sampling import frame_range, planned_range
 from ..robot.chain import servo_accelerations
 from ..robot.reading import read_moving_parts
+from .apart import read_walls
 from .curves import SAME, baked_frames, base_track, has_keys, read_motion
 from .example import example_prior
 from .surroundings import Surroundings, read_surroundings
@@ -45,7 +51,7 @@ class PresentMotion:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BakeRequest:
+class SceneRequest:
     """Request for a bake, read from the scene once.
 
     Attributes:
@@ -55,7 +61,8 @@ class BakeRequest:
         frames: (T,) of the scene to bake, with fractions between whole frames.
         solved: (S,) frames that the solver looks at: `frames`, and those around an own range that it goes on from.
         planned: (P,) frames that balance looks at; `solved` is a part of it.
-        settings: of the solver.
+        settings: of the bake.
+        walls: makes what keeps the robot's bodies apart; None where they are not to be kept apart.
         prior: what poses the example makes likely; None without one.
         prior_weight: of the pull towards them.
         present: what the bake comes out of and goes back into; None where nothing goes on.
@@ -69,15 +76,35 @@ class BakeRequest:
     frames: np.ndarray
     solved: np.ndarray
     planned: np.ndarray
-    settings: Settings
+    settings: BakeSettings
+    walls: Callable[[], Walls | None] | None
     prior: PosePrior | None
     prior_weight: float
     present: PresentMotion | None
     surroundings: Surroundings
     keeps_other_keys: bool
 
+    def of(self, clip: TargetClip) -> BakeRequest:
+        """Return the bake of what was sampled at the planned frames, without anything of Blender's."""
+        first, present = int(np.searchsorted(self.planned, self.solved[0])), self.present
+        own = None if present is None else present.own_range
+        return BakeRequest(
+            mechanism=self.mechanism,
+            clip=clip,
+            weights={target.frame: target.weights for target in self.mapping.targets},
+            balance=self.balance.plain,
+            settings=self.settings,
+            objectives=weights_of(self.mechanism, self.mapping.asked),
+            walls=self.walls,
+            solved=(first, first + len(self.solved)),
+            own_range=own,
+            share=None if present is None or own is None else present.share,
+            prior=self.prior,
+            prior_weight=self.prior_weight,
+        )
 
-def read_request(root: Object, scene: Scene) -> BakeRequest:
+
+def read_request(root: Object, scene: Scene) -> SceneRequest:
     """Read what a robot's panels ask for.
 
     Raises:
@@ -85,22 +112,21 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
     """
     mechanism, bake = read_moving_parts(root), root.robik.robot.bake
     frames, prior = frame_range(scene, bake), example_prior(bake.example, mechanism)
-    mapping = read_mapping(root, mechanism)
+    mapping, asked = read_mapping(root, mechanism), read_bake_settings(root, scene)
     balance = with_give(read_balance(root, mechanism, mapping), root, mechanism, scene)
     keeps_other_keys = bool(bake.use_range) and has_keys(root, mechanism)
-    settings = solver_settings(
-        mechanism, mapping, balance, read_bake_settings(root, scene), has_example=prior is not None
-    )
+    settings = solver_settings(mechanism, mapping, balance, asked)
     present = _present_motion(root, mechanism, frames, settings, scene) if keeps_other_keys else None
     solved = frames if present is None else present.frames
-    return BakeRequest(
+    return SceneRequest(
         mechanism=mechanism,
         mapping=mapping,
         balance=balance,
         frames=frames,
         solved=solved,
         planned=planned_range(scene, bake, solved) if balance.needs_contacts else solved,
-        settings=settings,
+        settings=asked,
+        walls=read_walls(root, mechanism) if asked.keep_apart else None,
         prior=prior,
         prior_weight=float(bake.example_weight),
         present=present,
@@ -147,7 +173,7 @@ def solver_settings(
     mechanism: Mechanism,
     mapping: CharacterMapping,
     balance: Balance,
-    bake: baking.BakeSettings,
+    bake: BakeSettings,
     has_example: bool = False,
 ) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for.
@@ -156,7 +182,7 @@ def solver_settings(
     """
     weights = {target.frame: target.weights for target in mapping.targets}
     others = {name for target in mapping.asked for name in (target.frame, target.other) if name}
-    return baking.solver_settings(
+    return of_library.solver_settings(
         mechanism,
         weights,
         balance,
@@ -172,7 +198,7 @@ def _holds_on(mechanism: Mechanism, mapping: CharacterMapping) -> set[str]:
     return {t.frame for t in mapping.targets if t.phases and not mechanism.frame(t.frame).is_foot}
 
 
-def read_bake_settings(root: Object, scene: Scene) -> baking.BakeSettings:
+def read_bake_settings(root: Object, scene: Scene) -> BakeSettings:
     """Return the settings of a bake's panel, with what the robot's servos can do.
 
     Raises:
@@ -181,7 +207,7 @@ def read_bake_settings(root: Object, scene: Scene) -> baking.BakeSettings:
     return replace(of_panel(root.robik.robot.bake), servo_acceleration=servo_accelerations(root, scene))
 
 
-def of_panel(bake: PropertyGroup) -> baking.BakeSettings:
+def of_panel(bake: PropertyGroup) -> BakeSettings:
     """Return the settings of a bake's panel, whose properties have the names of the fields."""
-    names = {field.name for field in fields(baking.BakeSettings)} - {"servo_acceleration"}
-    return baking.BakeSettings(**{name: getattr(bake, name) for name in names})
+    names = {field.name for field in fields(BakeSettings)} - {"servo_acceleration"}
+    return BakeSettings(**{name: getattr(bake, name) for name in names})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator
-from dataclasses import fields
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from ...robik.motions import Motion
 from ...robik.physics.motors import Motors
 from ...robik.physics.remedies import Source, source_of
 from ...robik.physics.standing import Attempt, Search, standing_steps
-from ...robik.retarget import baking
 from ..long_work.steps import Progress, in_thread
 from ..robot import posing
 from . import bakes
@@ -27,7 +26,7 @@ from .markers import mark_short
 from .physics import keep_verdict
 from .request import read_request
 from .result import store_result
-from .target_clip import sample_unbalanced
+from .target_clip import sample_clip
 
 KNOTS = 400  # of the frames' way to their slower places, at most
 
@@ -74,17 +73,10 @@ def _source(
     if not any(target.enabled for target in root.robik.robot.character.targets):
         return source_of(mechanism, motion, "the bake", walls)
     request = read_request(root, context.scene)
-    clip = yield from sample_unbalanced(context, request)
+    asked = request.of((yield from sample_clip(context, request)))
     first = int(np.searchsorted(request.planned, request.frames[0]))
-    plain = {field.name: getattr(request.balance, field.name) for field in fields(baking.Balance)}
-    return Source(
-        mechanism=mechanism,
-        motion=motion,
-        clip=clip.part(first, first + len(request.frames)),
-        settings=request.settings,
-        balance=baking.Balance(**{**plain, "pin_feet": True}),
-        walls=walls,
-    )
+    clip = asked.clip.part(first, first + len(request.frames))
+    return Source(motion=motion, request=replace(asked, clip=clip, solved=None, own_range=None, share=None))
 
 
 def _searched(
@@ -117,7 +109,7 @@ def _keep(root: Object, scene: Scene, search: Search, source: Source, frames: np
             places = _frames(attempt, frames, scene)
             bakes.begin(root)
             write_motion(root, attempt.motion, places)
-            keep_clip(root.animation_data.action, places, attempt.clip, source.settings)
+            keep_clip(root.animation_data.action, places, attempt.clip, source.request.solver)
             store_result(robot.result, source.mechanism, attempt.clip, attempt.motion, places, 0.0)
             robot.result.margin_asked = attempt.remedy.margin
             robot.result.mark = mark(root, scene)
@@ -132,7 +124,7 @@ def _way(attempt: Attempt, source: Source, frames: np.ndarray, scene: Scene) -> 
     """Return where the bake's frames go in an attempt, as JSON: those before, those after; empty where they stay."""
     if attempt.motion is None or attempt.remedy.speed == 1.0:
         return ""
-    times = source.clip.times
+    times = source.request.clip.times
     after = frames[0] + attempt.remedy.times(times) * scene.render.fps / scene.render.fps_base
     before = frames[0] + times * scene.render.fps / scene.render.fps_base
     some = np.unique(np.linspace(0, len(times) - 1, min(KNOTS, len(times))).astype(int))

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 
 from bpy.types import Object, Scene
 
-from ...robik.errors import ServoError
+from ...robik.bake import settings
 from ...robik.mechanism import Mechanism
-from ...robik.physics.motors import chain_drives
-from ...robik.retarget import baking
-from ...robik.retarget.giving import motors_give
+from ...robik.physics import servo_limits
 from ..character.mapping import CharacterMapping
 from ..robot.chain import known_chain
 
 
 @dataclass(frozen=True, kw_only=True)
-class Balance(baking.Balance):
+class Balance(settings.Balance):
     """Balance as the animator has set it.
 
     Attributes:
@@ -24,6 +22,11 @@ class Balance(baking.Balance):
     """
 
     target: Object | None = None
+
+    @property
+    def plain(self) -> settings.Balance:
+        """The same as the library has it."""
+        return settings.Balance(**{field.name: getattr(self, field.name) for field in fields(settings.Balance)})
 
 
 def read_balance(root: Object, mechanism: Mechanism, mapping: CharacterMapping) -> Balance:
@@ -44,11 +47,4 @@ def read_balance(root: Object, mechanism: Mechanism, mapping: CharacterMapping) 
 
 def with_give(balance: Balance, root: Object, mechanism: Mechanism, scene: Scene) -> Balance:
     """Return the balance with what the robot's servos give way by, where they are known and are to be added."""
-    if not balance.over_feet or balance.gives is not None or not mechanism.mass > 0:
-        return balance
-    chain = known_chain(root, scene)
-    try:
-        drives = chain_drives(chain, mechanism, root.robik.robot.physics.p_gain or None) if chain else None
-    except ServoError:  # of a model whose motor is unknown: a share of the sole then
-        drives = None
-    return balance if drives is None else replace(balance, gives=motors_give(mechanism, drives))
+    return servo_limits.with_give(balance, mechanism, known_chain(root, scene), root.robik.robot.physics.p_gain or None)

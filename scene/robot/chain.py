@@ -12,12 +12,11 @@ from ...robik.dynamics.inverse import InverseDynamics
 from ...robik.errors import RobikError, ServoError
 from ...robik.mechanism import Mechanism
 from ...robik.physics.motors import Motors, told_of_data, told_of_legs
+from ...robik.physics.servo_limits import file_beside
 from ...robik.servo.chain import ServoChain, default_chain
 from ...robik.servo.chain_file import load_chain, read_chain
 from ...robik.servo.servo import Servo
 from .reading import read_moving_parts
-
-CHAIN_EXTENSION = ".servos.json"
 
 
 def chain_file(root: Object, scene: Scene) -> Path | None:
@@ -29,9 +28,7 @@ def chain_file(root: Object, scene: Scene) -> Path | None:
         return Path(bpy.path.abspath(scene.robik.servos))
     if scene.robik.playing.chain or not root.robik.robot.source:
         return None
-    source = Path(bpy.path.abspath(root.robik.robot.source))
-    beside = source.with_name(source.name.split(".")[0] + CHAIN_EXTENSION)
-    return beside if beside.is_file() else None
+    return file_beside(Path(bpy.path.abspath(root.robik.robot.source)))
 
 
 def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from robik import program
+from robik.bake.settings import BakeSettings
 from robik.batch.cluster import rows_of
 from robik.batch.job import Plan, output_file
 from robik.batch.run import items_in, run_batch
 from robik.errors import RobikError
 from robik.motions import load_motion
 from robik.recordings.retargeting import retarget_recording
-from robik.retarget.baking import BakeSettings
 from tests.batch.dask_cluster import Cluster, cluster, rows_on_disk
 from tests.recordings.bvh_text import bvh_text
 from tests.skeleton.conventions import skeleton
@@ -51,7 +51,7 @@ def plan_for(folder: Path) -> Plan:
         extension=".csv",
         balance="off",
         pin_feet=False,
-        keep_apart=False,
+        settings={"keep_apart": False},
     )
 
 

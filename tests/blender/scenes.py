@@ -170,3 +170,15 @@ def everything() -> dict[str, int]:
         o.animation_data is not None and o.animation_data.action is not None for o in bpy.data.objects
     )
     return counts
+
+
+def request_of(root: bpy.types.Object) -> object:
+    """What a bake of a robot is asked for, in the library's terms."""
+    request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
+    sampling = installed.module("scene.bake.target_clip").sample_clip(bpy.context, request)
+    return request.of(installed.module("robik.steps").finish(sampling))
+
+
+def followed(root: bpy.types.Object) -> object:
+    """What a bake of a robot follows, with contacts and balance."""
+    return installed.module("robik.bake.bake").bake(request_of(root)).clip

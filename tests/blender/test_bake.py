@@ -108,7 +108,7 @@ def test_targets_out_of_reach_are_reported_and_the_loops_hold() -> None:
 
 
 def settings_of(root: bpy.types.Object) -> Settings:
-    return installed.module("scene.bake.request").read_request(root, bpy.context.scene).settings
+    return scenes.request_of(root).solver
 
 
 def test_weights_and_settings_reach_the_solver() -> None:

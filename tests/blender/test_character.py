@@ -11,7 +11,7 @@ import pytest
 from bl_ext.user_default.robik.robik.robots import path
 from mathutils import Vector
 
-from tests.blender import installed, scenes
+from tests.blender import scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -112,9 +112,7 @@ def test_both_feet_stand_level_where_the_character_stands() -> None:
     root = scenes.import_robot("walker")
     assert bpy.ops.robik.add_character() == {"FINISHED"}
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
-    request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
-    sampling = installed.module("scene.bake.target_clip").sample_clip(bpy.context, request)
-    clip = installed.module("robik.steps").finish(sampling)
+    clip = scenes.followed(root)
     for foot in ("foot_l", "foot_r"):
         x, y = clip.tracks[foot].quaternion[:, 1:3].T
         stands = clip.tracks[foot].position[:, 2] < 1e-4

@@ -24,10 +24,7 @@ def sample(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def clip(root: bpy.types.Object) -> object:
-    request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
-    return installed.module("robik.steps").finish(
-        installed.module("scene.bake.target_clip").sample_clip(bpy.context, request)
-    )
+    return scenes.request_of(root).clip
 
 
 def test_evaluated_rig_is_what_counts() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -36,10 +37,10 @@ def test_the_dance_on_g1_is_the_same_in_blender_and_by_the_library(
     shared_data: Path, balance: str, pinned: bool
 ) -> None:
     """Feet found on meshes, Auto-Map, Fit, balance, speeds, calm, walls by the file's shapes: the same to the bit."""
+    from bl_ext.user_default.robik.robik.bake.settings import balance_by_name
     from bl_ext.user_default.robik.robik.collision.apart import walls_of
     from bl_ext.user_default.robik.robik.formats import import_robot
     from bl_ext.user_default.robik.robik.recordings.retargeting import follow
-    from bl_ext.user_default.robik.robik.retarget.baking import balance_by_name
     from bl_ext.user_default.robik.robik.skeleton.shapes import shapes_of
 
     file = shared_data / "unitree_g1/g1_29dof.xml"
@@ -79,33 +80,89 @@ CHARACTERS = {  # those of this project as others write them
 @pytest.mark.parametrize("kind", CHARACTERS)
 def test_shell_and_blender_bake_a_character_to_the_same_bits(shared_data: Path, tmp_path: Path, kind: str) -> None:
     """At defaults, through the file that *Export Character* writes; a GLB comes by Blender's importer."""
-    from bl_ext.user_default.robik.robik import program
     from bl_ext.user_default.robik.robik.motions import load_motion
 
     robot, recording = shared_data / "unitree_g1/g1_29dof.xml", shared_data / "bvh/05_20-mb.bvh"
     if (written := CHARACTERS[kind]) is not None:
         recording = tmp_path / "walk.bvh"
         write_bvh(recording, *written)
-    assert bpy.ops.robik.import_robot(filepath=str(robot)) == {"FINISHED"}
-    root = bpy.context.scene.robik.robot
-    assert bpy.ops.robik.import_recording(filepath=str(recording)) == {"FINISHED"}
+    root = mapped(robot, recording)
     if kind == "glb":
         bring_as_glb(root, tmp_path / "walk.glb")
-    bpy.context.scene.frame_end = 40
-    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+        assert bpy.ops.robik.auto_map() == {"FINISHED"}
     assert bpy.ops.robik.export_character(filepath=str(tmp_path / "character.npz")) == {"FINISHED"}
     own = baked(root)
-    words = ("retarget", str(robot), str(tmp_path / "character.npz"), "-o", str(tmp_path / "shell.csv"))
-    done = subprocess.run(
-        program.command("cli", *words), env=program.environment(), capture_output=True, text=True, check=False
+    shell(tmp_path, "retarget", str(robot), "character.npz", "-o", "shell.csv")
+    found = load_motion(tmp_path / "shell.csv")
+    assert len(found.times) > 30
+    same(found, own)
+
+
+@pytest.mark.parametrize("robot", ["walker", "unitree_g1/g1_29dof.xml"])
+def test_one_bake_wherever_it_is_asked_for(shared_data: Path, tmp_path: Path, robot: str) -> None:
+    """Blender, shell, batch and what Make It Stand bakes again: the same motion and the same figures."""
+    from bl_ext.user_default.robik.robik.bake.bake import bake
+    from bl_ext.user_default.robik.robik.motions import load_motion, report_summary
+    from bl_ext.user_default.robik.robik.robots import path
+
+    file = path(robot) if robot == "walker" else shared_data / robot
+    recording = shared_data / "bvh/05_20-mb.bvh"
+    if robot == "walker":
+        recording = tmp_path / "walk.bvh"
+        write_bvh(recording, "lafan1", {"order": "ZYX"})
+    root = mapped(file, recording)
+    (tmp_path / "takes").mkdir()
+    assert bpy.ops.robik.export_character(filepath=str(tmp_path / "takes/walk.npz")) == {"FINISHED"}
+    own = baked(root)
+    shell(tmp_path, "retarget", str(file), "takes/walk.npz", "-o", "shell.csv", "--report", "report.json")
+    shell(tmp_path, "batch", str(file), "takes", "-o", "out", "--workers", "1")
+    assert (tmp_path / "out/walk.csv").read_bytes() == (tmp_path / "shell.csv").read_bytes()
+    same(load_motion(tmp_path / "shell.csv"), own)
+    figures = json.loads((tmp_path / "report.json").read_text())
+    assert figures["speed_cost"] and figures["quality"]["zero_moment_inside"] is not None
+    assert without_clocks(figures) == without_clocks(json.loads(json.dumps(report_summary(own))))
+    stand = installed.module("scene.bake.stand")
+    source = installed.module("robik.steps").finish(
+        stand._source(bpy.context, root, installed.module("scene.robot.reading").read_robot(root), own, None)
     )
+    again = bake(source.request).motion
+    same(again, own)
+    assert without_clocks(report_summary(again)) == without_clocks(report_summary(own))
+
+
+def mapped(robot: Path, recording: Path) -> bpy.types.Object:
+    """Return a robot in the scene that follows 40 frames of a recording, as Auto-Map has it."""
+    assert bpy.ops.robik.import_robot(filepath=str(robot)) == {"FINISHED"}
+    assert bpy.ops.robik.import_recording(filepath=str(recording)) == {"FINISHED"}
+    bpy.context.scene.frame_end = 40
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    return bpy.context.scene.robik.robot
+
+
+def shell(folder: Path, *words: str) -> None:
+    """Run a command in a folder."""
+    from bl_ext.user_default.robik.robik import program
+
+    done = subprocess.run(
+        program.command("cli", *words), cwd=folder, env=program.environment(), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    shell = load_motion(tmp_path / "shell.csv")
-    assert len(shell.times) > 30
-    assert np.array_equal(shell.times, own.times)
-    assert np.array_equal(shell.values, own.values)
-    assert np.array_equal(shell.base.position, own.base.position)
-    assert np.array_equal(shell.base.quaternion, own.base.quaternion)
+
+
+def same(found: object, own: object) -> None:
+    """Check that two motions are the same to the last bit."""
+    assert np.array_equal(found.times, own.times)
+    assert np.array_equal(found.values, own.values)
+    assert np.array_equal(found.base.position, own.base.position)
+    assert np.array_equal(found.base.quaternion, own.base.quaternion)
+
+
+def without_clocks(summary: dict) -> dict:
+    """Return figures of a report without times, and without penetration, which the shell judges apart."""
+    kept = {key: value for key, value in summary.items() if not key.startswith("ms_") and key != "penetration"}
+    kept["quality"] = {key: value for key, value in kept["quality"].items() if "penetration" not in key}
+    return kept
 
 
 def write_bvh(file: Path, convention: str, how: dict) -> None:

@@ -116,9 +116,8 @@ def test_what_was_followed_is_kept_with_the_action(tmp_path: object) -> None:
     robot.balance.mode, robot.balance.pin_feet, robot.bake.samples = "AUTO", True, 2
     robot.character.targets[0].position_weight = (0.0, 0.0, 1.0)
     bake(root)
-    target_clip, steps = installed.module("scene.bake.target_clip"), installed.module("robik.steps")
-    request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
-    frames, clip = request.frames, steps.finish(target_clip.sample_clip(bpy.context, request))
+    frames = installed.module("scene.bake.request").read_request(root, bpy.context.scene).frames
+    clip = scenes.followed(root)
     name = root.name
     path = str(tmp_path / "kept.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)

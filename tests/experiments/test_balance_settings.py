@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from experiments.baking import balance_settings
+from robik.bake.settings import Balance
 from robik.bench.walking import walk_clip
 from robik.clips.support import zero_moment_margins
 from robik.mechanism.model import Mechanism
-from robik.retarget.baking import Balance
 from robik.robots import load
 
 

@@ -50,7 +50,7 @@ def test_what_cannot_stand_says_what_would_have_to_change_and_is_not_written(
     printed = capsys.readouterr()
     said = [line.lstrip("→ ") for line in printed.out.splitlines()]
     needs = [line for line in said if line.startswith("does not stand like that; ")]
-    assert any("more torque than motors have: ankle 5" in need for need in needs), needs
+    assert any("more torque than motors have: ankle " in need for need in needs), needs
     tried = said[: -len(needs)]
     assert [line.split("  ")[0] for line in tried[:2]] == ["as it is", "carry weight"]
     assert any(line.startswith("balance Moving") for line in tried)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from experiments.baking.humanoids import run
+from robik.bake.settings import BakeSettings
 from robik.formats import load_robot
 from robik.recordings.recording import load_recording
 from robik.recordings.retargeting import Retargeted, retarget_recording
-from robik.retarget.baking import BakeSettings
 from robik.skeleton.skeleton import SkeletonMotion
 from tests.skeleton.conventions import skeleton
 from tests.skeleton.test_fit import walking, with_first

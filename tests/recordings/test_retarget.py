@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import robik
+from robik.bake.bake import Progress
+from robik.bake.settings import BakeSettings, Balance
 from robik.batch.job import Item, Plan, do, done_row
 from robik.clips.support import thin_feet
 from robik.errors import ClipError
@@ -17,7 +19,6 @@ from robik.formats import save_robot
 from robik.mechanism import Mechanism
 from robik.motions import load_motion
 from robik.recordings.retargeting import retarget_recording
-from robik.retarget.baking import BakeSettings, Balance
 from robik.skeleton.mapping_file import load_rows, save_rows
 from tests.recordings.bvh_text import bvh_text
 from tests.shell import Done, robik_apart
@@ -43,9 +44,11 @@ def run(folder: Path, *arguments: str) -> Done:
 
 
 def test_a_walk_is_followed(folder: Path, walker: Mechanism) -> None:
-    told: list[tuple[int, int]] = []
-    found = retarget_recording(walker, folder / "lafan1.bvh", progress=lambda *step: told.append(step))
-    assert told[-1] == (24, 24)
+    told: list[Progress] = []
+    found = retarget_recording(walker, folder / "lafan1.bvh", progress=told.append)
+    assert told[0].is_planning and not told[-1].is_planning
+    assert max(step.done for step in told) == 24
+    assert [step.share for step in told] == sorted(step.share for step in told)
     followed = {follower.frame: follower.bone for follower in found.following.followers}
     assert (followed["foot_l"], followed["foot_r"]) == ("LeftFoot", "RightFoot")
     assert found.motion.report.residual.max() < 1e-9
@@ -88,14 +91,14 @@ def test_the_command_gives_the_same_to_the_last_bit(folder: Path, walker: Mechan
     done = robik_apart(folder, "retarget", *words)
     assert (done.returncode, done.stderr) == (0, "")
     assert "foot_l follows LeftFoot" in done.stdout
-    found = retarget_recording(walker, folder / "lafan1.bvh")
+    found = retarget_recording("walker", folder / "lafan1.bvh")
     motion = load_motion(folder / "walk.csv")
     assert np.array_equal(motion.values, found.motion.values)
     assert np.array_equal(motion.base.position, found.motion.base.position)
     assert json.loads((folder / "r.json").read_text())["frames"] == 24
-    mapped = retarget_recording(walker, folder / "lafan1.bvh", mapping=folder / "m.json")
+    mapped = retarget_recording("walker", folder / "lafan1.bvh", mapping=folder / "m.json")
     assert np.array_equal(mapped.motion.values, found.motion.values), "a mapping that was saved is the one it was"
-    part = retarget_recording(walker, folder / "lafan1.bvh", start=0.2, end=0.5)
+    part = retarget_recording("walker", folder / "lafan1.bvh", start=0.2, end=0.5)
     assert len(part.motion.times) == 10
     assert part.motion.times[0] == 0.0
 
@@ -174,7 +177,7 @@ def test_a_recording_that_comes_back_becomes_a_loop(folder: Path) -> None:
     assert np.array_equal(loop.values[-1], loop.values[0])
     plan = Plan(
         robot="walker", output=str(folder / "out"), format="csv", extension=".csv",
-        balance="off", keep_apart=False, look_ahead=True, cyclic=True,
+        balance="off", settings={"keep_apart": False, "cyclic": True},
     )  # fmt: skip
     assert do(plan, Item(str(folder / "loop" / "back.bvh"), "back"))["error"] == ""
     assert np.array_equal(load_motion(folder / "out" / "back.csv").values, loop.values)
@@ -199,8 +202,8 @@ def test_an_own_range_is_solved_again_within_the_rest(folder: Path) -> None:
     assert old[:2] == new[:2]
     assert set(changed) <= set(range(4, 10)) and len(changed) > 3
     plan = Plan(
-        robot="walker", output=str(folder / "again"), format="csv", extension=".csv", balance="off", keep_apart=False,
-        look_ahead=True, own_range=(4, 9), before=str(folder / "before"),
+        robot="walker", output=str(folder / "again"), format="csv", extension=".csv", balance="off",
+        settings={"keep_apart": False}, own_range=(4, 9), before=str(folder / "before"),
     )  # fmt: skip
     item = Item(str(folder / "takes" / "walk.bvh"), "walk")
     assert do(plan, item)["error"] == ""
@@ -237,7 +240,7 @@ def test_limits_of_acceleration_are_kept_by_looking_ahead(folder: Path, walker: 
 
 def test_mappings_by_hand(tmp_path: Path, folder: Path, walker: Mechanism) -> None:
     (tmp_path / "m.json").write_text('{"foot_l": "LeftFoot", "foot_r": "RightFoot", "torso": "Hips"}')
-    found = retarget_recording(walker, folder / "lafan1.bvh", mapping=tmp_path / "m.json")
+    found = retarget_recording("walker", folder / "lafan1.bvh", mapping=tmp_path / "m.json")
     assert [follower.frame for follower in found.following.followers] == ["foot_l", "foot_r", "torso"]
     rows = load_rows(tmp_path / "m.json")
     save_rows(rows, tmp_path / "n.json")

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from robik import TargetClip, Track, robots
+from robik.bake.balancing import balanced
+from robik.bake.settings import BALANCES, BakeSettings, Balance, balance_by_name
+from robik.bake.solver_settings import solver_settings
 from robik.errors import ClipError
 from robik.mechanism import Mechanism
 from robik.objectives.weights import Weights
-from robik.retarget.baking import BALANCES, BakeSettings, Balance, balance_by_name, balanced, solver_settings
 from robik.retarget.balance import with_balance
 from robik.retarget.retarget import retarget
 from tests.ik.balls import arm

@@ -11,6 +11,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robik import robots
+from robik.bake.balancing import balanced
+from robik.bake.settings import Balance
 from robik.bench.walking import walk_clip
 from robik.cli import main
 from robik.clips.clip import TargetClip, Track
@@ -21,7 +23,6 @@ from robik.mechanism.model import Mechanism
 from robik.motions.results import report_summary
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.baking import Balance, balanced
 from robik.retarget.passes import Passes
 from robik.retarget.pinning import pin_feet
 from robik.retarget.retarget import Retargeting, retarget

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from robik import TargetClip, Track, Weights, robots
+from robik.bake.settings import BakeSettings, Balance
+from robik.bake.solver_settings import solver_settings
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
-from robik.retarget.baking import BakeSettings, Balance, solver_settings
 from robik.retarget.retarget import retarget
 from robik.retarget.unfollowed import unfollowed_ranges
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robik.bake.solver_settings import along_limbs
 from robik.clips.clip import TargetClip
 from robik.formats import import_robot
 from robik.mechanism import Frame, Mechanism, Pose
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.baking import along_limbs
 from robik.retarget.retarget import retarget
 from robik.skeleton.anatomy import Anatomy, read_anatomy
 from robik.skeleton.fit import Fitted, fit

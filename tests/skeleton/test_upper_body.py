@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robik.bake.settings import balance_by_name
 from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
 from robik.recordings.retargeting import follow
-from robik.retarget.baking import balance_by_name
 from robik.skeleton.anatomy import read_anatomy
 from robik.skeleton.mapping import auto_map
 from tests.skeleton.conventions import skeleton

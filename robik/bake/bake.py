@@ -1,0 +1,125 @@
+"""BakeRequest → Bake: contacts and balance, then every frame, then all at once, with bodies kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..clips.clip import TargetClip
+from ..clips.contacts import above_ground
+from ..collision.apart import solved_apart
+from ..motions import Motion
+from ..retarget.kept_balance import with_kept_balance
+from ..retarget.passes import Passes
+from ..retarget.retarget import Retargeting
+from ..steps import finish, relay
+from .balancing import balancing
+from .request import BakeRequest
+
+PLANNING = 0.2  # of the whole: what planning balance takes of it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """Progress of a bake.
+
+    Attributes:
+        share: of the whole, 0 to 1.
+        stage: what is being done, in words.
+        done: samples that are solved in this stage; 0 where these are not counted.
+        is_planning: whether balance is planned, of which nobody knows how long it takes.
+    """
+
+    share: float
+    stage: str
+    done: int = 0
+    is_planning: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bake:
+    """Result of a bake.
+
+    Attributes:
+        request: for it.
+        clip: what was followed in the solved samples, with contacts and balance.
+        followed: the same with walls between bodies.
+        motion: what came out, with its report.
+        solving: the retargeting that it is of.
+    """
+
+    request: BakeRequest
+    clip: TargetClip
+    followed: TargetClip
+    motion: Motion
+    solving: Retargeting
+
+
+def bake(request: BakeRequest, tell: Callable[[Progress], Any] | None = None) -> Bake:
+    """Bake a clip onto a robot.
+
+    Args:
+        request: Everything that it depends on.
+        tell: Called with each progress.
+
+    Returns:
+        The motion, and what it follows.
+
+    Raises:
+        ClipError: A clip that does not fit the robot, or that cannot be balanced or followed as asked for.
+    """
+    return finish(baking(request), tell)
+
+
+def baking(request: BakeRequest) -> Generator[Progress, None, Bake]:
+    """Bake as `bake` does, and yield how far it is.
+
+    Args:
+        request: Everything that it depends on.
+
+    Yields:
+        Progress. The generator returns the bake.
+    """
+    most = 0.0
+
+    def forward(now: Progress) -> Progress:
+        nonlocal most
+        most = max(most, now.share)
+        return replace(now, share=most)
+
+    return (yield from relay(_baking(request), forward))
+
+
+def _baking(request: BakeRequest) -> Generator[Progress, None, Bake]:
+    """Bake, and yield how far each part of it is; shares go back where a pass counts again."""
+    mechanism, walls = request.mechanism, request.keep_apart()
+    planned = yield from relay(balancing(request.clip, mechanism, request.balance, request.solver, walls), _planning)
+    clip = request.solved_part(planned)
+    asked = above_ground(mechanism, clip, request.settings.keep_apart)
+    passes = Passes(request.retargeting)
+
+    def stage(done: int) -> Progress:
+        return _stage(passes, done, len(clip.times), walls is not None)
+
+    followed, motion = yield from relay(solved_apart(asked, passes.solve, walls, passes.finish), stage)
+    solving = passes.of(motion)
+    motion = with_kept_balance(mechanism, followed, motion)
+    return Bake(request=request, clip=clip, followed=followed, motion=motion, solving=solving)
+
+
+def _planning(share: float) -> Progress:
+    stage = "Planning balance" if share else "Planning balance, first for one mass"
+    return Progress(share=PLANNING * share, stage=stage, is_planning=True)
+
+
+def _stage(passes: Passes, done: int, samples: int, is_apart: bool) -> Progress:
+    """Return what is being solved; each further pass is taken for half as long as the one before."""
+    share, count = done / samples, len(passes)
+    if is_apart:
+        share = 1.0 - (1.0 - 0.5 * share) * 0.5 ** (count - 1)
+    share = PLANNING + (1.0 - PLANNING) * share
+    if passes.last is not None and passes.last.looks_ahead_now:
+        return Progress(share=share, stage=f"Looking ahead: {100 * done / samples:.0f} %")
+    again = f" with bodies kept apart, pass {count - 1}" if count > 1 else ""
+    return Progress(share=share, stage=f"Solving{again}", done=done)
