@@ -167,7 +167,7 @@ def _solve(options: argparse.Namespace) -> None:
     if options.slow_down:
         settings = _without_limits(settings)
     own, weight = own_range_of(options, mechanism), options.prior_weight
-    motion = retarget(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=weight, own_range=own)
+    motion = retarget(mechanism, clip, settings, prior=prior, prior_weight=weight, own_range=own)
     written = slowed_down(mechanism, motion, share, options.torque) if options.slow_down else motion
     save_motion(written, options.output, "csv")
     if options.states:
@@ -179,11 +179,11 @@ def _solve(options: argparse.Namespace) -> None:
 
 def _asked(options: argparse.Namespace, mechanism: Mechanism) -> Settings:
     """Return the settings that the options of `solve` ask for."""
+    from ..bake.settings import Balance
     from ..mechanism.motor_limits import named_efforts
     from ..objectives.settings import Settings, load_settings
-    from ..retarget.baking import Balance
 
-    settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
+    settings = load_settings(options.settings) if options.settings else Settings()
     if options.look_ahead:
         settings = replace(settings, look_ahead=True)
     check_own_range(options)

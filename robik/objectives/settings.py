@@ -30,8 +30,7 @@ class Settings:
         targets: weights by the name of a frame; a target without an entry has weights of one.
         com_weight: of the centre of mass along the world's axes.
         state_weight: pull towards the previous state in every frame, however short, as in the paper; positive, so that
-            every problem has one answer. None for posture and stillness in its place, as in Blender and on the command
-            line.
+            every problem has one answer. None, the default, for posture and stillness in its place.
         stillness: pull towards the previous state, times the time step [s]; alike at any sample rate. It grows with
             what targets miss.
         posture: pull of the motors to their rest pose; it grows likewise (`objectives/calm.py`).
@@ -64,7 +63,7 @@ class Settings:
 
     targets: Mapping[str, Weights] = field(default_factory=dict)
     com_weight: Vector = (1.0, 1.0, 1.0)
-    state_weight: float | None = 1e-7
+    state_weight: float | None = None
     stillness: float = 1.2e-8
     posture: float = 2e-9
     velocity_weight: float = 0.0
@@ -319,5 +318,4 @@ def settings_from(data: Any) -> Settings:
     for name in switches:
         if not isinstance(fields.get(name, True), bool):
             raise ClipError(f"{name} must be true or false, not {fields[name]!r}")
-    fields.setdefault("state_weight", None)  # posture and stillness, alike at any sample rate
     return Settings(targets=weights, **fields)

@@ -30,6 +30,7 @@ from .tracker import Tracker
 
 MOST_ITERATIONS = 60  # of one step: a frame that needs more goes on in the next
 AGAIN = 2  # times that a step is solved again with walls moved, at most
+RESTING = Settings(state_weight=1e-7)  # a target that stops brings all motors to rest; posture would draw for seconds
 FASTEST = 12.0  # rad/s or m/s of motors while walls push: a leap would end on the other side of a body
 
 
@@ -53,7 +54,7 @@ class StateBasedTracker(Tracker):
     def __init__(
         self,
         mechanism: Mechanism,
-        settings: Settings = Settings(),  # noqa: B008 - immutable
+        settings: Settings = RESTING,
         prior: PosePrior | None = None,
         prior_weight: float = WEIGHT,
         walls: Walls | None = None,

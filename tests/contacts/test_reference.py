@@ -14,7 +14,7 @@ from robik.retarget.retarget import retarget
 
 FRAMES = 5
 SAME = 1e-6  # of a state
-EASY = Settings(joint_limits=False, com_weight=(1.0, 1.0, 0.0))
+EASY = Settings(state_weight=1e-7, joint_limits=False, com_weight=(1.0, 1.0, 0.0))
 
 
 def walking(standing: dict[str, bool]) -> TargetClip:

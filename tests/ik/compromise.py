@@ -30,5 +30,5 @@ def compromise(walker: Mechanism, pelvis: float, lift: float) -> tuple[TargetCli
     feet = Weights((10.0,) * 3, (100.0,) * 3)
     weights = {"pelvis": Weights((pelvis,) * 3, (pelvis,) * 3), "foot_l": feet, "foot_r": feet}
     return TargetClip(t, tracks, com=com), Settings(
-        targets=weights, com_weight=(10.0, 10.0, 0.0), joint_limits=False, length=1.0
+        state_weight=1e-7, targets=weights, com_weight=(10.0, 10.0, 0.0), joint_limits=False, length=1.0
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.retarget.retarget import retarget
 from tests.ik.compromise import compromise
+from tests.ik.pulled import PULLED
 from tests.ik.random_mechanisms import Problem, problems, rotation
 
 EXAMPLES = int(os.environ.get("ROBIK_EXAMPLES", "0"))
@@ -48,7 +50,7 @@ def circling(
     mechanism: Mechanism, names: tuple[str, ...], size: float, turn: float, frames: int, com: bool = False
 ) -> TargetClip:
     """Each frame of the robot on an ellipse of its own, turning to and fro, from where it rests."""
-    solver = ReferenceSolver(mechanism, Settings(joint_limits=False))
+    solver = ReferenceSolver(mechanism, replace(PULLED, joint_limits=False))
     tracks, phase = {}, np.linspace(0.0, np.pi, frames)
     for i, name in enumerate(names):
         rest = solver.frame_pose(solver.rest_state(), name)
@@ -123,7 +125,7 @@ LONG = ("walker, slow bodies", "walker regularized", "boxer beyond reach")
 @pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.long) if c in LONG else c for c in CASES])
 def test_our_robots_follow_the_reference(case: str) -> None:
     robot, names, size, turn, fields, com = CASES[case]
-    mechanism, chosen = robots.load(robot), Settings(joint_limits=False, **fields)
+    mechanism, chosen = robots.load(robot), replace(PULLED, joint_limits=False, **fields)
     clip = circling(mechanism, names, size, turn, 20, com)
     solver = ReferenceSolver(mechanism, chosen)
     expected = follow(mechanism, clip, chosen)
@@ -267,7 +269,7 @@ def test_a_stretched_loop_stays_closed() -> None:
     )
     mechanism, chosen = (
         Mechanism("stretched", bodies, joints, frames=(Frame("middle", "a", Pose((1.0, 0.0, 0.0))),)),
-        Settings(joint_limits=False),
+        replace(PULLED, joint_limits=False),
     )
     for pull in (1e-3, 1e-2, 0.1, 1.0):
         clip = TargetClip(np.arange(3) / 60, {"middle": Track(np.tile([1.0, pull, 0.0], (3, 1)))})

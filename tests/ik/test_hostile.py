@@ -18,6 +18,7 @@ from robik.mechanism.orientations import quaternion_matrices
 from robik.objectives.settings import Settings
 from robik.retarget.retarget import retarget
 from tests.ik.hostile import Reachable, hostile_clip
+from tests.ik.pulled import PULLED
 
 FOLLOWED = {
     "boxer": ("hand",),
@@ -38,8 +39,8 @@ def test_a_dancer_that_leaps_is_assembled_by_the_rows_of_all_its_joints() -> Non
     dancer, times = robots.load("dancer"), np.arange(30) / 60
     leaps = np.repeat(np.random.default_rng(20).normal(size=(10, 3)) * dancer.extent, 3, axis=0)
     place = np.array(dancer.rest_pose("pelvis_frame").position)
-    motion = retarget(dancer, TargetClip(times, {"pelvis_frame": Track(place + leaps)}), Settings())
-    judge = ReferenceSolver(dancer, Settings())
+    motion = retarget(dancer, TargetClip(times, {"pelvis_frame": Track(place + leaps)}), PULLED)
+    judge = ReferenceSolver(dancer, PULLED)
     rest = judge.rest_state()
     for position, quaternion in zip(motion.position, motion.quaternion, strict=True):
         assert np.abs(judge.residual(judge.state_of(position, quaternion, rest))).max() < 1e-10
@@ -53,7 +54,8 @@ def test_a_dancer_comes_back_from_targets_that_were_turned_over(axis: tuple) -> 
     over = (Rotation.from_rotvec(np.pi * np.array(axis)) * Rotation.from_matrix(rest.matrix)).as_quat()[[3, 0, 1, 2]]
     quaternion = np.where(np.arange(frames)[:, None] % 2, np.array(rest.quaternion), over)
     track = Track(np.tile(rest.position, (frames, 1)), quaternion)
-    report = retarget(dancer, TargetClip(np.arange(frames) / 60, {"pelvis_frame": track})).report
+    clip = TargetClip(np.arange(frames) / 60, {"pelvis_frame": track})
+    report = retarget(dancer, clip, PULLED).report
     assert report is not None
     assert report.position_error[1::2].max() < 1e-6
     assert report.orientation_error[1::2].max() < 1e-6
@@ -69,7 +71,7 @@ def test_hostile_targets_leave_no_frame_short_of_an_optimum(name: str, turned: b
     reachable = Reachable(mechanism, names)
     clip = hostile_clip(mechanism, reachable, ROUNDS, 7)
     frames = len(clip.position)
-    solver, rotation = Solver(mechanism, names, Settings()), np.zeros((frames, len(names), 3, 3))
+    solver, rotation = Solver(mechanism, names, PULLED), np.zeros((frames, len(names), 3, 3))
     targets = {n: (clip.position[:, i], clip.quaternion[:, i] if turned else None) for i, n in enumerate(names)}
     if turned:
         rotation = np.stack([quaternion_matrices(clip.quaternion[:, i]) for i in range(len(names))], axis=1)

@@ -19,6 +19,7 @@ from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.retarget.retarget import retarget
 from robik.tracking.serial_chain import SerialChain
+from tests.ik.pulled import PULLED
 
 WALKER, DANCER = robots.load("walker"), robots.load("dancer")
 CLOSED = 1e-10  # of the robot's size
@@ -44,7 +45,7 @@ def resized(clip: TargetClip, s: float) -> TargetClip:
     return TargetClip(clip.times, tracks, com=None if clip.com is None else s * clip.com)
 
 
-def solved(mechanism: Mechanism, clip: TargetClip, settings: Settings = Settings()) -> tuple[np.ndarray, Report]:  # noqa: B008
+def solved(mechanism: Mechanism, clip: TargetClip, settings: Settings = PULLED) -> tuple[np.ndarray, Report]:
     motion = retarget(mechanism, clip, settings)
     assert motion.report is not None
     assert np.isfinite(motion.values).all()

@@ -18,6 +18,7 @@ from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.retarget.retarget import retarget
 from tests.ik.compromise import compromise
+from tests.ik.pulled import PULLED
 
 BOXER, WALKER = robots.load("boxer"), robots.load("walker")
 CLOSED = 1e-9  # m
@@ -120,7 +121,7 @@ def test_a_floating_robot_with_loops_goes_to_any_distance_and_comes_back(
     back."""
     pelvis = np.tile([0.0, 0.0, 0.3], (24, 1))
     pelvis[4:8] += away * np.array(way)
-    report = retarget(WALKER, TargetClip(np.arange(24) / 60, {"pelvis": Track(pelvis)})).report
+    report = retarget(WALKER, TargetClip(np.arange(24) / 60, {"pelvis": Track(pelvis)}), PULLED).report
     assert report is not None
     assert report.position_error[7, 0] < 1e-14 * away + 1e-12
     assert report.residual[4:8].max() < 4e-15 * away + CLOSED
@@ -133,7 +134,7 @@ def test_a_straight_limb_pulled_beyond_its_reach_points_there() -> None:
     arm, rng = two_link_arm(), np.random.default_rng(0)
     for turn, reach in zip(rng.uniform(-np.pi, np.pi, 100), rng.uniform(1.02, 1.6, 100), strict=True):
         target = reach * np.array([np.cos(turn), np.sin(turn), 0.0])
-        report = retarget(arm, TargetClip(np.zeros(1), {"tip": Track(target[None])})).report
+        report = retarget(arm, TargetClip(np.zeros(1), {"tip": Track(target[None])}), PULLED).report
         assert report is not None
         assert report.position_error[0, 0] == pytest.approx(reach - 1.0, abs=1e-9), target
         assert report.iterations[0] < 40, target

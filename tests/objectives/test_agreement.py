@@ -3,7 +3,7 @@ matrix."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,9 @@ from robik.objectives.look_at import LookAt
 from robik.objectives.objective import Objective
 from robik.objectives.posture import Posture
 from robik.objectives.relative_frame import RelativeFrame
-from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.retarget.retarget import retarget
+from tests.ik.pulled import PULLED
 from tests.ik.random_mechanisms import rotation
 from tests.ik.test_agreement import CLOSED, SAME, circling, states_of
 from tests.ik.test_reference import central, random_state
@@ -155,7 +155,7 @@ def clip_of(case: Case, frames: int) -> TargetClip:
 def test_states_are_optima_of_the_reference(name: str) -> None:
     """The reference, started in a state, stays there: it is an optimum of the problem in maximal coordinates."""
     case = CASES[name]()
-    chosen = Settings(joint_limits=False, **case.settings)
+    chosen = replace(PULLED, joint_limits=False, **case.settings)
     clip = clip_of(case, 2 if name.startswith("tentacle") else 3)
     solver = ReferenceSolver(case.mechanism, chosen)
     previous, moved = solver.rest_state(), 0.0
@@ -176,7 +176,7 @@ def test_states_are_optima_of_the_reference(name: str) -> None:
 def test_the_reference_goes_to_the_same_states(name: str) -> None:
     """Each from its own last state on, where there is one optimum near."""
     case = CASES[name]()
-    chosen = Settings(joint_limits=False, **case.settings)
+    chosen = replace(PULLED, joint_limits=False, **case.settings)
     clip = clip_of(case, 4)
     solver = ReferenceSolver(case.mechanism, chosen)
     for state, result in zip(
@@ -189,7 +189,7 @@ def test_the_reference_goes_to_the_same_states(name: str) -> None:
 @pytest.mark.parametrize("name", ["boxer_looks", "boxer_keeps_away", "walker_all", "walker_beyond_reach"])
 def test_the_reference_s_terms_have_exact_derivatives(name: str) -> None:
     case = CASES[name]()
-    solver = ReferenceSolver(case.mechanism, Settings(joint_limits=False, **case.settings))
+    solver = ReferenceSolver(case.mechanism, replace(PULLED, joint_limits=False, **case.settings))
     state = random_state(solver, 3, 0.02)
     asked = tuple(item.checked(FRAMES) for item in case.asked)
     for term in terms(solver, asked, FRAMES - 1):
