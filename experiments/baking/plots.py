@@ -25,7 +25,7 @@ from robik.clips.support import margins
 from robik.ik.solver import Solver
 from robik.mechanism.orientations import quaternion_matrices
 from robik.motions import Motion
-from robik.retarget.retarget import retarget
+from robik.retarget.retarget import Retargeting, retarget
 from robik.robots import load
 
 
@@ -102,7 +102,7 @@ def four_bar() -> Figure:
     open_by, off_by = figure.add_subplot(grid[1, 0]), figure.add_subplot(grid[1, 1])
     ways = ((Solver, COLORS[1], "state-based: assembled"), (ImplicitSolver, COLORS[0], "implicit: in pieces"))
     for column, (formulation, color, label) in enumerate(ways):
-        motion = retarget(linkage, clip, formulation=formulation)
+        motion = Retargeting(linkage, clip, formulation=formulation).run()
         assert motion.report is not None
         drawing = figure.add_subplot(grid[0, column])
         for frame, alpha in ((0, 0.15), (27, 0.3), (len(clip.times) - 1, 1.0)):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from experiments.experiment import Experiment, Found, tell
+from experiments.tracking.serial_chain import SerialChain
 from robik.mechanism import Mechanism
 from robik.robots import load
 from robik.tracking import (
@@ -19,7 +20,6 @@ from robik.tracking import (
     Targets,
     Tracker,
 )
-from robik.tracking.serial_chain import SerialChain
 
 RATES = (10.0, 30.0, 60.0)  # Hz, of samples
 LATE, MISSING = 0.4, 0.1  # of a period, of all samples

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from experiments.experiment import Experiment, Found, tell
+from experiments.tracking.serial_chain import ChainTarget, SerialChain
 from robik.mechanism.pose import matrix_quaternion
 from robik.robots import load
 from robik.tracking import ForwardDynamicsTracker, Target, Targets, TwinSettings
-from robik.tracking.serial_chain import ChainTarget, SerialChain
 
 TOOL = "tool"
 SAMPLES = 100_000

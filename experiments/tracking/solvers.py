@@ -12,6 +12,19 @@ from typing import Any
 import numpy as np
 
 from experiments.experiment import Experiment, Found, tell
+from experiments.tracking.analytic import hybrid, limb, two_link
+from experiments.tracking.classic import (
+    REACHED,
+    ClassicTracker,
+    Method,
+    Solution,
+    cyclic_coordinate_descent,
+    damped_least_squares,
+    jacobian_transpose,
+    nonlinear_optimisation,
+    pseudo_inverse,
+)
+from experiments.tracking.serial_chain import ChainTarget, SerialChain
 from experiments.tracking.two_link import two_link_arm
 from robik.ik.solver import Solver
 from robik.mechanism.model import Mechanism
@@ -28,20 +41,7 @@ from robik.tracking import (
     Tracker,
     TwinSettings,
 )
-from robik.tracking.analytic import hybrid, limb, two_link
-from robik.tracking.classic import (
-    REACHED,
-    ClassicTracker,
-    Method,
-    Solution,
-    cyclic_coordinate_descent,
-    damped_least_squares,
-    jacobian_transpose,
-    nonlinear_optimisation,
-    pseudo_inverse,
-)
 from robik.tracking.limits import MotionLimits
-from robik.tracking.serial_chain import ChainTarget, SerialChain
 
 TARGETS = (200, 10_000)  # random ones for each solver: by default, in full
 MOST = 100  # iterations for a target

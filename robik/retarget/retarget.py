@@ -100,6 +100,16 @@ class Retargeting:
         yield from self.frame_by_frame()
         yield from self.finishing()
 
+    def run(self) -> Motion:
+        """Take all steps.
+
+        Returns:
+            The motion.
+        """
+        for _ in self.steps():
+            pass
+        return self.motion()
+
     def frame_by_frame(self) -> Iterator[int]:
         """Solve every frame from the one before, chunk by chunk.
 
@@ -346,8 +356,6 @@ def retarget(
     mechanism: Mechanism,
     clip: TargetClip,
     settings: Settings = Settings(),  # noqa: B008 - immutable
-    formulation: type[Solver] = StandingSolver,
-    speed_cost: bool = False,
     prior: PosePrior | None = None,
     prior_weight: float = WEIGHT,
     look_ahead: bool = False,
@@ -359,8 +367,6 @@ def retarget(
         mechanism: the robot, which starts in its rest pose.
         clip: T samples of targets.
         settings: weights, regularizers, limits.
-        formulation: of the inverse kinematics.
-        speed_cost: whether to solve the clip a second time where speeds are held back, to report what that costs.
         prior: poses like an example's, where the targets leave a choice; none if left out.
         prior_weight: of the pull towards them, per body, beside targets that weigh 1.
         look_ahead: whether to solve all frames at once afterwards, whatever the settings say of it.
@@ -376,7 +382,6 @@ def retarget(
     """
     if look_ahead:
         settings = replace(settings, look_ahead=True)
-    work = Retargeting(mechanism, clip, settings, formulation, speed_cost, prior, prior_weight, own_range)
-    for _ in work.steps():
-        pass
-    return work.motion()
+    return Retargeting(
+        mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=prior_weight, own_range=own_range
+    ).run()

@@ -163,7 +163,7 @@ def test_bounds_on_speed_hold_without_chatter() -> None:
     """Speeds bounded in every frame, against the paper's way: the regularizer lowered until each motor keeps its
     speed."""
     boxer, clip = load("boxer"), singular_clip(60.0)
-    bounded = retarget(boxer, clip, replace(BOXER, enforce_velocity=True), speed_cost=True)
+    bounded = retarget(boxer, clip, replace(BOXER, enforce_velocity=True))
     lowered = retarget(
         boxer, clip, replace(BOXER, velocity_weight=1e-4, velocity_limit=boxer.actuated[0].velocity_limit)
     )

@@ -14,10 +14,10 @@ import pytest
 
 from experiments.experiment import plain
 from experiments.tracking import dragging, following, live, plots, scherzinger, solvers
+from experiments.tracking.serial_chain import SerialChain
 from experiments.tracking.tables import EXPERIMENT
 from robik.robots import load
 from robik.tracking import ForwardDynamicsTracker
-from robik.tracking.serial_chain import SerialChain
 
 pytestmark = pytest.mark.long  # test_command.py runs each of these experiments for a moment
 Found = dict[str, Any]

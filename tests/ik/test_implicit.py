@@ -24,7 +24,7 @@ from robik.ik.solver import Solver
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism
 from robik.mechanism.joints import MOTIONS
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retarget.retarget import Retargeting, retarget
 from tests.ik.pulled import PULLED
 from tests.ik.random_mechanisms import Problem, problems
 
@@ -112,7 +112,7 @@ def test_within_the_workspace_both_formulations_agree(robot: str) -> None:
     }
     clip: TargetClip = clips[robot]()
     chosen = Settings(state_weight=1e-6)
-    states, implicit = retarget(mechanism, clip, chosen), retarget(mechanism, clip, chosen, ImplicitSolver)
+    states, implicit = retarget(mechanism, clip, chosen), Retargeting(mechanism, clip, chosen, ImplicitSolver).run()
     assert implicit.report is not None
     assert implicit.report.residual.max() < 1e-9
     np.testing.assert_allclose(implicit.values, states.values, rtol=0, atol=2e-5)
@@ -124,7 +124,7 @@ def test_beyond_the_workspace_only_the_implicit_formulation_comes_apart() -> Non
     """Fig. 5: the handle is to go where the linkage cannot. One stays assembled, and as near as can be; the other meets
     it, in pieces."""
     linkage, clip = robots.load("four_bar"), handle_clip(2.6, 40)
-    whole, apart = retarget(linkage, clip), retarget(linkage, clip, formulation=ImplicitSolver)
+    whole, apart = retarget(linkage, clip), Retargeting(linkage, clip, formulation=ImplicitSolver).run()
     assert whole.report is not None and apart.report is not None
     beyond = whole.values[:, 0] > four_bar.REACH - 1e-6
     assert 0.3 < beyond.mean() < 0.8
@@ -142,7 +142,7 @@ def test_limits_of_actuators_hold() -> None:
         replace(j, limits=((r - 0.2, r + 0.2),)) if j.actuated else j for j in boxer.joints for r in (*j.rest, 0.0)[:1]
     ]
     tight = boxer.with_changes(joints=joints)
-    motion = retarget(tight, clip, PULLED, formulation=ImplicitSolver)
+    motion = Retargeting(tight, clip, PULLED, formulation=ImplicitSolver).run()
     rest = np.array([j.rest[0] for j in boxer.actuated])
     assert np.abs(motion.values - rest).max() == pytest.approx(0.2, abs=1e-12)
 
@@ -158,7 +158,7 @@ def test_a_floating_robot_takes_its_base_along() -> None:
     way = Track(np.array([[0.0, 0.0, 0.0], [0.1, 0.2, 0.3], [0.2, 0.3, 0.5]]))
     clip = TargetClip(np.arange(3) / 10, {"root": way, "tip": way})
     for formulation in (Solver, ImplicitSolver):
-        motion = retarget(pair, clip, formulation=formulation)
+        motion = Retargeting(pair, clip, formulation=formulation).run()
         assert motion.report is not None
         assert np.nanmax(motion.report.position_error) < 1e-5
         assert motion.report.residual.max() < 1e-9

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from experiments.tracking.serial_chain import SerialChain
 from robik import robots
 from robik.bench.clips import chain_clip, dance_clip
 from robik.bench.walking import walk_clip
@@ -18,7 +19,6 @@ from robik.motions import Report
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.retarget.retarget import retarget
-from robik.tracking.serial_chain import SerialChain
 from tests.ik.pulled import PULLED
 
 WALKER, DANCER = robots.load("walker"), robots.load("dancer")

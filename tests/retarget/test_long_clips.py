@@ -17,7 +17,7 @@ from robik.ik.standing import StandingSolver
 from robik.motions import Motion
 from robik.objectives.settings import Settings
 from robik.retarget import solved
-from robik.retarget.retarget import retarget
+from robik.retarget.retarget import Retargeting, retarget
 from tests.ik.balls import tripod
 
 FRAMES = 20_000
@@ -81,7 +81,7 @@ def test_balls_go_on_from_piece_to_piece(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_poses_that_are_worked_out_later_are_copied_with_the_motion() -> None:
     walker = robots.load("walker")
     clip = walk_clip(walker, 30.0, balanced=True).part(0, 5)
-    motion = retarget(walker, clip, BALANCED, formulation=StandingSolver)
+    motion = Retargeting(walker, clip, BALANCED, formulation=StandingSolver).run()
     again = copy.deepcopy(motion)
     np.testing.assert_array_equal(again.position, motion.position)
     np.testing.assert_array_equal(replace(motion, report=None).quaternion, motion.quaternion)

@@ -49,7 +49,7 @@ def dash() -> TargetClip:
 
 
 def test_orientations_that_speeds_hold_back_are_told() -> None:
-    motion = retarget(BOXER, turning_hand(), Settings(enforce_velocity=True), speed_cost=True)
+    motion = retarget(BOXER, turning_hand(), Settings(enforce_velocity=True))
     cost = cost_of(motion)
     assert cost.position is None and cost.com is None and (cost.moved == 0).all()
     assert cost.orientation is not None
@@ -72,7 +72,7 @@ def test_the_centre_of_mass_that_speeds_hold_back_is_told() -> None:
         n: Track(np.tile(rest(WALKER, n).position, (20, 1)), np.tile(rest(WALKER, n).quaternion, (20, 1))) for n in feet
     }
     chosen = Settings(targets={n: Weights((100.0,) * 3, (100.0,) * 3) for n in feet}, enforce_velocity=True)
-    motion = retarget(WALKER, TargetClip(FAST, tracks, com=swing), chosen, speed_cost=True)
+    motion = retarget(WALKER, TargetClip(FAST, tracks, com=swing), chosen)
     cost = cost_of(motion)
     assert cost.com is not None
     assert cost.com.largest == np.nanmax(motion.report.com_error) > 15e-3

@@ -10,15 +10,15 @@ from math import atan2, sqrt
 
 import numpy as np
 
-from ..errors import MechanismError
-from ..jit import kernel
-from ..kinematics.assembly import prepared
-from ..kinematics.frames import anchor
-from ..kinematics.kernels import forward_kinematics, new_placement, rotate
-from ..kinematics.rotations import cross, multiply
-from ..mechanism.constraints import HINGE
-from ..mechanism.model import Mechanism
-from ..mechanism.topology import Topology, build_topology
+from robik.errors import MechanismError
+from robik.jit import kernel
+from robik.kinematics.assembly import prepared
+from robik.kinematics.frames import anchor
+from robik.kinematics.kernels import forward_kinematics, new_placement, rotate
+from robik.kinematics.rotations import cross, multiply
+from robik.mechanism.constraints import HINGE
+from robik.mechanism.model import Mechanism
+from robik.mechanism.topology import Topology, build_topology
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from itertools import product
 import numpy as np
 from scipy.optimize import least_squares
 
-from ..errors import MechanismError
-from ..mechanism.constraints import rotation_vector_matrix
-from .classic import MOST, REACHED, Solution
-from .serial_chain import ChainTarget, SerialChain, crossed
+from experiments.tracking.classic import MOST, REACHED, Solution
+from experiments.tracking.serial_chain import ChainTarget, SerialChain, crossed
+from robik.errors import MechanismError
+from robik.mechanism.constraints import rotation_vector_matrix
 
 SAMPLES = 72  # places on the elbow circle that are tried where the one at hand breaks a limit
 MEET = 1e-9  # m: axes this near to a point meet in it

@@ -9,13 +9,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.spatial.transform import Rotation
 
-from experiments.tracking.two_link import LINKS, two_link_arm
-from robik.errors import ClipError, MechanismError
-from robik.mechanism import Frame, Joint, Mechanism
-from robik.robots import load
-from robik.tracking import Target, Targets
-from robik.tracking.analytic import Limb, hybrid, limb, two_link
-from robik.tracking.classic import (
+from experiments.tracking.analytic import Limb, hybrid, limb, two_link
+from experiments.tracking.classic import (
     ClassicTracker,
     _markers,
     _nearest,
@@ -25,7 +20,12 @@ from robik.tracking.classic import (
     nonlinear_optimisation,
     pseudo_inverse,
 )
-from robik.tracking.serial_chain import ChainTarget, SerialChain, rotation_vector
+from experiments.tracking.serial_chain import ChainTarget, SerialChain, rotation_vector
+from experiments.tracking.two_link import LINKS, two_link_arm
+from robik.errors import ClipError, MechanismError
+from robik.mechanism import Frame, Joint, Mechanism
+from robik.robots import load
+from robik.tracking import Target, Targets
 
 ITERATIVE = (
     pseudo_inverse,

@@ -16,13 +16,13 @@ from math import atan2
 import numpy as np
 from scipy.optimize import minimize
 
-from ..errors import ClipError
-from ..kinematics.kernels import forward_kinematics
-from ..mechanism.model import Mechanism
-from ..objectives.registry import ObjectiveTables
-from .serial_chain import ChainTarget, SerialChain
-from .targets import Targets
-from .tracker import Tracker
+from experiments.tracking.serial_chain import ChainTarget, SerialChain
+from robik.errors import ClipError
+from robik.kinematics.kernels import forward_kinematics
+from robik.mechanism.model import Mechanism
+from robik.objectives.registry import ObjectiveTables
+from robik.tracking.targets import Targets
+from robik.tracking.tracker import Tracker
 
 REACHED = 1e-5  # m and rad
 STALLED = 1e-12  # rad or m: a step that no longer moves anything
