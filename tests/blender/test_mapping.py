@@ -232,7 +232,7 @@ def test_pinned_feet_and_phases_by_hand() -> None:
     for start, end in ((1, 4), (9, 12)):
         bpy.ops.robik.add_phase(foot="foot_l", start=start, end=end)
     root.robik.robot.balance.mode = "AUTO"
-    made = clip(root)
+    made = scenes.followed(root)
     assert made.tracks["foot_l"].contact.tolist() == [True] * 4 + [False] * 4 + [True] * 4
     assert made.tracks["foot_r"].contact.all()
     assert made.com is not None
