@@ -193,14 +193,6 @@ def test_limits_that_do_not_count_are_told(tmp_path: Path) -> None:
     ]
 
 
-def test_loops_of_other_dialects_are_told(tmp_path: Path) -> None:
-    loop = '<loop_joint name="pin" type="continuous"><link1 link="a"/><link2 link="b"/></loop_joint>'
-    path = write(tmp_path, joint("j", "continuous", "a", "b") + loop)
-    assert warnings_of(path) == [
-        "<loop_joint> 'pin': it closes a loop in a way that is not read; say it in robot.loops.json"
-    ]
-
-
 def test_a_schema_s_namespace_does_no_harm(tmp_path: Path) -> None:
     path = write(tmp_path, joint("j", "continuous", "a", "b"))
     path.write_text(path.read_text().replace('name="r"', 'xmlns="http://drake.mit.edu" name="r"'))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from ...mechanism import WORLD, Pose
+from ...mechanism import WORLD, Coupling, Pose
 from ..imported import Notes
 from ..names import free_name
 from .open_joint import OpenJoint
+from .open_robot import OpenRobot
 
 
 def connected(bodies: Iterable[str], joints: Iterable[OpenJoint], preferred: set[str], notes: Notes) -> set[str]:
@@ -59,3 +61,23 @@ def based(joints: list[OpenJoint], base: str, poses: Mapping[str, Pose], report:
     names = {joint.name for joint in joints}
     report.add("no joint ties it to the world, so it floats", base)
     return [OpenJoint(free_name("base", names), "free", WORLD, base, near=poses[base]), *joints]
+
+
+def coupled(robot: OpenRobot, couplings: Iterable[Coupling], notes: Notes) -> OpenRobot:
+    """Return a robot with those couplings that tie joints of its tree. Notes the others.
+
+    Args:
+        robot: The robot.
+        couplings: Between coordinates of any of its joints.
+        notes: Filled with warnings.
+
+    Returns:
+        The robot.
+    """
+    kept = []
+    for coupling in couplings:
+        if set(coupling.ends) <= set(robot.coordinates):
+            kept.append(coupling)
+        else:
+            notes.add("it ties a joint that closes a loop, so it was left out", coupling.name)
+    return replace(robot, couplings=tuple(kept))

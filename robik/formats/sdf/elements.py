@@ -10,9 +10,12 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ...errors import FormatError
-from ...mechanism import Pose
+from ...mechanism import WORLD, Pose
 from ...mechanism.pose import IDENTITY, roll_pitch_yaw
 from ..xml_file import numbers
+
+MODEL = "__model__"
+KINDS = ("link", "joint", "frame")
 
 
 def join(scope: str, name: str) -> str:
@@ -121,3 +124,39 @@ class Node:
     attached_to: str
     version: tuple[int, int]
     file: Path
+
+
+def node_of(element: Element, name: str, scope: str, version: tuple[int, int], file: Path) -> Node:
+    """Return a link, joint or frame of a model.
+
+    Args:
+        element: Of `KINDS`.
+        name: Its full name, for errors.
+        scope: Full name of the model; empty for the outermost.
+        version: Of the file.
+        file: The file.
+
+    Returns:
+        The frame.
+
+    Raises:
+        FormatError: Its pose is none.
+    """
+    pose, relative_to = pose_of(element, f"{element.tag} {name!r}")
+    attached_to = ""
+    if element.tag == "joint":
+        attached_to = text_of(element, "child")
+        relative_to = relative_to or (MODEL if attached_to == WORLD else attached_to)
+    elif element.tag == "frame":
+        attached_to = element.get("attached_to", "") or MODEL
+        relative_to = relative_to or attached_to
+    return Node(
+        element.tag,
+        element,
+        scope=scope,
+        pose=pose,
+        relative_to=relative_to or MODEL,
+        attached_to=attached_to,
+        version=version,
+        file=file,
+    )

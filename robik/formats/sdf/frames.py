@@ -17,13 +17,11 @@ from ..imported import Notes, listed
 from ..mesh_files import MeshFiles
 from ..names import free_name
 from ..xml_file import name_of, read_xml
-from .elements import Node, join, pose_of, text_of, version_of
+from .elements import KINDS, MODEL, Node, join, node_of, pose_of, text_of, version_of
 
-MODEL = "__model__"
 MOST = 5000  # links, joints and frames
 MOST_FILES = 500
 DEEPEST = 20
-KINDS = ("link", "joint", "frame")
 BEFORE = {"joint": ("link", "model"), "frame": ("link", "model", "joint")}  # kind → those whose names count first
 TRUE = ("1", "true")
 
@@ -31,10 +29,10 @@ TRUE = ("1", "true")
 class Frames:
     """The frames of a file, by name."""
 
-    def __init__(self, path: Path, files: MeshFiles, notes: Notes) -> None:
+    def __init__(self, files: MeshFiles, notes: Notes) -> None:
         self.files, self.notes = files, notes
         self.nodes: dict[str, Node] = {}
-        self.plugins: list[Element] = []
+        self.plugins: list[tuple[str, Element]] = []  # scope and element
         self.static: list[str] = []  # models that are held
         self._around: dict[str, str] = {}  # model → the model that it stands in
         self._merged: dict[str, list[str]] = {}
@@ -45,10 +43,20 @@ class Frames:
         self._not_included: list[str] = []
         self._placed: dict[str, Pose] = {}
         self._read = 0
-        root = read_xml(path)
-        self.title = self._add_file(root, path)
 
-    def _add_file(self, root: Element, path: Path) -> str:
+    def add_file(self, path: Path) -> str:
+        """Add what an SDF file holds.
+
+        Args:
+            path: The file.
+
+        Returns:
+            Name of its model or world.
+
+        Raises:
+            FormatError: Names the element and what is wrong.
+        """
+        root = read_xml(path)
         version = version_of(root)
         world = root.find("world")
         model = root.find("model")
@@ -64,7 +72,7 @@ class Frames:
         self.nodes[MODEL] = Node(
             "model", world, scope="", pose=IDENTITY, relative_to="", attached_to="", version=version, file=path
         )
-        self._add_content(world, "", version, path, 0)
+        self.add_content(world, "", version, path, 0)
         return world.get("name") or path.stem
 
     def _add_model(self, model: Element, scope: str, outer: str, version: tuple[int, int], file: Path, depth: int,
@@ -91,8 +99,8 @@ class Frames:
             version=version,
             file=file,
         )
-        self._add(join(scope, MODEL), node)
-        self._add_content(model, scope, version, file, depth)
+        self.add(join(scope, MODEL), node)
+        self.add_content(model, scope, version, file, depth)
         if placement:
             inside = self._chain(
                 self.find(placement, scope, f"model {scope!r}: its placement_frame"), join(scope, MODEL)
@@ -102,36 +110,27 @@ class Frames:
                 attached_to="", version=version, file=file,
             )  # fmt: skip
 
-    def _add_content(self, model: Element, scope: str, version: tuple[int, int], file: Path, depth: int) -> None:
+    def add_content(self, model: Element, scope: str, version: tuple[int, int], file: Path, depth: int) -> None:
+        """Add what stands in a model.
+
+        Args:
+            model: The model's element.
+            scope: Its full name; empty for the outermost.
+            version: Of the file's SDF.
+            file: The file.
+            depth: How many models are around it.
+
+        Raises:
+            FormatError: Names the element and what is wrong.
+        """
         if depth > DEEPEST:
             raise FormatError(f"its models are nested more than {DEEPEST} deep")
-        self.plugins += model.findall("plugin")
+        self.plugins += [(scope, plugin) for plugin in model.findall("plugin")]
         self._own[scope] = {e.get("name") or text_of(e, "name") for e in model if e.tag in (*KINDS, "model", "include")}
         for element in model:
             if element.tag in KINDS:
                 name = self._name(element, model, scope)
-                where = f"{element.tag} {name!r}"
-                pose, relative_to = pose_of(element, where)
-                attached_to = ""
-                if element.tag == "joint":
-                    attached_to = text_of(element, "child")
-                    relative_to = relative_to or (MODEL if attached_to == WORLD else attached_to)
-                elif element.tag == "frame":
-                    attached_to = element.get("attached_to", "") or MODEL
-                    relative_to = relative_to or attached_to
-                self._add(
-                    name,
-                    Node(
-                        element.tag,
-                        element,
-                        scope=scope,
-                        pose=pose,
-                        relative_to=relative_to or MODEL,
-                        attached_to=attached_to,
-                        version=version,
-                        file=file,
-                    ),
-                )
+                self.add(name, node_of(element, name, scope, version, file))
             elif element.tag == "model":
                 self._add_model(element, self._called(name_of(element), scope), scope, version, file, depth + 1)
             elif element.tag == "include":
@@ -216,7 +215,16 @@ class Frames:
                 return full
         return join(scope, name)
 
-    def _add(self, name: str, node: Node) -> None:
+    def add(self, name: str, node: Node) -> None:
+        """Add a frame.
+
+        Args:
+            name: Its full name.
+            node: The frame.
+
+        Raises:
+            FormatError: Another has that name, or there are too many.
+        """
         if name == WORLD and node.kind == "link":
             raise FormatError(f"a link is called {WORLD!r}, which is the name of the ground; give it another")
         if name in self.nodes:

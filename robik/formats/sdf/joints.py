@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 from math import inf, pi
 from xml.etree.ElementTree import Element
@@ -15,10 +15,11 @@ from ...mechanism.pose import frame_matrix
 from ...mechanism.resistance import FREE
 from ..assembly.open_joint import OpenJoint, turned_round, with_frame
 from ..imported import SWAPPED, Notes
+from ..mimics import Mimic, mimics_of_plugins
 from ..names import free_name
 from ..xml_file import number_within, numbers
-from .elements import Node
-from .frames import MODEL, Frames, join
+from .elements import MODEL, Node, join
+from .frames import Frames
 
 ONE_AXIS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 TWO_AXES = ("universal", "revolute2")
@@ -48,29 +49,38 @@ class Axis:
 class Joints:
     """Reads the joints of a file.
 
+    Args:
+        frames: Of the file.
+        notes: Filled with warnings.
+        given: Joints that are read already, which those of the file may follow.
+
     Attributes:
         bodies: those that they need beside the links.
         couplings: what ties their coordinates.
         second: hinge about a joint's second axis → that joint.
     """
 
-    def __init__(self, frames: Frames, notes: Notes) -> None:
-        self.frames, self.notes = frames, notes
+    def __init__(self, frames: Frames, notes: Notes, given: Iterable[OpenJoint] = ()) -> None:
+        self.frames, self.notes, self._given = frames, notes, list(given)
         self.bodies: list[Body] = []
         self.couplings: list[Coupling] = []
         self.second: dict[str, str] = {}
         self._gears: list[tuple[str, Node]] = []
         self._mimics: list[tuple[str, str, Node, Element]] = []
-        self._coordinate: dict[tuple[str, str], str] = {}  # joint and axis → coordinate
+        self._coordinate = {(j.name, "axis"): j.name for j in self._given if len(j.motions) == 1}  # joint and axis → it
 
     def read(self) -> list[OpenJoint]:
-        """Return all joints."""
+        """Return all joints but those that were given."""
         joints = [joint for name, node in self.frames.of_kind("joint").items() for joint in self._joint(name, node)]
-        moving = {c for joint in joints for c in joint.coordinate_names}
+        every = [*self._given, *joints]
+        moving = {c for joint in every for c in joint.coordinate_names}
         for name, node in self._gears:
-            self._gear(name, node, joints)
+            self._gear(name, node, every)
         for name, coordinate, node, mimic in self._mimics:
             self._mimic(name, coordinate, node, mimic, moving)
+        for scope, plugin in self.frames.plugins:
+            for said in mimics_of_plugins([plugin]):
+                self._follow(said, scope, moving)
         return joints
 
     def _joint(self, name: str, node: Node) -> list[OpenJoint]:
@@ -241,6 +251,16 @@ class Joints:
             for key, default in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
         )
         self.couplings.append(Coupling(coordinate, coordinate, leader, (offset - multiplier * reference, multiplier)))
+
+    def _follow(self, said: Mimic, scope: str, moving: Set[str]) -> None:
+        """Couple two joints as a plugin says, unless the follower's own axis says more."""
+        ends = [self._coordinate.get((join(scope, end), "axis"), "") for end in (said.follower, said.leader)]
+        follower, leader = ends
+        if follower == leader or not moving.issuperset(ends):
+            told = f"it couples {said.follower!r} to {said.leader!r}, which are not two joints with an axis"
+            self.notes.add(f"{told}, so they move freely", said.source)
+        elif all(coupling.follower != follower for coupling in self.couplings):
+            self.couplings.append(Coupling(follower, follower, leader, (said.offset, said.multiplier)))
 
     def _gear(self, name: str, node: Node, joints: list[OpenJoint]) -> None:
         """θ₂ = −ratio · θ₁: the turns of child and parent against the reference body."""

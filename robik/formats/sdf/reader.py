@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from ...errors import FormatError
 from ...mechanism import WORLD, Body, Frame
 from ..assembly.assemble import assemble
-from ..assembly.connection import based, connected
+from ..assembly.connection import based, connected, coupled
 from ..assembly.open_joint import OpenJoint
 from ..assembly.open_robot import OpenRobot
-from ..imported import Imported, Notes, reading
+from ..dialects import unread_loops
+from ..imported import Imported, Notes, listed, reading
 from ..mesh_files import MeshFiles
 from ..names import free_name
 from .frames import Frames
@@ -46,10 +47,12 @@ class _Reader:
     def __init__(self, path: Path, packages: Iterable[Path]) -> None:
         self.notes, self.report = Notes(), Notes()
         self.files = MeshFiles(path, packages)
-        self.frames = Frames(path, self.files, self.notes)
+        self.frames = Frames(self.files, self.notes)
+        self.title = self.frames.add_file(path)
 
     def read(self) -> Imported:
         links = self.frames.of_kind("link")
+        self.check_loops(links)
         if not 0 < len(links) <= MOST_LINKS:
             raise FormatError(f"it has {len(links)} links; from 1 to {MOST_LINKS} can be read")
         reader = Joints(self.frames, self.notes)
@@ -62,19 +65,21 @@ class _Reader:
         shapes = Links(self.frames, self.files, self.notes)
         bodies = [shapes.read(name, node) for name, node in links.items() if name in kept]
         bodies += [body for body in reader.bodies if body.name in kept]
-        robot = OpenRobot(self.frames.title, tuple(bodies), tuple(joints), frames=tuple(self._frames(bodies)))
-        couplings = []
-        for coupling in reader.couplings:
-            if set(coupling.ends) <= set(robot.coordinates):
-                couplings.append(coupling)
-            else:
-                self.notes.add("it ties a joint that closes a loop, so it was left out", coupling.name)
-        return assemble(replace(robot, couplings=tuple(couplings)), self.notes, self.report)
+        robot = OpenRobot(self.title, tuple(bodies), tuple(joints), frames=tuple(self._frames(bodies)))
+        return assemble(coupled(robot, reader.couplings, self.notes), self.notes, self.report)
+
+    def check_loops(self, links: Container[str]) -> None:
+        """Raise if a loop is closed in a way that is not read."""
+        elements = (e for model in self.frames.of_kind("model").values() for e in model.element)
+        if unread := list(unread_loops(elements, links)):
+            raise FormatError(
+                f"{listed(unread)}: it closes a loop in a way that is not read; write it as a <joint> of the model"
+            )
 
     def _with_motors(self, joints: list[OpenJoint], second: dict[str, str]) -> list[OpenJoint]:
         """Return the joints with those actuated that controllers among the plugins name."""
         named = set()
-        for plugin in self.frames.plugins:
+        for _, plugin in self.frames.plugins:
             if "controller" in (plugin.get("filename", "") + plugin.get("name", "")).lower():
                 named |= {(e.text or "").strip() for e in plugin.iter("joint_name")}
         said = {j.name: self.frames.renamed.get(second.get(j.name, j.name), second.get(j.name, j.name)) for j in joints}

@@ -65,6 +65,7 @@ class Loops:
     Attributes:
         source: the file that says it, for messages.
         loops: the frames to be held together.
+        tells_loops: whether these are all, whatever the robot file says of loops.
         motors: names of joints; none where it is said that there are none; None where nothing is said.
         joints: joint → its type, and the joint frame's x and y axis in the joint's own frame, instead of the robot
             file's.
@@ -75,6 +76,7 @@ class Loops:
     source: str = ""
     _: KW_ONLY
     loops: tuple[Loop, ...] = ()
+    tells_loops: bool = False
     motors: tuple[str, ...] | None = None
     joints: dict[str, tuple[str, Vector, Vector]] = field(default_factory=dict)
     rest: dict[str, float] = field(default_factory=dict)
@@ -154,7 +156,10 @@ def _own(path: Path) -> Loops:
     values = {name: _finite(value, f"{path}: the rest of {name!r}") for name, value in rest.items()}
     items = _expect(content.get("couplings", []), list, f"{path}: its couplings", "a list […]")
     couplings = tuple(_coupling(item, f"{path}: coupling {number}") for number, item in enumerate(items, 1))
-    return Loops(str(path), loops=tuple(loops), motors=motors, joints=joints, rest=values, couplings=couplings)
+    return Loops(
+        str(path), loops=tuple(loops), tells_loops="loops" in content, motors=motors, joints=joints, rest=values,
+        couplings=couplings,
+    )  # fmt: skip
 
 
 def _coupling(item: Any, where: str) -> Coupling:
@@ -212,7 +217,7 @@ def _from_yaml(path: Path) -> Loops | None:
     motors = (
         _names(content.get("name_mot") or [], f"{path}: name_mot") or None
     )  # an empty list is one that was not filled in
-    return Loops(str(path), loops=tuple(loops), motors=motors, joints=joints)
+    return Loops(str(path), loops=tuple(loops), tells_loops="closed_loop" in content, motors=motors, joints=joints)
 
 
 def _common(a: str, b: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from ...errors import FormatError
 from ...mechanism import WORLD, Body, Coupling, Pose, Resistance, Visual
 from ...mechanism.pose import frame_matrix, roll_pitch_yaw
+from ..assembly.connection import coupled
 from ..assembly.motor_choice import left_out_motors
 from ..assembly.open_joint import OpenJoint
 from ..assembly.open_robot import OpenRobot
@@ -23,8 +24,9 @@ from ..names import free_name
 from ..solids import turned
 from ..xml_file import name_of, number, numbers, read_xml
 from .closing import assembled, checked, joints_of_loops, stored_as_told
-from .loops import EXTENSION as LOOPS
+from .gazebo import read_gazebo, tying_joints
 from .loops import Loops, loops_by_name, read_beside
+from .mimics import mimic_couplings
 
 EXTENSION = ".urdf"
 MOST_LINKS = 2000
@@ -38,7 +40,6 @@ TYPES = {
     "planar": "planar",
     "spherical": "spherical",
 }  # fmt: skip; spherical is Bullet's
-FOREIGN_LOOPS = ("loop", "loop_joint", "ball_constraint")  # elements of dialects: URDF+, early URDF, Drake
 GREY = (0.8, 0.8, 0.8, 1.0)
 
 
@@ -109,14 +110,14 @@ class _Reader:
         return links
 
     def read(self) -> Imported:
-        links = self.links()
-        self.tell_foreign_loops()
+        links, elements = self.links(), self.root.findall("joint")
         beside = self.beside or loops_by_name(links, self.notes)
-        if max(len(links), len(beside.loops)) > MOST_LINKS:
+        tied = tying_joints(self.root, self.path, beside, self.report)
+        if max(len(links), len(beside.loops), len(tied)) > MOST_LINKS:
             raise FormatError(
-                f"it has {len(links)} links and {len(beside.loops)} loops; up to {MOST_LINKS} of each can be read"
+                f"it has {len(links)} links and {max(len(beside.loops), len(tied))} loops; up to {MOST_LINKS} of each"
+                " can be read"
             )
-        elements = self.root.findall("joint")
         names = [name_of(element) for element in elements]
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             raise FormatError(f"two joints are called {twice[0]!r}; names must differ")
@@ -128,30 +129,34 @@ class _Reader:
             links = {WORLD: Element("link", {"name": WORLD}), **links}
         joints = stored_as_told([self.joint(element, links, beside) for element in elements], beside)
         base, hanging = self.tree(links, joints)
-        links = {name: element for name, element in links.items() if name in hanging}
-        elements = [e for e, joint in zip(elements, joints, strict=True) if joint.child in hanging]
-        joints = [joint for joint in joints if joint.child in hanging]
-        if base == WORLD:
-            if any(True for _ in links[base].iter("mass")) or links[base].find("visual") is not None:
-                self.notes.add("its root link 'world' is the ground, so that link's mass and looks were left out")
-            links = {name: element for name, element in links.items() if name != WORLD}
-        else:
-            joints.insert(0, OpenJoint(free_name("base", names), "fixed", WORLD, base))
-        bodies = tuple(self.body(element) for element in links.values())
-        mimics = tuple(c for element in elements if (c := self.mimic(element, joints)) is not None)
+        if base == WORLD and (any(True for _ in links[base].iter("mass")) or links[base].find("visual") is not None):
+            self.notes.add("its root link 'world' is the ground, so that link's mass and looks were left out")
+        links = {name: element for name, element in links.items() if name in hanging and not name == base == WORLD}
+        return self.assembled(base, links, [joint for joint in joints if joint.child in hanging], beside, tied)
+
+    def assembled(
+        self, base: str, links: dict[str, Element], joints: list[OpenJoint], beside: Loops, tied: list[Element]
+    ) -> Imported:
+        """Return the robot of a tree of links and joints, with what ties them beside."""
+        bodies = [self.body(element) for element in links.values()]
+        mimics = mimic_couplings(self.root, joints, beside.couplings, self.notes)
         couplings = (*mimics, *(checked(coupling, joints, beside) for coupling in beside.couplings))
-        tree = self.with_motors(joints, beside, couplings)
+        closing: list[OpenJoint] = []
+        if tied:
+            gazebo = read_gazebo(self.root, self.path, links, joints, self.meshes, self.notes)
+            closing = gazebo.read()
+            bodies += gazebo.bodies
+            couplings += tuple(gazebo.couplings)
+        if base != WORLD and all(joint.parent != WORLD for joint in closing):
+            joints = [
+                OpenJoint(free_name("base", {j.name for j in (*joints, *closing)}), "fixed", WORLD, base),
+                *joints,
+            ]
+        tree = self.with_motors([*joints, *closing], beside, couplings, is_tree=not (beside.loops or closing))
         closers = joints_of_loops(beside.loops, links, tree)
         name = self.root.get("name") or self.path.stem
-        robot = OpenRobot(name, bodies, (*tree, *closers), couplings=couplings, lacks_motors=beside.motors == ())
-        return assembled(robot, beside.loops, self.notes, self.report)
-
-    def tell_foreign_loops(self) -> None:
-        """Warn of loops that other dialects close."""
-        for element in self.root:
-            if element.tag.rpartition("}")[2] in FOREIGN_LOOPS:
-                name = f"<{element.tag.rpartition('}')[2]}> {element.get('name', '')!r}"
-                self.notes.add(f"it closes a loop in a way that is not read; say it in {self.path.stem}{LOOPS}", name)
+        robot = OpenRobot(name, tuple(bodies), (*tree, *closers), lacks_motors=beside.motors == ())
+        return assembled(coupled(robot, couplings, self.notes), beside.loops, self.notes, self.report)
 
     def tree(self, links: dict[str, Element], joints: list[OpenJoint]) -> tuple[str, set[str]]:
         """Return the link that is no joint's child, and all that hang on it; of several such trees the largest."""
@@ -338,29 +343,13 @@ class _Reader:
                 bounds = ((low if low > -BEYOND else -inf, high if high < BEYOND else inf),)
         return bounds, rates[0], rates[1]
 
-    def mimic(self, element: Element, joints: list[OpenJoint]) -> Coupling | None:
-        if (mimic := element.find("mimic")) is None:
-            return None
-        name, leader = name_of(element), mimic.get("joint", "")
-        if element.get("type") == "fixed":
-            self.notes.add("it is fixed, so what it mimics was left out", name)
-            return None
-        scalar = {j.name for j in joints if len(j.motions) == 1}
-        if leader not in {j.name for j in joints}:
-            self.notes.add(f"it mimics {leader!r}, but there is no joint of that name, so it moves freely", name)
-            return None
-        for end in (name, leader):
-            if end not in scalar:
-                raise FormatError(f"joint {name!r}: it mimics {leader!r}, but {end!r} is not a joint with one motion")
-        where = f"joint {name!r}: its mimic"
-        return Coupling(
-            name, name, leader, (number(mimic, "offset", where, 0.0), number(mimic, "multiplier", where, 1.0))
-        )
-
-    def with_motors(self, joints: list[OpenJoint], beside: Loops, couplings: Iterable[Coupling]) -> list[OpenJoint]:
+    def with_motors(
+        self, joints: list[OpenJoint], beside: Loops, couplings: Iterable[Coupling], is_tree: bool
+    ) -> list[OpenJoint]:
         """Return the joints with those actuated that the side file names.
 
-        Else those of the transmissions and of `ros2_control`, and joints with a motor's limits that these leave out.
+        Else those of the transmissions and of `ros2_control`; in a tree, joints with a motor's limits that these leave
+        out, too.
         """
         motors, source = beside.motors, Path(beside.source).name
         if motors is None:
@@ -370,7 +359,7 @@ class _Reader:
         movable = {j.name for j in joints if j.motions}
         for name in (name for name in motors if name not in movable):
             self.notes.add(f"{source} names it as a motor, but no joint of that name moves", name)
-        if beside.motors is None and not beside.loops and not movable.isdisjoint(motors):
+        if beside.motors is None and is_tree and not movable.isdisjoint(motors):
             leaders = {coupling.follower: coupling.leader for coupling in couplings}
             motors = tuple(name for name in motors if leaders.get(name) not in motors)  # else Gazebo would not move it
             for name in (left_out := left_out_motors(joints, motors, set(leaders))):
