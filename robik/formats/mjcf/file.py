@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -34,6 +34,7 @@ ACTUATORS = (
 )  # fmt: skip
 ACTUATOR = "actuator"  # they share one set of defaults
 TURNED_BY = ("axisangle", "xyaxes", "zaxis", "euler")  # what replaces a quaternion
+ORIENTATIONS = {"quat", *TURNED_BY}  # of which the last counts, an element's own before its default class's
 
 Attributes = Mapping[str, str]
 
@@ -71,7 +72,7 @@ class MjcfFile:
         self.euler_order = self.compiler.get("eulerseq", "xyz")
         if len(self.euler_order) != 3 or not set(self.euler_order.lower()) <= set("xyz"):
             raise FormatError(f"its compiler's eulerseq must be three of x, y, z, not {self.euler_order[:40]!r}")
-        self.left_out = open_replicates(self.root, self._step)
+        self.left_out = open_replicates(self.root, self._copies)
         self._classes: dict[str, dict[str, dict[str, str]]] = {MAIN: {}}
         for section in self.root.findall("default"):
             self._read_classes(section)
@@ -117,10 +118,18 @@ class MjcfFile:
         except FormatError as error:
             raise FormatError(f"included file {name[:80]!r}: {error}") from None
 
-    def _step(self, replicate: Element) -> Pose:
-        """Return a copy's pose in the one before."""
-        given = {"pos": replicate.get("offset", "0 0 0"), "euler": replicate.get("euler", "0 0 0")}
-        return self.pose(given, "a <replicate>")
+    def _copies(self, replicate: Element, count: int) -> Iterator[Pose]:
+        """Yield where copies are: each is offset from the one before, along its axes, and turned by k times the angles.
+
+        Not by the turn of the one before and the angles again, which is another where they are about several axes.
+        """
+        where, at = "a <replicate>", np.zeros(3)
+        offset = np.array(vector(replicate.attrib, "offset", "0 0 0", where))
+        angles = np.array(vector(replicate.attrib, "euler", "0 0 0", where))
+        for k in range(count):
+            turn = self._euler(k * angles)
+            yield Pose.of(turn, at)
+            at = at + turn @ offset
 
     # Default classes
 
@@ -241,7 +250,7 @@ class MjcfFile:
         q = q / largest
         return quaternion_matrix(q / np.linalg.norm(q))
 
-    def _euler(self, angles: tuple[float, ...]) -> np.ndarray:
+    def _euler(self, angles: Iterable[float]) -> np.ndarray:
         """Small letters turn with the frame, capitals about fixed axes."""
         matrix = np.eye(3)
         for letter, value in zip(self.euler_order, angles, strict=True):
@@ -251,8 +260,12 @@ class MjcfFile:
 
 
 def _over(default: Attributes, own: Attributes) -> dict[str, str]:
-    """Attributes over those of a default class; of a size, the numbers that are left out stay the default's."""
-    merged = {**default, **own}
+    """Attributes over those of a default class.
+
+    Of a size, the numbers that are left out stay the default's; an orientation replaces one that is said otherwise.
+    """
+    replaced = ORIENTATIONS if ORIENTATIONS & own.keys() else set()
+    merged = {**{key: value for key, value in default.items() if key not in replaced}, **own}
     if "size" in default and "size" in own:
         given = own["size"].split()
         merged["size"] = " ".join(given + default["size"].split()[len(given) :])

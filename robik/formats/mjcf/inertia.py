@@ -9,13 +9,13 @@ import numpy as np
 from ...mechanism import Body
 from ..solids import MassProperties, turned
 from ..xml_file import number, numbers
-from .file import MjcfFile, vector
+from .file import MjcfFile, Placed, vector
 from .geoms import Geom, Geoms
 
 
 def mass_of(
     file: MjcfFile,
-    inertial: Element | None,
+    inertial: Placed | None,
     geoms: list[Geom],
     shapes: Geoms,
     compiler: Element,
@@ -51,10 +51,10 @@ def mass_of(
     return MassProperties(max(mass, least_mass), com, inertia)
 
 
-def _stated(file: MjcfFile, element: Element, where: str) -> MassProperties:
+def _stated(file: MjcfFile, inertial: Placed, where: str) -> MassProperties:
     """Return what an <inertial> states: mass, centre of mass (3,), inertia about it (3, 3)."""
-    where = f"{where}: its inertial"
-    pose = file.pose(element.attrib, where)
+    where, element = f"{where}: its inertial", inertial.element
+    pose = inertial.pose @ file.pose(element.attrib, where)
     mass = number(element, "mass", where)
     if "fullinertia" in element.attrib:
         xx, yy, zz, xy, xz, yz = numbers(element.get("fullinertia"), 6, f"{where}'s fullinertia")

@@ -88,7 +88,7 @@ class _Content:
 
     joints: list[Placed] = field(default_factory=list)
     geoms: list[Geom] = field(default_factory=list)
-    inertial: Element | None = None
+    inertial: Placed | None = None
     # And those that are attached, in the file's order, which is MuJoCo's.
     bodies: list[Placed] = field(default_factory=list)
 
@@ -180,7 +180,7 @@ class _Reader:
             elif child.tag in ("body", "attach"):
                 content.bodies.append(placed)
             elif child.tag == "inertial":
-                content.inertial = child
+                content.inertial = placed
             elif child.tag == "site" and child.get("name"):
                 self.site(child, name, offset, cls)
             elif child.tag in NOT_READ:

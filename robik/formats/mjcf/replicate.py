@@ -5,13 +5,12 @@ What refers to a name in it, by an equality, a tendon or an actuator, is copied 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from xml.etree.ElementTree import Element, SubElement
 
 from ...errors import FormatError
 from ...mechanism import Pose
-from ...mechanism.pose import IDENTITY
 from ..xml_file import number
 
 MOST = 200_000  # elements that come of copying
@@ -28,12 +27,12 @@ REFERENCES = {"body": "body", "body1": "body", "body2": "body", "joint": "joint"
 Names = set[tuple[str, str]]  # (what of, name)
 
 
-def open_replicates(root: Element, placed: Callable[[Element], Pose]) -> list[str]:
+def open_replicates(root: Element, placed: Callable[[Element, int], Iterable[Pose]]) -> list[str]:
     """Put copies in the place of each <replicate>, the inner ones first.
 
     Args:
         root: of the file, its includes in place.
-        placed: the pose of a copy in the one before, from the element's attributes.
+        placed: the poses of an element's copies, by their number.
 
     Returns:
         What was left out, as MuJoCo leaves it: equalities between something that is copied and something that is not.
@@ -58,7 +57,7 @@ def open_replicates(root: Element, placed: Callable[[Element], Pose]) -> list[st
         if any(inner.tag == "attach" for inner in element.iter()):
             raise FormatError("an <attach> in a <replicate> is not read; write the copies out")
         make(count * sum(1 for _ in element.iter()))
-        _open(element, parents[element], count, placed(element))
+        _open(element, parents[element], count, placed(element, count))
         left_out += _follow(root, element, _endings(element, count), make)
     return left_out
 
@@ -85,16 +84,15 @@ def _endings(element: Element, count: int) -> list[str]:
     return [f"{element.get('sep', '')}{k:0{len(str(count))}d}" for k in range(count)]
 
 
-def _open(element: Element, parent: Element, count: int, step: Pose) -> None:
-    copies, at = [], IDENTITY
-    for ending in _endings(element, count):
+def _open(element: Element, parent: Element, count: int, placed: Iterable[Pose]) -> None:
+    copies = []
+    for ending, at in zip(_endings(element, count), placed, strict=True):
         attributes = {"pos": " ".join(map(repr, at.position)), "quat": " ".join(map(repr, at.quaternion))}
         if "childclass" in element.attrib:
             attributes["childclass"] = element.attrib["childclass"]
         frame = Element("frame", attributes)
         _copy_children(element, frame, partial(_renamed, ending))
         copies.append(frame)
-        at = at @ step
     where = list(parent).index(element)
     parent[where : where + 1] = copies
 
