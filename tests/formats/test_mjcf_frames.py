@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robik.errors import FormatError
+from robik.formats import import_robot
 from tests.formats.mjcf_text import LUMP, write
 from tests.formats.mujoco_judge import Judge, as_stored, compare_with_mujoco
 
@@ -95,7 +97,7 @@ def compare_sites(path: Path) -> None:
     robot, judge = as_stored(path), Judge(path)
     judge.place(judge.model.qpos0)
     now, frames = robot.placed(robot.stored), {frame.name: frame for frame in robot.frames}
-    for k in range(judge.model.nsite):
+    for k in (k for k in range(judge.model.nsite) if judge.model.site_bodyid[k] > 0):
         frame = frames[judge.model.site(k).name]
         body = robot.order[frame.body]
         position = now.p[body] + now.R[body] @ np.array(frame.pose.position)
@@ -135,3 +137,41 @@ def test_copies_are_turned_by_as_many_times_the_angles(count: int, tmp_path: Pat
     leg = f'<body name="leg" pos="1 0 0"><joint name="hip" axis="0 1 0"/>{LUMP}</body>'
     copies = f'<replicate count="{count}" offset="0.1 0.2 -0.3" euler="35 -15 20">{leg}</replicate>'
     compare_with_mujoco(write(tmp_path, f'<body name="hub"><joint name="turn"/>{LUMP}{copies}</body>'), 2)
+
+
+MODEL = f"""<mujoco model="m"><compiler angle="radian" eulerseq="ZYX"/><default><default class="q"><joint axis="1 1 0"/>
+    </default></default><worldbody><frame childclass="q" pos="0.1 0.1 0.1" euler="0.1 0.2 0.3">
+    <frame name="whole" pos="0.2 0.1 0" euler="0.3 0.1 0.2"><site name="mark" pos="1 0 0" euler="0.1 0.2 0.3"/>
+    <body name="arm" pos="1 0 0" euler="0.3 0.2 0.1"><joint name="h"/>{LUMP}
+    <frame name="part" pos="0.1 0.3 0.2" euler="0.2 0.3 0.4"><body name="hand" pos="0.3 0 0"><joint name="s"/>
+    <joint name="t" axis="1 0 0"/>{LUMP}</body><site name="tip" pos="0.5 0 0"/></frame></body></frame></frame>
+    <body name="other" pos="0 2 0"><joint name="o"/>{LUMP}</body>%s</worldbody>
+    <equality><connect body1="hand" body2="arm" anchor="0 0 0"/></equality></mujoco>"""
+ASSET = '<asset><model name="m" file="m.xml"/></asset>'
+FRAMED = '<frame pos="0.3 0.1 0.2" euler="10 20 30"><attach model="m" {} prefix="p_"/></frame>'
+HUB = f'<body name="hub" pos="0 0 1"><joint name="turn"/>{LUMP}%s</body>'
+MEANT = ["", *(f'body="{name}"' for name in ("arm", "hand", "other")), 'frame="whole"', 'frame="part"']
+
+
+@pytest.mark.parametrize("meant", MEANT)
+@pytest.mark.parametrize("bodies", [HUB % FRAMED, FRAMED + HUB % ""], ids=["in a body", "in the world"])
+def test_what_is_attached_stands_where_mujoco_has_it(bodies: str, meant: str, tmp_path: Path) -> None:
+    """A body without the frames around it, a frame with its own, or all that the model's world holds."""
+    (tmp_path / "m.xml").write_text(MODEL % "")
+    path = write(tmp_path, bodies.format(meant), ASSET)
+    compare_with_mujoco(path, 2)
+    compare_sites(path)
+
+
+def test_geoms_of_an_attached_model_s_world_are_told(tmp_path: Path) -> None:
+    (tmp_path / "m.xml").write_text(MODEL % LUMP)
+    found = import_robot(write(tmp_path, HUB % FRAMED.format(""), ASSET))
+    assert any(said.startswith("attached model 'm': geoms that stand in what is attached") for said in found.warnings)
+    found = import_robot(write(tmp_path, HUB % FRAMED.format('frame="whole"'), ASSET))
+    assert not any("geoms that stand" in said for said in found.warnings)
+
+
+def test_a_frame_that_the_attached_model_has_not_is_told(tmp_path: Path) -> None:
+    (tmp_path / "m.xml").write_text(MODEL % "")
+    with pytest.raises(FormatError, match="it attaches frame 'gone' that has no body"):
+        import_robot(write(tmp_path, HUB % FRAMED.format('frame="gone"'), ASSET))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from xml.etree.ElementTree import Element
 
 from ...errors import FormatError
 from ...mechanism import WORLD, Body, Frame, Pose
+from ...mechanism.pose import IDENTITY
 from ..assembly.open_robot import OpenJoint, OpenRobot
 from ..mesh_files import MeshFiles
 from ..xml_file import read_xml
-from .file import MjcfFile
+from .file import MjcfFile, Placed
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Model:
         sites: site → its body and its pose there.
         drawn: joint with one motion → what it reads where the file draws it.
         held: joint → where an equality holds it, though it can move in `robot` yet.
+        around: ("body" or "site", its name) → where it stands in its file.
+        loose: bodies, the world too, and frames in them ("" for any) that hold geoms.
     """
 
     robot: OpenRobot
@@ -35,6 +38,8 @@ class Model:
     sites: Mapping[str, tuple[str, Pose]]
     drawn: Mapping[str, float]
     held: Mapping[str, float]
+    around: Mapping[tuple[str, str], Placed] = field(default_factory=dict)
+    loose: Set[tuple[str, str]] = frozenset()
 
     @property
     def tree(self) -> tuple[OpenJoint, ...]:
@@ -97,15 +102,68 @@ def _seen_from(body: Body, base: str) -> Body:
     return replace(body, visuals=tuple(visuals))
 
 
-def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, world: Pose, folder: Path) -> Model:
-    """Return the part of a model that hangs on one of its bodies, on a body of the robot.
+@dataclass(frozen=True)
+class Part:
+    """What of a model is attached.
+
+    Attributes:
+        parent: the body of the model that it stands in, or the world.
+        base: the pose in that body of what is put into the attaching frame.
+        bodies: all of its bodies.
+        tops: joints that it hangs on.
+        sites: those that stand in `parent` itself.
+        is_loose: whether geoms stand there, too.
+    """
+
+    parent: str
+    base: Pose
+    bodies: set[str]
+    tops: tuple[OpenJoint, ...]
+    sites: frozenset[str] = frozenset()
+    is_loose: bool = False
+
+
+def part_of(model: Model, attach: Element) -> Part:
+    """Return what an <attach> means: a body, without the frames around it, a frame, or all that the world holds.
 
     Args:
         model: The model.
-        body: Name of one of its bodies; empty for all of it.
+        attach: The element.
+
+    Returns:
+        The part.
+
+    Raises:
+        FormatError: There is no such body or frame.
+    """
+    body, frame = attach.get("body"), attach.get("frame")
+    if body is not None:
+        if ("body", body) not in model.around:
+            raise FormatError(f"it attaches body {body[:60]!r}, which the model does not have")
+        kept, top = _hanging_on(model, body)
+        return Part(top.parent, model.around["body", body].pose, kept, (top,))
+    inside = {key: placed for key, placed in model.around.items() if frame is None or frame in dict(placed.frames)}
+    names = [name for kind, name in inside if kind == "body"]
+    if not names:
+        raise FormatError(f"it attaches {'a model' if frame is None else f'frame {frame[:60]!r}'} that has no body")
+    hanging = [_hanging_on(model, name) for name in names]
+    bodies = set[str]().union(*(kept for kept, _ in hanging))
+    tops = {id(top): top for _, top in hanging if top.parent not in bodies}
+    parent = next(iter(tops.values())).parent
+    base = IDENTITY if frame is None else dict(inside["body", names[0]].frames)[frame]
+    sites = frozenset(name for kind, name in inside if kind == "site" and model.sites[name][0] == parent)
+    return Part(parent, base, bodies, tuple(tops.values()), sites, (parent, frame or "") in model.loose)
+
+
+def attached(model: Model, part: Part, prefix: str, parent: str, place: Pose, world: Pose, folder: Path) -> Model:
+    """Return a part of a model on a body of the robot.
+
+    Args:
+        model: The model.
+        part: What of it.
         prefix: Put before each name.
         parent: The robot's body.
-        place: Pose in the parent of what the body stands in.
+        place: Pose in the parent of the frame that the part is put into.
         world: Pose of the parent in the world.
         folder: Where the robot's meshes are seen from.
 
@@ -113,38 +171,41 @@ def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, wor
         The part, with the robot's names.
 
     Raises:
-        FormatError: There is no such body, or it is free.
+        FormatError: A body of it is free.
     """
-    robot = model.robot
-    if body not in model.at or body == WORLD:
-        raise FormatError(f"it attaches body {body[:60]!r}, which the model does not have")
-    kept, top = _hanging_on(model, body)
-    if top.type == "free" and parent != WORLD:
-        raise FormatError(f"it attaches body {body!r}, which is free; only a body in the world itself can be")
-    back = model.at[top.parent].inverse()
+    robot, kept, tops = model.robot, part.bodies, set(map(id, part.tops))
+    place = place @ part.base.inverse()
+    for top in part.tops:
+        if top.type == "free" and parent != WORLD:
+            raise FormatError(f"it attaches body {top.child!r}, which is free; only a body in the world itself can be")
+    back = model.at[part.parent].inverse()
 
     def named(name: str) -> str:
         return name if name == WORLD else prefix + name
 
     def moved(joint: OpenJoint) -> OpenJoint:
         renamed = replace(joint, name=named(joint.name), parent=named(joint.parent), child=named(joint.child))
-        return replace(renamed, parent=parent, near=place @ joint.near) if joint is top else renamed
+        return replace(renamed, parent=parent, near=place @ joint.near) if id(joint) in tops else renamed
 
     base = os.path.relpath(model.folder, folder)
-    joints = tuple(moved(j) for j in robot.joints if j is top or {j.parent, j.child} <= kept)
+    joints = tuple(moved(j) for j in robot.joints if id(j) in tops or {j.parent, j.child} <= kept)
     moving = {name for j in joints for name in j.coordinate_names}
     couplings = (replace(c.renamed(named), name=named(c.name)) for c in robot.couplings)
+    own = {name: (parent, place @ model.sites[name][1]) for name in part.sites}
+    frames = [Frame(named(f.name), named(f.body), f.pose) for f in robot.frames if f.body in kept]
+    frames += [Frame(named(name), on, pose) for name, (on, pose) in own.items() if on != WORLD]
     return Model(
         OpenRobot(
             robot.name,
             tuple(replace(_seen_from(b, base), name=named(b.name)) for b in robot.bodies if b.name in kept),
             joints,
-            frames=tuple(Frame(named(f.name), named(f.body), f.pose) for f in robot.frames if f.body in kept),
+            frames=tuple(frames),
             couplings=tuple(c for c in couplings if moving.issuperset(c.ends)),
         ),
         folder,
         {named(name): world @ place @ back @ pose for name, pose in model.at.items() if name in kept},
-        {named(name): (named(on), pose) for name, (on, pose) in model.sites.items() if on in kept},
+        {named(name): (named(on), pose) for name, (on, pose) in model.sites.items() if on in kept}
+        | {named(name): site for name, site in own.items()},
         {named(name): value for name, value in model.drawn.items() if named(name) in moving},
         {named(name): value for name, value in model.held.items() if named(name) in moving},
     )

@@ -278,6 +278,7 @@ class Placed(NamedTuple):
     element: Element  # in the file
     pose: Pose  # of the frame around it, in the body
     inherited: str | None  # default class that it inherits
+    frames: tuple[tuple[str, Pose], ...] = ()  # those around it that have names, and what each stands in, in the body
 
 
 def flattened(element: Element, inherited: str | None, file: MjcfFile, where: str) -> Iterator[Placed]:
@@ -295,17 +296,19 @@ def flattened(element: Element, inherited: str | None, file: MjcfFile, where: st
     Raises:
         FormatError: Frames are nested too deeply.
     """
-    waiting = [(child, Pose(), inherited, 1) for child in reversed(element)]
+    waiting = [(Placed(child, Pose(), inherited), 1) for child in reversed(element)]
     while waiting:
-        child, outer, handed_down, depth = waiting.pop()
+        placed, depth = waiting.pop()
+        child, outer, handed_down, around = placed
         if child.tag == "frame":
             if depth > DEEPEST:
                 raise FormatError(f"{where}: its frames are nested more than {DEEPEST} deep")
             inner = outer @ file.pose(child.attrib, f"a frame in {where}")
             own = child.get("childclass", handed_down)
-            waiting += [(each, inner, own, depth + 1) for each in reversed(child)]
+            around = (*around, (child.attrib["name"], outer)) if child.get("name") else around
+            waiting += [(Placed(each, inner, own, around), depth + 1) for each in reversed(child)]
         else:
-            yield Placed(child, outer, handed_down)
+            yield placed
 
 
 def vector(attributes: Attributes, key: str, default: str, where: str) -> tuple[float, float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -21,7 +21,8 @@ from ..imported import Imported, Notes, reading
 from ..mesh_files import MeshFiles
 from ..names import free_name
 from ..xml_file import numbers
-from .attach import Model, attached, model_file
+from .attach import Model, attached, model_file, part_of
+from .content import Content, is_aligned
 from .equalities import Tied, read_equalities
 from .file import Attributes, MjcfFile, Placed, flattened, is_limited, vector, z_to
 from .geoms import SEEN, Geom, Geoms
@@ -40,6 +41,7 @@ NOT_READ = {
     "composite": "the chain that a <composite> makes is not read, so it is missing; write its bodies out",
     "flexcomp": "a <flexcomp> is soft and no rigid body, so it was left out",
 }
+LOOSE = "geoms that stand in what is attached, in no body of it, were left out, with their mass"
 MOST_MODELS = 100  # attached, one in the other or side by side
 
 
@@ -82,17 +84,6 @@ def read(path: Path, packages: Iterable[Path], notes: Notes, report: Notes) -> O
     return with_held(reader.robot(), reader.held, notes)
 
 
-@dataclass
-class _Content:
-    """Content of a body."""
-
-    joints: list[Placed] = field(default_factory=list)
-    geoms: list[Geom] = field(default_factory=list)
-    inertial: Placed | None = None
-    # And those that are attached, in the file's order, which is MuJoCo's.
-    bodies: list[Placed] = field(default_factory=list)
-
-
 class _Reader:
     """One file on its way in."""
 
@@ -115,6 +106,8 @@ class _Reader:
         self.seen: dict[str, list[Geom]] = {}
         self.at: dict[str, Pose] = {WORLD: IDENTITY}
         self.sites: dict[str, tuple[str, Pose]] = {}
+        self.around: dict[tuple[str, str], Placed] = {}  # ("body" or "site", its name) → where it stands
+        self.loose: set[tuple[str, str]] = set()  # bodies, and frames of theirs, that hold geoms
         self.mocap: set[str] = set()
         self.held: dict[str, float] = {}  # joints that equalities hold still
         self.parts = 0
@@ -139,20 +132,20 @@ class _Reader:
             self.notes.add("what is soft (<deformable>) was left out")
         if sum(1 for top in self.file.root.findall("worldbody") for _ in top.iter("frame")) > MOST_PARTS:
             raise FormatError(f"it has more than {MOST_PARTS} frames")
-        waiting: list[tuple[Element, str, Pose, str | None]] = []
+        waiting: list[tuple[str, Placed]] = []
         for top in self.file.root.findall("worldbody"):
             world = self.content(top, WORLD, top.get("childclass"))
             if world.geoms:
                 self.report.add("what is fixed to the world itself, such as a floor, is no part of the robot")
-            waiting += [(element, WORLD, offset, cls) for element, offset, cls in world.bodies]
+            waiting += [(WORLD, placed) for placed in world.bodies]
         waiting.reverse()
         while waiting:
-            element, parent, offset, inherited = waiting.pop()
-            if element.tag == "attach":
-                self.attach(element, parent, offset)
+            parent, placed = waiting.pop()
+            if placed.element.tag == "attach":
+                self.attach(parent, placed)
                 continue
-            name, bodies = self.body(element, parent, offset, inherited)
-            waiting += [(child, name, inner, cls) for child, inner, cls in reversed(bodies)]
+            name, bodies = self.body(parent, placed)
+            waiting += [(name, inner) for inner in reversed(bodies)]
             if len(self.bodies) > MOST_BODIES:
                 raise FormatError(f"it has more than {MOST_BODIES} bodies")
         if not self.bodies and not self.models:
@@ -164,12 +157,12 @@ class _Reader:
             beside = f" beside its <{missing[0]}>, which is not read" if missing else ""
             raise FormatError(f"its <worldbody> has no <body>{beside}; a robot needs at least one")
 
-    def content(self, element: Element, name: str, inherited: str | None) -> _Content:
+    def content(self, element: Element, name: str, inherited: str | None) -> Content:
         """Return what stands in a body, its sites read already."""
         where = f"body {name!r}"
-        content = _Content()
+        content = Content()
         for placed in flattened(element, inherited, self.file, where):
-            child, offset, cls = placed
+            child, offset, cls, around = placed
             self.parts += child.tag in ("geom", "site")
             if self.parts > MOST_PARTS:
                 raise FormatError(f"it has more than {MOST_PARTS} geoms and sites")
@@ -177,12 +170,14 @@ class _Reader:
                 content.joints.append(placed)
             elif child.tag == "geom":
                 content.geoms.append(self.geoms.geom(child, offset, cls, where))
+                self.loose.update((name, frame) for frame in ("", *(frame for frame, _ in around)))
             elif child.tag in ("body", "attach"):
                 content.bodies.append(placed)
             elif child.tag == "inertial":
                 content.inertial = placed
             elif child.tag == "site" and child.get("name"):
                 self.site(child, name, offset, cls)
+                self.around["site", child.attrib["name"]] = placed
             elif child.tag in NOT_READ:
                 self.notes.add(NOT_READ[child.tag], where)
         return content
@@ -200,19 +195,20 @@ class _Reader:
             raise FormatError(f"two sites are called {name!r}; names must differ")
         self.sites[name] = (body, offset @ pose)
 
-    def body(self, element: Element, parent: str, offset: Pose, inherited: str | None) -> tuple[str, list[Placed]]:
+    def body(self, parent: str, placed: Placed) -> tuple[str, list[Placed]]:
         """Read a body; its name, and the bodies in it, also those to be attached."""
+        element, offset, inherited, _ = placed
         name = element.get("name") or self.new_name(f"body_{len(self.bodies) + 1}")
         where = f"body {name!r}"
         if name in self.at:
             raise FormatError(f"{where}: two bodies have this name, or it is the ground's; names must differ")
         pose = offset @ self.file.pose(element.attrib, where)
-        self.at[name] = self.at[parent] @ pose
+        self.at[name], self.around["body", name] = self.at[parent] @ pose, placed
         content = self.content(element, name, element.get("childclass", inherited))
         if element.get("mocap") == "true":
             self.mocap.add(name)
             self.notes.add("a mocap body is moved by hand; here it is fixed to the world", where)
-        if self.is_aligned(content):
+        if is_aligned(content, self.file):
             self.notes.add(
                 "MuJoCo moves its frame into its centre of mass (align); here it stays where the file has it", where
             )
@@ -222,9 +218,10 @@ class _Reader:
         self.seen[name] = content.geoms
         return name, content.bodies
 
-    def attach(self, element: Element, parent: str, offset: Pose) -> None:
+    def attach(self, parent: str, placed: Placed) -> None:
         """Read a model that is attached to a body, or to the world."""
-        wanted, prefix = element.get("model", ""), element.get("prefix", "")
+        element, offset, _, _ = placed
+        wanted = element.get("model", "")
         path = model_file(self.file, self.files, wanted, parent)
         if path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
             raise FormatError(
@@ -232,9 +229,15 @@ class _Reader:
             )
         inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within, self.posed)
         inner.walk()
-        whole = Model(inner.robot(), path.parent, inner.at, inner.sites, inner.drawn, inner.held)
-        body = element.get("body") or next(name for name in inner.at if name != WORLD)
-        part = attached(whole, body, prefix, parent, offset, self.at[parent], self.path.resolve().parent)
+        whole = Model(
+            inner.robot(), path.parent, inner.at, inner.sites, inner.drawn, inner.held, inner.around, inner.loose
+        )
+        taken = part_of(whole, element)
+        if taken.is_loose and parent != WORLD:
+            self.notes.add(LOOSE, f"attached model {wanted!r}")
+        part = attached(
+            whole, taken, element.get("prefix", ""), parent, offset, self.at[parent], self.path.resolve().parent
+        )
         self.models.append(part)
         self.joints += part.tree
         if len(self.bodies) + sum(len(m.robot.bodies) for m in self.models) > MOST_BODIES:
@@ -249,16 +252,6 @@ class _Reader:
 
     # Joints
 
-    def is_aligned(self, content: _Content) -> bool:
-        """Return whether MuJoCo gives a body another frame than the file: one that is free and carries no other."""
-        if len(content.joints) != 1 or content.bodies:
-            return False
-        element, _, inherited = content.joints[0]
-        attributes = element.attrib if element.tag == "freejoint" else self.file.attributes(element, inherited)
-        wanted = attributes.get("align", "auto")
-        is_free = element.tag == "freejoint" or attributes.get("type") == "free"
-        return is_free and (wanted == "true" or (wanted == "auto" and self.file.is_true("alignfree", "false")))
-
     def tie(self, name: str, parent: str, pose: Pose, joints: list[Placed]) -> None:
         """Read the joints between a body and its parent, with massless bodies between several of them."""
         if not joints:
@@ -267,7 +260,7 @@ class _Reader:
             )
         if len(joints) > MOST_JOINTS:
             raise FormatError(f"body {name!r} has {len(joints)} joints; up to {MOST_JOINTS} make sense in one body")
-        for k, (element, offset, inherited) in enumerate(joints):
+        for k, (element, offset, inherited, _) in enumerate(joints):
             own = element.get("name") or self.new_joint(name)
             if any(joint.name == own for joint in self.joints):
                 raise FormatError(f"two joints are called {own!r}; names must differ")
