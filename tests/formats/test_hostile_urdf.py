@@ -145,5 +145,12 @@ def test_mutated_files_end_in_a_robot_or_in_a_sentence(seed: int, tmp_path: Path
         "k", "prismatic", "b", "c", '<mimic joint="j" multiplier="2" offset="0"/><limit lower="-9" upper="9"/>'
     )
     plain = write(tmp_path, tree + mimic, inertial).read_text()
-    outcomes = fuzz.import_mutants(tmp_path / "mutant.urdf", [looped, *[plain] * 19], seed, fuzz.CASES // 5, KINDS)
+    beside = """<gazebo><joint name="pin" type="revolute"><parent>b</parent><child>d</child><pose>0 0 0 0 0 0</pose>
+        <axis><xyz>0 0 1</xyz><limit><lower>-1</lower><upper>1</upper></limit></axis></joint><plugin name="p">
+        <joint>j</joint><mimicJoint>m</mimicJoint><multiplier>2</multiplier></plugin></gazebo><ros2_control>
+        <joint name="m"><param name="mimic">j</param><param name="multiplier">2</param></joint></ros2_control>"""
+    more = '<link name="d"/>' + joint("m", "continuous", "b", "d") + beside
+    tied = plain.replace("</robot>", f"{more}</robot>")
+    files = [looped, *[plain, tied] * 10]
+    outcomes = fuzz.import_mutants(tmp_path / "mutant.urdf", files, seed, fuzz.CASES // 5, KINDS)
     assert {Mechanism, FormatError} <= set(outcomes)

@@ -92,7 +92,7 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
         ('<replicate count="1.5"/>', "whole number"),
         ('<replicate count="-1"/>', "whole number"),
         ("<replicate/>", "count must be"),
-        ('<replicate count="2" offset="1"/>', "a <replicate>: its pos"),
+        ('<replicate count="2" offset="1"/>', "a <replicate>: its offset"),
         ('<replicate count="2"><attach model="m" body="b" prefix="p"/></replicate>', "<attach> in a <replicate>"),
         ('<replicate count="1000">' * 4 + LUMP + "</replicate>" * 4, "make more than"),
         (

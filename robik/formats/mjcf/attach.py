@@ -104,7 +104,7 @@ def _seen_from(body: Body, base: str) -> Body:
 
 @dataclass(frozen=True)
 class Part:
-    """What of a model is attached.
+    """Part of a model that is attached.
 
     Attributes:
         parent: the body of the model that it stands in, or the world.

@@ -1,4 +1,4 @@
-"""What stands in a body of an MJCF file, its frames opened."""
+"""Content of a body of an MJCF file, its frames opened."""
 
 from __future__ import annotations
 
