@@ -130,6 +130,15 @@ def test_a_joint_follows_another_whoever_says_it(inner: str, tmp_path: Path) -> 
     assert found.warnings == ()
 
 
+def test_a_follower_with_a_command_interface_has_no_motor_beside_its_leader_s(tmp_path: Path) -> None:
+    """In a robot with a loop as in one without."""
+    finger = '<link name="tip"/>' + joint("finger", "continuous", "a", "tip")
+    commanded = """<ros2_control><joint name="left"><command_interface name="position"/></joint><joint name="finger">
+        <param name="mimic">left</param><command_interface name="position"/></joint></ros2_control>"""
+    robot = load_robot(closed(tmp_path, PIN + finger + commanded))
+    assert (robot.actuators, inspect(robot).mobility) == (("left",), 1)
+
+
 def test_a_plugin_s_multiplier_is_one_where_it_says_none(tmp_path: Path) -> None:
     assert equations(two_hinges(tmp_path, PLUGIN.format("x", "<joint>k</joint>", "j", ""))) == [("j", "k", (0.0, 1.0))]
 

@@ -256,7 +256,7 @@ class Joints:
         """Couple two joints as a plugin says, unless the follower's own axis says more."""
         ends = [self._coordinate.get((join(scope, end), "axis"), "") for end in (said.follower, said.leader)]
         follower, leader = ends
-        if follower == leader or not moving.issuperset(ends):
+        if follower == leader or not all(end in moving for end in ends):
             told = f"it couples {said.follower!r} to {said.leader!r}, which are not two joints with an axis"
             self.notes.add(f"{told}, so they move freely", said.source)
         elif all(coupling.follower != follower for coupling in self.couplings):

@@ -359,10 +359,11 @@ class _Reader:
         movable = {j.name for j in joints if j.motions}
         for name in (name for name in motors if name not in movable):
             self.notes.add(f"{source} names it as a motor, but no joint of that name moves", name)
-        if beside.motors is None and is_tree and not movable.isdisjoint(motors):
+        if beside.motors is None and not movable.isdisjoint(motors):
             leaders = {coupling.follower: coupling.leader for coupling in couplings}
             motors = tuple(name for name in motors if leaders.get(name) not in motors)  # else Gazebo would not move it
-            for name in (left_out := left_out_motors(joints, motors, set(leaders))):
+            left_out = left_out_motors(joints, motors, set(leaders)) if is_tree else []
+            for name in left_out:
                 self.report.add(f"{source} does not name it, but its limits of speed and effort are a motor's", name)
             motors = (*motors, *left_out)
         return [replace(j, actuated=True) if j.name in motors and j.motions else j for j in joints]
