@@ -18,6 +18,7 @@ from .chain import ServoChain
 from .connecting import check_inside, find, names
 from .guide import Guide, Journey, Pursuit, Timed
 from .health import Health
+from .holding import Stand
 from .imu.righting import Righting, righted
 from .line import PortGone, ServoSilent
 from .recording import recorded
@@ -111,23 +112,22 @@ class Session:
     def torque_on(self) -> None:
         """Every servo holds where it is."""
         found = self._find()
-        bus = self._bus
+        bus, stand = self._bus, Stand(self._bus, [one.position for one in found], self._single_turn)
+        stand.look()
         bus.set_watchdog(0.0)
         bus.prepare()
         self._tuner.write_all()
+        stand.check_gains()
         bus.set_speed_limit(self._approach_speeds)  # should anything move now, then slowly
-        goals = self._folded(bus.positions())
+        goals = stand.look()
         check_inside(self.chain.servos, goals.tolist(), self._own_limits)
         bus.hold_at(goals)
         bus.set_torque([True] * len(self.chain.servos))
+        seen = stand.watch(goals)
         self._wishes.clear()
-        held = {
-            "state": PlayState.HOLDING,
-            "message": "holding, torque is on",
-            "strain": "",
-            "goals": self._told(goals),
-        }
-        self._board.publish(**found_report(bus, found, goals) | self._readings(bus.look_at_each()) | held)
+        held = {"message": "holding, torque is on", "strain": "", "goals": self._told(goals)}
+        report = found_report(bus, found, goals) | self._readings(seen)
+        self._board.publish(**report | held | {"state": PlayState.HOLDING})
 
     def torque_off(self, message: str = "torque is off") -> None:
         """Turn torque off, before anything else.

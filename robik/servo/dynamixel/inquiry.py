@@ -72,7 +72,7 @@ def _read_all(reader: Reader, servo: Servo) -> Settings:
         homing_offset=reader.read(servo, "homing_offset"),
         startup=reader.read(servo, "startup_configuration") if firmware >= STARTUP_FIRMWARE else 0,
         torque=bool(reader.read(servo, "torque_enable")),
-        position=reader.read(servo, "present_position"),
+        position=reader.read_position(servo),
         low=reader.read(servo, "min_position_limit") if is_single_turn else None,
         high=reader.read(servo, "max_position_limit") if is_single_turn else None,
         is_single_turn=is_single_turn,

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from ...extras import extra
 from ..wired.patience import LATENCY
+from .packets import REFUSED, Packets
 from .port import SerialPort
 
 with extra("servo"):
-    from dynamixel_sdk import BROADCAST_ID, COMM_SUCCESS, Protocol2PacketHandler
+    from dynamixel_sdk import BROADCAST_ID, COMM_SUCCESS
 
 ASKING = (14, 1)  # bytes of a Sync Read: fixed, and per servo
 ANSWER = 11  # bytes of an answer around its data
 FAST_ANSWER = (8, 4)  # of the common answer to a Fast Sync Read: fixed, and around the data of each servo
-REFUSED = 0x7F  # the bits of an answer's error that say why; the other one is the alert
 TRIPS = (IndexError, KeyError, ValueError, TypeError)  # in which the SDK trips over garbage
 
 
@@ -33,7 +33,7 @@ class Question:
     def __init__(
         self,
         port: SerialPort,
-        packets: Protocol2PacketHandler,
+        packets: Packets,
         ids: Sequence[int],
         address: int,
         size: int,

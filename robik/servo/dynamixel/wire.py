@@ -17,11 +17,12 @@ from ..wired.control_table import Item
 from ..wired.reading import Addressed, Entries, named
 from ..wired.wire import Wire
 from .models import GAIN_ENTRIES, MODELS, SHAPE, torque_places
+from .packets import REFUSED, Packets
 from .port import SerialPort
-from .question import REFUSED, TRIPS, Question
+from .question import TRIPS, Question
 
 with extra("servo"):
-    from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, Protocol2PacketHandler
+    from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncRead, GroupSyncWrite
 
 BROADCAST = 0xFE  # the id that every servo hears
 TABLE = MODELS[SHAPE].table  # the entries used here have one address in all models that are played
@@ -37,12 +38,12 @@ class DynamixelWire(Wire):
 
     table = TABLE
     tuning = (*GAIN_ENTRIES, "profile_acceleration")
-    entries = Entries("torque_enable", "present_position", "hardware_error_status", tuning)
+    entries = Entries("torque_enable", "present_position", (8, 12, 14), "hardware_error_status", tuning)
     port: SerialPort
 
     def _open(self, baud_rate: int) -> None:
         self.has_fast_read = False
-        self._packets = Protocol2PacketHandler()
+        self._packets = Packets()
         self.port = SerialPort(self.name, self.emergency, self.patience)
         self.port.open_at(baud_rate)
 

@@ -63,7 +63,7 @@ class DynamixelWorkshop(Workshop[DynamixelWire]):
         Turned by hand, one in the single-turn mode counts beyond its turn.
         """
         self.wire.servos = tuple(servos)
-        there = self.wire.read_each("present_position").tolist()
+        there = self.wire.read_positions().tolist()
         return [self._folded(servo, position) for servo, position in zip(servos, there, strict=True)]
 
     def _folded(self, servo: Servo, position: int) -> int:

@@ -19,7 +19,7 @@ class Dynamixel1Wire(PacketWire):
     """An open port with Dynamixel servos of Protocol 1.0 behind it: see `PacketWire`."""
 
     table = TABLE
-    entries = Entries("torque_enable", "present_position", number="model_number")
+    entries = Entries("torque_enable", "present_position", (4, 6, 7), number="model_number")
     longest = 143  # the servos' buffer
 
     def _item(self, servo: Addressed, entry: str) -> Item:

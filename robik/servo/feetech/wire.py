@@ -20,6 +20,7 @@ class FeetechWire(PacketWire):
     entries = Entries(
         "torque_enable",
         "present_position",
+        (4, 6, 7),
         "error_status",
         (*GAIN_ENTRIES, "goal_acceleration"),
         "model_number",

@@ -117,7 +117,7 @@ class FeetechWorkshop(Workshop[FeetechWire]):
         with self._opened(servo, self.wire.port.baud_rate):
             self.wire.send("torque_enable", [CALIBRATE], [servo.id])
             self.wire.emergency.pause(CALIBRATING)
-            position = self.wire.read(servo, "present_position")
+            position = self.wire.read_position(servo)
             if abs(position - MIDDLE) > MISSED:
                 where = named(servo)
                 raise ServoError(f"{where} does not take its place as its middle; it says {position}, not {MIDDLE}")

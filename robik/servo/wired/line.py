@@ -133,7 +133,7 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
 
     def positions(self) -> np.ndarray:
         """Return present positions (n,) [counts]; raises ServoSilent."""
-        return self._wire.read_each(self._wire.entries.position)
+        return self._wire.read_positions()
 
     def begin_look(self, ids: Sequence[int]) -> Look[Telemetry]:
         """Return a look at servos of one group, of which nothing has been asked yet.

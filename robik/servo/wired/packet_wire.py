@@ -101,9 +101,9 @@ class PacketWire(Wire):
             ServoError: Names a servo that is somewhere else every time.
         """
         near = NEAR * np.array([servo.datasheet.counts_per_turn for servo in self.servos]) / tau
-        before = self.read_each(self.entries.position)
+        before = self.read_positions()
         for _ in range(TRIES):
-            there = self.read_each(self.entries.position)
+            there = self.read_positions()
             beyond = np.abs(there - before) - near
             if not len(beyond) or beyond.max() <= 0:
                 return there

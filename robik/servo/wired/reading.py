@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -95,6 +96,8 @@ class Entries(NamedTuple):
     Attributes:
         torque: whether it is on, 0 where it is off.
         position: the present position [counts].
+        spans: how many bytes from there on are asked for in turn [bytes]; nothing else is read in as many, so that a
+            late answer to another question, or to the look before, is known by its length.
         errors: bits of hardware errors, 0 where there are none; empty where no entry has them.
         tuning: gains of the position control, P, I and D, and the profile's acceleration, as in `Tuning`; empty where
             the models have none in common.
@@ -103,6 +106,7 @@ class Entries(NamedTuple):
 
     torque: str
     position: str
+    spans: tuple[int, ...]
     errors: str = ""
     tuning: tuple[str, ...] = ()
     number: str = ""
@@ -148,6 +152,7 @@ class Reader(ABC):
         self.emergency, self.patience = emergency or Emergency(), Patience(silence)
         self._owes = False  # an answer that was not waited for
         self._question: Question | None = None  # whose answers nobody waits for
+        self._spans = cycle(self.entries.spans)
         self._open(baud_rate)
 
     # of the brand: attempts at asking, without patience
@@ -289,10 +294,37 @@ class Reader(ABC):
             ServoSilent: Names the one that did not answer.
         """
         item = self.table[entry]
-        blocks = self.read_blocks(item.address, item.size)
+        return self._read_each(item, item.size)
+
+    def _read_each(self, item: Item, size: int) -> np.ndarray:
+        """Return an entry of all servos, with which so many bytes are asked for."""
+        blocks = self.read_blocks(item.address, size)
         if blocks is None:
-            blocks = [self.read_block(servo, item.address, item.size) for servo in self.servos]
-        return np.array([item.decode(block) for block in blocks], dtype=np.int64)
+            blocks = [self.read_block(servo, item.address, size) for servo in self.servos]
+        return np.array([item.decode(block[: item.size]) for block in blocks], dtype=np.int64)
+
+    def read_positions(self) -> np.ndarray:
+        """Return the present positions (n,) of all servos [counts], asked for unlike anything before.
+
+        Raises:
+            ServoSilent: Names the one that did not answer.
+        """
+        return self._read_each(self.table[self.entries.position], next(self._spans))
+
+    def read_position(self, servo: Addressed) -> int:
+        """Return the present position of a servo [counts], asked for unlike anything before.
+
+        Args:
+            servo: The servo.
+
+        Returns:
+            Its position.
+
+        Raises:
+            ServoSilent: It does not answer.
+        """
+        item = self._item(servo, self.entries.position)
+        return item.decode(self.read_block(servo, item.address, next(self._spans))[: item.size])
 
     def drain(self, times: int = 1) -> None:
         """After an answer that did not come: it may come late, and must not become the answer to another question.

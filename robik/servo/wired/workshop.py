@@ -316,7 +316,7 @@ class Workshop(ABC, Generic[_Wire]):
         Raises:
             ServoSilent: It does not answer.
         """
-        return self.wire.read(self._addressed(seen), self.wire.entries.position)
+        return self.wire.read_position(self._addressed(seen))
 
     def calibrate(self, servos: Sequence[Servo]) -> list[int]:
         """Let servos that can be told so count from where they stand, in the middle of their turn.
