@@ -93,8 +93,8 @@ class Health:
         heat = f"{where} is at {seen.celsius:.0f} °C, and turns itself off at {limit:.0f}"
         load = f"{where} bears {100 * self._loads[k]:.0f} % of its greatest load"
         self._strains[k] = heat if seen.celsius >= limit - WARM else load if self._loads[k] >= STRAINED else ""
-        if seen.complaint:
-            return f"{where} {seen.complaint}"
+        if seen.trouble:
+            return f"{where} {seen.trouble}"
         if is_streaming and not seen.is_guarded:
             return f"{where} {brand_of(servo.brand).unguarded}"
         if seen.celsius >= limit - HOT:

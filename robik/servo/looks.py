@@ -120,6 +120,7 @@ class Looks:
 
     Attributes:
         rounds: in which every servo was looked at.
+        seconds: of the last question and its answers on the wire [s].
     """
 
     def __init__(
@@ -130,7 +131,7 @@ class Looks:
         on_silent: Callable[[int], None],
         beside: Beside | None = None,
     ) -> None:
-        self.rounds = 0
+        self.rounds, self.seconds = 0, 0.0
         self._beside = beside
         self._aside: Look[bytes] | None = None  # at it
         self._was_aside = False  # the last look
@@ -149,12 +150,13 @@ class Looks:
     def _all(self) -> list[int]:
         return [id for group in self._sight.groups for id in group]
 
-    def turn(self, slack: float, moment: Moment) -> float:
+    def turn(self, slack: float, moment: Moment, waited: float = 0.0) -> float:
         """Take in what was answered, and ask what fits.
 
         Args:
             slack: before the wire is needed for goals [s].
             moment: now.
+            waited: since it was time to look [s].
 
         Returns:
             How long the wire is needed for the answers [s]; 0 where nothing was asked.
@@ -172,9 +174,10 @@ class Looks:
         if seconds + ASIDE > slack and moment.time - self._asked < LOOK_AT_LEAST:
             return 0.0
         if self._is_new_round:
-            self._round_began = moment.time
+            self._round_began = moment.time - waited
         self._look, self._moment, self._asked = look, moment, moment.time
         look.ask()
+        self.seconds = seconds
         return seconds
 
     @property

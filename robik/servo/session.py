@@ -216,8 +216,8 @@ class Session:
         trace = self._trace.look(self.chain, self._board.status.goals, report["present"], seen)
         self._board.publish(**report, trace=trace)
         for servo, one in zip(self.chain.servos, seen, strict=True):
-            if one.complaint and (was_held or one.errors):
-                raise ServoError(f"servo {servo.id} ({servo.actuator}) {one.complaint}; {remedy(one)}")
+            if one.trouble and (was_held or one.errors):
+                raise ServoError(f"servo {servo.id} ({servo.actuator}) {one.trouble}; {remedy(one)}")
 
     def survey(self) -> None:
         """Read and publish what each servo reports, fit or not: after a fault, and before leaving."""

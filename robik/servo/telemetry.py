@@ -47,6 +47,8 @@ class Telemetry:
         load: current or load, in its own unit, with sign.
         position: [counts].
         volts, celsius: supply [V] and temperature [°C].
+        goal: that it has [counts]; None where that is not asked.
+        is_foreign: whether that is a goal which nobody here sent.
     """
 
     torque: bool
@@ -58,6 +60,15 @@ class Telemetry:
     position: int
     volts: float
     celsius: float
+    goal: int | None = None
+    is_foreign: bool = False
+
+    @property
+    def trouble(self) -> str:
+        """Return why nothing may be played on this servo, in words; empty if it may."""
+        if self.is_foreign and not self.complaint:
+            return f"has a goal of {self.goal} counts that nobody here sent: another program moves it; end that program"
+        return self.complaint
 
     @property
     def complaint(self) -> str:

@@ -20,10 +20,8 @@ COMMANDED = ("profile_velocity", "goal_position")  # in this order, so that the 
 LOAD = "present_current"  # or present_load, at the same address
 HEALTH = ("torque_enable", "bus_watchdog", "hardware_error_status")
 REPORTED = (*HEALTH, LOAD, "present_position", "present_input_voltage", "present_temperature")
-SEEN = ("profile_velocity", *REPORTED)
 TRIPPED = -1
-RUN = (126, 21)  # address and size: without gaps from load to temperature
-APART = tuple(name for name in SEEN if TABLE[name].address < RUN[0])  # what is asked for one by one
+COMMAND, RUN = (112, 8), (126, 21)  # address and size: of both goals, and without gaps from load to temperature
 
 
 class Exchange:
@@ -128,7 +126,7 @@ class Exchange:
         """
         if self.is_gathered:
             return [(self._places[ids[0]][1], self._size)]
-        return [*(TABLE[name][1:3] for name in APART), RUN]
+        return [COMMAND, *(TABLE[name][1:3] for name in HEALTH), RUN]
 
     def telemetry(self, said: list[bytes]) -> Telemetry:
         """Return what a servo reports.
@@ -142,8 +140,11 @@ class Exchange:
         return self._gathered(said[0]) if len(said) == 1 else self._apart(said)
 
     def _apart(self, said: list[bytes]) -> Telemetry:
-        run, parts = said[-1], dict(zip(APART, said, strict=False))
-        return self._telemetry(parts | {n: run[_address(n) - RUN[0] :][: _size(n)] for n in SEEN if n not in parts})
+        command, *health, run = said
+        parts = dict(zip(HEALTH, health, strict=True))
+        for (start, _), block, names in ((COMMAND, command, COMMANDED), (RUN, run, REPORTED[len(HEALTH) :])):
+            parts |= {name: block[_address(name) - start :][: _size(name)] for name in names}
+        return self._telemetry(parts)
 
     def _gathered(self, block: bytes) -> Telemetry:
         parts, start = {}, 0
@@ -167,6 +168,7 @@ class Exchange:
             position=number("present_position"),
             volts=number("present_input_voltage") / 10,
             celsius=float(number("present_temperature")),
+            goal=number("goal_position"),
         )
 
 

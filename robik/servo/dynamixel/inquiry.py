@@ -9,7 +9,14 @@ from ..telemetry import Found
 from ..wired.control_table import error_words
 from ..wired.inquiry import another_model, find, read_surely
 from ..wired.reading import Reader, named
-from .models import HARDWARE_ERRORS, MODEL_NAMES, MODELS, POSITION_MODES, SINGLE_TURN_MODE
+from .models import (
+    CURRENT_POSITION_MODE,
+    HARDWARE_ERRORS,
+    MODEL_NAMES,
+    MODELS,
+    POSITION_MODES,
+    SINGLE_TURN_MODE,
+)
 
 TIMED_PROFILE, TORQUE_BY_GOAL = 0x04, 0x08  # bits of the drive mode
 STARTUP_TORQUE = 0x01  # a bit of the startup configuration
@@ -29,6 +36,8 @@ class Settings(Found):
         homing_offset: homing offset [counts].
         startup: startup configuration.
         errors: hardware error bits.
+        pwm_limit: limit of its PWM in its unit; None where the model has none.
+        current_limit: limit of its current in its unit; None where the model has none.
     """
 
     firmware: int
@@ -37,6 +46,8 @@ class Settings(Found):
     homing_offset: int
     startup: int
     errors: int
+    pwm_limit: int | None
+    current_limit: int | None
 
 
 def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
@@ -64,6 +75,8 @@ def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
 
 def _read_all(reader: Reader, servo: Servo) -> Settings:
     mode, firmware = reader.read(servo, "operating_mode"), reader.read(servo, "firmware_version")
+    table = MODELS[servo.model].table
+    pwm, current = (reader.read(servo, name) if name in table else None for name in ("pwm_limit", "current_limit"))
     is_single_turn = mode == SINGLE_TURN_MODE
     return Settings(
         firmware=firmware,
@@ -80,14 +93,16 @@ def _read_all(reader: Reader, servo: Servo) -> Settings:
         volts=reader.read(servo, "present_input_voltage") / 10,
         celsius=float(reader.read(servo, "present_temperature")),
         celsius_limit=float(reader.read(servo, "temperature_limit")),
-        load_limit=_load_limit(reader, servo),
+        load_limit=_load_limit(servo, current),
+        pwm_limit=pwm,
+        current_limit=current,
     )
 
 
-def _load_limit(reader: Reader, servo: Servo) -> int:
-    if "current_limit" not in MODELS[servo.model].table:
+def _load_limit(servo: Servo, current_limit: int | None) -> int:
+    if current_limit is None:
         return LOAD_TOP
-    own = max(1, reader.read(servo, "current_limit"))
+    own = max(1, current_limit)
     return own if servo.current_units is None else min(own, servo.current_units)
 
 
@@ -111,6 +126,10 @@ def _obstacles(servo: Servo, found: Settings) -> list[str]:
             f"{where} has {which} set, so that it would run at full speed after a restart; robik servos prepare"
             " clears it"
         ]
+    if found.pwm_limit == 0:
+        return [f"{where} has a PWM limit of 0, so that it has no torque; set it with DYNAMIXEL Wizard"]
+    if found.current_limit == 0 and found.mode == CURRENT_POSITION_MODE:
+        return [f"{where} has a current limit of 0, so that it has no torque; set it with DYNAMIXEL Wizard"]
     if found.homing_offset:  # with a watchdog, old firmware moves by it
         return [f"{where} has a homing offset of {found.homing_offset}; set it to 0 and put it into the chain's zero"]
     return []

@@ -117,7 +117,7 @@ class DynamixelLine(WiredLine[DynamixelWire, Settings]):
         self._wire.set("profile_velocity", units)
 
     def hold_at(self, counts: np.ndarray) -> None:
-        """Write goal positions, and goal currents in the mode that takes them.
+        """Write goal positions, and as much PWM and current as the servos may use, whatever another tool left there.
 
         Args:
             counts: Counts (..., n).
@@ -125,10 +125,14 @@ class DynamixelLine(WiredLine[DynamixelWire, Settings]):
         Raises:
             ServoError: A servo does not take them.
         """
+        self._sent.note(dict(zip(self._wire.ids, counts.tolist(), strict=True)))
         self._wire.set("goal_position", counts.tolist())
         for servo in self.servos:
-            if servo.current_units is not None and self._settings[servo.id].mode == CURRENT_POSITION_MODE:
-                self._wire.set_one(servo, "goal_current", servo.current_units)
+            settings = self._settings[servo.id]
+            if settings.pwm_limit is not None:
+                self._wire.set_one(servo, "goal_pwm", settings.pwm_limit)
+            if settings.current_limit is not None and settings.mode == CURRENT_POSITION_MODE:
+                self._wire.set_one(servo, "goal_current", settings.load_limit)
 
     def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None, places: Sequence[int]) -> None:
         """Send goal positions, and profile velocities, to some servos; unanswered.
@@ -138,6 +142,8 @@ class DynamixelLine(WiredLine[DynamixelWire, Settings]):
             speeds: Profile velocities (n,) in the models' units, or None.
             places: Places of the servos that get them.
         """
+        ids, goals = self._wire.ids, counts.tolist()
+        self._sent.note({ids[k]: goals[k] for k in places})
         self._exchange.send_goals(counts, speeds, places)
 
 

@@ -1,6 +1,4 @@
-"""The vendor's SDK, made to pass over answers of another length than was asked for: they are late ones to another
-question.
-"""
+"""The vendor's SDK, made to pass over answers of another length than was asked for, which are late ones."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class DynamixelWire(Wire):
 
     table = TABLE
     tuning = (*GAIN_ENTRIES, "profile_acceleration")
-    entries = Entries("torque_enable", "present_position", (8, 12, 14), "hardware_error_status", tuning)
+    entries = Entries("torque_enable", "present_position", (12, 14, 15), "hardware_error_status", tuning)
     port: SerialPort
 
     def _open(self, baud_rate: int) -> None:

@@ -6,13 +6,14 @@ All that they report while they play lies in one run of their tables; their erro
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import tau
 
 from ..servo import Servo
 from ..telemetry import Telemetry
 from ..wired.control_table import error_words
 from ..wired.inquiry import another_model, find, read_surely
 from ..wired.reading import named
-from ..wired.unguarded import Marked
+from ..wired.unguarded import SAG, Marked
 from .models import HARDWARE_ERRORS, MODEL_NAMES, MODELS, SHUT_DOWN, SLAVE, TABLE
 from .wire import Dynamixel1Wire
 
@@ -32,6 +33,8 @@ class Settings(Marked):
         divider: of its resolution; 1 where it has none.
         drive_mode: drive mode; 0 where it has none.
         is_torque_controlled: whether it is in the torque control mode.
+        p_gain: P gain of its position control; None where it has a compliance instead.
+        margin: the wider of its compliance margins, within which it holds nothing [counts]; 0 where it has gains.
         errors: bits of hardware errors, and `SHUT_DOWN`.
     """
 
@@ -40,6 +43,8 @@ class Settings(Marked):
     divider: int
     drive_mode: int
     is_torque_controlled: bool
+    p_gain: int | None
+    margin: int
     errors: int
 
 
@@ -89,6 +94,8 @@ def _read_all(wire: Dynamixel1Wire, servo: Servo) -> Settings:
         restart_torque=value("max_torque"),
         divider=value("resolution_divider", 1),
         drive_mode=value("drive_mode"),
+        p_gain=value("p_gain") if "p_gain" in table else None,
+        margin=max(value("cw_compliance_margin"), value("ccw_compliance_margin")),
         is_torque_controlled=mode is not None and bool(wire.read_block(servo, mode.address, mode.size)[0]),
     )
 
@@ -113,6 +120,11 @@ def _obstacles(servo: Servo, found: Settings) -> list[str]:
         return [f"{where} has a max torque of 0, so that it has no torque; set it with DYNAMIXEL Wizard"]
     if found.drive_mode & SLAVE:
         return [f"{where} is the slave of another servo (drive mode {found.drive_mode}); play that one instead"]
+    if found.p_gain == 0:
+        return [f"{where} has a P gain of 0, so that it would hold nothing; switch its power off and on"]
+    if found.margin > SAG * servo.datasheet.counts_per_turn / tau:
+        margin = f"a compliance margin of {found.margin} counts, within which it would hold nothing"
+        return [f"{where} has {margin}; switch its power off and on"]
     if found.is_torque_controlled:
         return [f"{where} is in the torque control mode; switch its power off and on"]
     return []
@@ -145,4 +157,5 @@ def telemetry(block: bytes, mark: int, errors: int) -> Telemetry:
         position=value("present_position"),
         volts=value("present_voltage") / 10,
         celsius=float(value("present_temperature")),
+        goal=value("goal_position"),
     )

@@ -123,6 +123,8 @@ def _obstacles(servo: Servo, found: Settings) -> list[str]:
         return [f"{where} is in operating mode {found.mode}, not in the position mode (0); {prepared}"]
     if found.low == found.high == 0:
         return [f"{where} has no position limits, so that it turns more than once; {prepared}"]
+    if found.restart_torque == 0:
+        return [f"{where} has a max torque limit of 0, so that it has no torque; set it with Feetech's own program"]
     if found.resolution != 1:
         return [f"{where} has an angular resolution of {found.resolution}, so that its counts are others; {prepared}"]
     if found.phase & SEVERAL_TURNS:
@@ -155,4 +157,5 @@ def telemetry(block: bytes, mark: int) -> Telemetry:
         position=value("present_position"),
         volts=value("present_voltage") / 10,
         celsius=float(value("present_temperature")),
+        goal=value("goal_position"),
     )

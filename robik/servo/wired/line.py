@@ -19,6 +19,7 @@ from ..telemetry import Found, Telemetry
 from ..tuning import Tuning
 from .look import AskedLook, Part
 from .patience import LATENCY
+from .sent_goals import SentGoals
 from .wire import Wire
 
 _Wire = TypeVar("_Wire", bound=Wire)
@@ -57,6 +58,7 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
         self.name, self._chain = port, chain
         self._wire = self.wire_type(chain.servos, port, chain.baud_rate, silence, emergency)
         self._settings: dict[int, _Settings] = {}
+        self._sent = SentGoals()
         self._accelerations: dict[int, int] = {}  # of profiles, by id; none where nobody asked for one
 
     # of the brand
@@ -102,7 +104,7 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
         """Speak to all servos of the chain, and know nothing of them but what the chain says."""
         self._wire.servos, self._wire.missing = self._chain.servos, ()
         self._wire.patience.forget()
-        self._settings = {}
+        self._settings, self._sent = {}, SentGoals()
 
     def inquire(self, servo: Servo) -> Found:
         """Read what a servo is and how it is set up.
@@ -144,7 +146,7 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
         Returns:
             The look.
         """
-        return AskedLook(self._wire, ids, self._parts(ids), self._telemetry, self._delay(ids))
+        return AskedLook(self._wire, ids, self._parts(ids), self._judged, self._delay(ids))
 
     def look(self) -> list[Telemetry] | None:
         """Look at all in one go.
@@ -161,7 +163,7 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
                 blocks = self._wire.read_blocks(*first, group)
             if blocks is None:
                 return None
-            seen |= {id: self._telemetry(id, [block]) for id, block in zip(group, blocks, strict=True)}
+            seen |= {id: self._judged(id, [block]) for id, block in zip(group, blocks, strict=True)}
         return [seen[id] for id in self._wire.ids]
 
     def look_at(self, servo: Servo, hastily: bool) -> Telemetry:
@@ -197,7 +199,12 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
 
     def _look_at(self, servo: Servo) -> Telemetry:
         said = [self._wire.read_block(servo, *part) for part in self._parts([servo.id])]
-        return self._telemetry(servo.id, said)
+        return self._judged(servo.id, said)
+
+    def _judged(self, id: int, said: list[bytes]) -> Telemetry:
+        """Return what the bytes of a look mean, and whether the goal among them is somebody else's."""
+        servo = next(servo for servo in self._chain.servos if servo.id == id)
+        return self._sent.judged(servo, self._telemetry(id, said))
 
     def read_beside(self, id: int, address: int, size: int) -> bytes | None:
         """Return bytes of a board on the bus that is none of the servos, asking once.

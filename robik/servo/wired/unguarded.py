@@ -153,7 +153,7 @@ class UnguardedLine(WiredLine[_Wire, _Settings]):
         wanted = [int(count) for count in counts.tolist()]
         for _ in range(TRIES):
             pairs = zip(self._wire.ids, wanted, strict=True)
-            self._write_goals({id: Goal(goal, self._speeds[id]) for id, goal in pairs})
+            self._tell({id: Goal(goal, self._speeds[id]) for id, goal in pairs})
             taken = self._read_goals()
             if [goal.position for goal in taken] == wanted and all(goal.speed > 0 for goal in taken):
                 return
@@ -179,7 +179,12 @@ class UnguardedLine(WiredLine[_Wire, _Settings]):
             speed = limit if speeds is None else min(int(speeds[k]), limit)
             goals[servo.id] = Goal(self._near(servo, int(counts[k]), when), speed)
         if goals:
-            self._write_goals(goals)
+            self._tell(goals)
+
+    def _tell(self, goals: Mapping[int, Goal]) -> None:
+        """Write goals, and remember them."""
+        self._sent.note({id: goal.position for id, goal in goals.items()})
+        self._write_goals(goals)
 
     def _near(self, servo: Servo, goal: int, when: float) -> int:
         """Return a goal no farther from where the servo was last seen than it gets there in time.
