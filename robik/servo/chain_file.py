@@ -54,8 +54,10 @@ def chain_text(chain: ServoChain) -> str:
     usual = dict.fromkeys(TUNED) | {
         "brand": brand,
         "port": "",
+        "zero_settings": {},
     }  # of every servo that does not say otherwise, and left out
-    entries = [{k: v for k, v in asdict(servo).items() if k not in usual or usual[k] != v} for servo in chain.servos]
+    told = [asdict(servo) | {"zero_settings": dict(servo.zero_settings)} for servo in chain.servos]
+    entries = [{k: v for k, v in one.items() if k not in usual or usual[k] != v} for one in told]
     servos = ",\n".join("    " + json.dumps(entry) for entry in entries)
     lines = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
     return "{\n" + lines + '  "servos": [\n' + servos + "\n  ]\n}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,27 @@ def span(values: Any, what: str) -> tuple[float, float]:
     ):
         raise ServoError(f"{what} must be two finite numbers, low then high, not {values!r}")
     return float(values[0]), float(values[1])
+
+
+def entries(values: Any, what: str) -> tuple[tuple[str, int], ...]:
+    """Return whole numbers by name.
+
+    Args:
+        values: The values to check.
+        what: What they are in words, for errors.
+
+    Returns:
+        Pairs of name and number.
+
+    Raises:
+        ServoError: They are none.
+    """
+    pairs = tuple(values.items()) if isinstance(values, Mapping) else values
+    if not isinstance(pairs, tuple) or any(
+        type(pair) is not tuple or list(map(type, pair)) != [str, int] for pair in pairs
+    ):
+        raise ServoError(f"{what} must be whole numbers by name, not {values!r}")
+    return pairs
 
 
 def _is_finite(value: Any) -> bool:

@@ -28,8 +28,8 @@ def find(bus: Bus, without: Collection[int] = ()) -> tuple[Found, ...]:
 
     Raises:
         ServoError: none answers as the chain says, or there is no servo of an id to do without.
-        Unfit: some do not answer, are another model, have a hardware error, or are set up so that they cannot follow
-            positions; names all of them, and what to do.
+        Unfit: some do not answer, are another model, have a hardware error, are set up so that they cannot follow
+            positions, or otherwise than when their zero was taken; names all of them, and what to do.
     """
     bus.forget()
     found: list[Found] = []
@@ -41,7 +41,7 @@ def find(bus: Bus, without: Collection[int] = ()) -> tuple[Found, ...]:
             continue
         try:
             found.append(bus.line_of(servo).inquire(servo))
-            problems += found[-1].obstacles
+            problems += [*found[-1].obstacles, *_strayed(servo, found[-1])]
         except PortGone:
             raise
         except ServoSilent as error:
@@ -73,6 +73,20 @@ def _left_out(chain: ServoChain, without: Collection[int]) -> tuple[Servo, ...]:
     if len(left_out) == len(chain.servos):
         raise ServoError("every servo of the chain is to be played without; nobody would be left")
     return left_out
+
+
+def _strayed(servo: Servo, found: Found) -> list[str]:
+    """Say which settings of a servo are others than when its zero was taken."""
+    now = dict(found.zero_settings)
+    said = [
+        f"its {name.replace('_', ' ')} is {now.get(name, 'not known')} instead of {then}"
+        for name, then in servo.zero_settings
+        if now.get(name) != then
+    ]
+    if not said:
+        return []
+    where = f"servo {servo.id} ({servo.actuator}) is not set as when its zero was taken"
+    return [f"{where}: {', '.join(said)}; set it back, or take the zeros again"]
 
 
 def check_inside(

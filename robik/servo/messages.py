@@ -107,6 +107,7 @@ def status_from(data: Mapping[str, Any]) -> Status:
     known: dict[str, Any] = {"state": PlayState(data["state"]), "present": tuple(data["present"]), "servos": servos}
     known["goals"] = tuple(data["goals"])
     known["tunings"] = tuple(Tuning(*one) for one in data["tunings"])
+    known["zero_settings"] = tuple(tuple((name, value) for name, value in one) for one in data["zero_settings"])
     known["trace"] = tuple(Sample(*one) for one in data["trace"])
     return Status(**{**data, **known})
 

@@ -41,6 +41,7 @@ def found_report(bus: Bus, found: Sequence[Found], counts: np.ndarray) -> dict[s
         "missing": absence(bus.missing),
         "adapter": bus.slowness,
         "servos": readings,
+        "zero_settings": tuple(one.zero_settings for one in found),
     }
 
 

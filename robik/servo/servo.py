@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ServoError
 from .brand import Brand, ServoModel
 from .brands import DEFAULT, brand_of, model_of
-from .checks import positive, span
+from .checks import entries, positive, span
 from .tuning import Tuning
 
 FULL_TURN = tau * (1 + 1e-6)  # [rad] between the limits of a servo that is not to turn more than once
@@ -38,6 +38,7 @@ class Servo:
         position_limits: lowest and highest value of the actuator [rad or m].
         velocity_limit: of the actuator [rad/s or m/s]; not above what the model can turn at and can be set to.
         acceleration_limit: of the actuator [rad/s² or m/s²].
+        zero_settings: of the servo itself, by name, under which its zero was taken; empty where that is not known.
         p_gain, i_gain, d_gain: of its position control, in the servo's own unit; None for those that it has.
         profile_acceleration: of the actuator, with which the servo goes to each goal [rad/s² or m/s²]; None for none.
         current_limit: that the servo may draw for longer [A], below its own; None for its own.
@@ -66,6 +67,7 @@ class Servo:
     i_gain: int | None = None
     d_gain: int | None = None
     profile_acceleration: float | None = None
+    zero_settings: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.actuator, str) or not self.actuator:
@@ -90,6 +92,8 @@ class Servo:
         object.__setattr__(self, "position_limits", span(self.position_limits, f"{where}: its position_limits"))
         if self.current_limit is not None:
             object.__setattr__(self, "current_limit", positive(self.current_limit, f"{where}: its current_limit"))
+        settings = entries(self.zero_settings, f"{where}: its zero_settings")
+        object.__setattr__(self, "zero_settings", settings)
         if self.profile_acceleration is not None:
             what = f"{where}: its profile_acceleration"
             object.__setattr__(self, "profile_acceleration", positive(self.profile_acceleration, what))
@@ -195,7 +199,7 @@ class Servo:
             limits = max(limits[0], edges[0]), min(limits[1], edges[1])
         changes: dict[str, Any] = {}
         if (brand.name, model) != (self.brand, self.model):  # gains are in a model's own unit
-            changes = dict.fromkeys(("p_gain", "i_gain", "d_gain", "profile_acceleration"))
+            changes = dict.fromkeys(("p_gain", "i_gain", "d_gain", "profile_acceleration")) | {"zero_settings": ()}
         return replace(self, brand=brand.name, model=model, zero=zero, position_limits=limits, **changes)
 
     @property

@@ -5,7 +5,7 @@ What goes over the wire is the workshop of their brand's driver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from math import tau
@@ -143,16 +143,23 @@ def zeroed(chain: ServoChain, port: str, values: dict[str, float] | None = None)
         ServoError: A port cannot be opened, or a servo does not answer.
     """
     counts: dict[int, int] = {}
+    settings: dict[int, tuple[tuple[str, int], ...]] = {}
     for part in chain.parts:
         with closing(open_workshop(part.port or port, chain.baud_rate, part.brand.name)) as workshop:
             try:
                 counts |= dict(zip(part.ids, workshop.calibrate(part.servos), strict=True))
+                settings |= {servo.id: workshop.zero_settings(servo) for servo in part.servos}
             except ServoSilent as silent:
                 raise ServoError(f"the pose cannot be taken: {silent}") from None
-    return with_zeros(chain, counts, values)
+    return with_zeros(chain, counts, values, settings)
 
 
-def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, float] | None = None) -> ServoChain:
+def with_zeros(
+    chain: ServoChain,
+    counts: dict[int, int],
+    values: dict[str, float] | None = None,
+    settings: Mapping[int, tuple[tuple[str, int], ...]] | None = None,
+) -> ServoChain:
     """Return the chain with zeros by which servos at these counts, by id, stand at these actuator values.
 
     Others keep theirs.
@@ -161,6 +168,7 @@ def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, floa
         chain: The chain of servos.
         counts: Position by id [counts].
         values: Value by actuator [rad or m]; 0 for one that is left out.
+        settings: Those by id under which the servos count so; none where one is left out.
 
     Returns:
         The chain.
@@ -168,8 +176,10 @@ def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, floa
     servos = []
     for servo in chain.servos:
         value = (values or {}).get(servo.actuator, 0.0)
-        here = counts.get(servo.id)
-        servos.append(servo if here is None else replace(servo, zero=round(here - servo.counts_per_unit * value)))
+        if (here := counts.get(servo.id)) is not None:
+            zero, under = round(here - servo.counts_per_unit * value), (settings or {}).get(servo.id, ())
+            servo = replace(servo, zero=zero, zero_settings=under)
+        servos.append(servo)
     return replace(chain, servos=tuple(servos))
 
 
@@ -233,7 +243,7 @@ def with_another(chain: ServoChain, servo: Servo) -> ServoChain:
     free = next(id for id in range(1, len(chain.servos) + 2) if id not in chain.ids)
     same = [k for k, one in enumerate(chain.servos) if one.actuator == servo.actuator]
     at = same[-1] + 1 if same else len(chain.servos)
-    return replace(chain, servos=(*chain.servos[:at], replace(servo, id=free), *chain.servos[at:]))
+    return replace(chain, servos=(*chain.servos[:at], replace(servo, id=free, zero_settings=()), *chain.servos[at:]))
 
 
 def without(chain: ServoChain, id: int) -> ServoChain:
@@ -282,6 +292,8 @@ def assigned(chain: ServoChain, actuator: str, seen: Seen) -> ServoChain:
         raise ServoError(f"servo {seen.id} is of an unknown model, number {seen.number}, and cannot be played")
     fresh = Servo(actuator, seen.id, brand=DEFAULT.name).as_model(chain.brand, seen.model)
     made = replace(fresh if mine is None else mine.as_model(brand_of(mine.brand), seen.model), id=seen.id)
+    if mine is None or mine.id != seen.id:
+        made = replace(made, zero_settings=())
     order = {servo.actuator: k for k, servo in enumerate(chain.servos)}
     servos = sorted([*others, made], key=lambda servo: order.get(servo.actuator, len(order)))
     return replace(chain, servos=tuple(servos))

@@ -165,6 +165,8 @@ class Status:
         untuned: why a servo did not take its latest tuning; empty where it did.
         trace: the last second of the servo that is followed, the newest last; empty where none is.
         servos: what each servo last reported, in the chain's order; empty before.
+        zero_settings: of each servo found at connecting, by name, what decides where it counts from, which way, and how
+            far, in the chain's order.
     """
 
     state: PlayState = PlayState.CLOSED
@@ -196,6 +198,7 @@ class Status:
     untuned: str = ""
     trace: tuple[Sample, ...] = ()
     servos: tuple[ServoReading, ...] = ()
+    zero_settings: tuple[tuple[tuple[str, int], ...], ...] = ()
 
     @property
     def p_gains(self) -> dict[int, float]:

@@ -19,6 +19,7 @@ class Found:
         load_limit: the most that its current or load may show, in its own unit: its own limit, or the chain's below
             that.
         obstacles: why it cannot play as it is, in words.
+        zero_settings: by name, what decides where it counts from, which way, and how far.
     """
 
     torque: bool
@@ -31,6 +32,7 @@ class Found:
     celsius_limit: float
     load_limit: int
     obstacles: tuple[str, ...] = ()
+    zero_settings: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

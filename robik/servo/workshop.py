@@ -169,3 +169,18 @@ class Workshop(Protocol):
             ServoError: One has its torque on, or does not take it; those before it have.
         """
         ...
+
+    def zero_settings(self, servo: Servo) -> tuple[tuple[str, int], ...]:
+        """Return what decides where a servo counts from, which way, and how far.
+
+        Args:
+            servo: The servo.
+
+        Returns:
+            Settings by name; empty where a program has them.
+
+        Raises:
+            ServoSilent: It does not answer.
+            ServoError: It says something else every time.
+        """
+        ...

@@ -251,7 +251,8 @@ def zero_here(scene: Scene, root: Object) -> None:
         )
     positions = player.chain.exact_counts(np.array(player.status.present))
     here = dict(zip(player.chain.ids, np.rint(positions).astype(int).tolist(), strict=True))
-    keep(scene, setup.with_zeros(servo_chain(root, read_robot(root), scene), here))
+    settings = dict(zip(player.chain.ids, player.status.zero_settings, strict=False))  # none where connecting failed
+    keep(scene, setup.with_zeros(servo_chain(root, read_robot(root), scene), here, settings=settings))
 
 
 def nudge(actuator: str) -> None:

@@ -36,6 +36,7 @@ from robik.servo.status import PlaySettings
 from robik.servo.stream import Wishes
 from robik.servo.telemetry import Found, Telemetry
 from robik.servo.trajectory import Along
+from robik.servo.tuning import Tuning
 
 CHECKOUT = Path(__file__).parents[2]
 SERVO = CHECKOUT / "robik" / "servo"
@@ -171,6 +172,9 @@ class ToyLine:
 
     def forget(self) -> None:
         self.servos = self._chain.servos
+
+    def tunings(self) -> list[Tuning]:
+        return [Tuning()] * len(self.servos)
 
     def inquire(self, servo: Servo) -> Found:
         self._say(f"inquire {servo.id}")

@@ -13,7 +13,7 @@ import pytest
 from robik.errors import ServoError
 from robik.motions import Motion
 from robik.servo.bus import Bus
-from robik.servo.dynamixel.inquiry import _read_all
+from robik.servo.dynamixel.inquiry import read_all
 from robik.servo.dynamixel.models import VELOCITY_UNIT
 from robik.servo.dynamixel.wire import DynamixelWire
 from robik.servo.line import ServoSilent
@@ -326,7 +326,7 @@ def test_settings_are_read_until_a_servo_says_the_same_twice(chain, simulator, c
 
     def read():
         simulator.command(f"set 3 max_position_limit {4000 - min(next(reads), changes)}")
-        return _read_all(wire, servo)
+        return read_all(wire, servo)
 
     with closing(DynamixelWire(chain.servos, simulator.port, 1_000_000)) as wire:
         if changes < MOST:

@@ -69,25 +69,41 @@ def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
     model = MODEL_NAMES.get(number)
     if model != servo.model:
         raise another_model(servo, model, number)
-    settings = read_surely(reader, servo, lambda: _read_all(reader, servo))
+    settings = read_surely(reader, servo, lambda: read_all(reader, servo))
     return replace(settings, obstacles=tuple(_obstacles(servo, settings)))
 
 
-def _read_all(reader: Reader, servo: Servo) -> Settings:
+def read_all(reader: Reader, servo: Servo) -> Settings:
+    """Read a servo's settings, once.
+
+    Args:
+        reader: The bus.
+        servo: The servo.
+
+    Returns:
+        The settings.
+
+    Raises:
+        ServoSilent: It does not answer.
+    """
     mode, firmware = reader.read(servo, "operating_mode"), reader.read(servo, "firmware_version")
     table = MODELS[servo.model].table
     pwm, current = (reader.read(servo, name) if name in table else None for name in ("pwm_limit", "current_limit"))
+    low, high = reader.read(servo, "min_position_limit"), reader.read(servo, "max_position_limit")
+    drive_mode, homing_offset = reader.read(servo, "drive_mode"), reader.read(servo, "homing_offset")
+    counting = {"drive_mode": drive_mode & ~(TIMED_PROFILE | TORQUE_BY_GOAL), "operating_mode": mode}
+    counting |= {"homing_offset": homing_offset, "min_position_limit": low, "max_position_limit": high}
     is_single_turn = mode == SINGLE_TURN_MODE
     return Settings(
         firmware=firmware,
         mode=mode,
-        drive_mode=reader.read(servo, "drive_mode"),
-        homing_offset=reader.read(servo, "homing_offset"),
+        drive_mode=drive_mode,
+        homing_offset=homing_offset,
         startup=reader.read(servo, "startup_configuration") if firmware >= STARTUP_FIRMWARE else 0,
         torque=bool(reader.read(servo, "torque_enable")),
         position=reader.read_position(servo),
-        low=reader.read(servo, "min_position_limit") if is_single_turn else None,
-        high=reader.read(servo, "max_position_limit") if is_single_turn else None,
+        low=low if is_single_turn else None,
+        high=high if is_single_turn else None,
         is_single_turn=is_single_turn,
         errors=reader.read(servo, "hardware_error_status"),
         volts=reader.read(servo, "present_input_voltage") / 10,
@@ -96,6 +112,7 @@ def _read_all(reader: Reader, servo: Servo) -> Settings:
         load_limit=_load_limit(servo, current),
         pwm_limit=pwm,
         current_limit=current,
+        zero_settings=tuple(counting.items()),
     )
 
 

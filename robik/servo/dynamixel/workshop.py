@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ..servo import Servo
-from ..telemetry import Change, Seen
+from ..telemetry import Change, Found, Seen
 from ..wired.workshop import Opened, Workshop
 from .brand import DYNAMIXEL
-from .inquiry import STARTUP_FIRMWARE, STARTUP_TORQUE, TIMED_PROFILE, TORQUE_BY_GOAL
+from .inquiry import STARTUP_FIRMWARE, STARTUP_TORQUE, TIMED_PROFILE, TORQUE_BY_GOAL, read_all
 from .models import COUNTS_PER_TURN, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE
 from .wire import DynamixelWire
 
@@ -65,6 +65,9 @@ class DynamixelWorkshop(Workshop[DynamixelWire]):
         self.wire.servos = tuple(servos)
         there = self.wire.read_positions().tolist()
         return [self._folded(servo, position) for servo, position in zip(servos, there, strict=True)]
+
+    def _found(self, servo: Servo) -> Found:
+        return read_all(self.wire, servo)
 
     def _folded(self, servo: Servo, position: int) -> int:
         is_single = self.wire.read(servo, "operating_mode") == SINGLE_TURN_MODE

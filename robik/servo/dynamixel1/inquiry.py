@@ -20,6 +20,7 @@ from .wire import Dynamixel1Wire
 ALL = 0, TABLE["lock"].address + 1  # address and size of what is asked for at connecting
 FIRST, LAST = TABLE["torque_enable"], TABLE["present_temperature"]
 RUN = FIRST.address, LAST.address + LAST.size - FIRST.address  # address and size of what is asked for while they play
+COUNTING = ("cw_angle_limit", "ccw_angle_limit", "drive_mode", "multi_turn_offset", "resolution_divider")
 PREPARED = "robik servos prepare --brand dynamixel1 sets that right"
 
 
@@ -64,13 +65,25 @@ def read_settings(wire: Dynamixel1Wire, servo: Servo, baud_rate: int) -> Setting
         ServoError: It is another model than the chain says, or says something else every time.
     """
     find(wire, servo, baud_rate)
-    settings = read_surely(wire, servo, lambda: _read_all(wire, servo))
+    settings = read_surely(wire, servo, lambda: read_all(wire, servo))
     if settings.number != MODELS[servo.model].number:
         raise another_model(servo, MODEL_NAMES.get(settings.number), settings.number)
     return replace(settings, obstacles=tuple(_obstacles(servo, settings)))
 
 
-def _read_all(wire: Dynamixel1Wire, servo: Servo) -> Settings:
+def read_all(wire: Dynamixel1Wire, servo: Servo) -> Settings:
+    """Read a servo's settings, once.
+
+    Args:
+        wire: The bus.
+        servo: The servo.
+
+    Returns:
+        The settings.
+
+    Raises:
+        ServoSilent: It does not answer.
+    """
     block, table = wire.read_block(servo, *ALL), MODELS[servo.model].table
 
     def value(entry: str, without: int = 0) -> int:
@@ -92,6 +105,7 @@ def _read_all(wire: Dynamixel1Wire, servo: Servo) -> Settings:
         celsius_limit=float(value("temperature_limit")),
         load_limit=max(1, value("max_torque")),
         restart_torque=value("max_torque"),
+        zero_settings=tuple((name, value(name)) for name in COUNTING if name in table),
         divider=value("resolution_divider", 1),
         drive_mode=value("drive_mode"),
         p_gain=value("p_gain") if "p_gain" in table else None,

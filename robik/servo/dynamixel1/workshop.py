@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from ...errors import ServoError
 from ..line import ServoSilent
 from ..servo import Servo
-from ..telemetry import Change, Seen
+from ..telemetry import Change, Found, Seen
 from ..wired.reading import Addressed
 from ..wired.workshop import Opened, Stranger, Workshop
 from .brand import DYNAMIXEL1
+from .inquiry import read_all
 from .models import MODEL_NAMES, MODELS
 from .wire import Dynamixel1Wire
 
@@ -87,4 +88,7 @@ class Dynamixel1Workshop(Workshop[Dynamixel1Wire]):
     def _calibrate(self, servos: Sequence[Servo]) -> list[int]:
         """Read positions: these servos keep no middle of their own."""
         self.wire.servos = tuple(servos)
-        return self.wire.read_each(self.wire.entries.position).tolist()
+        return self.wire.positions().tolist()
+
+    def _found(self, servo: Servo) -> Found:
+        return read_all(self.wire, servo)

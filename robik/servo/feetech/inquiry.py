@@ -28,6 +28,10 @@ from .models import (
 ALL = 0, TABLE["moving_status"].address + 1  # address and size of what is asked for at connecting
 FIRST, LAST = TABLE["torque_enable"], TABLE["error_status"]
 RUN = FIRST.address, LAST.address + LAST.size - FIRST.address  # address and size of what is asked for while they play
+COUNTING = (
+    *("min_position_limit", "max_position_limit", "phase_bits", "angular_resolution", "homing_offset"),
+    "operating_mode",
+)
 PERCENT = 10  # of the load's unit
 
 
@@ -73,7 +77,7 @@ def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
         ServoError: It is another model than the chain says, or says something else every time.
     """
     find(reader, servo, baud_rate)
-    settings = read_surely(reader, servo, lambda: _read_all(reader, servo))
+    settings = read_surely(reader, servo, lambda: read_all(reader, servo))
     if settings.is_big_endian:
         where = named(servo)
         raise ServoError(f"{where} is of the SCS series, which RobIK does not speak to; STS and SMS servos it does")
@@ -88,13 +92,28 @@ def _value(block: bytes, entry: str, start: int) -> int:
     return item.decode(block[item.address - start :][: item.size])
 
 
-def _read_all(reader: Reader, servo: Addressed) -> Settings:
+def read_all(reader: Reader, servo: Addressed) -> Settings:
+    """Read a servo's settings, once.
+
+    Args:
+        reader: The bus.
+        servo: The servo.
+
+    Returns:
+        The settings.
+
+    Raises:
+        ServoSilent: It does not answer.
+    """
     block = reader.read_block(servo, *ALL)
 
     def value(entry: str) -> int:
         return _value(block, entry, ALL[0])
 
+    counting = {name: value(name) for name in COUNTING}
+    counting["phase_bits"] &= ~SEVERAL_TURNS
     return Settings(
+        zero_settings=tuple(counting.items()),
         number=value("model_number"),
         is_big_endian=bool(value("byte_order")),
         mode=value("operating_mode"),

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 
 from ...errors import ServoError
 from ..servo import Servo
-from ..telemetry import Change, Seen
+from ..telemetry import Change, Found, Seen
 from ..wired.reading import Addressed, named
 from ..wired.workshop import Opened, Stranger, Workshop
 from .brand import FEETECH
+from .inquiry import read_all
 from .models import CALIBRATE, MIDDLE, POSITION_MODE, SEVERAL_TURNS, TABLE, model_named
 from .wire import FeetechWire
 
@@ -112,6 +113,9 @@ class FeetechWorkshop(Workshop[FeetechWire]):
             if self.wire.read(servo, "torque_enable"):
                 raise ServoError(f"{named(servo)} has its torque on; turn it off first")
         return [self._centred(servo) for servo in servos]
+
+    def _found(self, servo: Servo) -> Found:
+        return read_all(self.wire, servo)
 
     def _centred(self, servo: Servo) -> int:
         with self._opened(servo, self.wire.port.baud_rate):

@@ -141,6 +141,17 @@ class ReachyWorkshop:
         """
         raise ServoError(KNOWN)
 
+    def zero_settings(self, servo: Servo) -> tuple[tuple[str, int], ...]:
+        """Return nothing: the daemon has the settings.
+
+        Args:
+            servo: The motor.
+
+        Returns:
+            Nothing.
+        """
+        return ()
+
     def calibrate(self, servos: Sequence[Servo]) -> NoReturn:
         """Refuse: raises ServoError.
 

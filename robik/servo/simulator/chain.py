@@ -37,7 +37,8 @@ class TableChain(ABC, Generic[_Servo, _Packet]):
         imu = chain.imu
         self.board = SimulatedBoard(imu) if imu is not None and imu.is_on_bus else None
         self._brand, self._heard = chain.brand, now
-        for servo in servos:
+        for servo, one in zip(servos, chain.servos, strict=True):
+            servo.set_up(one.zero_settings)
             servo.set("baud_rate", self._brand.baud_code(chain.baud_rate))
 
     @abstractmethod

@@ -16,7 +16,8 @@ from typing import ClassVar, Generic, TypeVar
 from ...errors import ServoError
 from ..brand import Brand
 from ..servo import Servo
-from ..telemetry import Change, Seen
+from ..telemetry import Change, Found, Seen
+from .inquiry import read_surely
 from .reading import Addressed
 from .wire import Wire
 
@@ -90,6 +91,10 @@ class Workshop(ABC, Generic[_Wire]):
     @abstractmethod
     def _calibrate(self, servos: Sequence[Servo]) -> list[int]:
         """Do what `calibrate` says."""
+
+    @abstractmethod
+    def _found(self, servo: Servo) -> Found:
+        """Read how a servo is set up, once; raises ServoSilent."""
 
     def _write_id(self, opened: Opened, id: int) -> None:
         """Give a servo another id; raises ServoError where it does not take it."""
@@ -334,6 +339,21 @@ class Workshop(ABC, Generic[_Wire]):
             ServoError: One has its torque on, or does not take it; those before it have.
         """
         return self._calibrate(servos)
+
+    def zero_settings(self, servo: Servo) -> tuple[tuple[str, int], ...]:
+        """Return what decides where a servo counts from, which way, and how far.
+
+        Args:
+            servo: The servo.
+
+        Returns:
+            Settings by name.
+
+        Raises:
+            ServoSilent: It does not answer.
+            ServoError: It says something else every time.
+        """
+        return read_surely(self.wire, servo, lambda: self._found(servo)).zero_settings
 
     def _addressed(self, seen: Seen) -> Addressed:
         """Return a servo as the wire talks to it; raises ServoError where it cannot be played."""

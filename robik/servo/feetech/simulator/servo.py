@@ -7,6 +7,7 @@ where `unloading_condition` says so. EEPROM: what is written while the lock is c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import tau
 
 from ...simulator.motor import Motor
@@ -61,6 +62,16 @@ class SimulatedServo(EntryServo):
         super().set(name, value)
         if self.model.table[name].is_eeprom:
             self._kept = bytes(self._memory)
+
+    def set_up(self, settings: Sequence[tuple[str, int]]) -> None:
+        """Count as when a chain's zero was taken, standing at the same counts: see `TableServo`.
+
+        Args:
+            settings: Values by name of the entry.
+        """
+        there = round(self._turned())
+        super().set_up(settings)
+        self.motor.position = self._sensed(there)
 
     @property
     def _place(self) -> float:
