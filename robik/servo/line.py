@@ -118,6 +118,17 @@ class Line(Protocol):
         """
         ...
 
+    def begin_late_look(self, id: int) -> Look[Telemetry] | None:
+        """Return a look at one servo in one question, of which nothing has been asked yet.
+
+        Args:
+            id: Id of the servo.
+
+        Returns:
+            The look; None where one question is not enough, or the servo's goal is not among what it reports.
+        """
+        ...
+
     def look(self) -> list[Telemetry] | None:
         """Look at all in one go, quickly.
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
+from random import Random
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -91,6 +92,17 @@ class Sight(Protocol):
         """
         ...
 
+    def begin_late_look(self, id: int) -> Look[Telemetry] | None:
+        """Return a look at one servo in one question, of which nothing has been asked yet.
+
+        Args:
+            id: Id of the servo.
+
+        Returns:
+            The look; None where one question is not enough, or the servo's goal is not among what it reports.
+        """
+        ...
+
 
 class Beside(Protocol):
     """A board on the bus that is looked at in turn with the servos."""
@@ -120,7 +132,7 @@ class Looks:
 
     Attributes:
         rounds: in which every servo was looked at.
-        seconds: of the last question and its answers on the wire [s].
+        is_starved: whether there was no late look, since an answer was awaited, as with an adapter that is slow.
     """
 
     def __init__(
@@ -131,13 +143,15 @@ class Looks:
         on_silent: Callable[[int], None],
         beside: Beside | None = None,
     ) -> None:
-        self.rounds, self.seconds = 0, 0.0
+        self.rounds, self.is_starved = 0, False
         self._beside = beside
         self._aside: Look[bytes] | None = None  # at it
-        self._was_aside = False  # the last look
+        self._was_aside = self._is_late = False  # the last look
         self._sight, self._silence = sight, silence
         self._on_seen, self._on_silent = on_seen, on_silent
         self._look: Look[Telemetry] | None = None
+        self._late: Look[Telemetry] | None = None  # at one servo, between rounds
+        self._chance = Random(0)  # which servo gets it: in turn, one might be seen only where somebody else is silent
         self._moment = Moment(0.0, 0.0, np.zeros(0), np.zeros(0))
         self._group = self._first = 0  # where the next share begins
         self._suspects: list[int] = []  # of those that did not answer in company
@@ -150,13 +164,12 @@ class Looks:
     def _all(self) -> list[int]:
         return [id for group in self._sight.groups for id in group]
 
-    def turn(self, slack: float, moment: Moment, waited: float = 0.0) -> float:
+    def turn(self, slack: float, moment: Moment) -> float:
         """Take in what was answered, and ask what fits.
 
         Args:
             slack: before the wire is needed for goals [s].
             moment: now.
-            waited: since it was time to look [s].
 
         Returns:
             How long the wire is needed for the answers [s]; 0 where nothing was asked.
@@ -174,11 +187,33 @@ class Looks:
         if seconds + ASIDE > slack and moment.time - self._asked < LOOK_AT_LEAST:
             return 0.0
         if self._is_new_round:
-            self._round_began = moment.time - waited
+            self._round_began = moment.time
         self._look, self._moment, self._asked = look, moment, moment.time
         look.ask()
-        self.seconds = seconds
         return seconds
+
+    def late(self) -> float:
+        """Choose a servo to be looked at just before the next goals.
+
+        Returns:
+            How long the wire is needed for that [s]; 0 where its goal is not among its answer.
+        """
+        self._late = self._sight.begin_late_look(self._chance.choice(self._all))
+        return self._late.seconds + ASIDE if self._late else 0.0
+
+    def ask_late(self, slack: float, moment: Moment) -> None:
+        """Ask that servo, if there still is time, and no other answer is awaited.
+
+        Args:
+            slack: before the wire is needed for goals [s].
+            moment: now.
+        """
+        self.collect()
+        look, self._late = self._late, None
+        self.is_starved = self._look is not None or self._aside is not None
+        if look is not None and not (self.is_starved or self._suspects) and look.seconds + ASIDE / 2 <= slack:
+            self._look, self._moment, self._is_late = look, moment, True
+            look.ask()
 
     @property
     def holds_up(self) -> bool:
@@ -238,12 +273,13 @@ class Looks:
             self._take_note(look)
 
     def _take_note(self, look: Look[Telemetry]) -> None:
+        was_late, self._is_late = self._is_late, False
         for id in look.seen:
             self._missed[id], self._silent_since[id] = 0, inf
         lost = [id for id in look.ids if id not in look.seen]
         if self._suspects:
             self._suspects = [id for id in self._suspects if id not in look.seen]
-        elif look.seen or len(look.ids) > 1:
+        elif (look.seen or len(look.ids) > 1) and not was_late:
             self._advance(len(look.ids))
         self._alone = max(0, self._alone - len(look.seen))
         if look.seen:

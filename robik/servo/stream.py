@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from enum import Enum
 from math import ceil, inf
+from random import Random
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from .chain import BITS_PER_BYTE
 from .guide import Guide, Wish
 from .health import CARE, Health
 from .imu.righting import Righting
-from .looks import ASIDE, Looks, Moment
+from .looks import Looks, Moment
 from .schedule import Schedule
 from .show_clock import ShowClock
 from .status import PlaySettings
@@ -26,8 +27,7 @@ LOOK = 0.05  # [s] between looks at the servos while nothing plays
 CLOSE_LOOK = 0.015  # [s] likewise, at servos that are moved by hand or tuned
 NAP = 1e-3  # [s] between looks at whether the last answers are there
 LEFT = 2e-3  # [s] before the next goals, in which nobody waits for a sensor any more
-LATEST = 0.9  # of the time that a look leaves free before the next goals: as late as one begins
-SPREAD = 0.618  # of that: from one late look to the next, so that no moment between goals stays unseen
+LATE = 0.2  # of the goals, at random: before the next ones, a servo is looked at as late as can be
 STALL = 0.03  # [s] without goals, beyond the time between them, after which servos count as standing
 FORWARD, CREEP = 1.3, 8  # in a goal's speed: times what it needs, and units more, so that nobody is left behind
 
@@ -137,7 +137,7 @@ class Stream:
         self._ceiling = np.array([servo.velocity_units(servo.velocity_limit) for servo in chain.servos])
         self._last, self._led = np.zeros(len(chain.servos), dtype=np.int64), np.zeros(len(chain.servos))
         self._speeds = np.zeros(len(chain.servos))
-        self._reported, self._began, self._glances = 0.0, inf, 0
+        self._reported, self._began, self._chance = 0.0, inf, Random(0)
         beside = righting.beside if righting else None
         self._looks = [
             Looks(line, settings.silence, self._note, self._miss, beside if beside and beside.is_on(line) else None)
@@ -228,7 +228,11 @@ class Stream:
             self.schedule.done()
             self._sent, last = awake, number
             if ending is not Outcome.FAILED:  # who stops for a reason is not to forget it for a later one
-                self._look()
+                is_late = self._chance.random() < LATE
+                if not (is_late and any(looks.is_starved for looks in self._looks)):
+                    self._look()
+                if is_late:
+                    self._look_late()
                 ending = self._stop(guide, Outcome.FAILED) if self.trouble else ending
             self._tell()
         self._finish_looks()
@@ -254,11 +258,10 @@ class Stream:
 
     def _look(self) -> None:
         """Take in what was answered, and ask on every line what fits before the next goals."""
-        waited = self._wait_to_look()
         for _ in range(self._turns):
             moment = Moment(time.perf_counter(), self.at, self._last, self._speeds)
             slack = self.schedule.slack - self._goal_seconds
-            seconds = max([looks.turn(slack, moment, waited) for looks in self._looks])
+            seconds = max([looks.turn(slack, moment) for looks in self._looks])
             if seconds <= 0.0:
                 return
             self._bus.emergency.pause(seconds)  # the wire is theirs; an adapter may give the answers later
@@ -269,18 +272,19 @@ class Stream:
                 for looks in self._looks:
                     looks.collect()
 
-    def _wait_to_look(self) -> float:
-        """Begin every other look later between goals, each time at another place, and return how long that was [s].
+    def _look_late(self) -> None:
+        """Look at one servo just before the next goals.
 
         Right after a goal of ours, one that somebody else sends is never to be seen.
         """
-        self._glances += 1
-        if self._glances % 2:
-            return 0.0
-        free = self.schedule.slack - self._goal_seconds - max(looks.seconds for looks in self._looks) - ASIDE
-        waited = max(0.0, free) * LATEST * (self._glances * SPREAD % 1.0)
-        self._bus.emergency.pause(waited)
-        return waited
+        needed = max(looks.late() for looks in self._looks)
+        left = self.schedule.slack - needed
+        if needed <= 0.0 or left <= 0.0:
+            return
+        self._bus.emergency.pause(left)
+        moment = Moment(time.perf_counter(), self.at, self._last, self._speeds)
+        for looks in self._looks:
+            looks.ask_late(self.schedule.slack, moment)
 
     def _finish_looks(self) -> None:
         """Wait for what has been asked."""

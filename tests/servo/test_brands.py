@@ -195,6 +195,9 @@ class ToyLine:
     def groups(self) -> tuple[tuple[int, ...], ...]:
         return (tuple(servo.id for servo in self.servos),)
 
+    def begin_late_look(self, id) -> None:
+        """Its goal is not among what it says."""
+
     def begin_look(self, ids) -> ToyLook:
         return ToyLook(self, ids)
 

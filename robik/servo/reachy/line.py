@@ -144,6 +144,13 @@ class ReachyLine:
         """
         return DaemonLook(self, self._daemon, ids)
 
+    def begin_late_look(self, id: int) -> None:
+        """Return no look: the daemon does not say which goals its motors have.
+
+        Args:
+            id: Id of the motor.
+        """
+
     def telemetry(self, id: int) -> Telemetry:
         """Return what the daemon last said of a motor.
 

@@ -148,6 +148,17 @@ class WiredLine(ABC, Generic[_Wire, _Settings]):
         """
         return AskedLook(self._wire, ids, self._parts(ids), self._judged, self._delay(ids))
 
+    def begin_late_look(self, id: int) -> Look[Telemetry] | None:
+        """Return a look at one servo in one question, of which nothing has been asked yet.
+
+        Args:
+            id: Id of the servo.
+
+        Returns:
+            The look; None where one question is not enough.
+        """
+        return self.begin_look([id]) if len(self._parts([id])) == 1 else None
+
     def look(self) -> list[Telemetry] | None:
         """Look at all in one go.
 
