@@ -18,6 +18,7 @@ from ...scene.robot.chain import servo_chain, told_of_chain
 from ...scene.robot.parts import chosen_robot
 from ...scene.robot.reading import read_robot
 from ...scene.servos import leader, play, timeline, tuning
+from ...scene.servos.hold import with_hold
 from ...scene.show import live_character, performing
 from ..reporting import Reporting
 
@@ -90,8 +91,9 @@ def _checked_motion(operator: Reporting, scene: Scene, chain: ServoChain) -> Mot
     What it will do without, or otherwise than baked, is reported.
     """
     root = chosen_robot(scene)
-    motion, softened = play.motion_to_play(root, read_robot(root), scene, chain)
-    found = play.check(motion, chain, scene)
+    mechanism = read_robot(root)
+    motion, softened = play.motion_to_play(root, mechanism, scene, chain)
+    found = with_hold(play.check(motion, chain, scene), root, mechanism, scene)
     for warning in (*found.warnings, *filter(None, [softened])):
         operator.report({"WARNING"}, warning)
     found.check()

@@ -58,6 +58,9 @@ class ROBIK_PT_result(TabPanel):
             )
         if result.beyond_robot:
             line(layout, result.beyond_robot[0].upper() + result.beyond_robot[1:], "ERROR")
+        if result.hold:
+            line(layout, result.hold[0].upper() + result.hold[1:], "ERROR")
+            _jump(layout.row(), result.hold_frame, why="the motors have least hold of the robot")
         _draw_kept(layout, result)
         _draw_physics(layout, result)
         _draw_attempts(layout, root.robik.robot.physics)
@@ -79,8 +82,8 @@ def _draw_loops(layout: UILayout, result: PropertyGroup) -> None:
 
 
 def _falls_short(result: PropertyGroup) -> bool:
-    """Return whether a sample falls short by more than nearly."""
-    return bool(result.short) and (result.too_fast > 0 or result.missed > result.nearly)
+    """Return whether a sample falls short by more than nearly, or the motors do not determine it."""
+    return bool(result.hold) or (bool(result.short) and (result.too_fast > 0 or result.missed > result.nearly))
 
 
 def _draw_buttons(layout: UILayout, context: Context) -> None:

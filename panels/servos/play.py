@@ -141,7 +141,7 @@ class ROBIK_PT_servos_playing(FoldedPanel):
     def draw(self, context: Context) -> None:
         layout, playing = self.layout, context.scene.robik.playing
         layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("speed", "loop", "use_range", "soften", "dead_man"):
+        for name in ("speed", "loop", "use_range", "soften", "lose_hold", "dead_man"):
             layout.prop(playing, name)
         if (root := context.scene.robik.robot) is not None:
             for name in ("carry_weight", "tilt_feedback"):  # one switch, for what is tested and what is played

@@ -226,10 +226,13 @@ def _print_solved(motion: Motion) -> None:
             else "; no motor jumps"
         )
         print(f"largest acceleration {most:.3g} /s² ({name}){jumping}")
-    if motion.report and motion.report.look_ahead:
+    assert motion.report is not None  # a solved motion has one
+    if motion.report.look_ahead:
         print(motion.report.look_ahead)
-    if motion.report and motion.report.speed_cost:
+    if motion.report.speed_cost:
         print(motion.report.speed_cost)
+    if motion.report.hold and not motion.report.hold.is_kept:
+        print(motion.report.hold)
 
 
 def _report(options: argparse.Namespace) -> None:

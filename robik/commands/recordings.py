@@ -120,8 +120,11 @@ def _tell(found: Retargeted) -> None:
     for foothold in found.clip.moved:
         print(foothold)
     print(_told(found.motion))
-    if found.motion.report and found.motion.report.look_ahead:
+    assert found.motion.report is not None  # a solved motion has one
+    if found.motion.report.look_ahead:
         print(found.motion.report.look_ahead)
+    if found.motion.report.hold and not found.motion.report.hold.is_kept:
+        print(found.motion.report.hold)
     if beyond := beyond_the_robot(found.mechanism, found.motion):
         print(f"note: {beyond}", file=sys.stderr)
 

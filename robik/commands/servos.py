@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from .arguments import command
+from .arguments import add_robot, command, load
 
 if TYPE_CHECKING:
     from ..motions import Motion
@@ -58,6 +58,11 @@ def add_play(commands: argparse._SubParsersAction) -> None:
         metavar="ROBOT",
         help="right this robot when it leans against the motion, by the IMU that SERVOS.json names",
     )
+    add_robot(
+        parser, "--robot", "whose motors must determine it all the way; SERVOS.json may name one that RobIK brings: "
+    )
+    lost = "play on where the motors lose hold of the robot, so that it may come to another pose, instead of refusing"
+    parser.add_argument("--lose-hold", action="store_true", help=lost)
     parser.add_argument("--without", type=int, nargs="+", metavar="ID", default=[], help="play without these servos")
     parser.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
 
@@ -200,6 +205,8 @@ def _play(options: argparse.Namespace) -> int:
             options.soften,
             _carry(options) if options.carry_weight else None,
             _tilt(options) if options.tilt_feedback else None,
+            _hold(options),
+            options.lose_hold,
         ),
         feed_forward=options.feed_forward,
         without=tuple(options.without),
@@ -244,6 +251,32 @@ def _tilt(options: argparse.Namespace) -> Callable[[Motion, tuple[float, float] 
         return tilt_plan(robot, motion, imu.body, options.motion).played(part, speed)
 
     return tilt
+
+
+def _hold(options: argparse.Namespace) -> Callable[[Motion], str] | None:
+    """Return what says where the motors lose hold of the robot along a motion; None where no robot is known."""
+    from ..motions import load_motion, values_for
+    from ..retarget.motor_hold import hold_along
+    from ..robots import load as load_named
+    from ..robots import names
+    from ..servo.chain_file import load_chain
+
+    if options.robot:
+        robot = load(options)
+    elif given := options.carry_weight or options.tilt_feedback:
+        robot = load_named(given)
+    elif (name := load_chain(options.servos).robot) in names():
+        robot = load_named(name)
+        if not set(robot.actuators) <= set(load_motion(options.motion).actuators):
+            return None  # another robot of this name
+    else:
+        return None
+
+    def lost(motion: Motion) -> str:
+        hold = hold_along(robot, values_for(robot, motion, options.motion))
+        return hold.in_seconds(motion.times) if hold else ""
+
+    return lost
 
 
 def _servos(options: argparse.Namespace) -> int:

@@ -6,8 +6,9 @@ of them and J N what the frames do (rotations [rad], positions in lengths of the
 
     loops    least singular value of C that counts: 0 where the loops fold flat and could go on either way
     hold     least singular value of P N that counts: 0 where the robot moves though its actuators stand still, so that
-    they lose hold of it steer    min |J N v| / |P N v|: 0 where the actuators move and no frame does, so that following
-    a frame takes any speed
+             they lose hold of it (`hold.py`)
+    steer    min |J N v| / |P N v|: 0 where the actuators move and no frame does, so that following a frame takes any
+             speed
 
 All three are without unit and do not change when the robot is scaled. Singular values that are zero in every pose
 (redundant rows, freedoms that no actuator moves, more actuators than a frame has freedoms) do not count.
@@ -20,13 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..mechanism.constraints import SLIDE
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import loop_groups
 from .forward import ForwardKinematics
+from .hold import COUNTS, Coordinates, HoldMeter
 from .kernels import closure_jacobian
 
-COUNTS = 1e-7  # of 1: a singular value above this is not zero
 SAMPLES, AWAY = 4, 0.05  # poses near the rest pose, by actuator values that far from it [rad or m]
 
 
@@ -124,13 +124,13 @@ def distances(mechanism: Mechanism, values: np.ndarray, frames: tuple[str, ...] 
         Distances (T,) of each kind, and closure residuals (T,) [m].
     """
     poses = _Poses(mechanism, frames)
-    ranks = poses.ranks()
+    ranks, meter = poses.ranks(), HoldMeter(poses.topology)
     found = []
     for start in range(0, len(values), 512):
-        C, J, residual = poses.stacks(values[start : start + 512])
+        C, J, residual, q = poses.stacks(values[start : start + 512])
         N = _motions(C, ranks.loops)
         seen, moved = N[:, poses.driven], J @ N
-        loops, hold = _at(_values(C), ranks.loops), _at(_values(seen), ranks.hold)
+        loops, hold = _at(_values(C), ranks.loops), meter.least(q)
         steer = (
             _at(_values(moved @ np.linalg.pinv(seen, COUNTS)), ranks.steer) if ranks.hold else np.full(len(C), np.inf)
         )
@@ -152,20 +152,11 @@ class _Poses:
         self.fk = ForwardKinematics(mechanism)
         self.topology = self.fk.topology
         self.flat = self.fk.flat
-        body = self.topology.body_at
-        base = self._dofs(self.topology.base.name) if self.topology.base else range(0)
-        self.kept = np.array([i for i in range(len(self.flat.before)) if i not in base], dtype=int)
+        body, coordinates = self.topology.body_at, Coordinates(self.topology)
+        self.kept = coordinates.kept
         self.d = len(self.kept)
-        slides = {int(self.flat.at_v[m]) for m in np.flatnonzero(self.flat.kind == SLIDE)}
-        self.unit = np.array([self.flat.size if i in slides else 1.0 for i in self.kept])
-        self.names = {
-            dof: joint.name
-            for joint in mechanism.joints
-            if joint.name in self.topology.joint_at
-            for dof in self._dofs(joint.name)
-        }
-        of = [dof for joint in mechanism.actuated for dof in self._dofs(joint.name) if dof not in base]
-        self.driven = np.searchsorted(self.kept, of)
+        self.unit, self.names = coordinates.unit[self.kept], coordinates.names
+        self.driven = np.flatnonzero(coordinates.driven[self.kept])
         chosen = [
             mechanism.frame(name) for name in (frames if frames is not None else [f.name for f in mechanism.frames])
         ]
@@ -178,12 +169,6 @@ class _Poses:
             self.frames.append(
                 (body[frame.body], (own.pose @ frame.pose).point((0, 0, 0)) - own.rest_com, path[self.kept])
             )
-
-    def _dofs(self, joint: str) -> range:
-        b = self.topology.joint_at[joint]
-        if self.flat.first[b] == self.flat.last[b]:
-            return range(0)
-        return range(int(self.flat.at_v[self.flat.first[b]]), int(self.flat.tip[b]) + 1)
 
     def joints_of(self, columns: np.ndarray, motions: np.ndarray) -> list[tuple[str, ...]]:
         """Per motion (columns, k) the names of the joints that move, those of the tree."""
@@ -207,24 +192,24 @@ class _Poses:
         """C (rows, d) where it stands."""
         return closure_jacobian(self.flat, self.fk.now)[:, self.kept] * (self.unit / self.flat.size)
 
-    def stacks(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """C (T, rows, d), J (T, 6 frames, d) and closure residuals (T,) [m] at actuator values (T, A)."""
+    def stacks(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """C (T, rows, d), J (T, 6 frames, d), closure residuals (T,) [m] and coordinates (T, nq) at values (T, A)."""
         C = np.zeros((len(values), len(self.fk.now.value), self.d))
         J = np.zeros((len(values), 6 * len(self.frames), self.d))
-        residual = np.zeros(len(values))
+        residual, q = np.zeros(len(values)), np.zeros((len(values), len(self.topology.rest)))
         for k, residual[k] in enumerate(self.moved(values)):
             now = self.fk.now
-            C[k] = self.closure
+            C[k], q[k] = self.closure, now.q
             omega, v = now.omega[self.kept], now.v[self.kept]
             for f, (b, offset, path) in enumerate(self.frames):
                 x = now.R[b] @ offset + now.c[b]
                 J[k, 6 * f : 6 * f + 3] = ((np.cross(omega, x) + v) * (path * self.unit / self.flat.size)[:, None]).T
                 J[k, 6 * f + 3 : 6 * f + 6] = (omega * path[:, None]).T
-        return C, J, residual
+        return C, J, residual, q
 
     def ranks(self) -> _Ranks:
         """Return the ranks that the matrices have but in singular poses."""
-        C, J, _ = self.stacks(self.near_rest())
+        C, J, _, _ = self.stacks(self.near_rest())
         loops = _rank(C)
         N = _motions(C, loops)
         seen = N[:, self.driven]

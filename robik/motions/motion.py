@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
+from .on_demand import on_demand
 from .report import Report
 
 LATEST = 1e12  # [s]: beyond it, milliseconds are lost in a time's digits
@@ -69,28 +70,6 @@ class Rates:
     angular: np.ndarray | None = None
 
 
-class _OnDemand:
-    """Field of a motion that may be given as a function, which is called when its value is first asked for."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = f"_{name}"
-
-    def __get__(self, motion: Any, owner: type | None = None) -> Any:
-        if motion is None:
-            return None  # the field's default
-        value = motion.__dict__[self._name]
-        if callable(value):
-            value = motion.__dict__[self._name] = value()
-        return value
-
-    def __set__(self, motion: Any, value: Any) -> None:
-        motion.__dict__[self._name] = value
-
-
-def _on_demand() -> Any:
-    return _OnDemand()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Motion:
     """A robot's motion.
@@ -122,8 +101,8 @@ class Motion:
     base: BaseTrack | None = None
     passive: Mapping[str, np.ndarray] | None = None
     bodies: tuple[str, ...] = ()
-    position: np.ndarray | None = _on_demand()  # noqa: RUF009 - each field has its own
-    quaternion: np.ndarray | None = _on_demand()  # noqa: RUF009 - each field has its own
+    position: np.ndarray | None = on_demand()  # noqa: RUF009 - each field has its own
+    quaternion: np.ndarray | None = on_demand()  # noqa: RUF009 - each field has its own
     com: np.ndarray | None = None
     report: Report | None = None
     rates: Rates | None = None

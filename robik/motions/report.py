@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
+from .hold import Hold
+from .on_demand import on_demand
 from .penetration import Penetration
 
 NEARLY = 10.0  # times its tolerance: a target that is missed by no more is nearly met
@@ -333,6 +336,7 @@ class Report:
         moved: footholds that were out of reach, or put legs into each other, and are elsewhere.
         penetration: of the robot into itself and the ground; None where nobody asked.
         rounding: how far joints are from a file's rounded numbers, so that its linkages move [m].
+        hold: whether the motors determine the robot, worked out when first asked for; None without loops.
     """
 
     targets: tuple[str, ...]
@@ -356,6 +360,11 @@ class Report:
     rounding: float = 0.0
     moved: tuple[MovedFoothold, ...] = ()
     penetration: Penetration | None = None
+    hold: Hold | None = on_demand()  # noqa: RUF009 - a field of its own
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields, so that a copy or a pickle has no function."""
+        return self.__dict__ | {"_hold": self.hold}
 
     @property
     def nearly(self) -> np.ndarray:

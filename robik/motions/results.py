@@ -50,6 +50,7 @@ def report_summary(motion: Motion) -> dict:
         "speed_cost": report.speed_cost.as_data() if report.speed_cost else None,
         "quality": asdict(report.quality),
         "penetration": report.penetration.as_data() if report.penetration else None,
+        "hold": report.hold.as_data() if report.hold else None,
         "moved_footholds": [item.as_data() for item in report.moved],
         "frames_nearly": report.nearly.tolist(),
         "frames_short": [{"frame": int(k), "why": why} for k, why in report.short],

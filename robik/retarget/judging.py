@@ -22,6 +22,7 @@ from ..motions.report import ObjectiveError
 from ..objectives.settings import Settings
 from .distances import ClipErrors, ObjectiveErrors, distances, objective_errors
 from .misses import misses
+from .motor_hold import hold_along
 from .quality import QualityFigures
 from .shortfall import open_beyond
 
@@ -69,7 +70,7 @@ def judged(
     )
     names = tuple(body.name for body in mechanism.bodies)
     found = replace(motion, passive=None, bodies=names, position=position, quaternion=quaternion, com=com)
-    return replace(found, report=replace(report, residual=residual))
+    return replace(found, report=replace(report, residual=residual, hold=lambda: hold_along(mechanism, motion.values)))
 
 
 def make_report(

@@ -188,4 +188,5 @@ class OwnRange:
             look_ahead=ahead,
             quality=figures.quality(part.values, whole.jerk[kept]),
             moved=clip.moved,
+            hold=None if whole.hold is None else whole.hold.part(*self.frames),
         )

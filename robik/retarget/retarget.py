@@ -22,13 +22,12 @@ from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, LookAhead, Motion, Report
 from ..objectives.pose_prior import WEIGHT, PosePrior
 from ..objectives.settings import Settings
-from .distances import ClipErrors, ObjectiveErrors
 from .held_contacts import check_contacts
 from .judging import judged, make_report
 from .look_ahead import LookingAhead, check_cyclic
 from .own_range import OwnRange
 from .quality import QualityFigures
-from .solved import SolvedFrames
+from .solved import Reading, SolvedFrames
 from .speed_cost import measure_speed_cost, without_speeds
 
 CHUNK, MOST = 16, 256  # frames solved between two looks at the clock: at first, and where they are quick
@@ -229,7 +228,7 @@ class Retargeting:
             passive=found.passive,
             bodies=tuple(b.name for b in self.mechanism.bodies),
             com=found.com,
-            report=self._report(found.values, found.errors, found.objectives, self._solved.figures),
+            report=self._report(found, self._solved.figures),
             **on_demand,
         )
         return motion if self._own_range is None else self._own_range.joined(self.mechanism, motion)
@@ -265,17 +264,17 @@ class Retargeting:
         """Return the floating base's pose from positions (T, 3) and quaternions (T, 4)."""
         return BaseTrack(body=self.solver.topology.root or "", position=position, quaternion=quaternion)
 
-    def _report(
-        self, values: np.ndarray, off: ClipErrors, objectives: ObjectiveErrors, contacts: QualityFigures
-    ) -> Report:
+    def _report(self, found: Reading, contacts: QualityFigures) -> Report:
         out, followed = self._solved, (self.mechanism, self.clip, self.settings)
         stopped = np.flatnonzero(out.status != CONVERGED).tolist()
+        may_move_on = self._looks_ahead and self._ahead is None
         return replace(
-            make_report(*followed, values, off, objectives, contacts, self._why, stopped),
+            make_report(*followed, found.values, found.errors, found.objectives, contacts, self._why, stopped),
             residual=out.residual.copy(),
             iterations=out.iterations.copy(),
             milliseconds=self._milliseconds.copy(),
             look_ahead=self._ahead,
+            hold=None if may_move_on else lambda: out.hold(found.values, found.base),
         )
 
     def _why(self, k: int, found: list[str]) -> str:

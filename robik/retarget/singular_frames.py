@@ -11,9 +11,10 @@ from ..files import write_whole
 from ..kinematics.singularity import Distances, distances
 from ..mechanism.model import Mechanism
 from ..motions import load_motion, values_for
+from ..motions.hold import LEAST
 from .shortfall import unassembled
 
-NEAR = 0.05  # a distance below which a frame is called near to singular
+NEAR = LEAST  # a distance below which a frame is called near to singular
 MEANING = {
     "loops": "the loops fold flat",
     "hold": "the actuators lose hold of the robot",

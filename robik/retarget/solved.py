@@ -23,9 +23,11 @@ from ..jit import by_reference
 from ..kinematics.blocks import blocks
 from ..kinematics.frames import become_own_frames, com_of_states, own_frames, read_states
 from ..kinematics.kernels import new_placement
+from ..motions.hold import Hold
 from ..objectives.objective import TargetError
 from ..objectives.settings import Settings
 from .distances import ClipErrors, ObjectiveErrors, distances, objective_errors
+from .motor_hold import hold_along, hold_of_bake
 from .quality import QualityFigures
 
 PIECE = 1024  # frames that a solver has room for at a time
@@ -179,6 +181,21 @@ class SolvedFrames:
         read_states(flat, new_placement(flat, topology.rest), self.q, upright, position, quaternion)
         become_own_frames(topology, position, quaternion)
         return position, quaternion
+
+    def hold(self, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Hold | None:
+        """Return whether the actuators alone determine the frames.
+
+        Args:
+            values: Actuator values (T, A) that were read [rad or m].
+            base: As in `Reading`.
+
+        Returns:
+            Hold; None for a robot without loops.
+        """
+        solver = self._solver
+        if not solver.BY_COORDINATES:
+            return hold_along(solver.mechanism, values)
+        return hold_of_bake(solver.mechanism, solver.topology, self.q, values, base)
 
 
 def _joined(parts: list[Any]) -> Any:

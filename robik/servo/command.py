@@ -43,6 +43,8 @@ class How:
             says what is to be said of them; the motion itself is played if left out.
         tilt: makes of a whole motion, a stretch of it [s] and a speed what tilt feedback must know; None to play
             without.
+        hold: says of the stretch that is played where the motors lose hold of the robot; None where it is not known.
+        may_lose_hold: whether it is played where they do not.
     """
 
     loop: bool = False
@@ -51,6 +53,8 @@ class How:
     soften: bool = False
     carry: Callable[[Motion, Mapping[int, float], float], tuple[Motion, str]] | None = None
     tilt: Callable[[Motion, tuple[float, float] | None, float], TiltPlan] | None = None
+    hold: Callable[[Motion], str] | None = None
+    may_lose_hold: bool = False
 
 
 def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How = How(), **settings: Any) -> int:
@@ -77,6 +81,14 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     motion = _prepared(whole, player, how)
     tilt = how.tilt(whole, how.stretch, how.speed) if how.tilt is not None else None
     checked = player.preflight(motion)
+    if how.hold is None:
+        say(
+            "note: whether the motors keep hold of the robot's loops is not checked; --robot ROBOT checks it",
+            sys.stderr,
+        )
+    else:
+        asked = part(whole, *(how.stretch or ()), speed=how.speed)
+        checked = checked.with_hold(how.hold(asked), how.may_lose_hold)
     checked.check()
     for warning in checked.warnings:
         say(f"warning: {warning}", sys.stderr)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,22 @@ class Preflight:
 
     problems: tuple[str, ...]
     warnings: tuple[str, ...]
+
+    def with_hold(self, lost: str, may_lose: bool) -> Preflight:
+        """Return the preflight with what is said where the motors lose hold of the robot.
+
+        Args:
+            lost: The sentence; empty where they keep it.
+            may_lose: Whether it may be played all the same, with a warning.
+
+        Returns:
+            The preflight, with a problem or a warning more.
+        """
+        if not lost:
+            return self
+        if may_lose:
+            return replace(self, warnings=(*self.warnings, lost))
+        return replace(self, problems=(*self.problems, lost))
 
     def check(self) -> None:
         """Raise: ServoError: lists the problems."""

@@ -170,6 +170,11 @@ class RobikResult(PropertyGroup):
     moved_why: StringProperty(name="Moved", description="Which footholds were moved, how far and why")
     penetration: CollectionProperty(type=RobikPenetration)
     beyond_robot: StringProperty(name="Beyond", description="What the robot cannot do, empty where it follows the clip")
+    hold: StringProperty(
+        name="Hold Lost", description="Where the motors lose hold of the robot, and of what; empty where they keep it"
+    )
+    hold_lost: IntProperty(name="Without Hold", description="Samples in which the motors do not determine the robot")
+    hold_frame: IntProperty(name="Frame", description="Where the motors have least hold of the robot")
     sunk: FloatProperty(
         name="Below Ground", description="How far a sole goes below the ground, at worst", unit="LENGTH", precision=4
     )

@@ -13,6 +13,7 @@ from ...robik.clips.contacts import below_ground
 from ...robik.clips.phases import runs
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion, Report, SpeedCost
+from ...robik.motions.hold import Hold
 from ...robik.motions.report import Quality
 from ...robik.retarget.kept_balance import kept_balance
 from ...robik.retarget.shortfall import beyond_the_robot, millimetres, position_met
@@ -48,6 +49,7 @@ def store_result(
     _store_quality(result, report.quality, frames)
     _store_moved(result, clip, frames)
     result.beyond_robot = beyond_the_robot(mechanism, motion)
+    _store_hold(result, report.hold, frames)
     result.met = position_met(mechanism)
     result.physics = result.physics_more = ""
     result.penetration.clear()
@@ -89,6 +91,13 @@ def _store_margin(
     result.flight = int(kept.aloft.sum())
     if result.flight:
         result.flight_frame = round(float(frames[int(kept.aloft.argmax())]))
+
+
+def _store_hold(result: PropertyGroup, hold: Hold | None, frames: np.ndarray) -> None:
+    lost = () if hold is None else hold.lost
+    result.hold, result.hold_lost = "" if hold is None else hold.words(lambda k: f"{frames[k]:g}"), len(lost)
+    if hold is not None and lost:
+        result.hold_frame = round(float(frames[hold.frame if hold.below else lost[0]]))
 
 
 def _store_quality(result: PropertyGroup, quality: Quality, frames: np.ndarray) -> None:
@@ -243,6 +252,8 @@ def _beside(result: PropertyGroup) -> Iterator[str]:
         yield sentence("{count} are too fast for a motor", count=result.too_fast)
     if result.jumps:
         yield sentence("a motor jumps in {count} samples", count=result.jumps)
+    if result.hold:
+        yield sentence("the motors lose hold of the robot in {count} samples", count=result.hold_lost)
     if result.beyond:
         yield sentence("cannot be kept: {what}", what=result.beyond)
     if result.sunk > result.met:

@@ -46,6 +46,13 @@ class RobikPlaying(PropertyGroup):
             " far away, is refused"
         ),
     )
+    lose_hold: BoolProperty(
+        name="Play Without Hold",
+        description=(
+            "Play on where the motors lose hold of the robot, so that it may come to another pose than the bake's;"
+            " without this such a motion is refused"
+        ),
+    )
     stall: FloatProperty(
         name="Bear Stalls",
         description="The servos play on while Blender does nothing for this long, as while it imports a file; "

@@ -25,6 +25,7 @@ from ...robik.servo.status import PlayState
 from ...robik.servo.trajectory import part
 from ..robot.reading import read_robot
 from . import play, playback
+from .hold import with_hold
 
 FAR = 1.0  # [s] between scene and robot, from which they do not play together
 LATE = 0.05  # [s] that the user is told of
@@ -135,7 +136,7 @@ def _checked_motion(root: Object, scene: Scene, player: Player) -> tuple[np.ndar
         raise ServoError(OWN_TIME)
     mechanism = read_robot(root)
     motion, _ = play.motion_to_play(root, mechanism, scene, player.chain)
-    player.preflight(motion, from_afar=True).check()
+    with_hold(player.preflight(motion, from_afar=True), root, mechanism, scene).check()
     return play.frames_to_play(root, mechanism, scene), motion
 
 
