@@ -40,7 +40,7 @@ class Count(event.Listener):
 event.register("numba:compile", Count())
 solved = set()
 for case in cases(fps=10.0):
-    retarget(case.mechanism, case.clip, case.settings)
+    retarget(case.mechanism, case.clip, case.settings).report.hold
     solved.add(case.mechanism.name)
 
 import numpy as np

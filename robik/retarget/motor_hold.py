@@ -44,8 +44,7 @@ def hold_of_bake(
     Returns:
         Hold; None for a robot without loops that motors move.
     """
-    meter = HoldMeter(topology)
-    if not meter.loops:
+    if not topology.cuts or not (meter := HoldMeter(topology)).loops:
         return None
     fk = ForwardKinematics(mechanism, topology)
     off = _off(fk, meter, q, values, base)
@@ -74,8 +73,7 @@ def hold_along(mechanism: Mechanism, values: np.ndarray) -> Hold | None:
         Hold; None for a robot without loops that motors move.
     """
     fk = ForwardKinematics(mechanism)
-    meter = HoldMeter(fk.topology)
-    if not meter.loops:
+    if not fk.topology.cuts or not (meter := HoldMeter(fk.topology)).loops:
         return None
     q, residual = fk.coordinates_along(values)
     apart, held = residual > position_met(mechanism), meter.along(q)
