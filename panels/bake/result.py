@@ -58,9 +58,7 @@ class ROBIK_PT_result(TabPanel):
             )
         if result.beyond_robot:
             line(layout, result.beyond_robot[0].upper() + result.beyond_robot[1:], "ERROR")
-        if result.hold:
-            line(layout, result.hold[0].upper() + result.hold[1:], "ERROR")
-            _jump(layout.row(), result.hold_frame, why="the motors have least hold of the robot")
+        _draw_hold(layout, result)
         _draw_kept(layout, result)
         _draw_physics(layout, result)
         _draw_attempts(layout, root.robik.robot.physics)
@@ -71,6 +69,13 @@ class ROBIK_PT_result(TabPanel):
         _draw_all_motors(layout, result)
         _draw_loops(layout, result)
         _draw_buttons(layout, context)
+
+
+def _draw_hold(layout: UILayout, result: PropertyGroup) -> None:
+    """Say where the motors do not determine the robot."""
+    if result.hold:
+        line(layout, result.hold[0].upper() + result.hold[1:], "ERROR")
+        _jump(layout.row(), result.hold_frame, why="the motors have least hold of the robot")
 
 
 def _draw_loops(layout: UILayout, result: PropertyGroup) -> None:

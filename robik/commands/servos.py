@@ -58,13 +58,18 @@ def add_play(commands: argparse._SubParsersAction) -> None:
         metavar="ROBOT",
         help="right this robot when it leans against the motion, by the IMU that SERVOS.json names",
     )
+    _add_hold(parser)
+    parser.add_argument("--without", type=int, nargs="+", metavar="ID", default=[], help="play without these servos")
+    parser.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
+
+
+def _add_hold(parser: argparse.ArgumentParser) -> None:
+    """Add the robot whose motors are to keep hold of it, and whether they may lose it."""
     add_robot(
         parser, "--robot", "whose motors must determine it all the way; SERVOS.json may name one that RobIK brings: "
     )
     lost = "play on where the motors lose hold of the robot, so that it may come to another pose, instead of refusing"
     parser.add_argument("--lose-hold", action="store_true", help=lost)
-    parser.add_argument("--without", type=int, nargs="+", metavar="ID", default=[], help="play without these servos")
-    parser.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
 
 
 def add_teleoperate(commands: argparse._SubParsersAction) -> None:

@@ -156,7 +156,7 @@ class HoldMeter:
         motions, count = self._motions(q, widths)
         self._count, self._seen = [], []
         self.usual, self._idle = np.full(len(widths), np.inf), np.zeros(self.flat.bodies, bool)
-        idle = {k: [] for k in range(len(q))}
+        idle: dict[int, list[np.ndarray]] = {k: [] for k in range(len(q))}
         for g, columns in enumerate(self._columns):
             free = int(count[:, g].min()) if len(q) else 0
             bases = [self._basis(motions[g][k], g, count[k, g]) for k in range(len(q))]

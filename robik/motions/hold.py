@@ -67,7 +67,7 @@ class Hold:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the motors determine the bodies in all frames."""
+        """Return whether the motors determine the bodies in all frames."""
         return not self.lost
 
     def as_data(self) -> dict:

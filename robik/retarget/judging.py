@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,8 @@ def judged(
     )
     names = tuple(body.name for body in mechanism.bodies)
     found = replace(motion, passive=None, bodies=names, position=position, quaternion=quaternion, com=com)
-    return replace(found, report=replace(report, residual=residual, hold=lambda: hold_along(mechanism, motion.values)))
+    on_demand: dict[str, Any] = {"hold": lambda: hold_along(mechanism, motion.values)}
+    return replace(found, report=replace(report, residual=residual, **on_demand))
 
 
 def make_report(

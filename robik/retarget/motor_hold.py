@@ -1,7 +1,7 @@
-"""Whether motors determine the robot along a motion: their forward kinematics, and their hold of it.
+"""Hold that motors have of a robot along a motion, and their forward kinematics, held against a bake.
 
-Hold is measured in `kinematics/hold.py`. A bake is also held against forward kinematics of its motors, each frame from
-the one before; where hold is lost, that may come to another assembly, and so may the robot.
+Hold is measured in `kinematics/hold.py`. Forward kinematics takes each frame from the one before. Where hold is lost,
+it may come to another assembly than the bake's, and so may the robot.
 """
 
 from __future__ import annotations

@@ -267,14 +267,16 @@ class Retargeting:
     def _report(self, found: Reading, contacts: QualityFigures) -> Report:
         out, followed = self._solved, (self.mechanism, self.clip, self.settings)
         stopped = np.flatnonzero(out.status != CONVERGED).tolist()
-        may_move_on = self._looks_ahead and self._ahead is None
+        on_demand: dict[str, Any] = {"hold": lambda: out.hold(found.values, found.base)}
+        if self._looks_ahead and self._ahead is None:
+            on_demand = {}  # the frames move on
         return replace(
             make_report(*followed, found.values, found.errors, found.objectives, contacts, self._why, stopped),
             residual=out.residual.copy(),
             iterations=out.iterations.copy(),
             milliseconds=self._milliseconds.copy(),
             look_ahead=self._ahead,
-            hold=None if may_move_on else lambda: out.hold(found.values, found.base),
+            **on_demand,
         )
 
     def _why(self, k: int, found: list[str]) -> str:

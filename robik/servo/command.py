@@ -87,7 +87,8 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
             sys.stderr,
         )
     else:
-        asked = part(whole, *(how.stretch or ()), speed=how.speed)
+        start, end = how.stretch or (None, None)
+        asked = part(whole, start, end, how.speed)
         checked = checked.with_hold(how.hold(asked), how.may_lose_hold)
     checked.check()
     for warning in checked.warnings:
