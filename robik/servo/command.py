@@ -81,15 +81,12 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     motion = _prepared(whole, player, how)
     tilt = how.tilt(whole, how.stretch, how.speed) if how.tilt is not None else None
     checked = player.preflight(motion)
-    if how.hold is None:
-        say(
-            "note: whether the motors keep hold of the robot's loops is not checked; --robot ROBOT checks it",
-            sys.stderr,
-        )
-    else:
+    if how.hold is not None:
         start, end = how.stretch or (None, None)
-        asked = part(whole, start, end, how.speed)
-        checked = checked.with_hold(how.hold(asked), how.may_lose_hold)
+        checked = checked.with_hold(how.hold(part(whole, start, end, how.speed)), how.may_lose_hold)
+    elif chain.robot:
+        unknown = f"whether its motors keep hold of robot {chain.robot!r}"
+        say(f"note: {unknown} is not checked; give the robot's file (--robot ROBOT)", sys.stderr)
     checked.check()
     for warning in checked.warnings:
         say(f"warning: {warning}", sys.stderr)
