@@ -23,6 +23,8 @@ def add_show(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--osc", metavar="PORT", default="", help=osc)
     soften = "round off what the motors cannot do, and go slowly to a start far away, instead of refusing"
     parser.add_argument("--soften", action="store_true", help=soften)
+    lost = "play on where the motors lose hold of a robot that the show names, instead of refusing"
+    parser.add_argument("--lose-hold", action="store_true", help=lost)
     parser.add_argument("--rate", type=float, default=100.0, help="goals per second (default 100)")
     parser.add_argument(
         "--approach", type=float, default=0.5, help="speed on the way to the first frame and between acts [rad/s]"
@@ -36,7 +38,7 @@ def _show(options: argparse.Namespace) -> int:
     from ..servo.status import PlaySettings
     from ..show.command import Asked, show
 
-    asked = Asked(options.check, options.sim, options.silent, options.soften, options.osc)
+    asked = Asked(options.check, options.sim, options.silent, options.soften, options.osc, options.lose_hold)
     torque = options.torque == "on"
     return show(
         options.show,

@@ -242,7 +242,7 @@ class HoldMeter:
         free, seen, frames = self._count[g], self._seen[g], len(motions)
         basis = self._basis(motions, g, free)
         U, values, Vt = np.linalg.svd(basis[:, self._driven[g]], full_matrices=False)
-        hold, crossed = values[:, seen - 1].copy(), np.zeros(frames, bool)
+        hold, crossed = np.abs(values[:, seen - 1]), np.zeros(frames, bool)  # LAPACK may return -0
         usual = count == free
         for k in np.flatnonzero(~usual).tolist():
             hold[k] = self._unusual(motions[k], int(count[k]), g)

@@ -39,6 +39,7 @@ class Asked:
         is_silent: without the sound.
         softens: round off what the motors cannot do, and go slowly to a start far away.
         osc: the port, or HOST:PORT, at which OSC messages are taken; empty for none.
+        may_lose_hold: play on where the motors lose hold of a robot.
     """
 
     is_check: bool = False
@@ -46,6 +47,7 @@ class Asked:
     is_silent: bool = False
     softens: bool = False
     osc: str = ""
+    may_lose_hold: bool = False
 
 
 def show(path: str | Path, asked: Asked, settings: PlaySettings) -> int:
@@ -66,7 +68,7 @@ def show(path: str | Path, asked: Asked, settings: PlaySettings) -> int:
     if asked.is_simulated:
         robots = {name: replace(robot, port=SIMULATED) for name, robot in read.robots.items()}
         read = replace(read, robots=robots)
-    program = read_program(read, settings, asked.softens, asked.is_silent)
+    program = read_program(read, settings, asked.softens, asked.is_silent, asked.may_lose_hold)
     for warning in program.warnings:
         say(f"warning: {warning}", sys.stderr)
     if asked.is_check:

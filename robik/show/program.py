@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import MissingExtraError, RobikError, ServoError
-from ..motions import Motion, load_motion
+from ..motions import Motion, load_motion, values_for
 from ..motions.format import Companions
 from ..servo.chain import ServoChain
 from ..servo.chain_file import load_chain
@@ -124,7 +124,13 @@ def _fate(show: Show) -> str:
     return "go on" if show.goes_on else "stop"
 
 
-def read_program(show: Show, settings: PlaySettings, softens: bool = False, is_silent: bool = False) -> Program:
+def read_program(
+    show: Show,
+    settings: PlaySettings,
+    softens: bool = False,
+    is_silent: bool = False,
+    may_lose_hold: bool = False,
+) -> Program:
     """Read and check everything that a show names.
 
     Args:
@@ -132,6 +138,7 @@ def read_program(show: Show, settings: PlaySettings, softens: bool = False, is_s
         settings: How to play.
         softens: Whether motions that ask too much of the servos are rounded off.
         is_silent: Whether the sound is left out.
+        may_lose_hold: Whether motions are played where the motors lose hold of a robot that the show names.
 
     Returns:
         What would play, and all that is wrong.
@@ -139,18 +146,13 @@ def read_program(show: Show, settings: PlaySettings, softens: bool = False, is_s
     problems: list[str] = []
     warnings: list[str] = []
     chains: dict[str, ServoChain] = {}
-    motions: dict[tuple[str, object], Motion] = {}
     for name, robot in show.robots.items():
         try:
             chains[name] = load_chain(robot.servos).as_at(robot.port)
         except RobikError as error:
             problems.append(f"{name}: {error}")
     problems += _port_problems(show, chains)
-    for name, path in dict.fromkeys((name, part.motion) for act in show.acts for name, part in act.parts.items()):
-        try:
-            motions[name, path] = _motion(path, show.robots[name].robot)
-        except RobikError as error:
-            problems.append(f"{name}: {error}")
+    motions = _motions(show, may_lose_hold, problems, warnings)
     seconds = 0.0
     if show.sound is not None and not is_silent:
         try:
@@ -174,6 +176,21 @@ def read_program(show: Show, settings: PlaySettings, softens: bool = False, is_s
     return Program(show, chains, timeline, seconds, tuple(problems), tuple(warnings), stage)
 
 
+def _motions(
+    show: Show, may_lose_hold: bool, problems: list[str], warnings: list[str]
+) -> dict[tuple[str, object], Motion]:
+    """Return the motions by robot and file, and add what is wrong with them to problems and warnings."""
+    motions: dict[tuple[str, object], Motion] = {}
+    for name, path in dict.fromkeys((name, part.motion) for act in show.acts for name, part in act.parts.items()):
+        try:
+            motions[name, path] = _motion(path, show.robots[name].robot)
+            if lost := _lost_hold(motions[name, path], path, show.robots[name].robot):
+                (warnings if may_lose_hold else problems).append(f"{name}: {path.name}: {lost}")
+        except RobikError as error:
+            problems.append(f"{name}: {error}")
+    return motions
+
+
 def _motion(path: Path, robot: str) -> Motion:
     if not robot:
         return load_motion(path)
@@ -181,6 +198,18 @@ def _motion(path: Path, robot: str) -> Motion:
     from ..robots import load
 
     return load_motion(path, companions=Companions(robot=load(robot), follow=follow_poses))
+
+
+def _lost_hold(motion: Motion, path: Path, robot: str) -> str:
+    """Return where the motors of a robot lose hold of it; empty where they keep it, or no robot is named."""
+    if not robot:
+        return ""
+    from ..retarget.motor_hold import hold_along
+    from ..robots import load
+
+    mechanism = load(robot)
+    hold = hold_along(mechanism, values_for(mechanism, motion, path))
+    return hold.in_seconds(motion.times) if hold else ""
 
 
 def _left_out(name: str, chain: ServoChain, motions: Mapping[tuple[str, object], Motion]) -> list[str]:

@@ -240,3 +240,21 @@ def _write_chain(path: Path) -> None:
     ]  # fmt: skip
     chain = {"format": "robik-servos", "version": 1, "robot": "five_bar", "baud_rate": 1000000, "servos": servos}
     path.write_text(json.dumps(chain))
+
+
+def test_a_show_is_checked_for_robots_that_it_names(tmp_path: Path) -> None:
+    save_robot(five_bar.robot(), tmp_path / "five.robik.json")
+    _write_chain(tmp_path / "five.servos.json")
+    _, motion = bake(five_bar.down(0.2, 0.05, frames=61))
+    rows = np.column_stack([2.0 * motion.times, motion.values]).tolist()
+    text = "\n".join([",".join(["time", *motion.actuators]), *(",".join(map(repr, row)) for row in rows)])
+    (tmp_path / "motion.csv").write_text(text + "\n")
+    robots_of = {"five": {"servos": "five.servos.json", "port": "sim", "robot": "five.robik.json"}}
+    shown = {"format": "robik-show", "version": 1, "robots": robots_of, "acts": [{"motions": {"five": "motion.csv"}}]}
+    (tmp_path / "a.show.json").write_text(json.dumps(shown))
+    done = robik(tmp_path, "show", "a.show.json", "--check")
+    assert done.returncode == 2
+    assert "five: motion.csv: the motors lose hold" in done.stderr
+    done = robik(tmp_path, "show", "a.show.json", "--check", "--lose-hold")
+    assert done.returncode == 0, done.stderr
+    assert "lose hold" in done.stderr
