@@ -126,6 +126,7 @@ class HoldMeter:
 
     Attributes:
         loops: Groups (numbers) that hold a loop, and not couplings alone, and that actuators move.
+        columns: Degrees of freedom of each group.
         usual: The largest hold of each group near the rest pose (groups,), infinite where no actuator moves it.
         idle_bodies: Names of bodies that no actuator determines even there.
     """
@@ -137,10 +138,10 @@ class HoldMeter:
         driven, unit = self.coordinates.driven, self.coordinates.unit
         self._names = [topology.mechanism.bodies[i].name for i in topology.order]
         groups = loop_groups(self.flat)
-        self._columns = [columns for _, columns in groups]
-        self._driven = [np.flatnonzero(driven[columns]) for columns in self._columns]
-        self._unit = [unit[columns] for columns in self._columns]
-        in_groups = np.concatenate([np.zeros(0, int), *self._columns])
+        self.columns = [columns for _, columns in groups]
+        self._driven = [np.flatnonzero(driven[columns]) for columns in self.columns]
+        self._unit = [unit[columns] for columns in self.columns]
+        in_groups = np.concatenate([np.zeros(0, int), *self.columns])
         alone = np.setdiff1d(self.coordinates.kept, in_groups)
         self._holds_alone = 1.0 if driven[alone].any() else np.inf
         self._look_near_rest(alone[~driven[alone]])
@@ -152,12 +153,12 @@ class HoldMeter:
         near = [n.q.copy() for residual, n in assembled_poses(self.flat, self.topology.rest)
                 if closed(self.flat, n, residual)]  # fmt: skip
         q = np.array(near).reshape(len(near), len(self.topology.rest))
-        widths = np.array([len(columns) for columns in self._columns], dtype=np.int64)
+        widths = np.array([len(columns) for columns in self.columns], dtype=np.int64)
         motions, count = self._motions(q, widths)
         self._count, self._seen = [], []
         self.usual, self._idle = np.full(len(widths), np.inf), np.zeros(self.flat.bodies, bool)
         idle: dict[int, list[np.ndarray]] = {k: [] for k in range(len(q))}
-        for g, columns in enumerate(self._columns):
+        for g, columns in enumerate(self.columns):
             free = int(count[:, g].min()) if len(q) else 0
             bases = [self._basis(motions[g][k], g, count[k, g]) for k in range(len(q))]
             values = [np.linalg.svd(basis[self._driven[g]], compute_uv=False) for basis in bases]
@@ -187,14 +188,14 @@ class HoldMeter:
 
     def _motions(self, q: np.ndarray, most: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
         """Return the motions (T, width, most) of each group at coordinates (T, nq), and their numbers (T, groups)."""
-        sizes = np.array([len(columns) for columns in self._columns], dtype=np.int64) * most
+        sizes = np.array([len(columns) for columns in self.columns], dtype=np.int64) * most
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         motions, count = np.zeros((len(q), int(first[-1]))), np.zeros((len(q), len(sizes)), np.int64)
         step = np.zeros(len(self.flat.before))
         motions_along(self.flat, self._now, self._e, step, np.ascontiguousarray(q), first[:-1], most, motions, count)
         split = [
             motions[:, first[g] : first[g + 1]].reshape(len(q), -1, int(most[g])) if most[g] else
-            np.zeros((len(q), len(self._columns[g]), 0))
+            np.zeros((len(q), len(self.columns[g]), 0))
             for g in range(len(sizes))
         ]  # fmt: skip
         return split, count
@@ -213,7 +214,7 @@ class HoldMeter:
             Hold and crossings (T, groups).
         """
         most = np.array([n + SPARE for n in self._count], dtype=np.int64)
-        numbers = max(1, sum(len(c) * int(m) for c, m in zip(self._columns, most, strict=True)))
+        numbers = max(1, sum(len(c) * int(m) for c, m in zip(self.columns, most, strict=True)))
         run = max(2, int(ROOM / numbers))
         hold, crossed = np.full((len(q), len(most)), np.inf), np.zeros((len(q), len(most)), bool)
         if not len(most):
@@ -292,7 +293,7 @@ class HoldMeter:
             The actuated joints whose motion hardly tells it from none, and the bodies that move most in it.
         """
         motion, seen = self._least_held(q, g)
-        joints = [self.coordinates.names[int(i)] for i in self._columns[g][self._driven[g]]]
+        joints = [self.coordinates.names[int(i)] for i in self.columns[g][self._driven[g]]]
         motors = [name for name, s in zip(joints, seen, strict=True) if s > MOVES * seen.max()]
         size = self._sizes(q, motion)[:, 0]
         moves = (size > MOVES * size.max(initial=1e-300)) & ~self._idle
@@ -305,7 +306,7 @@ class HoldMeter:
         basis = self._basis(motions[g][0], g, min(int(count[0, g]), int(most[g])))
         U, _, Vt = np.linalg.svd(basis[self._driven[g]], full_matrices=False)
         k = min(self._seen[g], len(Vt)) - 1
-        return self._spread(self._columns[g], basis @ Vt[k : k + 1].T), np.abs(U[:, k])
+        return self._spread(self.columns[g], basis @ Vt[k : k + 1].T), np.abs(U[:, k])
 
     def _sizes(self, q: np.ndarray, motions: np.ndarray) -> np.ndarray:
         """Return how far motions (d, k) at coordinates (nq,) turn [rad] and move [sizes] each body (bodies, k)."""

@@ -48,18 +48,10 @@ def hold_of_bake(
         return None
     fk = ForwardKinematics(mechanism, topology)
     off = _off(fk, meter, q, values, base)
-    near = SAME + fk.flat.accepted[0] / fk.flat.size / LEAST  # rounded files close their loops no further
-    apart = (off.away > near * mechanism.extent) | (off.turned > near)
-    hold = _hold(meter, q, meter.along(q), apart.any(axis=1))
+    hold = _hold(meter, q, meter.along(q), off.apart)
     if hold.is_kept:
         return hold
-    names = np.array([mechanism.bodies[i].name for i in fk.topology.order])
-    return replace(
-        hold,
-        bodies=hold.bodies or tuple(names[apart.any(axis=0)].tolist()),
-        distance=float(off.away.max(initial=0.0)),
-        angle=float(off.turned.max(initial=0.0)),
-    )
+    return replace(hold, bodies=hold.bodies or off.bodies, distance=off.distance, angle=off.angle)
 
 
 def hold_along(mechanism: Mechanism, values: np.ndarray) -> Hold | None:
@@ -84,7 +76,7 @@ def hold_along(mechanism: Mechanism, values: np.ndarray) -> Hold | None:
 def _hold(meter: HoldMeter, q: np.ndarray, held: Held, apart: np.ndarray) -> Hold:
     """Return what is told of the hold of the groups of loops, and of samples (T,) that are apart."""
     loops = meter.loops
-    hold = _through_zero(held)[:, loops]
+    hold = _through_zero(meter, q, held)[:, loops]
     usual = np.maximum(meter.usual[loops], np.where(np.isfinite(hold), hold, 0.0).max(axis=0, initial=0.0))
     bound = np.minimum(LEAST, 0.5 * usual)  # half of what a gear leaves that never has more
     for k, g in np.argwhere(hold < bound).tolist():
@@ -103,19 +95,23 @@ def _hold(meter: HoldMeter, q: np.ndarray, held: Held, apart: np.ndarray) -> Hol
     )
 
 
-def _through_zero(held: Held) -> np.ndarray:
+def _through_zero(meter: HoldMeter, q: np.ndarray, held: Held) -> np.ndarray:
     """Return hold (T, groups), 0 at the nearer of two samples between which it goes through 0."""
     hold = held.hold.copy()
-    k, g = np.nonzero(held.crossed)
-    hold[np.where(held.hold[k - 1, g] < held.hold[k, g], k - 1, k), g] = 0.0
+    for k, g in np.argwhere(held.crossed).tolist():
+        nearer = k - 1 if held.hold[k - 1, g] < held.hold[k, g] else k
+        if meter.share(q[nearer], g) == 1.0:
+            hold[nearer, g] = 0.0
     return hold
 
 
 class _Off(NamedTuple):
-    """Distances of the bodies between forward kinematics and a bake; 0 of bodies that no motor determines."""
+    """Bodies that forward kinematics brings elsewhere than a bake, but for those that no motor determines."""
 
-    away: np.ndarray  # (T, n) [m]
-    turned: np.ndarray  # (T, n) [rad]
+    apart: np.ndarray  # (T,) whether there are any
+    bodies: tuple[str, ...]
+    distance: float  # the largest [m]
+    angle: float  # the largest [rad]
 
 
 def _off(
@@ -125,30 +121,38 @@ def _off(
     values: np.ndarray,
     base: tuple[np.ndarray, np.ndarray] | None,
 ) -> _Off:
-    """Return how far forward kinematics, from the rest pose on, brings the bodies from where the coordinates are."""
-    flat, bodies = fk.flat, fk.topology.mechanism.bodies
-    idle = np.array([bodies[i].name in meter.idle_bodies for i in fk.topology.order])
+    """Return where forward kinematics, from the rest pose on, brings bodies elsewhere than the coordinates."""
+    flat, mechanism = fk.flat, fk.topology.mechanism
+    names = np.array([mechanism.bodies[i].name for i in fk.topology.order])
+    told = ~np.isin(names, list(meter.idle_bodies))
+    near = SAME + flat.accepted[0] / flat.size / LEAST  # rounded files close their loops no further
     now, upright = new_placement(flat, fk.topology.rest), np.tile([1.0, 0.0, 0.0, 0.0], (flat.bodies, 1))
-    away, turned = np.zeros((len(q), flat.bodies)), np.zeros((len(q), flat.bodies))
+    apart, moved, largest = np.zeros(len(q), bool), np.zeros(flat.bodies, bool), np.zeros(2)
     for part in blocks(len(q)):
         placed = None if base is None else (base[0][part], base[1][part])
         position, quaternion, _ = fk.along(values[part], placed)
         there, way = np.zeros_like(position), np.zeros_like(quaternion)
         read_states(flat, now, np.ascontiguousarray(q[part]), upright, there, way)
-        away[part] = np.linalg.norm(position - there, axis=2)
+        away = np.linalg.norm(position - there, axis=2) * told
         chord = np.minimum(np.linalg.norm(quaternion - way, axis=2), np.linalg.norm(quaternion + way, axis=2))
-        turned[part] = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
-    away[:, idle] = turned[:, idle] = 0.0
-    return _Off(away, turned)
+        turned = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0)) * told
+        off = (away > near * mechanism.extent) | (turned > near)
+        apart[part], moved = off.any(axis=1), moved | off.any(axis=0)
+        largest = np.maximum(largest, [away.max(initial=0.0), turned.max(initial=0.0)])
+    return _Off(apart, tuple(names[moved].tolist()), *largest.tolist())
 
 
 def _jumps(meter: HoldMeter, q: np.ndarray) -> np.ndarray:
-    """Return the samples (T,) into which coordinates go further than hold lets motors bring them."""
+    """Return the samples (T,) into which coordinates of loops go further than hold lets motors bring them."""
     coordinates, step = meter.coordinates, np.zeros(len(meter.flat.before))
+    loops = [(columns, columns[coordinates.driven[columns]], min(LEAST, 0.5 * meter.usual[g]))
+             for g in meter.loops for columns in [meter.columns[g]]]  # fmt: skip
     jumps = np.zeros(len(q), bool)
     for k in range(1, len(q)):
         difference(meter.flat, q[k], q[k - 1], step)
-        scaled = step / coordinates.unit
-        far = np.linalg.norm(scaled[coordinates.kept]) - np.linalg.norm(scaled[coordinates.driven]) / LEAST
-        jumps[k] = far > JUMP
+        step /= coordinates.unit
+        jumps[k] = any(
+            np.linalg.norm(step[columns]) > np.linalg.norm(step[driven]) / bound + JUMP
+            for columns, driven, bound in loops
+        )
     return jumps
