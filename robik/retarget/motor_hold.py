@@ -109,7 +109,7 @@ class _Off(NamedTuple):
     """Bodies that forward kinematics brings elsewhere than a bake, but for those that no motor determines."""
 
     apart: np.ndarray  # (T,) whether there are any
-    bodies: tuple[str, ...]
+    bodies: tuple[str, ...]  # their names
     distance: float  # the largest [m]
     angle: float  # the largest [rad]
 
