@@ -35,7 +35,8 @@ def write_whole(path: str | Path, content: str | Callable[[BinaryIO], object]) -
     """
     partial = Path(f"{path}.part")
     try:
-        with open(partial, "wb") as file:
+        partial.unlink(missing_ok=True)
+        with open(partial, "xb") as file:  # through no link that somebody else made in a shared folder
             if callable(content):
                 content(file)
             else:
