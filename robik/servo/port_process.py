@@ -20,6 +20,7 @@ from .board import Board
 from .chain import ServoChain
 from .chain_file import chain_text
 from .messages import along_data, pack, settings_data, status_from, tilt_data, unpack
+from .outbox import Outbox
 from .port_thread import SIMULATED, PortThread
 from .remedies import halt
 from .sent_wishes import SentWishes
@@ -28,7 +29,6 @@ from .status import PlaySettings, PlayState, Status
 from .trajectory import Along
 
 HOST = "servo.port_host"
-UNHEARD = 1.0  # [s] after which beats and wishes are kept back: a process that hangs would not read them
 HUNG = 0.3  # [s] of silence after the emergency stop was pressed, until the process is ended and torque cut from here
 ENDING = 3.0  # [s] that the process gets to leave when its port is closed
 
@@ -106,7 +106,7 @@ class PortProcess:
         self._board, self._on_connected = board, on_connected
         self._lock = threading.RLock()
         self._process: subprocess.Popen[bytes] | None = None  # once it can be spoken to
-        self._unsent: list[bytes] = []  # what was said before
+        self._outbox = Outbox()
         self._thread: threading.Thread | None = None
         self._rescue: PortThread | None = None  # turns torque off where there is no process to do it
         self._is_running = self._is_told_over = False
@@ -162,11 +162,11 @@ class PortProcess:
         """Turn torque off, now, whatever goes on; where the port is closed it is opened for that."""
         with self._lock:
             self._presses += self._is_running
+            if self._process is not None:
+                threading.Thread(target=self._end_if_hung, args=(self._process,), daemon=True).start()
             self._send("press")
             if self._process is None:
                 self._cut_from_here()
-                return
-        threading.Thread(target=self._end_if_hung, args=(self._process,), daemon=True).start()
 
     def release_emergency(self) -> None:
         """Let torque be turned on again, since the user has asked for it."""
@@ -184,22 +184,11 @@ class PortProcess:
 
     # the pipe
 
-    def _send(self, do: str, is_optional: bool = False, **content: Any) -> None:
-        """Send a message; those that are optional are kept back from a process that hangs."""
+    def _send(self, do: str, is_newest: bool = False, **content: Any) -> None:
+        """Send a message; of those that say how things are now, only the newest waits for a process that hangs."""
         with self._lock:
-            if self._process is None:
-                if self._is_running and not is_optional:
-                    self._unsent.append(pack(do, **content))
-            elif not is_optional or time.perf_counter() - self._heard < UNHEARD:
-                self._write(self._process, pack(do, **content))
-
-    def _write(self, process: subprocess.Popen[bytes], line: bytes) -> None:
-        assert process.stdin is not None
-        try:
-            process.stdin.write(line)
-            process.stdin.flush()
-        except (OSError, ValueError):
-            return  # it has ended, which whoever listens to it tells
+            if self._is_running:
+                self._outbox.send(pack(do, **content), do if is_newest else "")
 
     def _run(self, before: Callable[[], None]) -> None:
         try:
@@ -236,10 +225,8 @@ class PortProcess:
             if self._rescue is not None and self._rescue.is_alive:
                 return False
             self._heard = time.perf_counter()
-            self._write(process, pack("open", **how, message=self._board.status.message))
-            for line in self._unsent:
-                self._write(process, line)
-            self._unsent.clear()
+            assert process.stdin is not None
+            self._outbox.open(process.stdin, pack("open", **how, message=self._board.status.message))
             self._process = process
             return True
 
@@ -274,15 +261,12 @@ class PortProcess:
 
     def _clear_up(self, process: subprocess.Popen[bytes], said: str) -> None:
         """Clear up: the process has ended, or is not needed."""
+        assert process.stdin is not None
+        assert process.stdout is not None
         with self._lock:
             self._process = None
-            self._unsent.clear()
-        for pipe in (process.stdin, process.stdout):
-            assert pipe is not None
-            try:
-                pipe.close()
-            except OSError:
-                continue  # what was still to be written has nobody to read it
+        self._outbox.close(process.stdin)
+        process.stdout.close()
         try:
             process.wait(ENDING)
         except subprocess.TimeoutExpired:

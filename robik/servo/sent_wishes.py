@@ -63,7 +63,7 @@ class SentWishes:
         now = time.perf_counter()
         if now - self._beat >= BEAT_EVERY:
             self._beat = now
-            self._send("beat", is_optional=True)
+            self._send("beat", is_newest=True)
 
     def clear(self) -> None:
         """No wishes, and alive."""
@@ -86,9 +86,7 @@ class _SentWish:
 
     def set(self, values: np.ndarray | None) -> None:
         """Request values (n,) [rad or m]; None, or NaN in some, where nothing is requested."""
-        self._send(
-            "wish", is_optional=True, values=None if values is None else np.asarray(values, dtype=float).tolist()
-        )
+        self._send("wish", is_newest=True, values=None if values is None else np.asarray(values, dtype=float).tolist())
 
 
 class _SentShow:
@@ -97,4 +95,4 @@ class _SentShow:
 
     def set(self, begin: float) -> None:
         """Set when a show begins, by `time.perf_counter` [s], which all processes share."""
-        self._send("show", begin=begin)
+        self._send("show", is_newest=True, begin=begin)
