@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import PurePath
 
@@ -24,7 +25,7 @@ def advice(port: str, seconds: float, system: str = sys.platform) -> str:
     """
     if seconds < TOO_LONG:
         return ""
-    linux = f"echo 1 | sudo tee /sys/bus/usb-serial/devices/{PurePath(port).name}/latency_timer"
+    linux = f"echo 1 | sudo tee /sys/bus/usb-serial/devices/{PurePath(os.path.realpath(port)).name}/latency_timer"
     how = {"win32": WINDOWS, "darwin": MACOS}.get(system, linux)
     return (
         f"answers on {port} take {1e3 * seconds:.0f} ms, so that servos are looked at less often: "

@@ -17,6 +17,7 @@ from .emergency import Emergency
 from .imu.boards import BOARDS
 from .imu.mount import ImuMount
 from .line import BoardLine, Line, PortGone
+from .port_name import device_of
 from .servo import Servo
 from .telemetry import Telemetry
 from .tuning import Tuning
@@ -55,6 +56,7 @@ class Bus:
         emergency: Emergency | None = None,
         needs_all: bool = True,
     ) -> None:
+        chain = chain.with_one_name_each(port)
         self.name, self.emergency = " and ".join(part.port or port for part in chain.parts), emergency or Emergency()
         self._asked = chain
         self._lines: list[Line] = []
@@ -348,8 +350,8 @@ class Bus:
         brand = BOARDS[imu.type].brand
         for part in self._asked.parts:
             line = self._line_of.get(part.servos[0].id)
-            is_it = line is not None and part.brand.name == brand and imu.port in ("", line.name)
-            if is_it and isinstance(line, BoardLine):
+            is_it = line is not None and part.brand.name == brand
+            if is_it and isinstance(line, BoardLine) and device_of(imu.port or line.name) == device_of(line.name):
                 return line
         where = f" on {imu.port}" if imu.port else ""
         raise ServoError(f"the imu of type {imu.type} is on a bus of {brand} servos, and the chain has none{where}")

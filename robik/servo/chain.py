@@ -12,6 +12,7 @@ from ..errors import ServoError
 from .brand import Brand
 from .brands import DEFAULT, brand_at, brand_of, model_of
 from .imu.mount import ImuMount
+from .port_name import device_of
 from .servo import Servo
 
 TUNED = ("p_gain", "i_gain", "d_gain", "profile_acceleration")  # entries of a servo that say how it follows its goals
@@ -105,6 +106,22 @@ class ServoChain:
             The chain.
         """
         return replace(self, servos=tuple(replace(servo, port=ports[servo.port]) for servo in self.servos))
+
+    def with_one_name_each(self, port: str) -> ServoChain:
+        """Return the chain with one name for each port, and none for the one that is played on.
+
+        Args:
+            port: The port that is played on.
+
+        Returns:
+            The chain.
+
+        Raises:
+            ServoError: Servos of two brands turn out to share a port.
+        """
+        first = {device_of(port): ""}
+        names = {name: first.setdefault(device_of(name or port), name) for name in ("", *self.ports)}
+        return self if all(name == one for name, one in names.items()) else self.on_ports(names)
 
     @cached_property
     def ports(self) -> tuple[str, ...]:

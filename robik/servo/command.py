@@ -17,7 +17,7 @@ from ..motions import Motion, load_motion
 from ..tilt_feedback import TiltPlan
 from .chain_file import load_chain
 from .controls import controls, on_endings
-from .outside import Notice, ports_of
+from .outside import Notice, held
 from .player import Player
 from .port_thread import SIMULATED
 from .simulator.imu import SimulatedImu
@@ -90,8 +90,7 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     checked.check()
     for warning in checked.warnings:
         say(f"warning: {warning}", sys.stderr)
-    ports = [port] if port == SIMULATED else ports_of(chain, port)
-    with controls() as pressed, Notice(ports, lambda: player.status) as notice:
+    with controls() as pressed, Notice(held(chain, port), lambda: player.status) as notice:
         player.connect()
         try:
             return _Play(player, pressed, notice).run(whole, motion, how, tilt)

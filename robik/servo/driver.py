@@ -26,13 +26,14 @@ class Driver:
     Attributes:
         open_line: opens a port with a chain behind it, all of this brand. It is given the chain, the name of the port,
             how long a servo is asked again before it counts as gone [s], unless goals wait, and the emergency stop.
-        open_workshop: opens a port with unknown servos behind it, by its name and a baud rate [bit/s].
+        open_workshop: opens a port with unknown servos behind it, by its name, a baud rate [bit/s], and the emergency
+            stop of who only turns torque off; None for others.
         simulate: makes simulated servos of a chain, set up for streaming at its baud rate. It is given the chain, the
             time by the servos' clock [s], and what is called with each goal position that a servo takes.
     """
 
     open_line: Callable[[ServoChain, str, float, Emergency], Line]
-    open_workshop: Callable[[str, int], Workshop]
+    open_workshop: Callable[[str, int, Emergency | None], Workshop]
     simulate: Callable[[ServoChain, float, OnGoal | None], SimulatedBus]
 
 

@@ -6,8 +6,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 
 SLICE = 0.005  # [s] of waiting at a time: the emergency stop may be pressed meanwhile
+PASSING = 0.3  # [s] that another program gets to let go of a port on which torque is to be turned off
 
 
 class EmergencyStopped(Exception):
@@ -26,10 +28,14 @@ class Emergency:
 
     Attributes:
         presses: count of presses; a command from before the latest one is out of date.
+        passes_at: when ports may be opened beside another program's lock [s]: see `let_pass`.
+        has_passed: whether one was.
     """
 
     def __init__(self) -> None:
         self.presses = 0
+        self.has_passed = False
+        self.passes_at = inf
         self._served = 0
         self._pressed = threading.Event()
         self._is_serving = False
@@ -52,6 +58,18 @@ class Emergency:
     def release(self) -> None:
         """Let packets change servos again, since the user has asked for torque."""
         self._pressed.clear()
+
+    def let_pass(self, seconds: float = PASSING) -> None:
+        """Let ports be opened beside another program's lock, which may hang: to turn torque off, and for nothing else.
+
+        Args:
+            seconds: How long to wait for that program first [s].
+        """
+        self.passes_at = time.perf_counter() + seconds
+
+    def forbid_passing(self) -> None:
+        """Open ports for this program alone again."""
+        self.passes_at, self.has_passed = inf, False
 
     def check(self, changes: bool = False) -> None:
         """Leave what is going on if it must not go on.

@@ -1,7 +1,8 @@
 """Stop from outside the program that plays: each port's holder leaves a notice that others can answer.
 
-A notice is a file `PID.json` in a folder of the user's (port, state); who wants it to stop puts `PID.stop` beside it.
-A program that was asked and leaves has its last words in `PID.left`, which who asked takes away.
+A notice is a file `PID.json` in a folder of the user's (ports, state), beside `PID.lock`, which is locked for as long
+as the process lives, also where it hangs. Who wants it to stop puts `PID.stop` there. A program that was asked and
+leaves has its last words in `PID.left`, which who asked takes away.
 """
 
 from __future__ import annotations
@@ -9,35 +10,37 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
-from ..errors import ServoError
+from ..errors import FormatError, ServoError
 from ..files import write_whole
 from .chain import ServoChain
+from .own_folder import folder, folders
+from .port_name import SIMULATED, device_of
+from .port_users import process_words
+from .presence import Presence, is_present
 from .status import Status
 
 RENEWED = 0.5  # [s]: this often a notice is written again, also where nothing has changed
-STALE = 3.0  # [s] after which whoever wrote it is gone
+STALE = 3.0  # [s] after which whoever has not written it again hangs
 STOPPING = 10.0  # [s] that servos get to come to a stand
-VARIABLE = "ROBIK_PORTS_DIR"
+TAKING = 0.3  # [s] in which a program takes a request for torque-off; one that does not hangs
+CUTTING = 1.0  # [s] after that in which it has done it
+GLANCE = 0.01  # [s] between looks at what becomes of a request
 STOP, TORQUE_OFF = "stop", "torque off"
 
 
-def folder() -> Path:
-    """Return where the notices are: a folder that only this user can write to."""
-    if named := os.environ.get(VARIABLE):
-        place = Path(named)
-    elif sys.platform == "win32":
-        place = Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()) / "robik" / "ports"
-    else:
-        place = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"robik-ports-{os.getuid()}"
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return place
+class Held(NamedTuple):
+    """A port that a program holds."""
+
+    port: str  # its name
+    brand: str  # of the servos on it
+    baud_rate: int | None  # theirs [bit/s]; None where nobody has said it
 
 
 def ports_of(chain: ServoChain, port: str) -> list[str]:
@@ -53,35 +56,61 @@ def ports_of(chain: ServoChain, port: str) -> list[str]:
     return [part.port or port for part in chain.parts]
 
 
+def held(chain: ServoChain, port: str) -> list[Held]:
+    """Return the ports that whoever plays a chain holds.
+
+    Args:
+        chain: The chain of servos.
+        port: The port that is played on.
+
+    Returns:
+        The ports; one where all servos are simulated.
+    """
+    if port == SIMULATED:
+        return [Held(port, chain.brand.name, chain.baud_rate)]
+    return [Held(part.port or port, part.brand.name, part.baud_rate) for part in chain.parts]
+
+
 class Notice:
     """That this process holds one port or several, for as long as the block lasts.
 
+    Where there is no folder for it, the program plays all the same, and says on the standard error that nobody can stop
+    it from outside.
+
     Args:
-        ports: their names.
+        ports: that it holds.
         status: gives the player's status, also after the player was closed.
     """
 
-    def __init__(self, ports: Sequence[str], status: Callable[[], Status]) -> None:
-        self._ports, self._status, self._state, self._written = list(ports), status, "", -STALE
+    def __init__(self, ports: Sequence[Held], status: Callable[[], Status]) -> None:
+        self._ports, self._status, self._written = list(ports), status, -RENEWED
+        self._state: tuple[str, bool] | None = None  # as written
         self._file: Path | None = None
         self._asking = ""  # path of what another process writes
         self._was_asked = False
-        with suppress(OSError):  # without such a folder nobody can stop it from outside; it plays all the same
-            self._file = folder() / f"{os.getpid()}.json"
-            asking = self._file.with_suffix(".stop")
+        try:
+            file = folder() / f"{os.getpid()}.json"
+            self._presence = Presence(file.with_suffix(".lock"))
+            asking = file.with_suffix(".stop")
             asking.unlink(missing_ok=True)
-            _left(self._file).unlink(missing_ok=True)
-            self._asking = str(asking)
+            _left(file).unlink(missing_ok=True)
+        except (OSError, ServoError) as error:
+            _warn(f"warning: these servos cannot be stopped from outside: {error}")
+            return
+        self._file, self._asking = file, str(asking)
 
     def __enter__(self) -> Notice:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
-            with suppress(OSError):
+            with suppress(FormatError):
                 if self._was_asked:
                     write_whole(_left(self._file), self._words(self._status()))
+            with suppress(OSError):
                 self._file.unlink(missing_ok=True)
+            with suppress(OSError):
+                self._presence.end()
 
     def look(self) -> str:
         """Write the status, and return what another process asks for.
@@ -91,11 +120,12 @@ class Notice:
         """
         if self._file is None:
             return ""
-        now, words = time.perf_counter(), self._words(self._status())
-        with suppress(OSError):
-            if words != self._state or now - self._written > RENEWED:
-                self._state, self._written = words, now
-                write_whole(self._file, words)
+        now, status = time.perf_counter(), self._status()
+        state = f"{status.state.value}: {status.message}", status.is_off
+        with suppress(OSError, FormatError):  # a full disk ends no motion
+            if state != self._state or now - self._written > RENEWED:
+                self._state, self._written = state, now
+                write_whole(self._file, self._words(status))
             if os.path.exists(self._asking):  # a hundred times a second: pathlib takes ten times as long
                 asking = Path(self._asking)
                 asked = asking.read_text(encoding="utf-8")
@@ -106,8 +136,15 @@ class Notice:
 
     def _words(self, status: Status) -> str:
         state = f"{status.state.value}: {status.message}"
-        what = {"ports": self._ports, "state": state, "moves": status.state.is_moving, "is_off": status.is_off}
-        return json.dumps(what)
+        devices = [device_of(held.port) for held in self._ports]  # as they are now: an adapter may be another device
+        what = {"ports": self._ports, "devices": devices, "state": state}
+        return json.dumps(what | {"moves": status.state.is_moving, "is_off": status.is_off})
+
+
+def _warn(text: str) -> None:
+    if sys.stderr is not None:  # without one, `print` would take the standard output, on which the owner listens
+        with suppress(OSError, ValueError):
+            print(text, file=sys.stderr)
 
 
 @dataclass(frozen=True)
@@ -116,48 +153,69 @@ class Holder:
 
     Attributes:
         file: its notice.
-        ports: their names.
+        ports: that it holds.
+        devices: theirs, as `device_of` tells them.
         state: of its player, in words.
         moves: whether it moves servos.
         is_off: whether torque was read back as off from all of them.
+        is_hung: whether it does not react, or has left without doing what it was asked.
     """
 
     file: Path
-    ports: tuple[str, ...]
+    ports: tuple[Held, ...]
+    devices: tuple[str, ...]
     state: str
     moves: bool
     is_off: bool
+    is_hung: bool = False
 
     @property
     def name(self) -> str:
         """Of its ports, in words."""
-        return " and ".join(self.ports)
+        return " and ".join(held.port for held in self.ports)
+
+    @property
+    def pid(self) -> int:
+        """The number of its process."""
+        return int(self.file.stem)
+
+    @property
+    def process(self) -> str:
+        """Its process, in words."""
+        return process_words(self.pid)
 
 
 def holders(port: str = "") -> list[Holder]:
-    """Return the processes that hold a port, this one or any.
+    """Return the processes that hold a port, this one or any, also those that hang.
 
     Args:
-        port: Name of the port; empty for any.
+        port: Name of the port, one of those that it has; empty for any.
 
     Returns:
         The processes.
     """
-    found = []
-    for file in sorted(folder().glob("*.json")):
-        holder = _read(file)
-        if holder is not None and (not port or port in holder.ports):
-            found.append(holder)
-    return found
+    asked = device_of(port) if port else ""
+    found = [_read(file) for place in folders() for file in sorted(place.glob("*.json"))]
+    return [one for one in found if one is not None and (not asked or asked in one.devices)]
 
 
 def _read(file: Path) -> Holder | None:
+    if not is_present(file.with_suffix(".lock")):
+        return None
     try:
-        if time.time() - file.stat().st_mtime > STALE:
-            return None
+        is_hung = time.time() - file.stat().st_mtime > STALE
+        return _said(file, is_hung)
+    except OSError:  # it has just left
+        return None
+
+
+def _said(file: Path, is_hung: bool = False) -> Holder | None:
+    """Return what a file says of a holder; None where it is gone, or no such file."""
+    try:
         what = json.loads(file.read_text(encoding="utf-8"))
-        return Holder(file, tuple(what["ports"]), what["state"], what["moves"], what["is_off"])
-    except (OSError, ValueError, KeyError):  # it has just left
+        ports = tuple(Held(*one) for one in what["ports"])
+        return Holder(file, ports, tuple(what["devices"]), what["state"], what["moves"], what["is_off"], is_hung)
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
@@ -169,7 +227,7 @@ def ask_to_stop(port: str = "", is_torque_off: bool = False) -> list[Holder]:
         is_torque_off: which.
 
     Returns:
-        What became of each.
+        What became of each. One that does not turn torque off since it hangs `is_hung`.
 
     Raises:
         ServoError: nobody holds a port, or one does not stop.
@@ -179,29 +237,70 @@ def ask_to_stop(port: str = "", is_torque_off: bool = False) -> list[Holder]:
         where = f"the port {port}" if port else "a port of servos"
         raise ServoError(f"no program of this user that plays with RobIK holds {where}")
     for holder in asked:
-        asking = holder.file.with_suffix(".stop")
-        if is_torque_off or not asking.exists():  # a stop takes no torque-off back that nobody has read yet
-            write_whole(asking, TORQUE_OFF if is_torque_off else STOP)  # whoever reads it finds all of it
-    ends = time.perf_counter() + STOPPING
-    while left := [holder for holder in asked if _is_waited_for(holder)]:
+        _ask(holder, is_torque_off)
+    began = time.perf_counter()
+    return [_cut(holder, began) if is_torque_off else _stopped(holder, began) for holder in asked]
+
+
+def tell_torque_off(port: str) -> None:
+    """Let whoever else holds a port turn torque off, and do not wait for it.
+
+    Args:
+        port: Name of the port.
+    """
+    for holder in holders(port):
+        if holder.pid != os.getpid():
+            with suppress(FormatError):  # what comes of it is seen on the bus
+                _ask(holder, is_torque_off=True)
+
+
+def _ask(holder: Holder, is_torque_off: bool) -> None:
+    asking = _request(holder)
+    if is_torque_off or not asking.exists():  # a stop takes no torque-off back that nobody has read yet
+        write_whole(asking, TORQUE_OFF if is_torque_off else STOP)  # whoever reads it finds all of it
+
+
+def _stopped(holder: Holder, began: float) -> Holder:
+    """Wait until a holder stands; raises ServoError where it does not come to it."""
+    while (now := _read(holder.file)) is not None and (now.moves or _request(holder).exists()):
+        if now.is_hung:
+            raise ServoError(
+                f"{now.name} is held by {now.process}, which does not react; robik servos torque-off --port"
+                f" {now.ports[0].port} turns torque off beside it"
+            )
+        if time.perf_counter() > began + STOPPING:
+            raise ServoError(f"{now.name} does not stop ({now.state}); switch the servos' power off")
+        time.sleep(GLANCE)
+    return _last_of(holder)
+
+
+def _cut(holder: Holder, began: float) -> Holder:
+    """Wait until a holder has turned torque off, and no longer than one takes that does not hang."""
+    ends = began + TAKING
+    while (now := _read(holder.file)) is not None:
+        is_taken = not _request(holder).exists()
+        if is_taken and now.is_off:
+            return now
+        if is_taken and ends == began + TAKING:
+            ends = time.perf_counter() + CUTTING
         if time.perf_counter() > ends:
-            raise ServoError(f"{left[0].name} does not stop ({left[0].state}); switch the servos' power off")
-        time.sleep(0.02)
-    return [_last_of(holder) for holder in asked]
+            return replace(now, is_hung=not is_taken or now.moves)
+        time.sleep(GLANCE)
+    left = _last_of(holder)
+    return replace(left, is_hung=not left.is_off)
 
 
-def _is_waited_for(holder: Holder) -> bool:
-    now = _read(holder.file)
-    return now is not None and (now.moves or holder.file.with_suffix(".stop").exists())
+def _request(holder: Holder) -> Path:
+    return holder.file.with_suffix(".stop")
 
 
 def _last_of(holder: Holder) -> Holder:
     """Return what a holder says now, or said when it left."""
     left = _left(holder.file)
-    if (said := _read(holder.file) or _read(left)) is None:
+    if (said := _read(holder.file) or _said(left)) is None:
         return replace(holder, state="the program has left", moves=False, is_off=False)
     left.unlink(missing_ok=True)
-    return said
+    return replace(said, file=holder.file)
 
 
 def _left(file: Path) -> Path:

@@ -21,7 +21,7 @@ from .board import Board
 from .chain import ServoChain
 from .chain_file import read_chain
 from .messages import along_from, pack, settings_from, status_data, tilt_from, unpack
-from .outside import STOP, TORQUE_OFF, Notice, ports_of
+from .outside import STOP, TORQUE_OFF, Notice, held
 from .port_thread import PortThread
 from .schedule import take_precedence
 from .status import PlayState, Status
@@ -152,7 +152,7 @@ class Host:
             return
         teller = threading.Thread(target=self._tell, daemon=True)
         teller.start()
-        ports = ports_of(self._chain, self._thread.port)
+        ports = held(self._chain, self._thread.port)
         with Notice(ports, lambda: self._worded(self._board.status)) as notice:
             while self._thread.is_alive:
                 self._watch(notice)

@@ -17,6 +17,9 @@ from .chain import ServoChain
 from .connecting import Unfit
 from .emergency import Emergency, EmergencyStopped
 from .line import PortGone, ServoSilent
+from .outside import ports_of, tell_torque_off
+from .port_name import SIMULATED
+from .port_users import users_words
 from .remedies import halt, way_on
 from .schedule import take_precedence
 from .session import Session
@@ -24,7 +27,6 @@ from .simulator.simulation import Simulation
 from .status import OFF, PlaySettings, PlayState, torque_words
 from .stream import Wishes
 
-SIMULATED = "sim"  # the port that is a simulated chain, started and ended by the thread
 PATIENT_LOOKS = 3  # that may fail in a row
 
 
@@ -171,18 +173,34 @@ class PortThread:
     def _run_for_emergency(self) -> None:
         """Open the port to turn torque off, and for nothing else."""
         self._board.publish(state=PlayState.CONNECTING, message=f"turning torque off on {self.port}")
+        self.emergency.let_pass()
+        for port in self._ports:
+            tell_torque_off(port)  # who turns torque off itself, and then knows of it, is better than who is passed
         try:
             with closing(self._open(needs_all=False)) as bus:
                 self._session(bus).torque_off(OFF)
-            self._board.publish(
-                state=PlayState.CLOSED, message=f"port closed, {torque_words(self._board.status.servos)}"
-            )
+            torque = torque_words(self._board.status.servos)
+            self._board.publish(state=PlayState.CLOSED, message=f"port closed, {torque}{self._beside}")
         except ServoError as error:
             self._board.publish(
-                state=PlayState.FAULT, message=f"torque could not be turned off: {error}; switch the power off"
+                state=PlayState.FAULT,
+                message=f"torque could not be turned off: {error}{self._beside}; switch the power off",
             )
         finally:
+            self.emergency.forbid_passing()
             self._is_running = False
+
+    @property
+    def _ports(self) -> list[str]:
+        return ports_of(self._chain, self.port)
+
+    @property
+    def _beside(self) -> str:
+        """Return who holds a port that was opened nevertheless, in words."""
+        if not self.emergency.has_passed:
+            return ""
+        users = dict.fromkeys(users_words(port) for port in self._ports)
+        return f"; {' and '.join(users)} still holds the port"
 
     def _serve(self, session: Session) -> None:
         """Do what is asked for until the owner leaves; an emergency stop comes first."""

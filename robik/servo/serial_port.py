@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import socket
+import time
+from math import inf
 
 from ..errors import ServoError
 from ..extras import extra
+from .emergency import SLICE, Emergency
 from .line import PortGone
 
 with extra("servo"):
@@ -13,6 +16,7 @@ with extra("servo"):
 
 WRITE_TIMEOUT = 1.0  # [s]: a port that takes no bytes for so long is gone; less can be a computer that stalls
 READ_SLICE = 0.002  # [s] of waiting for bytes at a time
+LOCKED = "exclusively lock"  # in pyserial's words where another program has the port for itself
 
 try:
     import termios
@@ -23,12 +27,13 @@ except ImportError:  # Windows
 OPEN_ERRORS = PORT_ERRORS + (ValueError,)  # noqa: RUF005  (a starred tuple has no type)
 
 
-def open_serial(name: str, baud_rate: int) -> serial.SerialBase:
+def open_serial(name: str, baud_rate: int, emergency: Emergency) -> serial.SerialBase:
     """Open a port for this program alone, with as little delay as the system allows.
 
     Args:
         name: A device path, or a URL that pyserial opens, such as `socket://host:port`.
         baud_rate: Rate [bit/s].
+        emergency: The owner's emergency stop, which may pass the lock of another program.
 
     Returns:
         The open port, with nothing waiting to be read.
@@ -36,15 +41,28 @@ def open_serial(name: str, baud_rate: int) -> serial.SerialBase:
     Raises:
         OSError: One of `OPEN_ERRORS`; `reason` says it in words.
     """
-    alone = None if "://" in name else True  # two programs on one bus would talk over each other
-    opened = serial.serial_for_url(
-        name, baudrate=baud_rate, timeout=READ_SLICE, write_timeout=WRITE_TIMEOUT, exclusive=alone
-    )
+    opened = _opened(name, baud_rate, emergency)
     over_network = getattr(opened, "_socket", None)
     if over_network is not None:  # else a request waits for the acknowledgement of the goals
         over_network.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     opened.reset_input_buffer()
     return opened
+
+
+def _opened(name: str, baud_rate: int, emergency: Emergency) -> serial.SerialBase:
+    alone = None if "://" in name else True  # two programs on one bus would talk over each other
+    while True:
+        try:
+            return serial.serial_for_url(
+                name, baudrate=baud_rate, timeout=READ_SLICE, write_timeout=WRITE_TIMEOUT, exclusive=alone
+            )
+        except OSError as error:
+            if LOCKED not in str(error) or emergency.passes_at == inf:
+                raise
+        if time.perf_counter() < emergency.passes_at:
+            time.sleep(SLICE)
+        else:
+            alone, emergency.has_passed = None, True
 
 
 def lower_latency(opened: serial.SerialBase) -> None:
@@ -73,7 +91,7 @@ def reason(error: Exception) -> str:
     text = str(error.args[1] if len(error.args) == 2 else error)
     if "returned no data" in text:  # pyserial's guess at why there is nothing to read
         return "unplugged"
-    if "exclusively lock" in text:
+    if LOCKED in text:
         return "another program uses it; robik servos stop ends what plays with RobIK"
     # pyserial nests: "[Errno 2] could not open port X: [Errno 2] No such file or directory: 'X'"
     return text.rsplit("] ", 1)[-1].split(": '")[0].strip(" .").lower() or type(error).__name__

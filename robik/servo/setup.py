@@ -17,7 +17,9 @@ from ..errors import ServoError
 from .brands import BRANDS, DEFAULT, brand_at, brand_of
 from .chain import ServoChain
 from .driver import driver_of
+from .emergency import Emergency
 from .line import ServoSilent
+from .port_name import device_of
 from .preflight import bus_problems
 from .servo import Servo
 from .status import PlaySettings
@@ -29,13 +31,16 @@ USUAL = 2  # baud rates from the factory, at which servos of other brands are as
 LIMITS = ("position_limits", "velocity_limit", "acceleration_limit")  # of an actuator, whoever turns it
 
 
-def open_workshop(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> Workshop:
+def open_workshop(
+    port: str, baud_rate: int | None = None, brand: str = DEFAULT.name, emergency: Emergency | None = None
+) -> Workshop:
     """Open a port with whomever behind it.
 
     Args:
         port: A device path, a URL that pyserial opens, or the address of a program that has the bus.
         baud_rate: At which to open it [bit/s]; the one for playing if left out.
         brand: A name in `BRANDS`.
+        emergency: Of who only turns torque off, and may pass the lock of another program.
 
     Returns:
         The workshop.
@@ -44,7 +49,7 @@ def open_workshop(port: str, baud_rate: int | None = None, brand: str = DEFAULT.
         ServoError: There is no such brand, or the port cannot be opened.
     """
     made = brand_at(port) or brand_of(brand)
-    return driver_of(made.name).open_workshop(port, baud_rate or made.streaming_baud)
+    return driver_of(made.name).open_workshop(port, baud_rate or made.streaming_baud, emergency)
 
 
 def other_brand(port: str, brand: str, said: Callable[[str], None] = lambda _: None) -> tuple[str, str]:
@@ -222,7 +227,8 @@ def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
     servos = [replace(one, **limits) if one.actuator == servo.actuator else one for one in chain.servos]
     servos[place] = replace(servo, **entries)
     if is_other or model != servo.model:
-        changed = [k for k, one in enumerate(chain.servos) if k == place or (is_other and one.port == servo.port)]
+        port = device_of(servo.port)
+        changed = [k for k, one in enumerate(chain.servos) if k == place or (is_other and device_of(one.port) == port)]
         servos = [one.as_model(brand, model) if k in changed else one for k, one in enumerate(servos)]
     return replace(chain, servos=tuple(servos))
 

@@ -11,7 +11,10 @@ from . import setup
 from .brands import DEFAULT, brand_of
 from .chain_file import load_chain, save_chain
 from .controls import controls
-from .outside import ask_to_stop, holders
+from .emergency import PASSING, Emergency
+from .outside import Held, Holder, ask_to_stop, holders
+from .port_name import SIMULATED
+from .port_users import users_words
 from .recording import load_recording
 from .recording_report import amperes, tracking_table, write_report
 from .telemetry import Seen
@@ -128,7 +131,8 @@ def _confirm(question: str) -> bool:
 def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> int:
     """Turn torque off on a bus, first of all and whoever is there, then print what each servo has, as read back.
 
-    A program that plays with RobIK on that port has it for itself: then that one is told, and does it at once.
+    A program that plays with RobIK on that port has it for itself: then that one is told, and does it at once. Beside a
+    program that does not, torque-off is sent from here.
 
     Args:
         port: Name of the port.
@@ -143,9 +147,27 @@ def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.nam
     """
     if holders(port):
         return _ask_to_stop(port, is_torque_off=True)
-    rates = brand_of(brand).likely_bauds if baud_rate is None else (baud_rate,)
-    with closing(setup.open_workshop(port, rates[0], brand)) as workshop:
+    return _cut(Held(port, brand, baud_rate))
+
+
+def _cut(held: Held, hung: Holder | None = None) -> int:
+    """Turn torque off on a bus from here, beside whoever holds it, and print what came of it.
+
+    Args:
+        held: The port; without a baud rate, the likely ones are asked at.
+        hung: Who holds it, and has been waited for in vain.
+
+    Returns:
+        0 when every servo that answers has its torque off, 1 otherwise.
+    """
+    rates = brand_of(held.brand).likely_bauds if held.baud_rate is None else (held.baud_rate,)
+    emergency = Emergency()
+    emergency.let_pass(0.0 if hung else PASSING)
+    with closing(setup.open_workshop(held.port, rates[0], held.brand, emergency)) as workshop:
         found = workshop.torque_off(rates)
+    if emergency.has_passed:
+        holder = f"{hung.process}, which does not react" if hung else users_words(held.port)
+        print(f"{held.port} is held by {holder}; torque-off went out beside it")
     for one, powered in found:
         torque = "does not answer any more" if powered is None else "torque is ON" if powered else "torque is off"
         print(f"id {one.id:3}  {one.words}  {torque}")
@@ -180,9 +202,32 @@ def stop(port: str, is_torque_off: bool, on_key: bool) -> int:
 
 def _ask_to_stop(port: str, is_torque_off: bool) -> int:
     told = ask_to_stop(port, is_torque_off)
-    for holder in told:
+    answered = [holder for holder in told if not holder.is_hung]
+    for holder in answered:
         print(f"{holder.name}: {holder.state}")
-    return int(is_torque_off and not all(holder.is_off for holder in told))
+    code = int(is_torque_off and not all(holder.is_off for holder in answered))
+    served = {device for holder in answered for device in holder.devices}
+    for holder in told:
+        if holder.is_hung and not served.issuperset(holder.devices):
+            code |= _cut_beside(holder, served)
+            served.update(holder.devices)
+    return code
+
+
+def _cut_beside(hung: Holder, served: set[str]) -> int:
+    """Turn torque off on the ports of a program that hangs, but for those that another has seen to."""
+    codes, failed = [0], list[str]()
+    for held, device in zip(hung.ports, hung.devices, strict=True):
+        if device == SIMULATED:
+            print(f"{hung.process}, which does not react, plays on simulated servos, whose torque ends with it")
+        elif device not in served:
+            try:
+                codes.append(_cut(held, hung))
+            except ServoError as error:
+                failed.append(str(error))
+    if failed:
+        raise ServoError(f"{'; '.join(failed)}; if {hung.process} still runs, end it and try again, or switch off")
+    return max(codes)
 
 
 def zero(port: str, servos_path: str | Path) -> None:

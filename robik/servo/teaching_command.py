@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import RobikError, ServoError
 from ..motions import save_motion
-from .chain import ServoChain
 from .chain_file import load_chain
 from .controls import controls
-from .outside import Notice, ports_of
+from .outside import Notice, held
 from .player import Player
-from .port_thread import SIMULATED
 from .recording import check_writable
 from .status import PlaySettings, PlayState
 from .teaching import HandRecording, between_poses
@@ -106,7 +104,7 @@ def record(port: str, servos_path: str | Path, made: Made, **settings: Any) -> i
     servos = load_chain(servos_path)
     made.check()
     player = Player(servos, port, PlaySettings(**settings))
-    with controls() as pressed, Notice(_ports(servos, port), lambda: player.status) as notice:
+    with controls() as pressed, Notice(held(servos, port), lambda: player.status) as notice:
         player.connect()
         try:
             return _Record(player, pressed, notice).run(made)
@@ -172,7 +170,7 @@ def teleoperate(
     leading = Player(load_chain(leader[0]), leader[1], PlaySettings())
     following = Player(load_chain(follower[0]), follower[1], PlaySettings(**settings))
     check_ports(leading, following)
-    ports = [*_ports(leading.chain, leading.port), *_ports(following.chain, following.port)]
+    ports = [*held(leading.chain, leading.port), *held(following.chain, following.port)]
     with ExitStack() as opened:
         pressed = opened.enter_context(controls())
         notice = opened.enter_context(Notice(ports, lambda: following.status))
@@ -242,7 +240,3 @@ class _Teleoperate(AtTerminal):
             self._obey()
             time.sleep(GLANCE)
         return self._turn_off_if_asked()
-
-
-def _ports(servos: ServoChain, port: str) -> list[str]:
-    return [port] if port == SIMULATED else ports_of(servos, port)

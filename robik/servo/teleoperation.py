@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import ServoError
 from .outside import ports_of
 from .player import Player
-from .port_thread import SIMULATED
+from .port_name import SIMULATED, device_of
 from .preflight import FAR
 from .status import PlayState
 from .teaching import HandRecording
@@ -135,6 +135,7 @@ def check_ports(leader: Player, follower: Player) -> None:
     Raises:
         ServoError: names the port.
     """
-    both = set(ports_of(leader.chain, leader.port)) & set(ports_of(follower.chain, follower.port)) - {SIMULATED}
+    led = {device_of(port) for port in ports_of(leader.chain, leader.port)}
+    both = [port for port in ports_of(follower.chain, follower.port) if device_of(port) in led - {SIMULATED}]
     if both:
-        raise ServoError(f"leader and follower are both on {sorted(both)[0]}; each needs a port of its own")
+        raise ServoError(f"leader and follower are both on {both[0]}; each needs a port of its own")

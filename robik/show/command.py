@@ -12,7 +12,7 @@ from pathlib import Path
 from ..errors import ServoError
 from ..motions import Motion
 from ..servo.controls import Controls, controls
-from ..servo.outside import Notice, ports_of
+from ..servo.outside import Notice, held
 from ..servo.player import Player
 from ..servo.port_thread import SIMULATED
 from ..servo.status import PlaySettings, PlayState, Status, torque_words
@@ -83,7 +83,7 @@ def _play(program: Program, asked: Asked, settings: PlaySettings) -> int:
         name: Player(chain, program.show.robots[name].port, settings, is_apart=True)
         for name, chain in program.chains.items()
     }
-    ports = [port for player in players.values() for port in _ports(player)]
+    ports = [one for player in players.values() for one in held(player.chain, player.port)]
     with ExitStack() as opened:
         pressed = opened.enter_context(controls())
         notice = opened.enter_context(Notice(ports, lambda: _status(players)))
@@ -93,10 +93,6 @@ def _play(program: Program, asked: Asked, settings: PlaySettings) -> int:
             say(f"OSC messages are taken at {listener.address} (UDP)")
         requests = Requests(pressed, listener, lambda text: say(text, sys.stderr))
         return _Show(program, players, pressed, notice, requests).run(asked)
-
-
-def _ports(player: Player) -> list[str]:
-    return [player.port] if player.port == SIMULATED else ports_of(player.chain, player.port)
 
 
 def _close(players: Collection[Player]) -> None:

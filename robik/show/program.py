@@ -12,7 +12,7 @@ from ..motions.format import Companions
 from ..servo.chain import ServoChain
 from ..servo.chain_file import load_chain
 from ..servo.outside import ports_of
-from ..servo.port_thread import SIMULATED
+from ..servo.port_name import SIMULATED, device_of
 from ..servo.preflight import preflight
 from ..servo.status import PlaySettings
 from .show_file import Show
@@ -224,9 +224,9 @@ def _port_problems(show: Show, chains: Mapping[str, ServoChain]) -> list[str]:
     for name, chain in chains.items():
         port = show.robots[name].port
         for one in () if port == SIMULATED else ports_of(chain, port):
-            if one in owner:
-                problems.append(f"{owner[one]} and {name} are both on {one}; each robot needs a port of its own")
-            owner[one] = name
+            other = owner.setdefault(device_of(one), name)
+            if other != name:
+                problems.append(f"{other} and {name} are both on {one}; each robot needs a port of its own")
     return problems
 
 

@@ -159,6 +159,30 @@ Instead:
 - The connection is neither encrypted nor is anybody asked who he is. The address is this computer unless you type
   another one.
 """
+HOLDERS = """# Who has the port
+
+Each line is a test with real processes, some of which are stopped by SIGSTOP, on independent and simulated chains
+(`tests/servo/test_hung.py`, `test_two_names.py`, `test_own_folder.py`).
+
+| what happens | the servos | then |
+|---|---|---|
+| `robik servos torque-off` or `stop` names the port otherwise than who plays: device, link, path | as asked | |
+| the program that plays hangs, `torque-off` | torque off beside it 0.3 s later; the process is named | connect again |
+| it hangs, `stop` | as they are; the process is named, and how torque goes off | `torque-off` |
+| it wakes after `torque-off` | torque stays off, no goal comes | torque on |
+| another program has the port, `torque-off` or *Torque Off* | torque off beside it 0.3 s later; it is named | end it |
+| the process that has Blender's port hangs in *Live* | stand, by their watchdog or at their last goal | *Torque Off* |
+| another user made the folder of notices, or a link of its name | as without; notices are elsewhere | |
+
+- Blender never waits for the process that has its port; *Torque Off* ends one that hangs, and is on the wire within a
+  second.
+- Servos whose torque a goal turns on (Feetech, some of Protocol 1) get it back from a program that is none of RobIK's
+  and still sends goals. The command reads torque back, and says so.
+- On Windows nobody can open a port beside another program. The command names the process if it plays with RobIK; end
+  it.
+- Commands ask the programs of their own user. Beside those of others torque-off goes out where the system lets this
+  user open the port.
+"""
 PERFORM = """# A performance in Blender
 
 *Servos > Perform* moves the robot in the view; servos follow it only while they are *Live*, which the user pressed, by
@@ -189,8 +213,9 @@ PARTS: dict[int | str, str] = {
     "feetech": FEETECH,
     "dynamixel1": DYNAMIXEL1,
     "reachy": REACHY,
+    "holders": HOLDERS,
     "perform": PERFORM,
-}  # the last two have no cells
+}  # the last three have no cells
 FOOT_HEAD = "# Limits of this page"
 FOOT = f"""{FOOT_HEAD}
 
@@ -211,7 +236,8 @@ against the systems' documentation, and is untested:
   the words about setting it (Windows: Device Manager; macOS: the adapter's own driver, if it has such a setting).
 - Keys in a terminal and signals. Windows gives a program no time when its terminal is closed: there the servos are
   stopped by their watchdog, not softly. Ctrl-C and Ctrl-Break stop softly.
-- Notices for `robik servos stop` (Windows: in `%LOCALAPPDATA%`; macOS: in the user's temporary folder).
+- Notices for `robik servos stop` (Windows: in `%LOCALAPPDATA%`; macOS: in the user's temporary folder), and names of
+  ports (Windows: `COM3`, `com3`, `\\\\.\\COM3`; macOS: the two devices of each).
 """
 
 

@@ -286,7 +286,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Brand:
     driver = ModuleType("robik.servo.toy.driver")
     driver.DRIVER = Driver(  # type: ignore[attr-defined]
         open_line=lambda chain, port, silence, emergency: ToyLine(chain, port),
-        open_workshop=lambda port, baud_rate: (port, baud_rate),  # type: ignore[arg-type, return-value]
+        open_workshop=lambda port, baud_rate, emergency: (port, baud_rate),  # type: ignore[arg-type, return-value]
         simulate=lambda chain, now, on_goal: pytest.fail("nobody simulates it"),
     )
     monkeypatch.setitem(brands.BRANDS, "toy", made)

@@ -9,10 +9,12 @@ import pytest
 from robik.errors import ServoError
 from robik.servo import outside
 from robik.servo.chain import Servo, ServoChain
-from robik.servo.outside import STOP, TORQUE_OFF, Holder, Notice, ask_to_stop, holders, ports_of
+from robik.servo.outside import STOP, TORQUE_OFF, Held, Holder, Notice, ask_to_stop, held, holders, ports_of
+from robik.servo.own_folder import VARIABLE
 from robik.servo.status import PlayState, ServoReading, Status
 
 PORTS = ("/dev/ttyUSB0", "/dev/ttyUSB1")
+HELD = tuple(Held(port, "dynamixel", 1_000_000) for port in PORTS)
 PLAYING, HOLDING = Status(PlayState.PLAYING, "playing"), Status(PlayState.HOLDING, "stopped, holding")
 CUT = Status(PlayState.READY, "torque is off", servos=(ServoReading(1, "knee", False, 0.0, None, 30.0, 12.0, ""),))
 
@@ -25,20 +27,21 @@ class Board:
 
     def notice(self) -> Notice:
         """Return a notice of it."""
-        return Notice(PORTS, lambda: self.status)
+        return Notice(HELD, lambda: self.status)
 
 
 @pytest.fixture(autouse=True)
 def of_its_own(tmp_path, monkeypatch):
-    monkeypatch.setenv(outside.VARIABLE, str(tmp_path))
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
 
 
 def test_a_robot_on_several_ports_is_found_by_each_of_them() -> None:
     chain = ServoChain((Servo("a", 1), Servo("b", 2, port=PORTS[1])))
     assert ports_of(chain, PORTS[0]) == list(PORTS)
+    assert held(chain, PORTS[0]) == list(HELD)
     with Board().notice() as notice:
         assert notice.look() == ""
-        assert [holders(port)[0].ports for port in ("", *PORTS)] == [PORTS] * 3
+        assert [holders(port)[0].ports for port in ("", *PORTS)] == [HELD] * 3
         assert holders("/dev/ttyUSB2") == []
     assert holders() == []
 
@@ -85,9 +88,9 @@ def test_a_stop_takes_no_torque_off_back(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(outside, "STOPPING", 0.1)
     with Board().notice() as notice:
         notice.look()
-        for is_off in (True, False):
-            with pytest.raises(ServoError, match="does not stop"):
-                ask_to_stop(is_torque_off=is_off)
+        assert [one.is_hung for one in ask_to_stop(is_torque_off=True)] == [True], "within 0.3 s"
+        with pytest.raises(ServoError, match="does not stop"):
+            ask_to_stop()
         assert notice.look() == TORQUE_OFF
 
 
@@ -109,4 +112,5 @@ def test_who_leaves_after_it_was_asked_has_said_how_it_ended(last, tmp_path, mon
         monkeypatch.setattr(outside, "write_whole", leave_at_once)
         (said,) = ask_to_stop(is_torque_off=True)
         assert (said.state, said.is_off) == (f"{last.state.value}: {last.message}", last is CUT)
+        assert said.is_hung is (last is not CUT), "then torque goes off from here"
         assert list(tmp_path.iterdir()) == []

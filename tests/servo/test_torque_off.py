@@ -6,6 +6,7 @@ import pytest
 
 from robik.servo import setup
 from robik.servo.brands import brand_of
+from robik.servo.emergency import Emergency
 from robik.servo.setup_command import torque_off
 from robik.servo.telemetry import Seen
 
@@ -40,7 +41,7 @@ def test_it_is_0_only_where_every_servo_says_that_its_torque_is_off(
     found, code, words = CASES[case]
     opened = []
 
-    def workshop(port: str, baud_rate: int, brand: str) -> Bus:
+    def workshop(port: str, baud_rate: int, brand: str, emergency: Emergency) -> Bus:
         opened.append((port, baud_rate, brand))
         return bus
 

@@ -168,7 +168,7 @@ class SerialPort(PortHandler):
         """
         if self.is_open:
             self.closePort()
-        self.ser = open_serial(self.port_name, self.baudrate)
+        self.ser = open_serial(self.port_name, self.baudrate, self._emergency)
         self.is_open = True
         if isinstance(getattr(self.ser, "fd", None), int):
             self._listener = Listener(self.ser.fd)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...errors import ServoError
+from ..emergency import Emergency
 from ..serial_port import OPEN_ERRORS, PORT_ERRORS, lower_latency, open_serial, reason, unopened
 from .mount import ImuMount
 from .protocols import PROTOCOLS, Packets
@@ -32,7 +33,7 @@ class Imu(Tilt):
         self._packets = Packets(PROTOCOLS[mount.type])
         self._fault = ""
         try:
-            self._port = open_serial(mount.port, mount.rate)
+            self._port = open_serial(mount.port, mount.rate, Emergency())
         except OPEN_ERRORS as error:
             raise ServoError(f"the IMU: {unopened(mount.port, error)}") from None
         lower_latency(self._port)

@@ -23,6 +23,7 @@ class ReachyWorkshop:
     Args:
         port: Name of the port.
         baud_rate: Not used: the daemon has the bus.
+        emergency: Not used: nobody has the daemon for himself.
 
     Attributes:
         name: Of the port.
@@ -34,7 +35,7 @@ class ReachyWorkshop:
 
     brand: ClassVar[Brand] = REACHY
 
-    def __init__(self, port: str, baud_rate: int) -> None:
+    def __init__(self, port: str, baud_rate: int, emergency: Emergency | None = None) -> None:
         self.name = port
         self._daemon = Daemon(port, QUIET, Emergency())
 

@@ -47,7 +47,7 @@ class Port:
             return
         self.close()
         try:
-            self._serial = open_serial(self.name, baud_rate)
+            self._serial = open_serial(self.name, baud_rate, self._emergency)
         except OPEN_ERRORS as error:
             raise unopened(self.name, error) from None
         self.baud_rate, self._is_open = baud_rate, True

@@ -15,6 +15,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from ...errors import ServoError
 from ..brand import Brand
+from ..emergency import Emergency
 from ..servo import Servo
 from ..telemetry import Change, Found, Seen
 from .inquiry import read_surely
@@ -58,6 +59,7 @@ class Workshop(ABC, Generic[_Wire]):
     Args:
         port: a device path, or a URL that pyserial opens.
         baud_rate: at which to open it [bit/s].
+        emergency: of who only turns torque off.
 
     Attributes:
         name: of the port.
@@ -74,9 +76,9 @@ class Workshop(ABC, Generic[_Wire]):
     brand: ClassVar[Brand]
     unplayable: ClassVar[str]
 
-    def __init__(self, port: str, baud_rate: int) -> None:
+    def __init__(self, port: str, baud_rate: int, emergency: Emergency | None = None) -> None:
         self.name, self._baud_rate = port, baud_rate
-        self.wire = self.wire_type((), port, baud_rate)
+        self.wire = self.wire_type((), port, baud_rate, emergency=emergency)
 
     # of the brand
 
