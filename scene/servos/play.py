@@ -21,6 +21,7 @@ from ...robik.servo.recording import load_recording
 from ...robik.servo.recording_report import write_report
 from ...robik.servo.softening import soften
 from ...robik.servo.status import PlaySettings, PlayState, Status
+from ...robik.servo.teleoperation import check_ports
 from ...robik.servo.trajectory import part
 from ...robik.tilt_feedback import TiltPlan
 from ..bake.curves import played_frames, read_motion
@@ -138,7 +139,7 @@ def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
     """Open a port, once an earlier player has let go of its own; nobody waits for either.
 
     Raises:
-        ServoError: no port is named.
+        ServoError: no port is named, or the one of a robot that leads.
     """
     global _player
     if not port.strip():
@@ -146,8 +147,11 @@ def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
             "no port is named; give the servos' serial port, for example /dev/ttyUSB0 or COM3, or sim for simulated"
             " ones"
         )
+    made = Player(chain, port.strip(), settings, is_apart=True)
+    if (leading := leader.player()) is not None:
+        check_ports(leading, made)
     disconnect()
-    _player = Player(chain, port.strip(), settings, is_apart=True)
+    _player = made
     _player.connect(after=_leaving)
     _player.ask_tunings()
     alive.tell(_player.heartbeat)

@@ -20,7 +20,8 @@ from ...robik.servo.brands import DEFAULT, brand_at, brand_of
 from ...robik.servo.chain import ServoChain
 from ...robik.servo.chain_file import chain_text
 from ...robik.servo.nudge import slow_nudge
-from ...robik.servo.port_thread import SIMULATED
+from ...robik.servo.outside import ports_of
+from ...robik.servo.port_name import SIMULATED, device_of
 from ...robik.servo.setup import Dragging
 from ...robik.servo.setup_task import Task
 from ...robik.servo.telemetry import Change, Seen
@@ -28,7 +29,7 @@ from ...robik.servo.workshop import Workshop
 from ..robot.chain import known_chain, one_per_motor, servo_chain
 from ..robot.parts import chosen_robot, parts
 from ..robot.reading import read_robot
-from . import play
+from . import leader, play
 
 GLANCE = 0.05  # [s] between looks at which servo moves
 PATIENCE = 30.0  # [s] in which one should
@@ -66,6 +67,9 @@ def _start(port: str, work: Callable[[Task, Workshop], object], baud_rate: int |
         raise ServoError("simulated servos need no setting up; name the serial port of real ones")
     if play.is_open():
         raise ServoError("the servos are connected for playing; disconnect first")
+    leading = leader.player()
+    if leading is not None and device_of(port) in map(device_of, ports_of(leading.chain, leading.port)):
+        raise ServoError("the leader is connected on this port; disconnect it first")
     if _task is not None and not _task.is_done:
         raise ServoError(f"still busy ({_task.said}); wait, or cancel")
 

@@ -150,3 +150,21 @@ def test_a_second_robot_leads_this_one(tmp_path: Path) -> None:
     assert leader.player() is None
     with pytest.raises(RuntimeError, match="no robot leads"):
         bpy.ops.robik.disconnect_leader()
+
+
+def test_a_leaders_port_is_its_own_by_any_name(tmp_path: Path) -> None:
+    scenes.squats(frames=30)
+    scene, servos = bpy.context.scene, str(tmp_path / "a.servos.json")
+    leader = installed.module("scene.servos.leader")
+    bpy.ops.robik.save_servos(filepath=servos)
+    with SimulatorProcess(servos) as simulator:
+        (tmp_path / "by-id").symlink_to(simulator.port)
+        scene.robik.playing.leader_port, scene.robik.port = str(tmp_path / "by-id"), simulator.port
+        assert bpy.ops.robik.connect_leader() == {"FINISHED"}
+        _turn_until(leader.leads)
+        with pytest.raises(RuntimeError, match="leader and follower are both on"):
+            bpy.ops.robik.connect_servos()
+        with pytest.raises(RuntimeError, match="the leader is connected on this port; disconnect it first"):
+            bpy.ops.robik.scan_servos()
+        assert bpy.ops.robik.disconnect_leader() == {"FINISHED"}
+        assert bpy.ops.robik.scan_servos() == {"FINISHED"}
