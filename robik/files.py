@@ -19,6 +19,10 @@ from typing import Any, BinaryIO
 from .errors import FormatError
 
 MOST = 50_000_000  # bytes of a JSON file that is read
+LISTS = (
+    1_000_000,
+    20,
+)  # lists and objects in a JSON text, and characters for each more: empty ones take 30 times the text
 
 
 def write_whole(path: str | Path, content: str | Callable[[BinaryIO], object]) -> None:
@@ -199,24 +203,47 @@ def read_json(path: str | Path) -> Any:
         FormatError: Names the file, and the line and column where it breaks.
     """
     try:
-        text = read_whole(path, MOST).decode()
+        content = read_whole(path, MOST)
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from None
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path} cannot be read as text: {error}") from None
     try:
-        content = json.loads(text)
+        return parse_json(content)
+    except FormatError as error:
+        raise FormatError(f"{path}, {error}" if str(error).startswith("line") else f"{path}: {error}") from None
+
+
+def parse_json(content: bytes, object_of: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """Return what is in a JSON file.
+
+    Args:
+        content: The file's bytes; a byte order mark is taken.
+        object_of: Makes an object of its names and values; a dict if left out.
+
+    Returns:
+        The content as Python's own types.
+
+    Raises:
+        FormatError: Says what is wrong, and where it breaks; the file's name is the caller's to add.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"it cannot be read as text: {error.reason} at byte {error.start}") from None
+    if text.count("[") + text.count("{") > LISTS[0] + len(text) // LISTS[1]:
+        raise FormatError("it is made of nearly nothing but lists, as no file of ours is")
+    try:
+        found = json.loads(text, object_pairs_hook=object_of)
         if "\\ud" in text.lower():  # may be half of a character, which no text can hold
-            json.dumps(content, ensure_ascii=False).encode()
-        return content
+            json.dumps(found, ensure_ascii=False).encode()
+        return found
     except json.JSONDecodeError as error:
-        raise FormatError(f"{path}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+        raise FormatError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     except UnicodeEncodeError as error:
-        raise FormatError(f"{path}: {error.object[error.start]!r} is half of a character") from None
+        raise FormatError(f"{error.object[error.start]!r} is half of a character") from None
     except ValueError as error:  # a number of thousands of digits
-        raise FormatError(f"{path}: not JSON that can be read: {error}") from None
+        raise FormatError(f"not JSON that can be read: {error}") from None
     except RecursionError:
-        raise FormatError(f"{path}: nested too deeply to be a file of ours") from None
+        raise FormatError("nested too deeply to be a file of ours") from None
 
 
 def is_number(value: Any) -> bool:

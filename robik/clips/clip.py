@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import ClipError
-from ..files import write_whole
+from ..arrays import NUMBERS, listed, pack, read_npz
+from ..errors import ClipError, FormatError
+from ..files import read_whole, write_whole
 from ..mechanism.model import Mechanism
 from ..motions.report import MovedFoothold
 from ..objectives.objective import Objective
 from ..objectives.registry import ASKED
 from ..surroundings.obstacle import GROUND, Obstacle, take_obstacles
 
+MOST = 1_000_000_000  # bytes of a clip
 COM = "com"
 ARRAYS = ("position", "quaternion", "contact", "ground_position", "ground_quaternion")  # of a track
 ROUNDING = 4e-16  # of the length of a unit quaternion
@@ -234,7 +235,8 @@ def save_clip(clip: TargetClip, path: str | Path) -> None:
         arrays |= asked.arrays()
     for obstacle in clip.obstacles:
         arrays |= obstacle.arrays()
-    write_whole(path, lambda file: np.savez_compressed(file, **arrays))
+    content = pack(arrays)
+    write_whole(path, lambda file: file.write(content))
 
 
 def load_clip(path: str | Path) -> TargetClip:
@@ -250,19 +252,18 @@ def load_clip(path: str | Path) -> TargetClip:
         ClipError: Names the file and the array that is wrong.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
-    except FileNotFoundError:
-        raise ClipError(f"{path}: there is no such file") from None
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ClipError(f"{path} is not a clip (.npz): {error}") from None
-    if "times" not in arrays:
-        raise ClipError(f"{path}: the array 'times' is missing; there are {', '.join(sorted(arrays)) or 'none'}")
-    objectives = [item for kind in ASKED for item in kind.take(arrays)]
-    try:
-        obstacles = take_obstacles(arrays)
-    except ClipError as error:
+        return _clip(read_npz(read_whole(path, MOST), ("times",), more=None))
+    except (ClipError, FormatError) as error:
         raise ClipError(f"{path}: {error}") from None
+
+
+def _clip(arrays: dict[str, np.ndarray]) -> TargetClip:
+    """Return the clip that a file's arrays are. Raises ClipError."""
+    for key, values in arrays.items():
+        if values.dtype.kind not in f"{NUMBERS}b":
+            raise ClipError(f"{listed([key])} must hold numbers, not {values.dtype}")
+    objectives = [item for kind in ASKED for item in kind.take(arrays)]
+    obstacles = take_obstacles(arrays)
     parts: dict[str, dict[str, np.ndarray]] = {}
     for key, values in arrays.items():
         if key == "times":
@@ -271,19 +272,11 @@ def load_clip(path: str | Path) -> TargetClip:
         if not name or what not in ARRAYS or (name == COM and what != "position"):
             known = f"times, {', '.join(f'NAME.{array}' for array in ARRAYS)}, com.position"
             more = ", ".join([*(form for kind in ASKED for form in kind.KEYS), "NAME.obstacle.vertices, …"])
-            raise ClipError(f"{path}: unknown array {key!r}; a clip has {known}, {more}")
+            raise ClipError(f"unknown array {key!r}; a clip has {known}, {more}")
         parts.setdefault(name, {})[what] = values
     com = parts.pop(COM, {}).get("position")
-    try:
-        return TargetClip(
-            arrays["times"],
-            {name: Track(**part) for name, part in parts.items()},
-            com=com,
-            objectives=tuple(objectives),
-            obstacles=obstacles,
-        )
-    except (ClipError, ValueError, TypeError) as error:
-        raise ClipError(f"{path}: {error}") from None
+    tracks = {name: Track(**part) for name, part in parts.items()}
+    return TargetClip(arrays["times"], tracks, com=com, objectives=tuple(objectives), obstacles=obstacles)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import csv
 import io
 import json
 import re
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -83,21 +84,23 @@ def read(content: bytes, companions: Companions) -> Motion:
         ClipError: Names the line and the column that is wrong.
     """
     try:
-        text = content.decode("utf-8-sig")
+        comments, start = _comments(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ClipError(f"not a motion (.csv): not UTF-8 text: {error.reason} at byte {error.start}") from None
-    comments, start = _comments(text)
-    skipped = len(comments)
-    rows = csv.reader(io.StringIO(text[start:], newline=""))
-    numbers = []
+    lines, skipped = io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), len(comments)
+    lines.read(start)
+    rows = csv.reader(lines)
+    numbers = array("d")
     try:
         names = _checked_names(next(rows, []))
-        numbers = [_numbers(row, names, skipped + rows.line_num) for row in rows if row]
+        for row in rows:
+            if row:
+                numbers.extend(_numbers(row, names, skipped + rows.line_num))
     except csv.Error as error:
         raise ClipError(f"line {skipped + rows.line_num}: not CSV: {error}") from None
     if not numbers:
         raise ClipError("there is no line with numbers")
-    return _motion(names, np.array(numbers), _base_body(comments))
+    return _motion(names, np.array(numbers).reshape(-1, len(names)), _base_body(comments))
 
 
 def _checked_names(row: list[str]) -> list[str]:

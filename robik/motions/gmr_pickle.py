@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import io
 import pickle
+import pickletools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..arrays import RATIO, SPARE, finite
 from ..errors import ClipError
 from ..mechanism.orientations import quaternion_matrices
 from .format import Companions, MotionFormat
@@ -91,15 +93,9 @@ def read(content: bytes, companions: Companions) -> Motion:
     if not isinstance(data, dict) or not all(isinstance(data.get(name), np.ndarray) for name in ARRAYS):
         there = f"it has {', '.join(map(str, list(data)[:MANY]))}" if isinstance(data, dict) and data else "it is none"
         raise ClipError(f"a motion of GMR is a dictionary with the arrays {', '.join(ARRAYS)} and fps; {there}")
-    arrays = {name: data[name] for name in ARRAYS}
-    for name, array in arrays.items():
-        if array.dtype.kind not in "iuf" or array.ndim != 2 or not np.isfinite(array).all():
-            raise ClipError(f"{name} must hold a row of finite numbers per sample")
-    position, rotation, joints = (array.astype(float) for array in arrays.values())
-    if position.shape[1:] != (3,) or rotation.shape != (len(position), 4):
-        raise ClipError(
-            f"root_pos and root_rot must have the shapes (T, 3) and (T, 4), not {position.shape}, {rotation.shape}"
-        )
+    position = finite(np.asarray(data["root_pos"]), "root_pos", (None, 3))
+    rotation = finite(np.asarray(data["root_rot"]), "root_rot", (len(position), 4))
+    joints = finite(np.asarray(data["dof_pos"]), "dof_pos", (None, None))
     rate = data.get("fps", companions.fps)
     if not isinstance(rate, int | float | np.ndarray | np.number) or isinstance(rate, bool):
         raise ClipError("no fps with the samples per second; give them (--fps HZ)")
@@ -120,11 +116,19 @@ def load_arrays(content: bytes) -> Any:
         ClipError: It holds something else, or is no pickle.
     """
     try:
-        return _Arrays(io.BytesIO(content)).load()
+        _check_places(content)
+        return _Arrays(content).load()
     except ClipError:
         raise
     except Exception as error:  # a pickle that is broken can fail in any way
         raise ClipError(f"not a pickle of arrays: {' '.join(str(error).split()) or type(error).__name__}") from None
+
+
+def _check_places(content: bytes) -> None:
+    """Check where a pickle puts what it will name again: a list of as many places is made. Raises ClipError."""
+    for opcode, place, _ in pickletools.genops(content):
+        if opcode.name in ("PUT", "BINPUT", "LONG_BINPUT") and place > len(content):
+            raise ClipError(f"not a pickle of arrays: it has a place number {place}")
 
 
 class _ForEveryNumpy(pickle.Pickler):
@@ -138,11 +142,22 @@ class _ForEveryNumpy(pickle.Pickler):
 
 
 class _Arrays(pickle.Unpickler):
-    """An unpickler that knows arrays and nothing else."""
+    """An unpickler that knows arrays and nothing else, and makes no more of them than the file is large."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(io.BytesIO(content))
+        self._left = SPARE + RATIO * len(content)  # bytes: a pickle can name the same ones again and again
+        self._makers: dict[str, dict[str, Callable]] = {
+            "builtins": {"bytearray": self._buffer},
+            "numpy": {"ndarray": _array, "dtype": _dtype},
+            "numpy.core.multiarray": {"_reconstruct": self._empty, "scalar": _scalar},
+            "numpy.core.numeric": {"_frombuffer": _from_buffer},
+            "_codecs": {"encode": self._encoded},
+        }
 
     def find_class(self, module: str, name: str) -> Any:
         """Return what makes an array; anything else is refused."""
-        makers = MAKERS.get(module.replace("numpy._core", "numpy.core"), {})
+        makers = self._makers.get(module.replace("numpy._core", "numpy.core"), {})
         if name in makers:
             return makers[name]
         raise ClipError(f"it holds {module}.{name}, which is no array and is not opened; save arrays and numbers alone")
@@ -151,6 +166,47 @@ class _Arrays(pickle.Unpickler):
         """Refuse what lies outside of the file."""
         raise ClipError("it refers to something outside of the file; save arrays and numbers alone")
 
+    def take(self, size: int) -> None:
+        """Count bytes that are made.
+
+        Args:
+            size: How many.
+
+        Raises:
+            ClipError: They are far more than the file has.
+        """
+        self._left -= size
+        if self._left < 0:
+            raise ClipError("its arrays would take far more memory than the file is large; save each of them once")
+
+    def _buffer(self, content: Any = b"") -> bytearray:
+        """Return bytes that can be written to; of a number they would be that many, whatever it is."""
+        if not isinstance(content, bytes):
+            raise ClipError("it makes bytes of something else; save arrays and numbers alone")
+        self.take(len(content))
+        return bytearray(content)
+
+    def _encoded(self, text: str, _encoding: str = "latin1") -> bytes:
+        """Return the bytes that a pickle of Python 2's protocol holds as a text."""
+        self.take(len(text))
+        return text.encode("latin1")
+
+    def _empty(self, _of: Any, _shape: tuple, _code: bytes) -> np.ndarray:
+        """Return an array that the pickle then fills; its size is told by what fills it."""
+        made = np.ndarray(0, dtype="b").view(_Filled)
+        made.owner = self
+        return made
+
+
+class _Filled(np.ndarray):
+    """An array that a pickle fills."""
+
+    owner: _Arrays
+
+    def __setstate__(self, state: Any) -> None:
+        self.owner.take(len(state[-1]))
+        super().__setstate__(state)  # type: ignore[misc]
+
 
 def _array(*arguments: Any) -> np.ndarray:
     """Return an array of a shape, a type and its bytes; without bytes it would take whatever memory it asks for."""
@@ -158,18 +214,6 @@ def _array(*arguments: Any) -> np.ndarray:
         raise ClipError("it makes an array without content; save arrays and numbers alone")
     shape, code, content = arguments
     return np.ndarray(shape, _dtype(code), content)
-
-
-def _buffer(content: Any = b"") -> bytearray:
-    """Return bytes that can be written to; of a number they would be that many, whatever it is."""
-    if not isinstance(content, bytes):
-        raise ClipError("it makes bytes of something else; save arrays and numbers alone")
-    return bytearray(content)
-
-
-def _empty(_of: Any, _shape: tuple, _code: bytes) -> np.ndarray:
-    """Return an array that the pickle then fills; its size is told by what fills it."""
-    return np.ndarray(0, dtype="b")
 
 
 def _dtype(code: Any, *_flags: Any) -> np.dtype:
@@ -191,19 +235,6 @@ def _scalar(dtype: np.dtype, content: bytes) -> Any:
 def _from_buffer(content: Any, dtype: np.dtype, shape: tuple, order: str) -> np.ndarray:
     return np.frombuffer(content, dtype=dtype).reshape(shape, order=order)  # type: ignore[call-overload]
 
-
-def _encoded(text: str, _encoding: str = "latin1") -> bytes:
-    """Return the bytes that a pickle of Python 2's protocol holds as a text."""
-    return text.encode("latin1")
-
-
-MAKERS: dict[str, dict[str, Callable]] = {
-    "builtins": {"bytearray": _buffer},
-    "numpy": {"ndarray": _array, "dtype": _dtype},
-    "numpy.core.multiarray": {"_reconstruct": _empty, "scalar": _scalar},
-    "numpy.core.numeric": {"_frombuffer": _from_buffer},
-    "_codecs": {"encode": _encoded},
-}
 
 FORMAT = MotionFormat(
     name="gmr-pkl", label="GMR (pickle)", extensions=(".pkl",), needs=("robot",), by_extension=True,

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import finite
 from ..errors import ClipError
+from ..files import parse_json
 from .format import Companions, MotionFormat
 from .motion import BaseTrack, Motion
 
@@ -70,21 +72,16 @@ def read(content: bytes, companions: Companions) -> Motion:
         The motion.
 
     Raises:
-        ClipError: Names the place or the field that is wrong.
+        ClipError, FormatError: Names the place or the field that is wrong.
     """
-    try:
-        data = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_unique)
-    except json.JSONDecodeError as error:
-        raise ClipError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
-    except (ValueError, RecursionError) as error:
-        raise ClipError(f"not a motion (.json): {error}") from None
+    data = parse_json(content, _unique)
     if not isinstance(data, dict) or data.get("format") != KIND:
         raise ClipError(f'not a motion (.json); such a file says "format": "{KIND}"')
     if data.get("version") != VERSION:
         raise ClipError(
             f'its version is {data.get("version")!r}, but this RobIK reads "version": {VERSION}; update RobIK'
         )
-    times = _numbers(data.get("time"), "time")
+    times = finite(data.get("time"), "time", (None,))
     columns = _columns(data.get("actuators"), "actuators", len(times))
     values = np.column_stack(list(columns.values())) if columns else np.zeros((len(times), 0))
     base, passive = data.get("base"), data.get("passive")
@@ -109,29 +106,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _base(data: object) -> BaseTrack:
     if not isinstance(data, dict) or not isinstance(data.get("body"), str):
         raise ClipError("base: it must be an object with body, position and quaternion")
-    position, quaternion = (_numbers(data.get(key), f"base.{key}") for key in ("position", "quaternion"))
+    position, quaternion = (finite(data.get(key), f"base.{key}") for key in ("position", "quaternion"))
     return BaseTrack(body=data["body"], position=position, quaternion=quaternion)
 
 
 def _columns(data: object, where: str, samples: int) -> dict[str, np.ndarray]:
     if not isinstance(data, dict):
         raise ClipError(f"{where}: it must be an object with a list of numbers per name")
-    columns = {name: _numbers(column, f"{where}.{name}") for name, column in data.items()}
-    for name, column in columns.items():
-        if column.shape != (samples,):
-            raise ClipError(
-                f"{where}.{name}: it must have {samples} numbers, one per time, not the shape {column.shape}"
-            )
-    return columns
-
-
-def _numbers(data: object, where: str) -> np.ndarray:
-    try:
-        if not isinstance(data, list):
-            raise TypeError
-        return np.array(data, dtype=float)
-    except (TypeError, ValueError):
-        raise ClipError(f"{where}: it must be a list of numbers") from None
+    return {name: finite(column, f"{where}.{name}", (samples,)) for name, column in data.items()}
 
 
 FORMAT = MotionFormat(name="json", label="JSON", extensions=(".json",), matches=matches, read=read, write=write)

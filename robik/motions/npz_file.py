@@ -6,12 +6,11 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from ..arrays import names_in, numbers, pack, read_npz, texts
 from ..errors import ClipError
 from .format import Companions, MotionFormat
 from .motion import BaseTrack, Motion
@@ -30,17 +29,11 @@ def matches(content: bytes) -> bool:
     Returns:
         True where the content is of this format.
     """
-    if not content.startswith(b"PK"):
-        return False
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return {f"{name}.npy" for name in ALWAYS} <= set(archive.namelist())
-    except zipfile.BadZipFile:
-        return False
+    return names_in(content) >= {*ALWAYS}
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as a compressed archive of arrays.
+    """Return a motion as an archive of arrays.
 
     Args:
         motion: The motion.
@@ -57,9 +50,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
         columns = list(motion.passive.values())
         table = np.column_stack(columns) if columns else np.zeros((len(motion.times), 0))
         arrays |= dict(zip(PASSIVE, (np.array(list(motion.passive), dtype=str), table), strict=True))
-    file = io.BytesIO()
-    np.savez_compressed(file, **arrays)
-    return file.getvalue()
+    return pack(arrays)
 
 
 def read(content: bytes, companions: Companions) -> Motion:
@@ -75,46 +66,20 @@ def read(content: bytes, companions: Companions) -> Motion:
     Raises:
         ClipError: Names the array that is missing or wrong.
     """
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            arrays = {name: np.atleast_1d(file[name]) for name in file.files}  # bytes, too, where one is no array
-    except (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise ClipError(f"not a motion (.npz): {error}") from None
+    there = names_in(content)
+    parts = [part for part in (BASE, PASSIVE) if part[1] in there]
+    arrays = read_npz(content, [*ALWAYS, *(name for part in parts for name in part)])
+    times, actuators = numbers(arrays, "times", (None,)), texts(arrays, "actuators")
     base = passive = None
-    _check_names(arrays, ALWAYS)
-    if BASE[1] in arrays:
-        _check_names(arrays, BASE)
-        base = BaseTrack(
-            body=str(arrays[BASE[0]][0]), position=_numbers(arrays, BASE[1]), quaternion=_numbers(arrays, BASE[2])
-        )
-    if PASSIVE[0] in arrays:
-        _check_names(arrays, PASSIVE)
-        names, table = arrays[PASSIVE[0]].tolist(), _numbers(arrays, PASSIVE[1])
-        if table.ndim != 2 or table.shape[1] != len(names):
-            raise ClipError(
-                f"{PASSIVE[1]} must have a column for each of the {len(names)} names, not the shape {table.shape}"
-            )
-        passive = dict(zip(map(str, names), table.T, strict=True))
-    actuators = tuple(map(str, arrays["actuators"].tolist()))
-    return Motion(
-        times=_numbers(arrays, "times"),
-        actuators=actuators,
-        values=_numbers(arrays, "values"),
-        base=base,
-        passive=passive,
-    )
-
-
-def _check_names(arrays: dict[str, np.ndarray], names: tuple[str, ...]) -> None:
-    if missing := [name for name in names if name not in arrays]:
-        raise ClipError(f"no array {', '.join(missing)}; there are {', '.join(sorted(arrays)) or 'none'}")
-
-
-def _numbers(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
-    try:
-        return arrays[name].astype(float, casting="same_kind")
-    except TypeError:
-        raise ClipError(f"{name} must hold numbers, not {arrays[name].dtype}") from None
+    if BASE in parts:
+        if len(body := texts(arrays, BASE[0])) != 1:
+            raise ClipError(f"{BASE[0]} must be the name of one body, not of {len(body)}")
+        base = BaseTrack(body=body[0], position=numbers(arrays, BASE[1]), quaternion=numbers(arrays, BASE[2]))
+    if PASSIVE in parts:
+        names = texts(arrays, PASSIVE[0])
+        passive = dict(zip(names, numbers(arrays, PASSIVE[1], (len(times), len(names))).T, strict=True))
+    values = numbers(arrays, "values")
+    return Motion(times=times, actuators=actuators, values=values, base=base, passive=passive)
 
 
 FORMAT = MotionFormat(name="npz", label="NumPy", extensions=(".npz",), matches=matches, read=read, write=write)

@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import finite
 from ..errors import ClipError
+from ..files import parse_json
 from ..mechanism.model import Mechanism
 from ..mechanism.orientations import quaternion_matrices
 from .format import Companions, FramePoses, MotionFormat
@@ -108,7 +110,7 @@ def read(content: bytes, companions: Companions) -> Motion:
         The motion.
 
     Raises:
-        ClipError: The robot is no Reachy Mini, or says which sample is wrong.
+        ClipError, FormatError: The robot is no Reachy Mini, or says which sample is wrong.
     """
     from scipy.spatial.transform import Rotation  # takes long to import
 
@@ -154,20 +156,14 @@ def check_robot(robot: Mechanism) -> None:
 
 def _opened(content: bytes) -> tuple[np.ndarray, list[dict[str, Any]]]:
     """Return times and samples of a move."""
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ClipError(f"not JSON: {error}") from None
+    data = parse_json(content)
     samples, times = (data.get(FRAMES), data.get("time")) if isinstance(data, dict) else (None, None)
     if not isinstance(samples, list) or not isinstance(times, list) or not all(isinstance(s, dict) for s in samples):
         raise ClipError(f"a move has the lists 'time' and {FRAMES!r}, the second one of objects")
     if len(samples) != len(times):
         raise ClipError(f"the move has {len(times)} times and {len(samples)} samples; it needs one time for each")
-    try:
-        clock = np.array(times, dtype=float)
-    except (TypeError, ValueError):
-        raise ClipError("its times must be numbers") from None
-    if clock.ndim != 1 or not len(clock):
+    clock = finite(times, "time", (None,))
+    if not len(clock):
         raise ClipError("the move has no samples")
     kept = np.ones(len(clock), dtype=bool)
     kept[1:] = np.diff(clock) != 0.0  # a sample that was recorded twice
@@ -175,13 +171,10 @@ def _opened(content: bytes) -> tuple[np.ndarray, list[dict[str, Any]]]:
 
 
 def _numbers(sample: dict[str, Any], key: str, count: int, k: int) -> np.ndarray:
-    try:
-        values = np.array(sample[key], dtype=float).ravel()
-    except (KeyError, TypeError, ValueError):
-        values = np.zeros(0)
-    if len(values) != count or not np.isfinite(values).all():
-        numbers = "a number" if count == 1 else f"{count} numbers"
-        raise ClipError(f"sample {k} of the move: {key!r} must be {numbers}")
+    where = f"sample {k} of the move: {key!r}"
+    values = finite(sample.get(key), where).ravel()
+    if len(values) != count:
+        raise ClipError(f"{where} must be {'a number' if count == 1 else f'{count} numbers'}")
     return values
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import ClipError
-from ..files import write_whole
+from ..arrays import listed, numbers, pack, read_npz, texts
+from ..errors import ClipError, FormatError
+from ..files import read_whole, write_whole
 from .motion import Motion
+
+MOST = 2_000_000_000  # bytes of a file of states
+STATES = ("times", "bodies", "position", "quaternion")
 
 
 def report_summary(motion: Motion) -> dict:
@@ -103,7 +106,8 @@ def save_states(motion: Motion, path: str | Path, residual: np.ndarray | None = 
     }
     if residual is not None:
         states["residual"] = residual
-    write_whole(path, lambda file: np.savez_compressed(file, **states))
+    content = pack(states)
+    write_whole(path, lambda file: file.write(content))
 
 
 def load_states(path: str | Path, motion: Motion, bodies: tuple[str, ...]) -> Motion:
@@ -121,18 +125,18 @@ def load_states(path: str | Path, motion: Motion, bodies: tuple[str, ...]) -> Mo
         ClipError: Names the file and what is wrong: no states, of other bodies, or of other times.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            times, names, position, quaternion = (file[key] for key in ("times", "bodies", "position", "quaternion"))
-    except FileNotFoundError:
-        raise ClipError(f"{path}: there is no such file") from None
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ClipError(f"{path} holds no states (.npz): {error}") from None
-    if tuple(names.tolist()) != bodies:
-        raise ClipError(
-            f"{path}: these are states of other bodies than the robot's: {', '.join(names.tolist()[:4])}, …"
+        arrays = read_npz(read_whole(path, MOST), STATES)
+        times, names = numbers(arrays, "times"), texts(arrays, "bodies")
+        if names != bodies:
+            raise ClipError(f"these are states of other bodies than the robot's: {listed(names)}")
+        if times.shape != motion.times.shape or np.abs(times - motion.times).max() > 1e-6:
+            raise ClipError(f"its {times.size} samples are not at the motion's {len(motion.times)} times")
+        position, quaternion = (
+            numbers(arrays, name, (len(times), len(bodies), width))
+            for name, width in (("position", 3), ("quaternion", 4))
         )
-    if times.shape != motion.times.shape or np.abs(times - motion.times).max() > 1e-6:
-        raise ClipError(f"{path}: its {len(times)} samples are not at the motion's {len(motion.times)} times")
+    except (ClipError, FormatError) as error:
+        raise ClipError(f"{path}: {error}") from None
     return replace(motion, bodies=bodies, position=position, quaternion=quaternion)
 
 

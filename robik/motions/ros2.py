@@ -7,7 +7,9 @@ With a base it is a `moveit_msgs/RobotTrajectory`: that trajectory, and the base
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,9 @@ from .motion import BaseTrack, Motion, Rates
 LONGEST = 2**31 - 1  # [s] that a duration of ROS 2 can say
 JOINTS, BASE = "joint_trajectory", "multi_dof_joint_trajectory"
 HEAD = 4096  # bytes in which the joints' names must begin
+DEEPEST = 20  # lists and mappings in one another
+NOTHING = ("", "~", "null")
+UNUSED = ("velocities", "accelerations", "effort")  # of a point
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
@@ -101,12 +106,7 @@ def read(content: bytes, companions: Companions) -> Motion:
     Raises:
         ClipError: Names the point that is wrong.
     """
-    with extra("formats"):
-        import yaml
-    try:
-        data = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        raise ClipError(f"not YAML: {' '.join(str(error).split())}") from None
+    data = _plain(content)
     joints = data.get(JOINTS, data) if isinstance(data, dict) else data
     names, times, values = _rows(joints, lambda point, names: [float(value) for value in point["positions"]])
     base = None
@@ -116,6 +116,41 @@ def read(content: bytes, companions: Companions) -> Motion:
             raise ClipError(f"{BASE} and {JOINTS} have points at different times")
         base = bodies[0], poses[:, :3], poses[:, 3:]
     return motion_by_names(companions.robot, names, times, base, values)
+
+
+def _plain(content: bytes) -> Any:
+    """Return lists, mappings and texts of YAML, by its events: its nodes would take 50 times the file."""
+    with extra("formats"):
+        import yaml
+    stack: list[list[Any]] = [[]]
+    try:
+        for event in yaml.parse(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            if isinstance(event, yaml.CollectionStartEvent):
+                stack.append([])
+                if len(stack) > DEEPEST:
+                    raise ClipError("its lists and mappings are nested too deeply for a trajectory")
+            elif isinstance(event, yaml.SequenceEndEvent):
+                stack[-2].append(stack.pop())
+            elif isinstance(event, yaml.MappingEndEvent):
+                stack[-2].append(_mapping(stack.pop()))
+            elif isinstance(event, yaml.ScalarEvent):
+                stack[-1].append(None if event.implicit[0] and event.value in NOTHING else event.value)
+            elif isinstance(event, yaml.AliasEvent):
+                raise ClipError(f"it has an alias (*{event.anchor}), which no trajectory needs; write out what it is")
+    except (yaml.YAMLError, ValueError) as error:
+        raise ClipError(f"not YAML: {' '.join(str(error).split())}") from None
+    if len(stack[0]) > 1:
+        raise ClipError(f"it holds {len(stack[0])} documents; a motion is one: delete what is from the second --- on")
+    return stack[0][0] if stack[0] else None
+
+
+def _mapping(items: list[Any]) -> dict[str, Any]:
+    """Return a mapping from names and values in turn; of a point the positions as numbers, and not its velocities."""
+    found = {str(name): value for name, value in zip(items[::2], items[1::2], strict=True) if name not in UNUSED}
+    if isinstance(positions := found.get("positions"), list):
+        with suppress(TypeError, ValueError):  # told with the number of the point
+            found["positions"] = array("d", map(float, positions))
+    return found
 
 
 def _rows(
@@ -129,11 +164,12 @@ def _rows(
     for k, point in enumerate(points):
         try:
             since = point["time_from_start"]
-            times.append((10**9 * int(since.get("sec", 0)) + int(since.get("nanosec", 0))) / 1e9)
+            seconds, nanoseconds = (int(float(since.get(part, 0))) for part in ("sec", "nanosec"))
+            times.append((10**9 * seconds + nanoseconds) / 1e9)
             rows.append(row_of(point, names))
             if len(rows[-1]) != (7 if row_of is _pose else len(names)):
                 raise ValueError
-        except (TypeError, KeyError, ValueError, AttributeError, IndexError):
+        except (TypeError, KeyError, ValueError, AttributeError, IndexError, OverflowError):
             wanted = "a transform" if row_of is _pose else f"{len(names)} positions"
             raise ClipError(f"point {k}: it needs {wanted} and time_from_start {{sec, nanosec}}") from None
     return names, np.array(times), np.array(rows).reshape(len(rows), -1)

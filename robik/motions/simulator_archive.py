@@ -12,12 +12,12 @@ frames in mjlab-npz, and those of their centres of mass in the others.
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from ..arrays import finite, names_in, read_npz, texts
 from ..errors import ClipError
 from ..mechanism.orientations import quaternion_matrices
 from .format import Companions, MotionFormat
@@ -36,26 +36,8 @@ QPOS = "qpos"
 WORLD = "world"
 
 
-def names_in(content: bytes) -> set[str]:
-    """Return the names of the arrays in an archive; none where it is not one.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        The names, without `.npy`.
-    """
-    if not content.startswith(b"PK"):
-        return set()
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return {name.removesuffix(".npy") for name in archive.namelist()}
-    except zipfile.BadZipFile:
-        return set()
-
-
 def load(content: bytes, needed: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Return the arrays of an archive; `fps` as a number.
+    """Return the arrays of an archive: numbers, and names as texts.
 
     Args:
         content: The file's bytes.
@@ -65,20 +47,14 @@ def load(content: bytes, needed: tuple[str, ...]) -> dict[str, np.ndarray]:
         The arrays by name.
 
     Raises:
-        ClipError: One is missing, or the archive is none.
+        ClipError: One is missing or something else, or the archive is none.
     """
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in needed if name in file.files}
-            names = sorted(file.files)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ClipError(f"not an archive of arrays (.npz): {error}") from None
-    if missing := [name for name in needed if name not in arrays]:
-        raise ClipError(f"no array {', '.join(missing)}; there are {', '.join(names) or 'none'}")
-    for name in needed:
-        if not name.endswith("names") and (arrays[name].dtype.kind not in "iuf" or not np.isfinite(arrays[name]).all()):
-            raise ClipError(f"{name} must hold finite numbers")
-    return arrays
+    arrays = read_npz(content, needed)
+    is_text = {name: name.endswith("names") for name in needed}
+    return {
+        name: np.array(texts(arrays, name), dtype=str) if is_text[name] else finite(arrays[name], name)
+        for name in needed
+    }
 
 
 def times_by(fps: np.ndarray, samples: int) -> np.ndarray:
@@ -348,7 +324,8 @@ def read_qpos(content: bytes, companions: Companions) -> Motion:
         ClipError: An array is missing or does not fit the robot.
     """
     arrays = load(content, (QPOS, "fps"))
-    return motion_of_qpos(arrays[QPOS], times_by(arrays["fps"], len(arrays[QPOS])), companions)
+    qpos = finite(arrays[QPOS], QPOS, (None, None))
+    return motion_of_qpos(qpos, times_by(arrays["fps"], len(qpos)), companions)
 
 
 def _matching(wanted: tuple[str, ...], unwanted: tuple[str, ...] = ()) -> Callable[[bytes], bool]:

@@ -237,7 +237,7 @@ def samples_of(key: str, values: Any, samples: int, width: int | None = None) ->
     shape = (samples,) if width is None else (samples, width)
     try:
         array = np.array(values, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ClipError(f"{key} must be numbers of the shape {shape}") from None
     if array.shape != shape:
         raise ClipError(f"{key} must have the shape {shape}, not {array.shape}")

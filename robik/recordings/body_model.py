@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..arrays import listed, numbers, read_npz
 from ..errors import ClipError, FormatError
 from ..files import read_whole
 from ..mechanism.orientations import quaternions
 from ..skeleton.skeleton import Skeleton, SkeletonMotion
-from .arrays import load_arrays, numbers
 
 # The joints of the body, which all models of the family begin with.
 NAMES = (
@@ -25,6 +25,7 @@ NAMES = (
     "R_Foot", "Neck", "L_Collar", "R_Collar", "Head", "L_Shoulder", "R_Shoulder", "L_Elbow", "R_Elbow", "L_Wrist",
     "R_Wrist",
 )  # fmt: skip
+RECORDING = ("poses", "root_orient", "pose_body", "trans", "betas")
 MODEL = ("J_regressor", "v_template", "shapedirs", "kintree_table")
 MOST = 2_000_000_000  # bytes of a model
 
@@ -45,10 +46,8 @@ def read(arrays: dict[str, np.ndarray], rate: float, model: str | Path) -> Skele
     """
     poses = _poses(arrays)
     if "trans" not in arrays:
-        raise ClipError(f"no array trans with the body's way; there are {', '.join(sorted(arrays))}")
-    way = numbers(arrays, "trans")
-    if way.shape != (len(poses), 3):
-        raise ClipError(f"trans must have the shape ({len(poses)}, 3), not {way.shape}")
+        raise ClipError(f"no array trans with the body's way; there are {listed(arrays)}")
+    way = numbers(arrays, "trans", (len(poses), 3))
     betas = numbers(arrays, "betas").ravel() if "betas" in arrays else np.zeros(0)
     rest, parents = _joints(model, betas)
     turns: list[Rotation] = []
@@ -66,11 +65,14 @@ def read(arrays: dict[str, np.ndarray], rate: float, model: str | Path) -> Skele
 
 def _poses(arrays: dict[str, np.ndarray]) -> np.ndarray:
     """Return axis times angle of the body's joints (T, 22, 3)."""
-    if "poses" in arrays:
-        poses = numbers(arrays, "poses")
-    else:
-        poses = np.hstack([numbers(arrays, name) for name in ("root_orient", "pose_body") if name in arrays])
-    if poses.ndim != 2 or poses.shape[1] < 3 * len(NAMES) or poses.shape[1] % 3 or not len(poses):
+    names = ("poses",) if "poses" in arrays else ("root_orient", "pose_body")
+    if missing := [name for name in names if name not in arrays]:
+        raise ClipError(f"no array {', '.join(missing)} with rotations of joints; there are {listed(arrays)}")
+    tables = [numbers(arrays, name, (None, None)) for name in names]
+    if len({len(table) for table in tables}) > 1:
+        raise ClipError(f"{' and '.join(names)} have different numbers of frames: {[len(table) for table in tables]}")
+    poses = np.hstack(tables)
+    if poses.shape[1] < 3 * len(NAMES) or poses.shape[1] % 3 or not len(poses):
         raise ClipError(f"poses must have at least {3 * len(NAMES)} columns, 3 per joint, not the shape {poses.shape}")
     return poses.reshape(len(poses), -1, 3)[:, : len(NAMES)]
 
@@ -78,25 +80,26 @@ def _poses(arrays: dict[str, np.ndarray]) -> np.ndarray:
 def _joints(model: str | Path, betas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return where a body's joints rest (22, 3) [m], and their parents (22,)."""
     try:
-        arrays = load_arrays(read_whole(model, MOST))
+        return _rested(read_npz(read_whole(model, MOST), MODEL), betas)
     except (ClipError, FormatError) as error:
         raise ClipError(f"the body model {model}: {error}") from None
-    if missing := [name for name in MODEL if name not in arrays]:
-        raise ClipError(
-            f"the body model {model} has no array {', '.join(missing)} of numbers; save it as an npz with them"
-        )
-    regressor, template, shapes = (numbers(arrays, name) for name in MODEL[:3])
-    if regressor.ndim != 2 or template.shape != (regressor.shape[1], 3) or shapes.shape[:2] != template.shape:
-        raise ClipError(f"the body model {model}: J_regressor, v_template and shapedirs do not fit each other")
+
+
+def _rested(arrays: dict[str, np.ndarray], betas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    regressor = numbers(arrays, "J_regressor", (None, None))
+    joints, vertices = regressor.shape
+    template = numbers(arrays, "v_template", (vertices, 3))
+    shapes = numbers(arrays, "shapedirs", (vertices, 3, None))
+    table = numbers(arrays, "kintree_table", (2, None))
+    if joints < len(NAMES) or table.shape[1] < len(NAMES):
+        raise ClipError(f"it has {joints} joints; a body of the SMPL family has at least {len(NAMES)}")
+    parents = table[0, : len(NAMES)].copy()
+    parents[(parents < 0) | (parents >= table.shape[1])] = -1  # the root's is written as 2³² − 1
+    if (above := np.flatnonzero(parents >= np.arange(len(NAMES)))).size:
+        raise ClipError(f"kintree_table must name a joint's parent before it; that of {NAMES[above[0]]} comes later")
     count = min(len(betas), shapes.shape[2])
     rest = regressor @ (template + shapes[:, :, :count] @ betas[:count])
-    parents = arrays["kintree_table"].astype(np.int64)[0].copy()
-    if len(rest) < len(NAMES) or len(parents) < len(NAMES):
-        raise ClipError(
-            f"the body model {model} has {len(rest)} joints; a body of the SMPL family has at least {len(NAMES)}"
-        )
-    parents[(parents < 0) | (parents >= len(parents))] = -1  # the root's is written as 2³² − 1
-    return rest[: len(NAMES)], parents[: len(NAMES)].astype(int)
+    return rest[: len(NAMES)], parents.astype(int)
 
 
 def _tip(rest: np.ndarray, parents: np.ndarray, joint: int) -> np.ndarray:

@@ -7,6 +7,7 @@ ones before have turned. Position channels take the place of the joint's offset.
 from __future__ import annotations
 
 import logging
+from array import array
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -157,30 +158,29 @@ def _motion_head(lines: list[str], start: int) -> tuple[float, int, int]:
 
 def _rows(lines: list[str], start: int, columns: int) -> np.ndarray:
     """Return the values (T, columns)."""
-    found = [(k, words) for k in range(start, len(lines)) if (words := lines[k].split())]
-    for k, words in found:
+    numbers, numbered = array("d"), []
+    for k in range(start, len(lines)):
+        if not (words := lines[k].split()):
+            continue
         if len(words) != columns:
             raise ClipError(f"line {k + 1}: {len(words)} values where the joints have {columns} channels")
-    if not found:
+        numbers.extend(_numbers(words, columns, k))
+        numbered.append(k)
+    if not numbered:
         raise ClipError("it holds no frame of motion")
-    try:
-        rows = np.array([words for _, words in found], dtype=float)
-    except ValueError:
-        rows = np.array([_numbers(words, columns, k) for k, words in found])
+    rows = np.array(numbers).reshape(len(numbered), columns)
     if not (finite := np.isfinite(rows).all(axis=1)).all():
-        raise ClipError(f"line {found[int(np.argmin(finite))][0] + 1}: a value is not a finite number")
+        raise ClipError(f"line {numbered[int(np.argmin(finite))] + 1}: a value is not a finite number")
     return rows
 
 
 def _numbers(words: list[str], count: int, line: int) -> np.ndarray:
     if len(words) != count:
         raise ClipError(f"line {line + 1}: {count} numbers are needed here, not {len(words)}")
-    for word in words:
-        try:
-            float(word)
-        except ValueError:
-            raise ClipError(f"line {line + 1}: {word!r} is not a number") from None
-    return np.array(words, dtype=float)
+    try:
+        return np.array(words, dtype=float)
+    except ValueError as error:
+        raise ClipError(f"line {line + 1}: {error}") from None
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ..arrays import numbers, pack, texts
 from ..errors import ClipError
 from ..files import write_whole
 from ..skeleton.skeleton import Skeleton, SkeletonMotion
-from .arrays import numbers
 
 SKELETON = ("parents", "rest_positions", "rest_quaternions", "tips")
 MOTION = ("times", "positions", "quaternions")
@@ -45,7 +45,8 @@ def save_recording(motion: SkeletonMotion, path: str | Path) -> None:
         "positions": motion.positions,
         "quaternions": motion.quaternions,
     }
-    write_whole(path, lambda file: np.savez_compressed(file, **arrays))
+    content = pack(arrays)
+    write_whole(path, lambda file: file.write(content))
 
 
 def matches(arrays: dict[str, np.ndarray]) -> bool:
@@ -74,13 +75,18 @@ def read(arrays: dict[str, np.ndarray]) -> SkeletonMotion:
     """
     if missing := [name for name in ARRAYS if name not in arrays]:
         raise ClipError(f"a character without the array {missing[0]}; it has {', '.join(ARRAYS)}")
-    names = tuple(map(str, arrays["bones"].ravel().tolist()))
-    found = {name: numbers(arrays, name) for name in (*SKELETON, *MOTION)}
+    names = texts(arrays, "bones")
+    bones, frames = len(names), arrays["times"].size
+    shapes: dict[str, tuple[int, ...]] = {
+        "parents": (bones,), "rest_positions": (bones, 3), "rest_quaternions": (bones, 4), "tips": (bones, 3),
+        "times": (frames,), "positions": (frames, bones, 3), "quaternions": (frames, bones, 4),
+    }  # fmt: skip
+    found = {name: numbers(arrays, name, shape) for name, shape in shapes.items()}
     times = found["times"]
     if times.ndim != 1 or not len(times) or (np.diff(times) <= 0).any():
         raise ClipError("times must be increasing numbers, one per frame")
     for name in ("rest_quaternions", "quaternions"):
         if (np.abs(np.linalg.norm(found[name], axis=-1) - 1.0) > UNIT).any():
             raise ClipError(f"{name} must be unit quaternions, wxyz")
-    bones = Skeleton(names, *(found[name] for name in SKELETON))
-    return SkeletonMotion(bones, times, found["positions"], found["quaternions"])
+    skeleton = Skeleton(names, *(found[name] for name in SKELETON))
+    return SkeletonMotion(skeleton, times, found["positions"], found["quaternions"])

@@ -30,7 +30,7 @@ def skeleton_motion(
         names: Of J joints.
         positions: (T, J, 3) [any unit].
         times: (T,) increasing [s].
-        parents: (J,) index of the joint that each hangs on, −1 for a root; found by distances if left out.
+        parents: (J,) index of the joint that each hangs on, below 0 for a root; found by distances if left out.
 
     Returns:
         The motion.
@@ -46,9 +46,9 @@ def skeleton_motion(
     if times.shape != (len(positions),) or (len(times) > 1 and (np.diff(times) <= 0).any()):
         raise ClipError(f"times must be {len(positions)} increasing numbers, one per frame")
     parents = _parents(names, positions) if parents is None else parents
-    if parents.shape != (len(names),) or (parents >= len(names)).any():
+    if parents.shape != (len(names),) or (parents >= len(names)).any() or (parents != np.rint(parents)).any():
         raise ClipError(f"parents must be an index below {len(names)} for each of the joints, or −1")
-    rest = positions[0]
+    parents, rest = np.maximum(parents, -1).astype(int), positions[0]
     upright = np.tile([1.0, 0.0, 0.0, 0.0], (len(names), 1))
     skeleton = Skeleton(names, parents, rest, upright, _tips(parents, rest))
     return SkeletonMotion(skeleton, times, positions, _orientations(skeleton, positions))

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..arrays import read_npz
 from ..errors import ClipError, FormatError
 from ..files import read_whole
 from ..mechanism.orientations import quaternions, rotation
 from ..skeleton.anatomy import named_parts
 from ..skeleton.skeleton import Skeleton, SkeletonMotion
 from . import archives, bvh, character_file
-from .arrays import load_arrays
 
 MOST = 2_000_000_000  # bytes of a recording
 CLOSEST = 1e-5  # [s] between two frames: speeds stay numbers
@@ -48,7 +48,7 @@ def load_recording(path: str | Path, body_model: str | Path | None = None, up: s
         if bvh.matches(content):
             return _checked(in_metres(upright(bvh.read(content, path), up)))
         if content.startswith(b"PK"):
-            arrays = load_arrays(content)
+            arrays = read_npz(content, (), more={*archives.ARRAYS, *character_file.ARRAYS})
             if character_file.matches(arrays):
                 return _checked(character_file.read(arrays))
             return _checked(in_metres(upright(archives.read(arrays, body_model), up)))
