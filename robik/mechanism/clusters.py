@@ -6,12 +6,7 @@ second derivatives tie together stands near to each other (reverse Cuthill-McKee
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    from scipy.sparse import coo_array
 
 FEW = 64  # degrees of freedom up to which a cluster keeps its order
 
@@ -88,8 +83,8 @@ def find_clusters(
     of = np.array([number.get(old, -1) for old in of.tolist()])
     of_dof = np.array([number[old] for old in label.tolist()], dtype=np.int64)
     cluster_bodies = [np.flatnonzero(of == c) for c in range(len(order))]
-    ties = _ties(before, closure, of_dof)
-    cluster_dofs = [_near_each_other(np.flatnonzero(of_dof == c), ties) for c in range(len(order))]
+    ties = _Ties(before, np.split(closure["loop"], closure["loop_at"][1:-1]), of_dof)
+    cluster_dofs = [ties.near_each_other(np.flatnonzero(of_dof == c)) for c in range(len(order))]
     cluster_groups = [[g for g, m in enumerate(members) if len(m) and of_dof[m[0]] == c] for c in range(len(order))]
     place = np.zeros(d, np.int64)
     for dofs in cluster_dofs:
@@ -99,41 +94,62 @@ def find_clusters(
         "cluster_on": np.array(on, dtype=np.int64), "cluster_of": of.astype(np.int64), "cluster_of_dof": of_dof,
         "place_in": place,
         **_listed("cluster_body", cluster_bodies), **_listed("cluster_dof", cluster_dofs),
-        **_listed("cluster_group", cluster_groups), **_spans(cluster_dofs, place, ties),
+        **_listed("cluster_group", cluster_groups), **_spans(cluster_dofs, *ties.spans(place)),
     }  # fmt: skip
 
 
-def _ties(before: np.ndarray, closure: dict[str, np.ndarray], cluster: np.ndarray) -> coo_array:
-    """Return the graph (d, d) of what second derivatives tie together in a cluster: on one path, or in one loop."""
-    pairs = []
-    for i in range(len(before)):
-        j = i
-        while j >= 0 and cluster[j] == cluster[i]:
-            pairs.append((i, j))
-            j = int(before[j])
-    for loop in np.split(closure["loop"], closure["loop_at"][1:-1]):
-        pairs += [(i, j) for i in loop.tolist() for j in loop.tolist()]
-    return _graph(pairs, len(before))
+class _Ties:
+    """What second derivatives tie together in a cluster: degrees of freedom on one path, or in one loop.
+
+    Each loop ties all its own to each other, so a long one is never written out pair by pair where that tells nothing.
+    """
+
+    def __init__(self, before: np.ndarray, loops: list[np.ndarray], cluster: np.ndarray) -> None:
+        self.loops, self.cluster = [loop for loop in loops if len(loop)], cluster
+        inside = (before >= 0) & (cluster[before] == cluster) if len(before) else np.zeros(0, dtype=bool)
+        self.before = np.where(inside, before, -1)  # the one that it hangs on in its own cluster
+
+    def near_each_other(self, dofs: np.ndarray) -> np.ndarray:
+        """Return a cluster in an order that keeps near to each other what is tied; a small one keeps its own."""
+        if len(dofs) <= FEW:
+            return dofs
+        loops = [loop for loop in self.loops if self.cluster[loop[0]] == self.cluster[dofs[0]]]
+        if max(map(len, loops), default=0) == len(dofs) or (self.before[dofs[1:]] == dofs[:-1]).all():
+            return dofs  # each is tied to each: all orders are alike
+        from scipy.sparse import coo_array  # takes long to import
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+        paths = [np.array(path_to_root(i, self.before)) for i in dofs.tolist()]
+        rows = [np.repeat(loop, len(loop)) for loop in loops] + [np.repeat(path[:1], len(path)) for path in paths]
+        columns = [np.tile(loop, len(loop)) for loop in loops] + paths
+        at = [np.searchsorted(dofs, np.concatenate(ends)) for ends in (rows, columns)]
+        own = coo_array((np.ones(len(at[0])), (at[0], at[1])), shape=(len(dofs), len(dofs))).tocsr()
+        return dofs[reverse_cuthill_mckee((own + own.T).tocsr(), symmetric_mode=True)]
+
+    def spans(self, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first place (d,) that each degree of freedom is tied to, and the place after the last one."""
+        first, beyond = self._least(place), -self._least(-place) + 1
+        for loop in self.loops:
+            first[loop] = np.minimum(first[loop], place[loop].min())
+            beyond[loop] = np.maximum(beyond[loop], place[loop].max() + 1)
+        return first, beyond
+
+    def _least(self, place: np.ndarray) -> np.ndarray:
+        """Return the least place (d,) on the paths through each degree of freedom."""
+        above, below, before = place.tolist(), place.tolist(), self.before.tolist()
+        for i, j in enumerate(before):
+            if j >= 0:
+                above[i] = min(above[i], above[j])
+        for i in reversed(range(len(before))):
+            if before[i] >= 0:
+                below[before[i]] = min(below[before[i]], below[i])
+        return np.minimum(above, below)
 
 
-def _near_each_other(dofs: np.ndarray, ties: coo_array) -> np.ndarray:
-    """Return degrees of freedom in an order that keeps those near to each other which are tied; few keep theirs."""
-    if len(dofs) <= FEW:
-        return dofs
-    from scipy.sparse.csgraph import reverse_cuthill_mckee  # takes long to import
-
-    own = ties.tocsr()[dofs][:, dofs]
-    return dofs[reverse_cuthill_mckee((own + own.T).tocsr(), symmetric_mode=True)]
-
-
-def _spans(cluster_dofs: list[np.ndarray], place: np.ndarray, ties: coo_array) -> dict[str, np.ndarray]:
-    """Return the first place in its cluster that each of `cluster_dof` is tied to, and the place after the last one."""
-    first, beyond = place.copy(), place + 1
-    for one, other in ((ties.row, ties.col), (ties.col, ties.row)):
-        np.minimum.at(first, one, place[other])
-        np.maximum.at(beyond, one, place[other] + 1)
+def _spans(cluster_dofs: list[np.ndarray], first: np.ndarray, beyond: np.ndarray) -> dict[str, np.ndarray]:
+    """Return spans (d,) in the order of `cluster_dof`."""
     listed = np.concatenate([np.zeros(0, np.int64), *cluster_dofs])
-    return {"span_first": first[listed], "span_beyond": beyond[listed]}
+    return {"span_first": first[listed].astype(np.int64), "span_beyond": beyond[listed].astype(np.int64)}
 
 
 def _listed(name: str, lists: list) -> dict[str, np.ndarray]:
@@ -144,14 +160,9 @@ def _listed(name: str, lists: list) -> dict[str, np.ndarray]:
 
 def _connected(pairs: list[tuple[int, int]], count: int) -> np.ndarray:
     """Return for each of so many vertices of a graph which connected part it belongs to, from the edges."""
-    from scipy.sparse.csgraph import connected_components  # takes long to import
-
-    return connected_components(_graph(pairs, count), directed=False)[1] if count else np.zeros(0, int)
-
-
-def _graph(pairs: list[tuple[int, int]], count: int) -> coo_array:
-    """Return a graph of so many vertices from its edges."""
     from scipy.sparse import coo_array  # takes long to import
+    from scipy.sparse.csgraph import connected_components
 
-    rows, columns = zip(*pairs, strict=True) if pairs else ((), ())
-    return coo_array((np.ones(len(pairs)), (rows, columns)), shape=(count, count))
+    rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(pairs)), (rows, columns)), shape=(count, count))
+    return connected_components(graph, directed=False)[1] if count else np.zeros(0, int)
