@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..budget import current
 from ..jit import by_reference, inlined, kernel
 from ..mechanism.topology import CLOSED, Flat, Topology
 from .elimination import Elimination, eliminate, new_elimination, refactor
@@ -132,11 +133,15 @@ def assembled_poses(flat: Flat, rest: np.ndarray) -> Iterator[tuple[float, Place
 
     Yields:
         Residual [m] and placement, which is the same object each time.
+
+    Raises:
+        OutOfTimeError: The import's time is over.
     """
     rng = np.random.default_rng(0)
     elimination, now = new_elimination(flat), new_placement(flat, rest)
     step, right = np.zeros(len(flat.before)), np.zeros(len(now.value))
     for pose in range(SAMPLES + 1):
+        current().check()
         now.q[:] = rest
         forward_kinematics(flat, now)
         residual = float(close(flat, now))

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
+from ..budget import current
 from ..errors import MechanismError
 from ..jit import by_reference
 from ..mechanism.constraints import BALL, turn_matrix
@@ -329,6 +330,7 @@ class ForwardKinematics:
         step = np.zeros(len(flat.before))
 
         def at(y: np.ndarray) -> np.ndarray:
+            current().check()
             step[passive] = y
             integrate(flat, origin, step, 1.0, now.q)
             forward_kinematics(flat, now)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..budget import current
 from ..jit import by_reference
 from ..mechanism.constraints import BALL, SLIDE
-from ..mechanism.model import Mechanism
-from ..mechanism.topology import build_topology, loop_groups
+from ..mechanism.topology import Topology
 from .kernels import Placement, close, forward_kinematics, group_jacobian, integrate, new_placement
 
 LOOSE = 1e-3  # of the largest: singular values below may be those of rounding
@@ -52,31 +52,30 @@ class LoopPose:
 
 
 class LoopWalk:
-    """One group of a mechanism's loops that share coordinates.
+    """One group of a robot's loops that share coordinates.
 
     Attributes:
-        topology, flat: the mechanism's.
+        topology, flat: the robot's.
         rows, columns: the group's closure rows and degrees of freedom.
         unit: (columns,) what a step of one is: 1 rad, or the robot's size [m].
     """
 
-    def __init__(self, mechanism: Mechanism, group: int) -> None:
-        self.topology = build_topology(mechanism)
-        self.flat = by_reference(self.topology.flat)
-        self.group = group
-        self.rows, self.columns = loop_groups(self.topology.flat)[group]
-        slides = {int(self.flat.at_v[m]) for m in np.flatnonzero(self.flat.kind == SLIDE)}
-        self.unit = np.array([self.flat.size if i in slides else 1.0 for i in self.columns.tolist()])
+    def __init__(self, topology: Topology, group: int) -> None:
+        self.topology, self.group = topology, group
+        flat = self.flat = by_reference(topology.flat)
+        self.rows = flat.group_rows[flat.group_row_at[group] : flat.group_row_at[group + 1]]
+        self.columns = flat.group_columns[flat.group_column_at[group] : flat.group_column_at[group + 1]]
+        self.unit = np.where(np.isin(self.columns, flat.at_v[flat.kind == SLIDE]), flat.size, 1.0)
         self._per_coordinate = self._scales()
         self.placement: Placement = new_placement(self.flat, self.topology.rest)
 
     def _scales(self) -> np.ndarray:
         """Return (nq,) what a change of a coordinate counts: 2 in a quaternion, 0 outside the group."""
-        scales = np.zeros(len(self.topology.rest))
+        scales, flat = np.zeros(len(self.topology.rest)), self.flat
         unit = dict(zip(self.columns.tolist(), self.unit.tolist(), strict=True))
-        for kind, q, v in zip(self.flat.kind, self.flat.at_q, self.flat.at_v, strict=True):
-            if v in unit:
-                scales[q : q + (4 if kind == BALL else 1)] = 2.0 if kind == BALL else 1.0 / unit[v]
+        for m in np.flatnonzero(np.isin(flat.at_v, self.columns)).tolist():
+            q, is_ball = int(flat.at_q[m]), flat.kind[m] == BALL
+            scales[q : q + (4 if is_ball else 1)] = 2.0 if is_ball else 1.0 / unit[int(flat.at_v[m])]
         return scales
 
     def pose(self, q: np.ndarray) -> LoopPose:
@@ -87,16 +86,32 @@ class LoopWalk:
 
         Returns:
             Residuals and singular values there.
+
+        Raises:
+            OutOfTimeError: The import's time is over.
+        """
+        current().check()
+        value, jacobian = self.closure(q)
+        left, singular, right = np.linalg.svd(jacobian)
+        padded = np.zeros(len(self.rows))
+        padded[: len(singular)] = singular
+        return LoopPose(q.copy(), value, left, padded, right)
+
+    def closure(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far the loops are open at coordinates q (nq,), and the derivatives, all without unit.
+
+        Args:
+            q: Coordinates (nq,).
+
+        Returns:
+            Values (rows,) and derivatives (rows, columns).
         """
         self.placement.q[:] = q
         forward_kinematics(self.flat, self.placement)
         close(self.flat, self.placement)
         jacobian = np.zeros((len(self.rows), len(self.columns)))
         group_jacobian(self.flat, self.placement, self.group, jacobian)
-        left, singular, right = np.linalg.svd(jacobian * (self.unit / self.flat.size))
-        padded = np.zeros(len(self.rows))
-        padded[: len(singular)] = singular
-        return LoopPose(q.copy(), self.placement.value[self.rows] / self.flat.size, left, padded, right)
+        return self.placement.value[self.rows] / self.flat.size, jacobian * (self.unit / self.flat.size)
 
     def stepped(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Return coordinates (nq,) moved by a step (columns,) without unit.

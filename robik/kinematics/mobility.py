@@ -12,7 +12,7 @@ from ..mechanism.topology import Flat, Topology, build_topology, loop_groups
 from ..words import counted
 from .assembly import assembled_poses, closed, prepared
 from .elimination import RANK_TOLERANCE
-from .kernels import close, closure_jacobian, forward_kinematics, new_placement
+from .kernels import close, forward_kinematics, group_jacobian, new_placement
 from .singularity import Actuation, actuation
 from .straightening import straightened
 
@@ -154,11 +154,15 @@ def _ranks(flat: Flat, rest: np.ndarray) -> np.ndarray:
 
     At the rest pose and at assembled poses near it; none of these where numbers are too large to calculate with.
     """
-    groups, ranks = loop_groups(flat), []
+    groups = loop_groups(flat)
+    ranks: list[list[int]] = []
     for residual, now in assembled_poses(flat, rest):
         if closed(flat, now, residual):
-            J = closure_jacobian(flat, now)
-            ranks.append([_rank(J[np.ix_(rows, columns)], flat.size) for rows, columns in groups])
+            ranks.append([])
+            for g, (rows, columns) in enumerate(groups):
+                J = np.zeros((len(rows), len(columns)))
+                group_jacobian(flat, now, g, J)
+                ranks[-1].append(_rank(J, flat.size))
     return np.array(ranks, dtype=int).reshape(len(ranks), len(groups))
 
 

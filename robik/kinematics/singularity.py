@@ -20,13 +20,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import qr, solve_triangular
 
+from ..budget import current
+from ..mechanism.kept import kept_with_robot
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import loop_groups
 from .forward import ForwardKinematics
 from .hold import COUNTS, Coordinates, HoldMeter
-from .kernels import closure_jacobian
+from .kernels import closure_jacobian, group_jacobian
 
+MOVES = 1e-6  # of the column that a motion is named by: another that goes less stands still
 SAMPLES, AWAY = 4, 0.05  # poses near the rest pose, by actuator values that far from it [rad or m]
 
 
@@ -69,6 +73,7 @@ class Actuation:
     stuck: tuple[str, ...] = ()
 
 
+@kept_with_robot
 def actuation(mechanism: Mechanism) -> Actuation:
     """Count over- and underactuation in poses near the rest pose, group by group of loops that share joints.
 
@@ -79,37 +84,68 @@ def actuation(mechanism: Mechanism) -> Actuation:
         Numbers of freedoms and motors, and the names of joints that idle or are stuck.
     """
     poses = _Poses(mechanism, ())
-    C = np.stack([poses.closure for _ in poses.moved(poses.near_rest())])
-    is_alone, driven = np.ones(poses.d, dtype=bool), np.isin(np.arange(poses.d), poses.driven)
-    freedoms, held = poses.d, 0
+    is_driven = np.isin(np.arange(poses.d), poses.driven)
+    is_alone, freedoms, held = np.ones(poses.d, dtype=bool), poses.d, 0
     idle: list[tuple[str, ...]] = []
     stuck: list[str] = []
-    for rows, dofs in loop_groups(poses.flat):
-        columns = np.flatnonzero(np.isin(poses.kept, dofs))
+    for columns, closures in poses.grouped(poses.near_rest()):
+        current().check()
         is_alone[columns] = False
-        rank, hold, loose, locked = _group(C[:, rows][:, :, columns], driven[columns])
-        stuck += [name for names in poses.joints_of(columns[locked], np.eye(len(locked))) for name in names]
-        freedoms -= rank
-        held += hold
-        idle += poses.joints_of(columns, loose)
-    held += int((is_alone & driven).sum())
-    loose_alone = np.flatnonzero(is_alone & ~driven)
-    idle += [names for column in loose_alone for names in poses.joints_of(np.array([column]), np.ones((1, 1)))]
+        rank, hold, loose, locked = _group(closures, is_driven[columns])
+        stuck += [name for column in locked for name in poses.joints_of(columns[[column]])]
+        freedoms, held = freedoms - rank, held + hold
+        idle += [poses.joints_of(columns[moving]) for moving in loose]
+    held += int((is_alone & is_driven).sum())
+    idle += [poses.joints_of(np.array([column])) for column in np.flatnonzero(is_alone & ~is_driven)]
     return Actuation(freedoms, len(poses.driven), len(poses.driven) - held, tuple(idle), tuple(dict.fromkeys(stuck)))
 
 
-def _group(C: np.ndarray, driven: np.ndarray) -> tuple[int, int, np.ndarray, np.ndarray]:
-    """Return ranks and bases of loops that share joints.
+def _group(C: np.ndarray, is_driven: np.ndarray) -> tuple[int, int, list[np.ndarray], np.ndarray]:
+    """Return ranks of loops that share joints, and what their motors do not see or cannot move.
 
-    The rank of C (T, rows, d), that of what the driven ones among the joints see, a basis (d, k) of what they do not,
-    and the driven ones that cannot move.
+    The rank of C (T, rows, d), that of what the driven ones among the columns see, for each motion that they do not see
+    the columns that move in it, and the driven ones that cannot move.
+
+    With the motions' orthonormal basis N and that of the rows, V, the sines and cosines of the driven columns P against
+    the motions agree (CS decomposition): σ(P N) are the σ of the other columns of V, and ones. So nothing of the size
+    of N, which is d × d where loops are long and few, is ever written down.
     """
-    loops = _rank(C)
-    N = _motions(C, loops)
-    seen = N[:, driven]
-    hold, k = _rank(seen), int(np.argmax(_values(seen)[:, -1])) if min(seen.shape[1:]) else 0
-    locked = np.flatnonzero(driven & (np.abs(N).max(axis=(0, 2), initial=0.0) < COUNTS))
-    return loops, hold, _sparse(N[k] @ np.linalg.svd(seen[k])[2][hold:].T if seen.size else N[k]), locked
+    split = [np.linalg.svd(each, full_matrices=False)[1:] for each in C]
+    rank = max(int((values > COUNTS).sum()) for values, _ in split)
+    rows = [V[:rank] for _, V in split]
+    sines = _values(np.stack([V[:, ~is_driven] for V in rows]))
+    seen = int((sines > COUNTS).sum(axis=1).max(initial=0))
+    clearest = int(np.argmax(sines[:, seen - 1])) if seen else 0
+    locked = np.flatnonzero(is_driven)
+    for V in rows:
+        locked = locked[_off_rows(V, locked) < COUNTS]
+    loose = [np.flatnonzero(~is_driven)[moving] for moving in _sparse_motions(rows[clearest][:, ~is_driven], seen)]
+    return rank, int(is_driven.sum()) - rank + seen, loose, locked
+
+
+def _off_rows(V: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return how far each of some columns moves (k,): its unit vector's distance from orthonormal rows V (r, d)."""
+    off = np.ones(len(columns))
+    near = np.flatnonzero(np.square(V[:, columns]).sum(axis=0) > 0.5)  # the others move, and need no rounding looked at
+    rest = -V.T @ V[:, columns[near]]
+    rest[columns[near], np.arange(len(near))] += 1.0
+    off[near] = np.linalg.norm(rest, axis=0)
+    return off
+
+
+def _sparse_motions(V: np.ndarray, rank: int) -> list[np.ndarray]:
+    """Return the columns that move in each motion of a basis of the null space of V (r, d).
+
+    Each motion moves a column that the others leave alone, and beside it only those that pivoted QR makes dependent.
+    """
+    d = V.shape[1]
+    if not rank:
+        return [np.array([free]) for free in range(d)]
+    R, order = qr(V, mode="r", pivoting=True)
+    T = solve_triangular(R[:rank, :rank], R[:rank, rank:])
+    return [
+        np.sort(np.append(order[:rank][np.abs(T[:, k]) > MOVES], order[rank + k])) for k in np.argsort(order[rank:])
+    ]
 
 
 def distances(mechanism: Mechanism, values: np.ndarray, frames: tuple[str, ...] | None = None) -> Distances:
@@ -170,10 +206,24 @@ class _Poses:
                 (body[frame.body], (own.pose @ frame.pose).point((0, 0, 0)) - own.rest_com, path[self.kept])
             )
 
-    def joints_of(self, columns: np.ndarray, motions: np.ndarray) -> list[tuple[str, ...]]:
-        """Per motion (columns, k) the names of the joints that move, those of the tree."""
-        moving = [[self.names.get(int(self.kept[i]), "") for i in columns[np.abs(each) > 1e-6]] for each in motions.T]
-        return [tuple(dict.fromkeys(name for name in each if name)) for each in moving]
+    def joints_of(self, columns: np.ndarray) -> tuple[str, ...]:
+        """Return the names of the joints of some columns, those of the tree."""
+        names = (self.names.get(int(self.kept[i]), "") for i in columns)
+        return tuple(dict.fromkeys(name for name in names if name))
+
+    def grouped(self, values: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the columns and the closures C (T, rows, columns) of each group of loops at actuator values (T, A)."""
+        groups = loop_groups(self.flat)
+        found: list[list[np.ndarray]] = [[] for _ in groups]
+        for _ in self.moved(values):
+            current().check()
+            for g, (rows, dofs) in enumerate(groups):
+                C = np.zeros((len(rows), len(dofs)))
+                group_jacobian(self.flat, self.fk.now, g, C)
+                found[g].append(C[:, np.isin(dofs, self.kept)])
+        for (_, dofs), closures in zip(groups, found, strict=True):
+            columns = np.searchsorted(self.kept, np.intersect1d(dofs, self.kept))
+            yield columns, np.stack(closures) * (self.unit[columns] / self.flat.size)
 
     def near_rest(self) -> np.ndarray:
         """Actuator values (SAMPLES + 1, A) at the rest pose and near it."""
@@ -237,18 +287,3 @@ def _values(matrices: np.ndarray) -> np.ndarray:
 def _at(values: np.ndarray, rank: int) -> np.ndarray:
     """Return the least singular value that counts (T,), infinite where none does."""
     return values[:, rank - 1] if rank else np.full(len(values), np.inf)
-
-
-def _sparse(basis: np.ndarray) -> np.ndarray:
-    """Return a basis (d, k) of the same space in which each motion moves something that the others leave alone."""
-    B = basis.copy()
-    for k in range(B.shape[1]):
-        rest = np.abs(B[:, k:])
-        i, j = np.unravel_index(int(np.argmax(rest)), rest.shape)
-        swapped = B[:, k + j].copy()
-        B[:, k + j], B[:, k] = B[:, k], swapped
-        B[:, k] /= B[i, k]
-        for other in range(B.shape[1]):
-            if other != k:
-                B[:, other] -= B[i, other] * B[:, k]
-    return B

@@ -19,10 +19,11 @@ from functools import partial
 
 import numpy as np
 
+from ..budget import current
 from ..mechanism.constraints import rotation_vector_matrix
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Joint
-from ..mechanism.topology import CLOSED, build_topology, loop_groups
+from ..mechanism.topology import CLOSED, Topology, build_topology
 from .loop_walk import LOOSE, LoopPose, LoopWalk
 
 EXACT = 1e-12  # of the largest: a singular value below is zero
@@ -60,18 +61,24 @@ def straightened(mechanism: Mechanism) -> Mechanism:
 
 
 def _all_groups(mechanism: Mechanism) -> Mechanism:
-    for group in range(len(loop_groups(build_topology(mechanism).flat))):
+    topology = build_topology(mechanism)
+    groups = len(topology.flat.group_row_at) - 1
+    for group in range(groups):
+        current().check()
+        current().tell(f"Describing the robot: loops {group + 1} of {groups}")
         with np.errstate(all="ignore"):  # of numbers too large to calculate with, the solver speaks
-            mechanism = _group(mechanism, group)
-    return mechanism
+            fitted = _group(topology, group)
+        if fitted is not topology.mechanism:
+            topology = build_topology(fitted)
+    return topology.mechanism
 
 
-def _group(mechanism: Mechanism, group: int) -> Mechanism:
+def _group(topology: Topology, group: int) -> Mechanism:
     """Return the mechanism with one group of loops straightened, if rounding locks it."""
-    walk = LoopWalk(mechanism, group)
-    rest = walk.pose(walk.topology.rest)
-    if not np.isfinite(rest.value).all() or not _is_rounded(rest):
+    mechanism, walk = topology.mechanism, LoopWalk(topology, group)
+    if not _is_rounded(*walk.closure(topology.rest)):
         return mechanism
+    rest = walk.pose(topology.rest)
     poses = _poses(walk, rest, 0)
     if len(poses) < FEWEST:
         return mechanism
@@ -80,15 +87,20 @@ def _group(mechanism: Mechanism, group: int) -> Mechanism:
     if fitted is None:
         return mechanism
     distance = max(_distance(a, b, walk.flat.size) for a, b in zip(mechanism.joints, fitted.joints, strict=True))
-    if not distance <= mechanism.tolerance * walk.flat.size or not _moves(LoopWalk(fitted, group), rank):
+    if not distance <= mechanism.tolerance * walk.flat.size:
+        return mechanism
+    if not _moves(LoopWalk(build_topology(fitted), group), rank):
         return mechanism
     return fitted.with_changes(rounding=mechanism.rounding + distance)
 
 
-def _is_rounded(pose: LoopPose) -> bool:
-    """Return whether some singular value is neither zero nor one of a row that counts."""
-    largest = max(1.0, float(pose.singular.max(initial=0.0)))
-    return bool(((pose.singular > EXACT * largest) & (pose.singular <= LOOSE * largest)).any())
+def _is_rounded(value: np.ndarray, jacobian: np.ndarray) -> bool:
+    """Return whether a finite closure has a singular value that is neither zero nor one of a row that counts."""
+    if not (np.isfinite(value).all() and np.isfinite(jacobian).all() and jacobian.size):
+        return False
+    singular = np.linalg.svd(jacobian, compute_uv=False)
+    largest = max(1.0, float(singular[0]))
+    return bool(((singular > EXACT * largest) & (singular <= LOOSE * largest)).any())
 
 
 def _poses(walk: LoopWalk, rest: LoopPose, seed: int) -> list[LoopPose]:
@@ -129,7 +141,7 @@ def _fitted(mechanism: Mechanism, walk: LoopWalk, poses: list[LoopPose], rank: i
             return None
         joints = map(partial(_shifted, walk.flat.size), mechanism.joints, change)
         mechanism = mechanism.with_changes(joints=tuple(joints))
-        walk = LoopWalk(mechanism, walk.group)
+        walk = LoopWalk(build_topology(mechanism), walk.group)
         poses = [walk.settled(pose.q) for pose in poses]
     return None
 

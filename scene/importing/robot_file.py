@@ -12,9 +12,9 @@ from threading import Event
 import bpy
 from bpy.types import Context, Object, Scene
 
+from ...robik.budget import Budget, within
 from ...robik.errors import AssemblyError, RobikError
 from ...robik.formats import Imported, import_robot
-from ...robik.formats.assembly.budget import Budget, within
 from ...robik.formats.assembly.open_pose import OpenPose
 from ...robik.formats.options import package_folders, packages_nearby, xacro_arguments
 from ..bake import bakes

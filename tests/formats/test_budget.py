@@ -8,9 +8,9 @@ from time import perf_counter, thread_time
 
 import pytest
 
+from robik.budget import Budget, within
 from robik.errors import AssemblyError
 from robik.formats import import_robot
-from robik.formats.assembly.budget import Budget, within
 from tests.formats import mjcf_text
 from tests.formats.mjcf_text import hopeless
 

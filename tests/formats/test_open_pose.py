@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robik.budget import Budget, within
 from robik.errors import AssemblyError
 from robik.formats import import_robot
-from robik.formats.assembly.budget import Budget, within
 from robik.formats.assembly.open_pose import OpenPose
 from tests.formats import mjcf_text
 from tests.formats.mjcf_text import hopeless

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...budget import current
 from ...mechanism import Joint, Mechanism, Pose
 from ...mechanism.joints import TURNS
 from ...mechanism.parts import ball_angles
 from ...mechanism.topology import CLOSED
 from ..imported import Imported, Notes, listed
-from .budget import current
 from .closing import check_lengths, closed
 from .motor_choice import chosen_motors
 from .open_joint import joint_values
@@ -41,8 +41,8 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
         MechanismError: The parts do not make a robot.
     """
     check_lengths(robot)
-    current().start(current().seconds)
-    q = closed(robot, notes)
+    with current().limited(current().seconds):
+        q = closed(robot, notes)
     now = robot.placed(q)
     gap = max((gap_of(robot, joint, now)[0] for joint in robot.closers), default=0.0)
     if robot.closers:

@@ -12,12 +12,12 @@ from math import degrees, inf
 import numpy as np
 from scipy.optimize import least_squares
 
+from ...budget import REMEDY_SECONDS, OutOfTimeError, current
 from ...errors import AssemblyError, MechanismError
 from ...mechanism.joints import SLIDES
 from ...mechanism.model import TOLERANCE
 from ...mechanism.topology import CLOSED
 from ..imported import Notes
-from .budget import REMEDY_SECONDS, OutOfTimeError, current
 from .open_joint import OpenJoint
 from .open_pose import gap_of, open_pose
 from .open_robot import OpenRobot
@@ -358,10 +358,10 @@ def _open(robot: OpenRobot, q: np.ndarray) -> str:
 
 def _remedy(robot: OpenRobot, joint: OpenJoint) -> str:
     """Return what would close a loop, as far as there is time to find it."""
-    current().start(REMEDY_SECONDS)
     try:
-        said = remedy(robot, joint, _closes)
-        current().check()  # a search that was cut short has found nothing, which says nothing
+        with current().limited(REMEDY_SECONDS):
+            said = remedy(robot, joint, _closes)
+            current().check()  # a search that was cut short has found nothing, which says nothing
     except OutOfTimeError:
         return "check its frames and the types of its joints; there was no time to find which of them would close it"
     return said

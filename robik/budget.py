@@ -1,4 +1,4 @@
-"""Limit of the time that closing a robot's loops may take, with progress, and a way to stop it from another thread.
+"""Limit of the time that each part of an import may take, with progress, and a way to stop it from another thread.
 
 The limit counts processor time of the thread, so that a busy machine refuses no robot that an idle one assembles.
 On the clock it is twice as long.
@@ -12,10 +12,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from math import inf
 from time import monotonic, thread_time
+from typing import Any
 
-from .open_pose import OpenPose
-
-SECONDS = 10.0  # for one robot's loops
+SECONDS = 10.0  # for closing one robot's loops, and as long for describing it
 REMEDY_SECONDS = 3.0  # for what would close them
 ON_THE_CLOCK = 2.0  # how much longer it may take there
 
@@ -26,19 +25,19 @@ class OutOfTimeError(Exception):
 
 @dataclass
 class Budget:
-    """Budget of an assembly.
+    """Budget of an import.
 
     Attributes:
-        seconds: processor time for the loops of one robot [s].
+        seconds: processor time for closing the loops of one robot, and as much for describing it [s].
         is_unwanted: whether nobody waits for the result any more.
         tell: takes a sentence on how far the work is.
-        offer: takes the best pose so far, as often as a better one is found.
+        offer: takes the best pose so far (an `OpenPose`), as often as a better one is found.
     """
 
     seconds: float = SECONDS
     is_unwanted: Callable[[], bool] = lambda: False
     tell: Callable[[str], None] = lambda _: None
-    offer: Callable[[OpenPose], None] = lambda _: None
+    offer: Callable[[Any], None] = lambda _: None
     _until: tuple[float, float] = (inf, inf)  # of the thread, on the clock
 
     @property
@@ -51,13 +50,18 @@ class Budget:
         if self.is_over:
             raise OutOfTimeError
 
-    def start(self, seconds: float) -> None:
-        """Start counting.
+    @contextmanager
+    def limited(self, seconds: float) -> Iterator[None]:
+        """Count from now on, to the end of this context.
 
         Args:
             seconds: Processor time that may be spent [s].
         """
-        self._until = thread_time() + seconds, monotonic() + ON_THE_CLOCK * seconds
+        before, self._until = self._until, (thread_time() + seconds, monotonic() + ON_THE_CLOCK * seconds)
+        try:
+            yield
+        finally:
+            self._until = before
 
 
 _current: ContextVar[Budget | None] = ContextVar("budget", default=None)
