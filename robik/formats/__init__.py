@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -12,7 +11,7 @@ from ..errors import FormatError
 from ..mechanism import Mechanism
 from ..mechanism.base import with_base
 from . import native
-from .imported import Imported, Notes, described, reading
+from .imported import Imported, Notes, described, reading, warn
 from .mesh_copies import carried
 from .mesh_files import contained
 from .plausibility import doubts
@@ -99,7 +98,8 @@ def load_robot(
 ) -> Mechanism:
     """Return the robot in a file, read as by `import_robot`.
 
-    Warnings of the import are logged; `import_robot` gives them.
+    Warnings of the import are logged, and which motors its loops lock; `import_robot` gives them. Of a native file's
+    motors, `retarget` tells.
 
     A native file's meshes are named as the file names them, wherever that leads, since no mesh is read here.
 
@@ -118,8 +118,7 @@ def load_robot(
     if Path(path).name.lower().endswith(native.EXTENSION) and not arguments:
         return native.load(Path(path))
     imported = _read(path, packages, arguments)
-    for warning in imported.warnings:
-        logging.getLogger(__name__).warning("%s: %s", path, warning)
+    warn(imported, Path(path))
     return imported.mechanism
 
 

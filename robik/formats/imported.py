@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..budget import OutOfTimeError, current
 from ..errors import AssemblyError, FormatError, MechanismError
 from ..mechanism import Mechanism
 from ..words import counted
 
+if TYPE_CHECKING:
+    from ..kinematics.mobility import Inspection
+
 SWAPPED = "its lower limit lies above its upper one, so they were exchanged"
+UNMOVED = "the robot can be looked at, but not moved: {error}"
+UNKNOWN = (
+    "{seconds:g} s were too short to find its degrees of freedom and whether its motors move it; robik inspect tells, "
+    "however long it takes"
+)
+LOG = logging.getLogger(__name__)
 SHOWN = 6  # names in a sentence, before the rest is only counted
 
 
@@ -57,37 +69,65 @@ class Imported:
 def described(imported: Imported) -> Imported:
     """Return an import with sentences on the robot's loops, its mobility and the closure of its rest pose.
 
+    What is not known when the time for it is over (`budget.py`) is said.
+
     Args:
         imported: The import.
 
     Returns:
         The import with more warnings and a longer report.
     """
-    from ..kinematics.mobility import inspect  # with compiled kernels, which reading alone does not need
+    from ..kinematics.locked import locked_motors  # with compiled kernels, which reading alone does not need
+    from ..kinematics.mobility import inspect
 
+    budget = current()
     try:
-        found = inspect(imported.mechanism)
+        with budget.limited(budget.seconds):
+            found, locked = inspect(imported.mechanism), locked_motors(imported.mechanism)
     except MechanismError as error:
-        return replace(imported, warnings=(*imported.warnings, f"the robot can be looked at, but not moved: {error}"))
+        return replace(imported, warnings=(*imported.warnings, UNMOVED.format(error=error)))
+    except OutOfTimeError:
+        return replace(imported, warnings=(*imported.warnings, UNKNOWN.format(seconds=budget.seconds)))
+    report = (*imported.report, *_in_words(imported.mechanism, found))
+    return replace(imported, warnings=(*imported.warnings, *locked), report=report)
+
+
+def warn(imported: Imported, path: Path) -> None:
+    """Log an import's warnings, and which motors its loops lock, as far as there is time to find them.
+
+    Args:
+        imported: The import.
+        path: The file, which each warning names.
+    """
+    mechanism, said = imported.mechanism, list(imported.warnings)
+    if mechanism.actuated and (mechanism.couplings or mechanism.has_loops):
+        from ..kinematics.locked import warn_of_locked_motors  # with compiled kernels, which trees do not need
+
+        try:
+            with current().limited(current().seconds):
+                warn_of_locked_motors(mechanism)
+        except MechanismError as error:
+            said.append(UNMOVED.format(error=error))
+        except OutOfTimeError:
+            said.append(UNKNOWN.format(seconds=current().seconds))
+    for warning in said:
+        LOG.warning("%s: %s", path, warning)
+
+
+def _in_words(mechanism: Mechanism, found: Inspection) -> list[str]:
+    """Return what an inspection found: what no motor moves, and the robot's numbers last."""
     loops = "no loops" if not found.loops else "one loop" if found.loops == 1 else f"{found.loops} loops"
     said = [f"{loops}, {counted(found.mobility, 'degree')} of freedom, {counted(len(found.actuators), 'motor')}"]
-    if found.loops or imported.mechanism.couplings:
+    if found.loops or mechanism.couplings:
         said.append(f"the rest pose is closed to {found.closure_residual:.1e} m")
     if found.rounding > 0.0:
         said.append(
             f"joints stand up to {found.rounding:.1e} m from where the file's rounded numbers have them, so that it can"
             " move"
         )
-    moved = found.actuation
-    locked = (
-        [f"{listed(moved.stuck)}: no way to move, since loops lock it, so its motor moves nothing"]
-        if moved.stuck
-        else []
-    )
-    idle = [f"{listed(names)}: no motor moves {'it' if len(names) == 1 else 'them'}" for names in moved.idle]
+    idle = [f"{listed(names)}: no motor moves {'it' if len(names) == 1 else 'them'}" for names in found.actuation.idle]
     more = [f"and {len(idle) - SHOWN} more ways to move that no motor moves"] if len(idle) > SHOWN else []
-    report = (*imported.report, *idle[:SHOWN], *more, "; ".join(said))
-    return replace(imported, warnings=(*imported.warnings, *locked), report=report)
+    return [*idle[:SHOWN], *more, "; ".join(said)]
 
 
 class Notes:

@@ -89,9 +89,10 @@ def diagnose(mechanism: Mechanism) -> Diagnosis:
     mechanism = straightened(mechanism)
     found = [_Rows(mechanism, places) for places in _poses(mechanism)]
     rows = max(found, key=lambda each: each.rank)
-    stuck = rows.stuck()
+    inspection = inspect(mechanism)
+    stuck = tuple(dict.fromkeys((*rows.stuck(), *inspection.actuation.stuck)))
     return Diagnosis(
-        inspect(mechanism),
+        inspection,
         redundant=rows.redundant(),
         needless=rows.needless(),
         stuck=stuck,

@@ -151,6 +151,11 @@ class Mechanism:
         return sum(b.mass for b in self.bodies)
 
     @property
+    def has_loops(self) -> bool:
+        """Return whether joints tie bodies beside the tree."""
+        return len(self.joints) > len(self.bodies) - all(WORLD not in (j.parent, j.child) for j in self.joints)
+
+    @property
     def is_grounded(self) -> bool:
         """Return whether a joint other than a free one ties some body to the world."""
         return any(j.parent == WORLD and j.type != "free" for j in self.joints)

@@ -16,6 +16,7 @@ from ..clips.sole_turns import ground_height
 from ..clips.support import thin_feet
 from ..collision.apart import Walls, walls_of
 from ..errors import ClipError
+from ..kinematics.locked import warn_of_locked_motors
 from ..mechanism import WORLD, Mechanism, Pose
 from ..motions import Motion
 from ..objectives.settings import Settings
@@ -110,6 +111,7 @@ def retarget_recording(
         RobikError: One sentence that says what is wrong, and what would be right.
     """
     mechanism, file = _robot(robot, robot_file)
+    warn_of_locked_motors(mechanism)
     if file is None and (untold := _without_meshes(mechanism)):
         LOG.warning(untold)
     motion = recording if isinstance(recording, SkeletonMotion) else load_recording(recording, body_model)

@@ -17,6 +17,7 @@ from ..ik.prior_solver import PriorSolver
 from ..ik.solver import ClipTargets, Solver
 from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
+from ..kinematics.locked import warn_of_locked_motors
 from ..mechanism.ball_limits import limit_names
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, LookAhead, Motion, Report
@@ -383,6 +384,7 @@ def retarget(
     """
     if look_ahead:
         settings = replace(settings, look_ahead=True)
+    warn_of_locked_motors(mechanism)
     return Retargeting(
         mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=prior_weight, own_range=own_range
     ).run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from dataclasses import replace
 
+from ...budget import OutOfTimeError, current
 from ...errors import AssemblyError, FormatError, MechanismError
 from ...mechanism import WORLD, Coupling, Pose
 from ...mechanism.pose import frame_matrix
@@ -107,9 +108,12 @@ def _freedom(imported: Imported) -> str:
     from ...kinematics.mobility import inspect  # with compiled kernels, which reading alone does not need
 
     try:
-        found = inspect(imported.mechanism)
+        with current().limited(current().seconds):
+            found = inspect(imported.mechanism)
     except MechanismError:
         return "no way to move"
+    except OutOfTimeError:
+        return "ways to move that there was no time to count"
     return f"{counted(found.mobility, 'degree')} of freedom and {counted(len(found.actuators), 'motor')}"
 
 
