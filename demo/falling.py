@@ -18,29 +18,14 @@ from demo.performance import sampled
 
 
 def in_physics(mechanism: Mechanism, motion: Motion, chain: ServoChain, trials: int) -> dict:
-    """Play a motion in physics as servos from the factory would; what `robik physics --json` prints.
-
-    Args:
-        mechanism: the robot.
-        motion: its motion.
-        chain: its servos.
-        trials: times with other masses, softer and stiffer motors, delay, slippery and sloping floors.
-    """
+    """Play a motion in physics as servos from the factory would; what `robik physics --json` prints."""
     motors = Motors(room=InverseDynamics(mechanism), chain=chain)
     plan = planned(mechanism, motion, motors.drives(), delay=motors.delay, source="the bake")
     return run(plan, draws(trials)).as_data()
 
 
 def made_to_stand(root: Object, motion: Motion, chain: ServoChain, trials: int, said: Callable[[str], None]) -> Search:
-    """Search for the least change of the balanced bake with which the robot stands.
-
-    Args:
-        root: of the robot.
-        motion: of the bake.
-        chain: the robot's servos.
-        trials: times with other masses, softer and stiffer motors, delay, slippery and sloping floors.
-        said: called with what is being tried.
-    """
+    """Search for the least change of the balanced bake with which the robot stands."""
     _, asked = sampled(root)
     source = Source(motion=motion, request=asked)
     motors = Motors(room=InverseDynamics(asked.mechanism), chain=chain)

@@ -22,13 +22,7 @@ STEADY = 0.35  # share of the walk before the stride that is shown
 
 
 def film(humanoid: Path | None, called: str, every: int) -> tuple[list[np.ndarray], float]:
-    """Return the frames (height, width, 4), the top row first, and their rate [1/s].
-
-    Args:
-        humanoid: the file of a robot beside the walker.
-        called: what is written below that one.
-        every: 1 for all frames.
-    """
+    """Return the frames (height, width, 4), the top row first, and their rate [1/s]."""
     shown = {robots.path("walker"): "walker"} | ({humanoid: called} if humanoid else {})
     columns: list[list[np.ndarray]] = []
     for file, name in shown.items():
@@ -62,12 +56,7 @@ def walk(file: Path) -> tuple[Object, Object]:
 
 
 def stride(rig: Object, every: int) -> list[int]:
-    """Return frames of one stride in the middle of the walk: after it, the legs are as they were.
-
-    Args:
-        rig: the character.
-        every: 1 for all frames; the stride's length is rounded to a multiple.
-    """
+    """Return frames of one stride in the middle of the walk: after it, the legs are as they were."""
     scene = bpy.context.scene
     frames = np.arange(scene.frame_start, scene.frame_end + 1)
     poses = []
@@ -87,16 +76,7 @@ def stride(rig: Object, every: int) -> list[int]:
 def shot(
     name: str, label: str, place: Callable[[], Vector], height: float, frames: Sequence[int], hidden: Sequence[Object]
 ) -> list[np.ndarray]:
-    """Return a picture of each frame; the camera goes along evenly.
-
-    Args:
-        name: of what is shown.
-        label: written below.
-        place: what the camera goes along with.
-        height: of what is shown [m].
-        frames: of one stride.
-        hidden: what is not to be seen.
-    """
+    """Return a picture of each frame; the camera goes along evenly."""
     scene = bpy.context.scene
     step = frames[1] - frames[0]
     ends = []

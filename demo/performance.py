@@ -87,11 +87,7 @@ def follow(root: Object, rig: Object, weights: Weights) -> None:
 
 
 def bake(root: Object, balanced: bool) -> Bake:
-    """Bake through the operator; what the library says of the same clip must be what the curves hold.
-
-    Raises:
-        RobikError: it is not.
-    """
+    """Bake through the operator; what the library says of the same clip must be what the curves hold."""
     robot, scene = root.robik.robot, bpy.context.scene
     robot.balance.mode = "AUTO" if balanced else "OFF"
     robot.balance.pin_feet, robot.balance.margin, robot.balance.add_give = balanced, MARGIN, False

@@ -63,17 +63,7 @@ def moments(contacts: Mapping[str, np.ndarray], count: int) -> list[int]:
 
 
 def shoot(hidden: Sequence[Object], centre: Vector, scale: float, label: str) -> np.ndarray:
-    """Return one cell at the present frame.
-
-    Args:
-        hidden: what is not to be seen.
-        centre: on the ground, what is looked at.
-        scale: size of what is looked at, against the robot.
-        label: written below.
-
-    Returns:
-        Pixels (height, width, 4), the top row first.
-    """
+    """Return one cell at the present frame."""
     scene = bpy.context.scene
     camera = scene.camera
     target = centre + Vector((0, 0, LOOK * scale))
@@ -134,13 +124,7 @@ def _written(text: str) -> Iterator[None]:
 
 @contextmanager
 def footing(soles: Mapping[str, np.ndarray], polygon: np.ndarray | None, com: np.ndarray) -> Iterator[None]:
-    """Show the feet from above, the support polygon and the CoM, in the upper left corner of the picture.
-
-    Args:
-        soles: per foot its outline (K, 2).
-        polygon: the support (K, 2), or None in the air.
-        com: (3,) of the robot.
-    """
+    """Show the feet from above, the support polygon and the CoM, in the upper left corner of the picture."""
     outlines = [(np.asarray(sole), 0.0, FOOT) for sole in soles.values()]
     if polygon is not None and len(polygon) > 2:
         outlines.append((polygon, 0.001, BLUE))

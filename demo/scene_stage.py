@@ -20,13 +20,7 @@ WOOD = (0.42, 0.25, 0.12, 1.0)
 
 
 def show(name: str, file: Path, out: Path) -> None:
-    """Bake a scene, print its figures and write its pictures.
-
-    Args:
-        name: of the scene.
-        file: of the robot.
-        out: folder of the pictures.
-    """
+    """Bake a scene, print its figures and write its pictures."""
     scene = empty_scene()
     scene.render.fps = RATE
     bpy.ops.robik.import_robot(filepath=str(file))

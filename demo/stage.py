@@ -75,9 +75,6 @@ def bring_recording(file: Path) -> Object:
     The scene takes its frame rate and length.
 
     The first frame of a recording is often a pose to align by, so the scene starts at the second.
-
-    Raises:
-        RobikError: the file cannot be read as a recording.
     """
     scene = bpy.context.scene
     rate = re.search(r"Frame Time:\s*([\d.]+)", file.read_text(errors="replace") if file.is_file() else "")

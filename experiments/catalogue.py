@@ -90,10 +90,5 @@ CATALOGUE = {
 
 
 def load(name: str) -> Experiment:
-    """Return an experiment by its name.
-
-    Raises:
-        KeyError: no such name.
-        ModuleNotFoundError: it needs a package that is not installed.
-    """
+    """Return an experiment by its name; raise KeyError for an unknown one, ModuleNotFoundError without its package."""
     return import_module(CATALOGUE[name][0]).EXPERIMENT

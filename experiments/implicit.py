@@ -115,14 +115,11 @@ def closure_model(rows: Rows, state: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 class ImplicitSolver(Solver):
-    """Follows targets by the implicit formulation; interface and arguments as `Solver` has them.
+    """Solver that follows targets by the implicit formulation; interface and arguments as `Solver` has them.
 
     Actuators keep their limits, and with `enforce_velocity` their speeds; passive joints' limits are not held. A
     floating base counts as driven. `Output.residual` is the largest of C_FK [m]: above zero where the robot has come
-    apart. Slow: a comparison, not a tool.
-
-    Raises:
-        MechanismError: for couplings, which the paper does not have.
+    apart. Slow: a comparison, not a tool. Raise MechanismError for couplings, which the paper does not have.
     """
 
     BY_COORDINATES = False

@@ -83,16 +83,9 @@ class Figures:
 
 
 def measure(rate: float = 100.0, seconds: float = 10.0, baud_rate: int = 1_000_000, beside: str = "nothing") -> Figures:
-    """Streams to twelve servos, then lets a clock run bare.
+    """Stream goals to twelve servos at `rate` [Hz], then let a clock run bare; return the figures.
 
-    Args:
-        rate: of goals [Hz].
-        seconds: of streaming.
-        baud_rate: of the bus [bit/s].
-        beside: what happens meanwhile: "nothing", or a bake in a "process" or a "thread".
-
-    Raises:
-        RobikError: as playing does.
+    Meanwhile nothing happens, or `beside` runs a bake in a "process" or a "thread". The bus has `baud_rate` [bit/s].
     """
     with _baking(beside):
         return _measure(rate, seconds, baud_rate)
@@ -167,15 +160,11 @@ def _measure(rate: float, seconds: float, baud_rate: int) -> Figures:
 
 
 def arrival_lateness(arrived: np.ndarray, goals: np.ndarray, rate: float) -> np.ndarray:
-    """Return how late goals arrived, against the earliest (K,) [s].
+    """Return the lateness of goals' arrivals, against the earliest (K,) [s].
 
-    Each tells its own time, whatever was dropped before it: its servos stand at AMPLITUDE (sin(t + φ) − sin φ), so sin
-    t and cos t follow by least squares, and t but for whole turns, which `arrived` tells.
-
-    Args:
-        arrived: (K,) [s].
-        goals: (K, 12) [rad].
-        rate: [Hz].
+    Goals (K, 12) [rad] were sent at `rate` [Hz] and arrived at times (K,) [s]. Each tells its own time, whatever was
+    dropped before it: its servos stand at AMPLITUDE (sin(t + φ) − sin φ), so sin t and cos t follow by least squares,
+    and t but for whole turns, which `arrived` tells.
     """
     sine, cosine = np.linalg.lstsq(
         np.column_stack([np.cos(PHASES), np.sin(PHASES)]), (goals / AMPLITUDE + np.sin(PHASES)).T, rcond=None

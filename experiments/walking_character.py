@@ -20,8 +20,7 @@ RATE = 120  # samples a second
 def walking_character() -> SkeletonMotion:
     """Return the walk of nine seconds, 120 samples a second. Blender's module runs in a process of its own.
 
-    Raises:
-        ModuleNotFoundError: there is no Blender in this environment.
+    Raise ModuleNotFoundError where there is no Blender in this environment.
     """
     if find_spec("bpy") is None:
         raise ModuleNotFoundError("Blender's module is not installed", name="bpy")

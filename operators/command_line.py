@@ -34,10 +34,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def run(argv: list[str]) -> int:
-    """Do what the arguments after `--command robik` say.
+    """Run the command in the arguments after `--command robik`, and return its exit code.
 
-    Returns:
-        0, or 2 where the user has to change something; one line on stderr says what.
+    It is 2, with one line on stderr, where the user has to change something.
     """
     try:
         arguments = _parser().parse_args(argv)

@@ -30,14 +30,7 @@ Shape = tuple[int | None, ...]
 
 
 def names_in(content: bytes) -> set[str]:
-    """Return the names of the arrays in an archive; none where it is not one.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        The names, without `.npy`.
-    """
+    """Return the names of the arrays in an archive; none where it is not one."""
     try:
         with _opened(content) as archive:
             return set(_names(archive))
@@ -46,20 +39,7 @@ def names_in(content: bytes) -> set[str]:
 
 
 def read_npz(content: bytes, needed: Iterable[str], more: Container[str] | None = ()) -> dict[str, np.ndarray]:
-    """Return arrays of an archive; others are not unpacked.
-
-    Args:
-        content: The file's bytes.
-        needed: Names of arrays that must be there.
-        more: Names of those that are read where they are there; None for all.
-
-    Returns:
-        The arrays by name.
-
-    Raises:
-        ClipError: It is no archive, one of the arrays is missing, broken or holds Python objects, or they would unpack
-            to far more than the file's own size.
-    """
+    """Return arrays of an archive; others are not unpacked."""
     needed = tuple(needed)
     with _opened(content) as archive:
         names = _names(archive)
@@ -71,36 +51,12 @@ def read_npz(content: bytes, needed: Iterable[str], more: Container[str] | None 
 
 
 def numbers(arrays: Mapping[str, np.ndarray], name: str, shape: Shape | None = None) -> np.ndarray:
-    """Return an array of an archive as floats.
-
-    Args:
-        arrays: Arrays of an archive by name.
-        name: Name of the array.
-        shape: Lengths of its axes, None for any; of any shape if left out.
-
-    Returns:
-        The numbers.
-
-    Raises:
-        ClipError: As `finite`.
-    """
+    """Return an array of an archive as floats."""
     return finite(arrays[name], name, shape)
 
 
 def finite(values: Any, where: str, shape: Shape | None = None) -> np.ndarray:
-    """Return an array, or lists of numbers as JSON has them, as floats.
-
-    Args:
-        values: What a file has.
-        where: What it is, for errors.
-        shape: Lengths of its axes, None for any; of any shape if left out.
-
-    Returns:
-        The numbers.
-
-    Raises:
-        ClipError: It holds something else, numbers that are not finite, or has another shape.
-    """
+    """Return an array, or lists of numbers as JSON has them, as floats."""
     array = _floats(values, where)
     if shape is not None and not _fits(array, shape):
         raise ClipError(f"{where} must have the shape {_shape_text(shape)}, not {array.shape}")
@@ -111,18 +67,7 @@ def finite(values: Any, where: str, shape: Shape | None = None) -> np.ndarray:
 
 
 def texts(arrays: Mapping[str, np.ndarray], name: str) -> tuple[str, ...]:
-    """Return an array of an archive as texts.
-
-    Args:
-        arrays: Arrays of an archive by name.
-        name: Name of the array: a row of texts, or one text.
-
-    Returns:
-        The texts.
-
-    Raises:
-        ClipError: It holds something else.
-    """
+    """Return an array of an archive as texts."""
     array = arrays[name]
     if array.ndim > 1 or (array.size and array.dtype.kind not in "US"):
         raise ClipError(f"{name} must be a row of texts, not {array.dtype} of the shape {array.shape}")
@@ -130,14 +75,7 @@ def texts(arrays: Mapping[str, np.ndarray], name: str) -> tuple[str, ...]:
 
 
 def pack(arrays: Mapping[str, Any]) -> bytes:
-    """Return an archive that `read_npz` reads: compressed, unless that makes it suspiciously small.
-
-    Args:
-        arrays: Arrays by name.
-
-    Returns:
-        The file's bytes.
-    """
+    """Return an archive that `read_npz` reads: compressed, unless that makes it suspiciously small."""
     made = {name: np.asarray(array) for name, array in arrays.items()}
     file = io.BytesIO()
     np.savez_compressed(file, **made)  # type: ignore[arg-type]
@@ -173,14 +111,7 @@ def _shape_text(shape: Shape) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names from a file as a part of a sentence.
-
-    Args:
-        names: The names.
-
-    Returns:
-        The first `LISTED` of them by the alphabet, in one line; "none" if there are none.
-    """
+    """Return names from a file as a part of a sentence."""
     found = sorted(names)
     rest = ["…"] if len(found) > LISTED else []
     return ", ".join([_in_line(name) for name in found[:LISTED]] + rest) or "none"

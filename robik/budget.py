@@ -52,11 +52,7 @@ class Budget:
 
     @contextmanager
     def limited(self, seconds: float) -> Iterator[None]:
-        """Count from now on, to the end of this context.
-
-        Args:
-            seconds: Processor time that may be spent [s].
-        """
+        """Count from now on, to the end of this context."""
         before, self._until = self._until, (thread_time() + seconds, monotonic() + ON_THE_CLOCK * seconds)
         try:
             yield
@@ -78,11 +74,7 @@ def current() -> Budget:
 
 @contextmanager
 def within(budget: Budget) -> Iterator[None]:
-    """Keep a budget for what is imported in this context, on this thread.
-
-    Args:
-        budget: The budget.
-    """
+    """Keep a budget for what is imported in this context, on this thread."""
     token = _current.set(budget)
     try:
         yield

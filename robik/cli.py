@@ -34,14 +34,7 @@ COMMANDS = (  # in the order of the help
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code.
-
-    Args:
-        arguments: Arguments after the command's name; those of the process if left out.
-
-    Returns:
-        0 if all went well, 2 for bad input, 130 after an interrupt, 141 where nobody reads the output any more.
-    """
+    """Run a command and return its exit code."""
     options = _parser().parse_args(arguments)
     try:
         return options.run(options) or 0

@@ -25,14 +25,7 @@ EXTRAS = {  # as in pyproject.toml: what needs them, and the modules that they b
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Import what an extra brings.
-
-    Args:
-        name: of the extra, a key of `EXTRAS`.
-
-    Raises:
-        MissingExtraError: one of the extra's modules is not installed; says how to install it.
-    """
+    """Import what an extra brings."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -42,24 +35,10 @@ def extra(name: str) -> Iterator[None]:
 
 
 def is_installed(name: str) -> bool:
-    """Return whether all modules of an extra, a key of `EXTRAS`, can be imported.
-
-    Args:
-        name: A key of `EXTRAS`.
-
-    Returns:
-        Whether they are there.
-    """
+    """Return whether all modules of an extra, a key of `EXTRAS`, can be imported."""
     return all(find_spec(module) for module in EXTRAS[name][1])
 
 
 def missing(name: str) -> MissingExtraError:
-    """Return the error that says how to install an extra, a key of `EXTRAS`.
-
-    Args:
-        name: A key of `EXTRAS`.
-
-    Returns:
-        The error, to be raised.
-    """
+    """Return the error that says how to install an extra, a key of `EXTRAS`."""
     return MissingExtraError(f"{EXTRAS[name][0]} needs the extra {name!r}: pip install 'robik[{name}]'")

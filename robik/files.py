@@ -29,13 +29,6 @@ def write_whole(path: str | Path, content: str | Callable[[BinaryIO], object]) -
     """Write a file through a neighbour that then takes its place.
 
     Content is a text, or a function that writes into the open file.
-
-    Args:
-        path: The file.
-        content: The text, or a function that writes bytes into the open file.
-
-    Raises:
-        FormatError: The file cannot be written; what was there before is as it was.
     """
     partial = Path(f"{path}.part")
     try:
@@ -53,11 +46,7 @@ def write_whole(path: str | Path, content: str | Callable[[BinaryIO], object]) -
 
 
 def check_writable(*paths: str | Path | None) -> None:
-    """Before long work: whether `write_whole` will be able to write what comes of it. None is no file.
-
-    Raises:
-        FormatError: one cannot be written; nothing was.
-    """
+    """Before long work: whether `write_whole` will be able to write what comes of it. None is no file."""
     for path in paths:
         if path is None:
             continue
@@ -73,13 +62,6 @@ def write_folder(path: str | Path, files: dict[str, bytes]) -> None:
     """Write files that belong together into a folder of their own, through a neighbour that then takes its place.
 
     A folder that holds files of these names alone, hidden ones apart, is written again.
-
-    Args:
-        path: The folder.
-        files: The bytes of its files, by name.
-
-    Raises:
-        FormatError: The folder cannot be written, or holds something else.
     """
     check_folder_writable(path, files)
     partial = Path(f"{Path(path)}.part")
@@ -99,15 +81,7 @@ def write_folder(path: str | Path, files: dict[str, bytes]) -> None:
 
 
 def check_folder_writable(path: str | Path, names: Iterable[str]) -> None:
-    """Before long work: check that `write_folder` will be able to write files of these names.
-
-    Args:
-        path: The folder.
-        names: Of the files.
-
-    Raises:
-        FormatError: It cannot, or would mix them with something else; nothing was written.
-    """
+    """Before long work: check that `write_folder` will be able to write files of these names."""
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise FormatError(f"{path} cannot be written: it is a file; name a folder")
@@ -125,12 +99,6 @@ def check_file(path: str | Path) -> None:
     """Check that there is a file to read.
 
     A pipe would keep its reader waiting, and a device may have no end.
-
-    Args:
-        path: The file.
-
-    Raises:
-        FormatError: Says what is wrong; the file's name is the caller's to add.
     """
     try:
         mode = os.stat(path).st_mode
@@ -143,18 +111,7 @@ def check_file(path: str | Path) -> None:
 
 
 def read_whole(path: str | Path, most: int) -> bytes:
-    """Return the content of a file of up to `most` bytes.
-
-    Args:
-        path: The file.
-        most: Largest size [bytes].
-
-    Returns:
-        The file's bytes.
-
-    Raises:
-        FormatError: As `check_file`, or the file is larger.
-    """
+    """Return the content of a file of up to `most` bytes."""
     check_file(path)
     try:
         with open(path, "rb") as file:
@@ -167,19 +124,7 @@ def read_whole(path: str | Path, most: int) -> bytes:
 
 
 def read_folder(path: Path, names: Iterable[str], most: int) -> dict[str, bytes]:
-    """Return the content of a folder's files of these names, as far as they are there.
-
-    Args:
-        path: The folder.
-        names: Of the files.
-        most: Largest size of each [bytes].
-
-    Returns:
-        The bytes of the files, by name.
-
-    Raises:
-        FormatError: Names the file that cannot be read.
-    """
+    """Return the content of a folder's files of these names, as far as they are there."""
     files = {}
     for name in names:
         if os.path.lexists(path / name):
@@ -191,17 +136,7 @@ def read_folder(path: Path, names: Iterable[str], most: int) -> dict[str, bytes]
 
 
 def read_json(path: str | Path) -> Any:
-    """Return the content of a JSON file.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The content as Python's own types.
-
-    Raises:
-        FormatError: Names the file, and the line and column where it breaks.
-    """
+    """Return the content of a JSON file."""
     try:
         content = read_whole(path, MOST)
     except FormatError as error:
@@ -213,18 +148,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def parse_json(content: bytes, object_of: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Return what is in a JSON file.
-
-    Args:
-        content: The file's bytes; a byte order mark is taken.
-        object_of: Makes an object of its names and values; a dict if left out.
-
-    Returns:
-        The content as Python's own types.
-
-    Raises:
-        FormatError: Says what is wrong, and where it breaks; the file's name is the caller's to add.
-    """
+    """Return what is in a JSON file."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -247,12 +171,5 @@ def parse_json(content: bytes, object_of: Callable[[list[tuple[str, Any]]], Any]
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value of JSON is a number; `true` and `false` are none.
-
-    Args:
-        value: The value.
-
-    Returns:
-        Whether it is, infinite ones and NaN included.
-    """
+    """Return whether a value of JSON is a number; `true` and `false` are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)

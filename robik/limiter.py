@@ -15,14 +15,6 @@ def braking_speed(distance: np.ndarray, acceleration: np.ndarray, period: float)
 
     n steps at v, v − a h, …, v − (n−1) a h cover  h (n v − a h n (n−1) / 2);  solved for v with the smallest n that
     fits. Exact, so it holds for steps of one length only; for steps of any length there is `tracking.limits.approach`.
-
-    Args:
-        distance: (n,) at least 0 [rad or m].
-        acceleration: (n,) [rad/s² or m/s²].
-        period: h, of a step [s].
-
-    Returns:
-        (n,) [rad/s or m/s].
     """
     change = acceleration * period
     steps = np.maximum(1.0, np.ceil(0.5 * (np.sqrt(1.0 + 8.0 * distance / (change * period)) - 1.0)))
@@ -32,17 +24,8 @@ def braking_speed(distance: np.ndarray, acceleration: np.ndarray, period: float)
 class Limiter:
     """Follows wishes, step by step. From any state it can come to a stand inside the limits.
 
-    Args:
-        limits: lowest and highest positions (n, 2) [rad or m].
-        speeds: highest (n,) [rad/s or m/s].
-        accelerations: highest (n,) [rad/s² or m/s²].
-        period: of a step [s].
-
     Attributes:
         position, velocity: (n,) of now.
-
-    Raises:
-        RobikError: a speed, an acceleration or a period that is not positive.
     """
 
     def __init__(self, limits: np.ndarray, speeds: np.ndarray, accelerations: np.ndarray, period: float) -> None:
@@ -57,11 +40,7 @@ class Limiter:
         self.position = self.velocity = np.zeros(len(self._low))
 
     def place(self, position: np.ndarray) -> None:
-        """Stand here [rad or m]; where that is outside the limits, it will only move inwards.
-
-        Args:
-            position: Positions (n,) [rad or m].
-        """
+        """Stand here [rad or m]; where that is outside the limits, it will only move inwards."""
         self.position, self.velocity = np.array(position, dtype=float), np.zeros(len(self._low))
 
     @property
@@ -70,29 +49,13 @@ class Limiter:
         return bool((self.velocity == 0.0).all())
 
     def clipped(self, wish: np.ndarray) -> np.ndarray:
-        """Return a requested position inside the limits.
-
-        Args:
-            wish: Positions (n,) [rad or m].
-
-        Returns:
-            Positions (n,) [rad or m].
-        """
+        """Return a requested position inside the limits."""
         return np.clip(wish, self._low, self._high)
 
     def step(
         self, wish: np.ndarray | None, wish_velocity: np.ndarray | float = 0.0, speed_share: np.ndarray | float = 1.0
     ) -> np.ndarray:
-        """Return another period towards a wish.
-
-        Args:
-            wish: (n,) where to be after this step [rad or m]; None, or NaN in some, to come to a stand there.
-            wish_velocity: (n,) at which the wish moves on [rad/s or m/s], which leaves no lag; 0 for one that stands.
-            speed_share: of the highest speeds that may be used (n,) or of all, 0 to 1.
-
-        Returns:
-            Positions (n,) [rad or m].
-        """
+        """Return another period towards a wish."""
         wished = np.full(len(self._low), np.nan) if wish is None else np.asarray(wish, dtype=float)
         lost = ~np.isfinite(wished)
         aim = self.clipped(np.where(lost, self.position, wished))

@@ -20,16 +20,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def command(module: str, *arguments: str) -> list[str]:
-    """Return the command that runs a module of the library.
-
-    Args:
-        module: The name inside the library, such as `servo.simulator.server`; of a package its `__main__`
-            runs.
-        *arguments: What the program is given.
-
-    Returns:
-        Words of a command line.
-    """
+    """Return the command that runs a module of the library."""
     # -P: neither the working directory nor this folder is searched. -s: nor the user's packages, unless this process
     # searches them.
     return [sys.executable, "-P", "-s", str(FOLDER / "program.py"), module, *arguments]
@@ -44,11 +35,7 @@ def environment() -> dict[str, str]:
 
 
 def run(module: str) -> None:
-    """Import the library as `robik` and run one of its modules as the main program of this process.
-
-    Args:
-        module: Its name within the library, such as `cli`.
-    """
+    """Import the library as `robik` and run one of its modules as the main program of this process."""
     found = spec_from_file_location(NAME, FOLDER / "__init__.py")
     assert found is not None
     assert found.loader is not None

@@ -11,15 +11,7 @@ Result = TypeVar("Result")
 
 
 def finish(steps: Generator[Step, None, Result], tell: Callable[[Step], Any] | None = None) -> Result:
-    """Run steps to their end.
-
-    Args:
-        steps: The work.
-        tell: Called with what each step yields.
-
-    Returns:
-        What the work returns.
-    """
+    """Run steps to their end."""
     while True:
         try:
             step = next(steps)
@@ -31,15 +23,7 @@ def finish(steps: Generator[Step, None, Result], tell: Callable[[Step], Any] | N
 
 
 def relay(steps: Generator[Step, None, Result], tell: Callable[[Step], Told]) -> Generator[Told, None, Result]:
-    """Run steps as a part of other work, and tell of each in the other work's own terms.
-
-    Args:
-        steps: The part. It is closed where this generator is closed.
-        tell: From what a step yields to what is yielded here.
-
-    Yields:
-        What `tell` makes of each step. The generator returns what the part returns.
-    """
+    """Run steps as a part of other work, and tell of each in the other work's own terms."""
     try:
         while True:
             try:

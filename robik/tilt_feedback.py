@@ -60,9 +60,6 @@ class TiltPlan:
         times: (T,) from 0 on [s].
         up: (T, 3) the world's up, in the body's axes.
         gains: (T, A, 3) changes of the actuators that turn the body by one about its axes [rad/rad or m/rad].
-
-    Raises:
-        RobikError: arrays that do not fit, or numbers that are none.
     """
 
     body: str
@@ -79,39 +76,16 @@ class TiltPlan:
             raise RobikError("a tilt plan needs finite numbers")
 
     def index(self, at: float) -> int:
-        """Return the row that counts at a time.
-
-        Args:
-            at: Time in the motion [s].
-
-        Returns:
-            Index of the row.
-        """
+        """Return the row that counts at a time."""
         return max(int(np.searchsorted(self.times, at + 1e-9, side="right")) - 1, 0)
 
     def lean(self, at: float, up: np.ndarray) -> float:
-        """Return how far a body leans against the motion [rad].
-
-        Args:
-            at: Time in the motion [s].
-            up: The world's up in the body's axes (3,).
-
-        Returns:
-            Angle [rad].
-        """
+        """Return how far a body leans against the motion [rad]."""
         meant = self.up[self.index(at)]
         return float(np.arctan2(np.linalg.norm(np.cross(up, meant)), up @ meant))
 
     def played(self, stretch: tuple[float, float] | None, speed: float) -> TiltPlan:
-        """Return the plan for a stretch of the motion at another speed.
-
-        Args:
-            stretch: From when to when [s], counted from the motion's begin; all of it if None.
-            speed: 2 is twice as fast.
-
-        Returns:
-            The plan.
-        """
+        """Return the plan for a stretch of the motion at another speed."""
         start = 0.0 if stretch is None else stretch[0]
         first = self.index(start)
         rows = slice(first, None if stretch is None else self.index(stretch[1]) + 1)
@@ -119,14 +93,7 @@ class TiltPlan:
         return replace(self, times=times, up=self.up[rows], gains=self.gains[rows])
 
     def of(self, actuators: Sequence[str]) -> TiltPlan:
-        """Return the plan for these actuators, in this order; those that it does not know stay as they are.
-
-        Args:
-            actuators: Names; one may be there twice, where two servos share it.
-
-        Returns:
-            The plan.
-        """
+        """Return the plan for these actuators, in this order; those that it does not know stay as they are."""
         gains = np.zeros((len(self.times), len(actuators), 3))
         for k, name in enumerate(actuators):
             if name in self.actuators:
@@ -136,10 +103,6 @@ class TiltPlan:
 
 class TiltFeedback:
     """The law, step by step.
-
-    Args:
-        plan: of the motion that is played.
-        bounds: gains and bounds.
 
     Attributes:
         lean: how far the body leans against the motion, as last seen [rad].
@@ -153,17 +116,7 @@ class TiltFeedback:
         self._is_blind = True  # no reading before this one: its speed is not known
 
     def step(self, at: float, up: np.ndarray | None, seconds: float) -> np.ndarray:
-        """Return what is to be added to the goals.
-
-        Args:
-            at: Time in the motion [s].
-            up: The world's up in the body's axes (3,), as the sensor sees it; None where it says nothing, or nothing
-                that can be: then what was added fades.
-            seconds: Since the last step.
-
-        Returns:
-            Changes of the actuators' goals (A,) [rad or m].
-        """
+        """Return what is to be added to the goals."""
         bounds, plan = self._bounds, self._plan
         k = plan.index(at)
         wanted = np.zeros(3)

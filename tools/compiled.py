@@ -32,15 +32,9 @@ KINDS = {".nbi", ".nbc", ".json"}  # an index and the code of a function, and wh
 
 
 def compiled(platform: str, python: str, wheels: Iterable[Path]) -> Path | None:
-    """Return a folder of compiled code, as `robik/jit/compiled` has it.
+    """Return a folder of compiled code, as `robik/jit/compiled` has it; None without such a Python on this machine.
 
-    Args:
-        platform: the one that this process runs on.
-        python: the version of Python, such as `3.13`.
-        wheels: the wheels of the zip.
-
-    Returns:
-        None if there is no such Python on this machine.
+    It is for this process's platform, a version of Python such as `3.13`, and the wheels of the zip.
     """
     interpreter = interpreter_of(python)
     if interpreter is None or python not in BLENDERS:

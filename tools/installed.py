@@ -22,16 +22,13 @@ KEPT = "ROBIK_INSTALLATIONS"  # environment variable: a folder of installations 
 def installed_extension() -> Iterator[Path]:
     """Build the zip if need be, install it into this process's Blender and enable it.
 
-    Takes everything away again at the end. Where the environment names a folder for it (`ROBIK_INSTALLATIONS`), the
-    first process with a zip keeps what it has installed there, and others begin with links to that: to unpack 5,000
-    files and to compile them for Python takes 9 s of a processor.
+    Yield the folder of Blender's user resources. Take everything away again at the end. Where the environment names a
+    folder for it (`ROBIK_INSTALLATIONS`), the first process with a zip keeps what it has installed there, and others
+    begin with links to that: to unpack 5,000 files and to compile them for Python takes 9 s of a processor.
 
     To be entered before the first `import bpy`. Blender then uses fresh user resources, and the library is imported
     from the add-on, as `bl_ext.user_default.robik.robik`. On Blender 4.2 and 4.5 a process is best ended with
     `os._exit` afterwards: they may crash or hang when Python winds up.
-
-    Yields:
-        The folder of Blender's user resources.
     """
     if "bpy" in sys.modules:
         raise RuntimeError("bpy was imported before the extension was installed")

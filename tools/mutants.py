@@ -63,10 +63,9 @@ class Room:
     seconds: float = 300.0
 
     def sites(self, of: str = "") -> Iterator[Site]:
-        """Yield the places of all faults that its modules can get.
+        """Yield the places of all faults that its modules can get, of those whose names begin with `of`.
 
-        Args:
-            of: Beginning of their names; they begin with the module's file.
+        A name begins with the module's file.
         """
         for pattern in self.sources:
             for path in sorted(CHECKOUT.glob(pattern)):

@@ -15,15 +15,9 @@ MANY = 12  # files: a module that more of them import is every test's; beyond th
 
 
 def by_nearness(checkout: Path, room: Sequence[str], file: str) -> list[str]:
-    """Return the files of tests for a module, the nearest first.
+    """Return the test files for a module, the nearest first, as paths from the checkout.
 
-    Args:
-        checkout: Folder of library and tests.
-        room: Files and folders of tests that the module's room names.
-        file: The module, from the checkout.
-
-    Returns:
-        Files of tests, from the checkout.
+    `room` are files and folders of tests that the module's room names; `file` is the module, from the checkout.
     """
     of_room = [found for test in room for found in _test_files(checkout, test)]
     modules, passed, near = {_name(file)}, set[str](), []

@@ -24,13 +24,10 @@ TITLES = (
 
 
 def points(q: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the pins of the linkage, and the coupler's point.
+    """Return the linkage's pins and the coupler's point, (2,) by name.
 
-    Args:
-        q: Angles (3,) of crank, coupler and rocker against the ground [rad].
-
-    Returns:
-        Points (2,) by name; `b` is the coupler's end, `c` the rocker's: they coincide where the loop is closed.
+    Angles (3,) of crank, coupler and rocker count against the ground [rad]. `b` is the coupler's end, `c` the rocker's:
+    they coincide where the loop is closed.
     """
     along = [np.array([np.cos(angle), np.sin(angle)]) for angle in q]
     o, p = np.zeros(2), np.array([GROUND, 0.0])

@@ -22,13 +22,9 @@ PRISTINE = "ROBIK_PRISTINE_SOURCES"  # their digest
 
 
 def stale(library: Path, changed: str) -> list[str]:
-    """Return the files, from the checkout, whose compiled code a change of one of them makes stale.
+    """Return the files whose compiled code a change of one of them makes stale; all paths are from the checkout.
 
     A kernel is called by its name. Functions that are inlined, and constants, are a part of what uses them.
-
-    Args:
-        library: its folder.
-        changed: the module, from the checkout.
     """
     modules = _modules(library)
     found, new = {changed}, [changed]

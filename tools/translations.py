@@ -149,12 +149,7 @@ def _literals(value: ast.expr, assigned: list[tuple[str, ast.expr]]) -> Iterator
 
 
 def write(file: Path, found: dict[Key, str]) -> None:
-    """Write a translators' file: all texts by the places where they are, with the translations that it had.
-
-    Args:
-        file: A .po file; made if it is not there.
-        found: As `texts` gives them.
-    """
+    """Write a translators' .po file: all texts by their places, with translations it had; make it if missing."""
     read = add_on("translations.po").read
     had = read(file) if file.exists() else {}
     lines = ['msgid ""', 'msgstr "Content-Type: text/plain; charset=UTF-8\\n"', ""]

@@ -22,15 +22,7 @@ def languages() -> dict[str, dict[tuple[str, str], str]]:
 
 
 def sentence(template: str, **values: object) -> str:
-    """Return a sentence in the language of Blender's interface.
-
-    Args:
-        template: In English, with names in braces and their formats.
-        values: By these names.
-
-    Returns:
-        The translated template with the values in it.
-    """
+    """Return a sentence in the language of Blender's interface."""
     translated: str = bpy.app.translations.pgettext_iface(template)
     return translated.format(**values)
 

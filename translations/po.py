@@ -11,17 +11,7 @@ KEYWORDS = ("msgctxt", "msgid", "msgstr")
 
 
 def read(file: Path) -> dict[tuple[str, str], str]:
-    """Read a language.
-
-    Args:
-        file: A .po file in UTF-8.
-
-    Returns:
-        Translations by context and English text. Entries that are not translated yet, or marked as fuzzy, are left out.
-
-    Raises:
-        ValueError: A line is none of such a file, or an entry is there twice; names file and line.
-    """
+    """Read a language."""
     found: dict[tuple[str, str], str] = {}
     for number, entry, is_fuzzy in _entries(file):
         key = entry.get("msgctxt", ANY), entry.get("msgid", "")

@@ -20,21 +20,9 @@ def singular_clip(
 ) -> TargetClip:
     """Return a clip of a hand sweeping to and fro past the vertical (paper, Fig. 7).
 
-    The arm is like the boxer's, with a ball for a shoulder.
-
-    Upright, the boxer's upper arm brings the twist axis onto the swing axis. The ball's arm rises to one side and then
-    sweeps from side to side, passing the vertical at a small angle, where the boxer's shoulder must turn by half a turn
-    to follow.
-
-    Args:
-        fps: Samples per second.
-        seconds: Length of the clip [s].
-        sweep: Angle to each side of the vertical [rad].
-        miss: Angle at which it passes the vertical [rad].
-        period: Period of the sweep [s].
-
-    Returns:
-        Targets for the hand.
+    The arm is like the boxer's, with a ball for a shoulder. Upright, the boxer's upper arm brings the twist axis onto
+    the swing axis. The ball's arm rises to one side and then sweeps by `sweep` [rad] to each side, passing the vertical
+    at a small angle, `miss` [rad], where the boxer's shoulder must turn by half a turn to follow.
     """
     t = samples(fps, seconds)
     rise = 1.5  # s

@@ -92,10 +92,7 @@ def followed(robot: Mechanism) -> tuple[str, ...]:
 class Poses:
     """Assembled poses of a robot within its motors' limits, found by walks.
 
-    Args:
-        robot: that walks.
-        names: of the bodies whose places are told.
-        seconds: of processor time that it may walk for; then it stays where it is.
+    `names` are the bodies whose places are told. After `seconds` of processor time the robot stays where it is.
     """
 
     def __init__(self, robot: Mechanism, names: tuple[str, ...], seconds: float):

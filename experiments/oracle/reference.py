@@ -40,11 +40,7 @@ LARGEST_TURN = 0.25  # of a quaternion in one step: half a radian
 
 
 class ReferenceSolver:
-    """The paper's inverse and forward kinematics of one robot.
-
-    Raises:
-        MechanismError: for couplings, which the paper does not have.
-    """
+    """The paper's inverse and forward kinematics of one robot, without couplings: for them raise MechanismError."""
 
     def __init__(self, mechanism: Mechanism, settings: Settings) -> None:
         if mechanism.couplings:
@@ -70,8 +66,7 @@ class ReferenceSolver:
     def hold(self, held: Mapping[str, tuple[np.ndarray, np.ndarray | None]]) -> None:
         """Tie frames to the world from now on, and no others.
 
-        Args:
-            held: by the name of a frame, position (3,) [m] and unit quaternion (4,), or None where it may turn.
+        `held` gives, by the name of a frame, position (3,) [m] and unit quaternion (4,), or None where it may turn.
         """
         n, joints = len(self.mechanism.bodies), list(self.joints)
         for name, (position, quaternion) in held.items():
@@ -115,15 +110,11 @@ class ReferenceSolver:
         start: np.ndarray | None = None,
         asked: Sequence[Term] = (),
     ) -> ReferenceResult:
-        """Return one frame.
+        """Solve one frame.
 
-        Args:
-            targets: by the name of a frame, position (3,) [m] or None and unit quaternion (4,) or None.
-            com: the robot's centre of mass (3,) [m], or None.
-            previous: state (n, 7) that the regularizers refer to.
-            dt: time since then [s]; None leaves the velocity term out.
-            start: an assembled state to start from; the previous one if None.
-            asked: what else is asked for.
+        Targets are, by the name of a frame, position (3,) [m] and unit quaternion (4,), each or None; `com` (3,) [m] or
+        None. Regularizers refer to the state `previous` (n, 7), `dt` [s] ago; None leaves the velocity term out. The
+        solver starts at an assembled state `start`, by default the previous one. `asked` are other terms.
         """
         objective = Objective(self, targets, com, previous, dt, self.settings, asked)
         state = self._nearest_signs((previous if start is None else start).copy(), previous)
@@ -197,17 +188,12 @@ class ReferenceSolver:
     def fk(
         self, values: np.ndarray, start: np.ndarray, held: tuple[str, Pose] | None = None
     ) -> tuple[np.ndarray, float]:
-        """Forward kinematics by Gauss-Newton steps with backtracking on ½|C_FK|² (paper, eq. 1).
+        """Solve forward kinematics by Gauss-Newton steps with backtracking on ½|C_FK|² (paper, eq. 1).
 
-        The values go from the start's to the wanted ones in small steps, so that the robot stays in the start's branch.
-
-        Args:
-            values: (A,) in the order of `Mechanism.actuators` [rad or m].
-            start: an assembled state (n, 7).
-            held: a floating robot's body and the pose its own frame is held in; the first body where it starts if None.
-
-        Returns:
-            The state (n, 7) and the largest of C_FK [m]; not near zero where the values cannot be assembled.
+        The actuators' values (A,) go from those of the assembled state `start` (n, 7) to the wanted ones in small
+        steps, so that the robot stays in the start's branch. Return the state (n, 7) and the largest of C_FK [m], not
+        near zero where the values cannot be assembled. `held` is a floating robot's body with the pose of its own
+        frame; the first body where it starts if None.
         """
         state, fixed = start.copy(), []
         if not self.mechanism.is_grounded:

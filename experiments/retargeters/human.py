@@ -69,26 +69,14 @@ class Human:
     toes: Mapping[str, np.ndarray]
 
     def ways(self, part: str, side: str) -> np.ndarray:
-        """Return the unit vectors (T, 3) along a part of a limb.
-
-        Args:
-            part: A key of `NEXT`.
-            side: "left" or "right".
-
-        Returns:
-            Directions.
-        """
+        """Return the unit vectors (T, 3) along a part of a limb, a key of `NEXT`, on the side "left" or "right"."""
         return _unit(self.positions[NEXT[part], side] - self.positions[part, side])
 
 
 def human_of(motion: SkeletonMotion) -> Human:
-    """Return a recorded person, brought to the height that GMR takes everyone for.
+    """Return a recorded person, scaled to the height that GMR takes everyone for.
 
-    Args:
-        motion: Of a rig whose bones are called as in MotionBuilder or as by Blender's custom.
-
-    Returns:
-        The person.
+    Bones are called as in MotionBuilder or as by Blender's custom.
     """
     skeleton = motion.skeleton
     naming = next(name for name, bones in BONES.items() if bones["hips"] in skeleton.index)
@@ -120,16 +108,9 @@ def human_of(motion: SkeletonMotion) -> Human:
 
 
 def targets(human: Human, robot: Path, legs: float = LEGS, arms: float = ARMS) -> dict[str, Any]:
-    """Return what mink follows: arrays of positions (T, 3) [m] and rotations (T, 3, 3) by body of G1.
+    """Return targets for mink, by body of G1: arrays of positions (T, 3) [m] and rotations (T, 3, 3).
 
-    Args:
-        human: The person.
-        robot: MJCF of G1.
-        legs: Scale of hips, chest and legs, for a person of 1.8 m.
-        arms: Scale of the arms.
-
-    Returns:
-        Arrays by name.
+    `legs` scales hips, chest and legs, for a person of 1.8 m, and `arms` the arms; `robot` is G1's MJCF.
     """
     offsets = _offsets(human, robot)
     hips = human.positions["hips", ""]

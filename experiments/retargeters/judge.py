@@ -58,11 +58,7 @@ class Verdict:
 
 
 class Judge:
-    """The judge of one robot.
-
-    Args:
-        robot: MJCF of G1, whose soles are spheres.
-    """
+    """The judge of one robot, from G1's MJCF, whose soles are spheres."""
 
     def __init__(self, robot: Path) -> None:
         self.model = mujoco.MjModel.from_xml_path(str(robot))
@@ -80,15 +76,9 @@ class Judge:
         self._usual = set(self._touching())
 
     def judge(self, human: Human, qpos: np.ndarray, seconds: np.ndarray) -> Verdict:
-        """Judge a motion.
+        """Return the verdict on a motion, MuJoCo's qpos (T, nq).
 
-        Args:
-            human: Whom it follows.
-            qpos: (T, nq) as MuJoCo has them.
-            seconds: (T,) that each frame took.
-
-        Returns:
-            The verdict.
+        `seconds` (T,) is the time spent on each frame.
         """
         times = human.times
         stands = {side: standing(human, side) for side in SIDES}
@@ -177,15 +167,7 @@ class Judge:
 
 
 def standing(human: Human, side: str) -> np.ndarray:
-    """Return when a foot stands (T,), from the recording alone.
-
-    Args:
-        human: The person.
-        side: "left" or "right".
-
-    Returns:
-        True where it does.
-    """
+    """Return flags (T,) of samples in which a foot stands, from the recording alone; the side is "left" or "right"."""
     stands = np.ones(len(human.times), dtype=bool)
     for points in (human.positions["foot", side], human.toes[side]):
         speed = np.linalg.norm(np.gradient(points, human.times, axis=0), axis=1)

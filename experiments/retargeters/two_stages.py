@@ -19,11 +19,7 @@ DAMPING, LESS, MOST = 0.5, 1e-3, 10
 
 
 class Stage:
-    """One stage: tasks that follow bodies.
-
-    Args:
-        weights: of position and orientation by body; a body without weight is left out.
-    """
+    """One stage: tasks that follow bodies, by weights of position and orientation; one without weight is left out."""
 
     def __init__(self, weights: dict[str, tuple[float, float]]) -> None:
         self.tasks = {

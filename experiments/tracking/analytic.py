@@ -27,20 +27,9 @@ MEET = 1e-9  # m: axes this near to a point meet in it
 def two_link(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
     """Solve two parallel hinges that bring a point to a place in their plane, by the law of cosines.
 
-    Beyond reach they stretch towards it. Of the two answers, elbow to one side or the other, the one between the limits
-    that is nearer to q is taken.
-
-    Args:
-        chain: The robot as a serial chain.
-        q: Coordinates (d,) [rad or m].
-        target: Target of the chain's frame.
-        most: Without effect; the solvers are called alike.
-
-    Returns:
-        The joints, and whether the frame reaches its target.
-
-    Raises:
-        MechanismError: The chain is not two parallel hinges.
+    Beyond reach they stretch towards it. Of the two answers, elbow to one side or the other, the one between the
+    limits that is nearer to q (d,) is the solution. `most` has no effect; the solvers are called alike. Raise
+    MechanismError for another chain.
     """
     _check(chain, len(q) == 2 and chain.hinge.all(), "two hinges")
     chain.place(np.zeros(2))
@@ -55,13 +44,9 @@ def two_link(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int =
 
 
 class Limb:
-    """The last seven hinges of a chain as shoulder, elbow and wrist.
+    """Last seven hinges of a chain as shoulder, elbow and wrist.
 
-    Args:
-        chain: whose last seven joints they are.
-
-    Raises:
-        MechanismError: they are not three hinges that meet in a point, one, and three that meet.
+    Raise MechanismError unless they are three hinges that meet in a point, one, and three that meet.
     """
 
     def __init__(self, chain: SerialChain):
@@ -92,14 +77,7 @@ class Limb:
         return point
 
     def angle(self, q: np.ndarray) -> float:
-        """Return the elbow's angle φ on its circle, as `answers` takes it.
-
-        Args:
-            q: Coordinates (d,) [rad or m].
-
-        Returns:
-            φ [rad].
-        """
+        """Return the elbow's angle φ [rad] on its circle at coordinates q (d,), for `answers`."""
         self._place_zero(q)
         turn = _product(self.axes[:3], q[self.start : self.start + 3])
         bent = turn @ rotation_vector_matrix(q[self.start + 3] * self.axes[3])
@@ -109,18 +87,10 @@ class Limb:
         return float(np.arctan2(side @ aside, side @ out))
 
     def answers(self, q: np.ndarray, target: ChainTarget, angle: float) -> Iterator[np.ndarray]:
-        """Yield all joints (d,) that put the hand to its target with the elbow at φ = `angle` on its circle.
+        """Yield all joints (d,) that bring the hand to its target with the elbow at φ = `angle` on its circle.
 
-        The rest as in q. There are up to eight, two for each of elbow, shoulder and wrist. Where the wrist is out of
-        reach, the arm is straight towards it.
-
-        Args:
-            q: Coordinates (d,) [rad or m].
-            target: Target of the chain's frame.
-            angle: φ [rad].
-
-        Yields:
-            All joints (d,) [rad or m].
+        Joints before the limb are as in q. There are up to eight answers, two for each of elbow, shoulder and
+        wrist. Where the wrist is out of reach, the arm is straight towards it.
         """
         self.chain.place(q)
         rotation = self.chain.rotation.copy() if target.rotation is None else target.rotation
@@ -143,21 +113,10 @@ class Limb:
 
 
 def limb(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
-    """Solve a limb of seven hinges.
+    """Solve a limb of seven hinges, from coordinates q (d,).
 
-    The elbow stays where it is on its circle, or goes to the nearest place there that the limits allow.
-
-    Args:
-        chain: The robot as a serial chain.
-        q: Coordinates (d,) [rad or m].
-        target: Target of the chain's frame.
-        most: Without effect; the solvers are called alike.
-
-    Returns:
-        The joints, and whether the frame reaches its target.
-
-    Raises:
-        MechanismError: The chain is not such a limb.
+    The elbow stays where it is on its circle, or goes to the nearest place there that the limits allow. `most` has
+    no effect; the solvers are called alike. Raise MechanismError for another chain.
     """
     arm = Limb(chain)
     _check(chain, arm.start == 0, "exactly seven hinges")
@@ -170,21 +129,9 @@ def limb(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOS
 
 
 def hybrid(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
-    """Solve the limb analytically, and numerically the joints before it and its elbow angle.
+    """Solve the limb analytically, and numerically the joints before it and its elbow angle, from q (d,).
 
-    Reach counts first, then little motion.
-
-    Args:
-        chain: The robot as a serial chain.
-        q: Coordinates (d,) [rad or m].
-        target: Target of the chain's frame.
-        most: Largest number of iterations.
-
-    Returns:
-        The joints, the iterations, and whether the frame reaches its target.
-
-    Raises:
-        MechanismError: The chain does not end in a limb.
+    Reach counts first, then little motion. Raise MechanismError for a chain that does not end in a limb.
     """
     arm = Limb(chain)
     s, start = arm.start, q.copy()

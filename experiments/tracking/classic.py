@@ -44,35 +44,17 @@ Method = Callable[[SerialChain, np.ndarray, ChainTarget, int], Solution]
 
 
 def pseudo_inverse(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
-    """Take Euler steps of the pseudo-inverse, the least joint motion that does it.
+    """Take up to `most` Euler steps of the pseudo-inverse, the least joint motion that does it, from q (d,).
 
     θ ← θ + Δt J⁺ e.
-
-    Args:
-        chain: The robot as a serial chain.
-        q: Coordinates (d,) [rad or m].
-        target: Target of the chain's frame.
-        most: Largest number of iterations.
-
-    Returns:
-        The joints, the iterations, and whether the frame reaches its target.
     """
     return _iterated(chain, q, target, most, lambda J, e: EULER * (np.linalg.pinv(J) @ e))
 
 
 def damped_least_squares(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
-    """Solve min |J δ - e|² + λ² |δ|².
+    """Solve min |J δ - e|² + λ² |δ|² in up to `most` iterations from q (d,).
 
     θ ← θ + Jᵀ (J Jᵀ + λ² 1)⁻¹ e, calm where J loses rank, slow where λ outweighs it.
-
-    Args:
-        chain: The robot as a serial chain.
-        q: Coordinates (d,) [rad or m].
-        target: Target of the chain's frame.
-        most: Largest number of iterations.
-
-    Returns:
-        The joints, the iterations, and whether the frame reaches its target.
     """
     return _iterated(
         chain, q, target, most, lambda J, e: J.T @ np.linalg.solve(J @ J.T + DAMPING**2 * np.eye(len(J)), e)
@@ -80,18 +62,9 @@ def damped_least_squares(chain: SerialChain, q: np.ndarray, target: ChainTarget,
 
 
 def jacobian_transpose(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
-    """Step down the gradient of ½ |e|².
+    """Take up to `most` steps down the gradient of ½ |e|², from q (d,).
 
     θ ← θ + α Jᵀ e, with the α that would be best if J stayed the same: e·w / w·w, w = J Jᵀ e.
-
-    Args:
-        chain: The robot as a serial chain.
-        q: Coordinates (d,) [rad or m].
-        target: Target of the chain's frame.
-        most: Largest number of iterations.
-
-    Returns:
-        The joints, the iterations, and whether the frame reaches its target.
     """
 
     def step(J: np.ndarray, e: np.ndarray) -> np.ndarray:
@@ -125,19 +98,8 @@ def _iterated(
 def cyclic_coordinate_descent(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
     """Turn one joint at a time, from the last to the first, each to where it alone brings the frame nearest.
 
-    A sweep is an iteration.
-
-    The frame counts as points: its origin, or with an orientation four points around it, as far away as the arm's mean
-    link is long.
-
-    Args:
-        chain: The robot as a serial chain.
-        q: Coordinates (d,) [rad or m].
-        target: Target of the chain's frame.
-        most: Largest number of iterations.
-
-    Returns:
-        The joints, the iterations, and whether the frame reaches its target.
+    An iteration is a sweep. The frame counts as points: its origin, or with an orientation four points around it,
+    as far away as the arm's mean link is long.
     """
     length = max(float(chain.flat.size), 1e-9)
     q = q.copy()
@@ -174,19 +136,7 @@ def _nearest(chain: SerialChain, i: int, points: np.ndarray, aims: np.ndarray) -
 
 
 def nonlinear_optimisation(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
-    """Solve min ½ |p - p̂|² + ½ |log R̂ Rᵀ|² between the limits.
-
-    By SciPy's sequential quadratic programming.
-
-    Args:
-        chain: The robot as a serial chain.
-        q: Coordinates (d,) [rad or m].
-        target: Target of the chain's frame.
-        most: Largest number of iterations.
-
-    Returns:
-        The joints, the iterations, and whether the frame reaches its target.
-    """
+    """Solve min ½ |p - p̂|² + ½ |log R̂ Rᵀ|² between the limits, by SciPy's sequential quadratic programming."""
 
     def value(x: np.ndarray) -> tuple[float, np.ndarray]:
         chain.place(x)
@@ -203,12 +153,9 @@ def nonlinear_optimisation(chain: SerialChain, q: np.ndarray, target: ChainTarge
 
 
 class ClassicTracker(Tracker):
-    """Follows one frame of a serial chain by a classic solver.
+    """Tracker of one frame of a serial chain by a classic solver of this module or of `analytic`.
 
-    Args:
-        mechanism: the robot.
-        method: `damped_least_squares` or another of this module, or of `analytic`.
-        most: iterations of a step.
+    A step takes at most `most` iterations.
     """
 
     def __init__(self, mechanism: Mechanism, method: Method = damped_least_squares, most: int = 20):

@@ -41,21 +41,13 @@ def dragged_frames(tracker: Tracker) -> tuple[str, ...]:
 
 
 def drag(tracker: Tracker, frames: tuple[str, ...], steps: int, seed: int = 0) -> dict[str, Any]:
-    """Drag frames of a robot at 60 Hz along random walks.
+    """Drag frames of a robot at 60 Hz along random walks, and return the figures of the tracker's steps.
 
     The walks are drawn back to the frames' rest poses and stray from there by about the length of the robot's links.
 
-    Args:
-        tracker: The tracker.
-        frames: Names of the dragged frames, each by its position.
-        steps: Number of steps.
-        seed: Seed of the walks.
-
-    Returns:
-        `residual`: the worst closure of any step [m]; looked at every hundred steps, `judged`: the worst that all
-            joints have in maximal
-        coordinates, by the reference solver's rows [m], and `coupled`: that of the couplings, which it does not know
-        [rad, m]; `travelled`: by the actuators [rad, m]; `ms`: median of a step.
+    The figures are `residual`, the worst closure of any step [m]; every hundred steps, `judged`, the worst closure of
+    all joints in maximal coordinates, by the reference solver's rows [m], and `coupled`, that of the couplings, which
+    the reference lacks [rad, m]; `travelled`, the actuators' way [rad, m]; `ms`, the median of a step.
     """
     tracker.reset()
     judge = ReferenceSolver(replace(tracker.mechanism, couplings=()), Settings())
@@ -110,12 +102,9 @@ def coupling_residual(tracker: Tracker) -> float:
 def dragging(
     seed: int = 0, hours: float = HOURS[0], others: Mapping[str, Mechanism] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row per tracker and robot; only robots with loops are dragged for long.
+    """Yield a row per tracker and robot; only robots with loops are dragged for long, `hours` at 60 Hz.
 
-    Args:
-        seed: of the random walks.
-        hours: of dragging at 60 Hz.
-        others: robots by name, beside those that RobIK brings.
+    `others` are robots by name, beside those that RobIK brings.
     """
     for name, mechanism in ({name: load(name) for name in DRAGGED} | dict(others or {})).items():
         for kind in TRACKERS:

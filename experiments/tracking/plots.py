@@ -23,12 +23,9 @@ MEASURED = together(scherzinger.EXPERIMENT, solvers.EXPERIMENT)
 
 
 def run(folder: str = FOLDER, found: str = "", **sizes: float) -> Found:
-    """Draw every plot.
+    """Draw every plot into a folder, from a result file of `tracking --json`; measure here if that is empty.
 
-    Args:
-        folder: the files' place.
-        found: the file of a result of `tracking --json`; measured here if empty.
-        sizes: parameters of what is measured.
+    `sizes` are parameters of the measurement.
     """
     result = json.loads(Path(found).read_text(encoding="utf-8")) if found else MEASURED.run(**sizes)
     drawn = {

@@ -33,19 +33,11 @@ class ChainTarget:
 
 
 class SerialChain:
-    """A robot without loops, from the ground to a frame.
+    """Robot without loops, from the ground to a frame or body.
 
-    Args:
-        mechanism: the robot.
-        frame: name of the frame (or body) at its end.
-
-    Attributes:
-        lower, upper: (d,) joint limits [rad or m]; coordinates q (d,) are those of the tree.
-        hinge: (d,) whether a joint turns; the others slide.
-        position, rotation: (3,) [m] and (3, 3) of the frame, where the chain was placed last.
-
-    Raises:
-        MechanismError: the robot is not a serial chain; says why.
+    Limits `lower` and `upper` (d,) [rad or m] and coordinates q (d,) are those of the tree; `hinge` (d,) flags
+    joints that turn, the others slide. `position` (3,) [m] and `rotation` (3, 3) of the frame are where the chain
+    was placed last. Raise MechanismError for a robot that is no serial chain.
     """
 
     def __init__(self, mechanism: Mechanism, frame: str):
@@ -62,24 +54,14 @@ class SerialChain:
         self.place(self.rest)
 
     def place(self, q: np.ndarray) -> None:
-        """Put the joints to coordinates q.
-
-        Args:
-            q: Coordinates (d,) [rad or m].
-        """
+        """Set the joints to coordinates q (d,) [rad or m]."""
         self.position, self.rotation = np.empty(3), np.empty((3, 3))
         place_frame(self.flat, self._now, q, self.body, self.point, self.axes, self.position, self.rotation)
 
     def joint(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the direction (3,) of joint i in the world, and for a hinge a point (3,) of its axis [m].
 
-        The point is the one nearest to the world's origin.
-
-        Args:
-            i: Index of the joint.
-
-        Returns:
-            Direction and point; the point is zero for a slide.
+        The point is the one nearest to the world's origin, zero for a slide.
         """
         w, v = self._now.omega[i], self._now.v[i]
         return (w, crossed(w, v)) if self.hinge[i] else (v, np.zeros(3))
@@ -89,24 +71,14 @@ class SerialChain:
 
         Column i is (ωᵢ × pᵢ, ωᵢ) for a hinge, with pᵢ from its axis to the frame, and (vᵢ, 0) for a slide (Lee,
         Jacobian in 3D).
-
-        Args:
-            rotation: Whether the rows of the orientation are wanted.
-
-        Returns:
-            The Jacobian in the world.
         """
         fill_jacobian(self._now, self.position, self._J)
         return self._J.copy() if rotation else self._J[:3].copy()
 
     def error(self, target: ChainTarget) -> np.ndarray:
-        """Return the error: position (3,) [m], and rotation vector (3,) in the world [rad] if asked for.
+        """Return the position's error (3,) [m] in the world.
 
-        Args:
-            target: Target of the chain's frame.
-
-        Returns:
-            Error (3,), or (6,) where the orientation counts.
+        If the target has an orientation, the rotation vector (3,) [rad] of its error follows.
         """
         away = target.position - self.position
         return (
@@ -116,30 +88,15 @@ class SerialChain:
         )
 
     def clamped(self, q: np.ndarray) -> np.ndarray:
-        """Return coordinates within the limits.
-
-        Args:
-            q: Coordinates (d,) [rad or m].
-
-        Returns:
-            Coordinates (d,) [rad or m].
-        """
+        """Return coordinates (d,) within the limits."""
         return np.minimum(np.maximum(q, self.lower), self.upper)
 
 
 @kernel
 def place_frame(flat, now, q, body, point, axes, position, rotation):
-    """Place the frame at coordinates q (d,): fill `position` (3,) [m] and `rotation` (3, 3).
+    """Fill `position` (3,) [m] and `rotation` (3, 3) of the frame at coordinates q (d,).
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        q: Coordinates (d,) [rad or m].
-        body: Index of the frame's body.
-        point: Its point (3,) in the body's state frame [m].
-        axes: Its axes (3, 3) there.
-        position: Position (3,) [m] to fill.
-        rotation: Orientation (3, 3) to fill.
+    `point` (3,) and `axes` (3, 3) are those of the frame in its body's state frame.
     """
     for i in range(q.shape[0]):
         now.q[i] = q[i]
@@ -151,13 +108,7 @@ def place_frame(flat, now, q, body, point, axes, position, rotation):
 
 @kernel
 def fill_jacobian(now, p, J):
-    """Fill J (6, d), the derivative of a point p (3,) [m] and of the orientation.
-
-    Args:
-        now: Placement of the bodies.
-        p: Point (3,) in the world [m].
-        J: Jacobian (6, d) to fill.
-    """
+    """Fill J (6, d), the derivative of a point p (3,) [m] in the world and of the orientation."""
     for i in range(J.shape[1]):
         w, v = now.omega[i], now.v[i]
         x, y, z = cross(w[0], w[1], w[2], p[0], p[1], p[2])
@@ -167,14 +118,7 @@ def fill_jacobian(now, p, J):
 
 @kernel(allocates=True)
 def rotation_vector(R):
-    """Return the rotation vector of a rotation matrix, the shorter way round.
-
-    Args:
-        R: Matrix (3, 3).
-
-    Returns:
-        Vector (3,) [rad].
-    """
+    """Return the rotation vector (3,) [rad] of a rotation matrix (3, 3), the shorter way round."""
     x, y, z = 0.5 * (R[2, 1] - R[1, 2]), 0.5 * (R[0, 2] - R[2, 0]), 0.5 * (R[1, 0] - R[0, 1])
     sine, cosine = sqrt(x * x + y * y + z * z), 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
     v = np.array([x, y, z])
@@ -193,13 +137,6 @@ def crossed(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return u × v of two vectors (3,).
 
     NumPy's own is made for many.
-
-    Args:
-        u: Vector (3,).
-        v: Vector (3,).
-
-    Returns:
-        Vector (3,).
     """
     return np.array((u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]))
 

@@ -49,7 +49,6 @@ class ROBIK_OT_bake(Stepping):
         return bake_steps(context, root)
 
     def done(self, context: Context, result: Motion) -> None:
-        """Say how good the motion is."""
         root = chosen_robot(context.scene)
         self.report({"INFO"}, f"{root.name}: {status(root.robik.robot.result)}")
 
@@ -73,14 +72,12 @@ class ROBIK_OT_bake_all_actions(Stepping):
         return all_steps(context, root, takes_of(performer(root), self.strips, self.only))
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        """Go on; what is done when it is stopped is a step that can be undone."""
         found = super().modal(context, event)
         if found == {"CANCELLED"}:
             bpy.ops.ed.undo_push(message=self.bl_label)
         return found
 
     def done(self, context: Context, result: list[Baked]) -> None:
-        """Say what came of them, and why one could not be baked."""
         failed = [baked for baked in result if baked.motion is None]
         for baked in failed:
             self.report({"WARNING"}, f"{baked.name}: {baked.told}")
@@ -117,10 +114,9 @@ class ROBIK_OT_remove_bake(Reporting):
 
 
 def _change_bakes(context: Context, index: int, change: Callable[[Object, int], None]) -> None:
-    """Do something to one of the robot's bakes; the timeline's markers are then those of the bake in use.
+    """Apply `change` to the bake of this index, and mark the timeline for the bake that is then in use.
 
-    Raises:
-        RobikError: there is no such bake; says which there are.
+    Raise RobikError if there is no such bake.
     """
     root = changeable_robot(context.scene)
     kept = root.robik.robot.bakes

@@ -58,18 +58,9 @@ def add_batch(commands: Any) -> None:
 
 
 def batch(arguments: argparse.Namespace, root: Object, save: Callable[[Path], None]) -> int:
-    """Bake all actions, write their motions and a table.
+    """Bake all actions, write their motions and a table, and return 0, or 1 where one could not be baked.
 
-    Args:
-        arguments: of the command.
-        root: of the robot.
-        save: writes the scene.
-
-    Returns:
-        0, or 1 where one could not be baked.
-
-    Raises:
-        RobikError: there is nothing to bake, or nothing would be kept.
+    `save` writes the scene. Raise RobikError if there is nothing to bake, or nothing would be kept.
     """
     part = _checked(arguments)
     bring_up_to_date(root)
@@ -185,10 +176,9 @@ def _in_blenders(arguments: argparse.Namespace, plan: Plan, items: Items, rows: 
 
 
 def _run(commands: list[list[str]], look: Callable[[], None]) -> str:
-    """Run programs beside each other, and look at what they have done now and then.
+    """Run programs beside each other, call `look` now and then, and return why the last one that failed did so.
 
-    Returns:
-        What the last of them that failed said last on stderr; empty if none said anything.
+    That is the last line on its stderr; empty if none failed or said anything.
     """
     with ExitStack() as files:
         said = [files.enter_context(TemporaryFile("w+", errors="replace")) for _ in commands]
@@ -227,11 +217,7 @@ def _command(arguments: argparse.Namespace, *more: str) -> list[str]:
 
 
 def blender() -> list[str]:
-    """Return the command that starts this Blender.
-
-    Raises:
-        RobikError: this is Blender as a module, which cannot be started.
-    """
+    """Return the command that starts this Blender; raise RobikError if it is Blender as a module."""
     if not bpy.app.binary_path:
         raise RobikError("Blender as a Python module starts no others; leave --workers out, or use --shard")
     return [bpy.app.binary_path]

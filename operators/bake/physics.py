@@ -46,7 +46,6 @@ class ROBIK_OT_test_in_physics(Stepping):
         return physics_steps(context, root, robot_motors(root, context.scene), carry, self.trials)
 
     def done(self, context: Context, result: Verdict) -> None:
-        """Say what became of it."""
         told = chosen_robot(context.scene).robik.robot.result.physics
         self.report({"INFO"} if result.stands else {"WARNING"}, told)
 
@@ -88,7 +87,6 @@ class ROBIK_OT_make_it_stand(Stepping):
         return stand_steps(context, root, robot_motors(root, context.scene), self.trials)
 
     def done(self, context: Context, result: Search) -> None:
-        """Say what was chosen, or what would have to change in the robot."""
         best = result.best
         if best.stands:
             self.report({"INFO"}, f"{best.name}: {best.told()}")
@@ -111,7 +109,6 @@ class ROBIK_OT_judge_penetration(Stepping):
         return penetration_steps(context, chosen_robot(context.scene))
 
     def done(self, context: Context, result: Penetration) -> None:
-        """Say where it goes deepest."""
         is_deep = max(result.self_share, result.ground_share) > 0.0
         rows = chosen_robot(context.scene).robik.robot.result.penetration
         told = [f"{row.where} by {millimetres(row.depth)} at frame {row.frame}" for row in rows if row.where]

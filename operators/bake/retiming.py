@@ -52,7 +52,6 @@ class ROBIK_OT_slow_down(Stepping):
         return slowing(changeable_robot(context.scene), context.scene)
 
     def done(self, context: Context, result: Slowed) -> None:
-        """Offer what was found; keep it at once where nobody can be asked."""
         root, told = changeable_robot(context.scene), str(result)
         if lag := root.robik.robot.result.held_back:
             told += f"; {counted(lag, 'sample')} of this bake lag: one without Keep Motor Speeds goes all the way"

@@ -172,11 +172,7 @@ class ROBIK_OT_remove_phase(Reporting):
 
 
 def _target(root: Object, foot: str) -> PropertyGroup:
-    """Return what a foot follows.
-
-    Raises:
-        RobikError: lists the feet that follow something.
-    """
+    """Return the target that a foot follows; a RobikError lists the feet that follow one."""
     targets = {target.frame: target for target in root.robik.robot.character.targets if target.leads}
     if foot not in targets:
         raise RobikError(
@@ -186,11 +182,7 @@ def _target(root: Object, foot: str) -> PropertyGroup:
 
 
 def _check_phase(target: PropertyGroup, index: int) -> None:
-    """Check that a foot has such a phase.
-
-    Raises:
-        RobikError: says how many it has.
-    """
+    """Raise RobikError unless a foot has a phase of this index."""
     if index >= len(target.stands):
         raise RobikError(f"{target.frame!r} has no phase number {index + 1}; it has {len(target.stands) or 'none'}")
 

@@ -156,11 +156,7 @@ class ROBIK_OT_auto_map(Reporting):
 
 
 def _check(pairs: dict[str, str], frames: tuple[str, ...], rig: Object, context: Context) -> None:
-    """Check that pairs can be applied.
-
-    Raises:
-        RobikError: there are none, or names what is not there.
-    """
+    """Check that pairs can be applied; a RobikError names what is not there."""
     if not pairs:
         raise RobikError(
             f"neither names nor shape of {rig.name!r} say which part of the body is which; choose what each frame"

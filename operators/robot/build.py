@@ -279,9 +279,7 @@ def _plain(context: Context) -> list[Object]:
 def _two_bodies(context: Context, kind: str, name: str, actuated: bool) -> tuple[Object, Object, Object]:
     """Return the robot, the body of the active object, and the other; plain meshes become bodies.
 
-    Raises:
-        RobikError: it is not two bodies of one robot that are selected, or no such joint can tie them; nothing is
-            changed.
+    Raise RobikError, with nothing changed, unless two bodies of one robot are selected that such a joint can tie.
     """
     found, plain = hand_build.selected_bodies(context), _plain(context)
     if len(found) + len(plain) != 2:
@@ -305,12 +303,9 @@ def _two_bodies(context: Context, kind: str, name: str, actuated: bool) -> tuple
 
 
 def _one_robot(bodies: list[Object]) -> Object:
-    """Return the robot of parts.
+    """Return the robot of bodies; raise RobikError if they belong to several, or to another file.
 
     The panels work on it once something was done: a refusal must change nothing, since it makes no undo step.
-
-    Raises:
-        RobikError: they belong to several, or to another file.
     """
     found = {robot_of(part) for part in bodies}
     if len(found) != 1 or None in found:

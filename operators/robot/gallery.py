@@ -88,7 +88,6 @@ class ROBIK_OT_import_gallery_robot(Stepping):
         return gallery.gallery_steps(context, entry)
 
     def done(self, context: Context, result: Object) -> None:
-        """Say what came in."""
         tell(self, context, result)
 
 

@@ -39,7 +39,6 @@ class ROBIK_OT_import_robot(Stepping, ImportHelper):
     browsed: BoolProperty(default=False, options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context: Context, event: bpy.types.Event) -> set[str]:
-        """Ask for the file, unless it was dropped. Options are as the scene's last import had them."""
         remembered = context.scene.robik.importing
         for name in ("base", "packages"):
             if not self.properties.is_property_set(name):
@@ -50,7 +49,6 @@ class ROBIK_OT_import_robot(Stepping, ImportHelper):
         return ImportHelper.invoke(self, context, event)
 
     def run(self, context: Context) -> set[str]:
-        """At once for a script; after the file browser, which ends here, by steps."""
         if self.browsed and not bpy.app.background:
             bpy.ops.robik.import_robot(  # type: ignore[attr-defined]
                 "INVOKE_DEFAULT",
@@ -69,7 +67,6 @@ class ROBIK_OT_import_robot(Stepping, ImportHelper):
         return import_steps(context, self.filepath, self.base, self.packages, self.arguments)
 
     def done(self, context: Context, result: Object) -> None:
-        """Say what came in."""
         tell(self, context, result)
 
 
@@ -88,7 +85,6 @@ class ROBIK_OT_reload_robot(Stepping):
         return reload_steps(context, own_robot(context.scene), self.packages)
 
     def done(self, context: Context, result: Object) -> None:
-        """Say what has changed and what no longer matches."""
         tell(self, context, result)
 
 

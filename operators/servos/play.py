@@ -192,11 +192,9 @@ class ROBIK_OT_connect_servos(Watching):
         return self.watch(context)
 
     def goes_on(self, state: PlayState) -> bool:
-        """Until they were found, or not."""
         return state is PlayState.CONNECTING
 
     def tell(self) -> None:
-        """Report which servos are there, and which are not."""
         super().tell()
         for warning in filter(None, (play.status().missing, play.status().adapter)):
             self.report({"WARNING"}, f"Servos: {warning}")
@@ -248,13 +246,11 @@ class Following(Watching):
     bl_idname = "robik.following"  # never registered
 
     def watch(self, context: Context) -> set[str]:
-        """Begin to."""
         self._pressed = -HELD
         play.hold(not context.scene.robik.playing.dead_man)
         return super().watch(context)
 
     def see(self, context: Context, event: Event) -> None:
-        """Watch the dead man's key: while it is held, it repeats."""
         now = monotonic()
         if event.type == "D":
             self._pressed = now if event.value == "PRESS" else -HELD
@@ -290,29 +286,22 @@ class ROBIK_OT_play_with_timeline(Following):
         return {"FINISHED"} if bpy.app.background else self.watch(context)
 
     def goes_on(self, state: PlayState) -> bool:
-        """As long as it is armed."""
         return timeline.is_armed()
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        """Disarm by ESC, too, which goes on to Blender and ends playback."""
         if event.type == "ESC" and event.value == "PRESS":
             timeline.disarm()
             return super().modal(context, event) | {"PASS_THROUGH"}
         return super().modal(context, event)
 
     def tell(self) -> None:
-        """Report that it is off, and why where that was not asked for."""
         timeline.disarm()  # of servos that were disconnected
         said = timeline.message()
         self.report({"WARNING" if said else "INFO"}, "Play with Timeline is off" + (f": {said}" if said else ""))
 
 
 def check_disarmed() -> None:
-    """Refuse to move servos that the timeline moves.
-
-    Raises:
-        ServoError: It is armed.
-    """
+    """Raise ServoError if the timeline moves the servos."""
     if timeline.is_armed():
         raise ServoError("Play with Timeline is armed; press it again first")
 

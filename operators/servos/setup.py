@@ -135,7 +135,6 @@ class ROBIK_OT_assign_servo(Waiting):
         return self.wait_for(context, servo_setup.find_dragged(context.scene.robik.port, self.actuator))
 
     def finish(self, context: Context, result: Seen | None) -> None:
-        """Keep the servo, if one moved."""
         if result is not None:
             servo_setup.assign(context.scene, chosen_robot(context.scene), self.actuator, result)
 

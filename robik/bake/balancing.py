@@ -32,18 +32,10 @@ def balanced(
     settings: Settings | None = None,
     walls: Walls | None = None,
 ) -> TargetClip:
-    """Return the clip with pinned feet and a target of the centre of mass over them, as far as asked for.
+    """Return the clip with pinned feet and a target of the centre of mass over them, as `balance` asks for.
 
-    Args:
-        clip: The targets.
-        mechanism: The robot.
-        balance: What is asked for.
-        settings: With which the clip will be solved; with them a motion's plan takes all bodies into account, and
-            footholds are moved that are out of reach.
-        walls: That keep the robot's bodies apart, if any; footholds are moved that put legs into each other.
-
-    Returns:
-        The clip to be baked.
+    With the settings that the clip will be solved with, a motion's plan takes all bodies into account, and
+    footholds are moved that are out of reach. With walls, footholds are moved that put legs into each other.
     """
     return finish(balancing(clip, mechanism, balance, settings, walls))
 
@@ -55,19 +47,9 @@ def balancing(
     settings: Settings | None = None,
     walls: Walls | None = None,
 ) -> Generator[float, None, TargetClip]:
-    """Balance a clip as `balanced` does, and yield the share that is done.
+    """Balance a clip as `balanced` does; yield the share that is done, 0 to 1, and return the clip.
 
     A cyclic clip is balanced as if it had gone on for a while, and would go on.
-
-    Args:
-        clip: The targets.
-        mechanism: The robot.
-        balance: What is asked for.
-        settings: With which the clip will be solved.
-        walls: That keep the robot's bodies apart, if any.
-
-    Yields:
-        Share that is done, 0 to 1. The generator returns the clip.
     """
     if settings is None or not settings.cyclic:
         return (yield from _balancing(clip, mechanism, balance, settings, walls))

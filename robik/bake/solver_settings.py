@@ -35,21 +35,12 @@ def solver_settings(
     others: Collection[str] | None = (),
     drawn: Collection[str] = (),
 ) -> Settings:
-    """Return the solver's settings that targets, balance and bake ask for.
+    """Return the solver's settings for the weights of followed frames, balance and bake.
 
-    Args:
-        mechanism: The robot.
-        weights: Of the frames that follow.
-        balance: Of the clip.
-        bake: Settings of the bake.
-        objectives: Weights of what the clip asks for beside frames and centre of mass.
-        holds: Frames that are no feet and are in contact at some time; hips among them do not give way.
-        others: Frames of the other objectives; motors that move none of all these stay at rest. None where an example's
-            poses move all.
-        drawn: Coordinates that a posture draws away from rest; these do not stay there.
-
-    Returns:
-        The settings.
+    `objectives` has the weights of the other objectives, by name, and `others` their frames: motors that move none
+    of all these stay at rest, but not those of coordinates in `drawn`, which a posture draws away. `others` is None
+    where an example's poses move all. `holds` are frames that are no feet and are in contact at some time; hips
+    among them do not give way.
     """
     targets, com_weight = along_limbs(mechanism, weights), balance.weight
     resting = {} if others is None else unfollowed_ranges(mechanism, frozenset([*weights, *others]))
@@ -107,14 +98,9 @@ def _hindrance(mechanism: Mechanism) -> str:
 
 
 def along_limbs(mechanism: Mechanism, weights: Mapping[str, Weights]) -> dict[str, Weights]:
-    """Return weights with parts of limbs that follow one direction held along themselves, not along an axis nearby.
+    """Return weights by frame, with parts of limbs that follow one direction held along themselves.
 
-    Args:
-        mechanism: The robot.
-        weights: Of the frames that follow.
-
-    Returns:
-        The weights by frame.
+    They are not held along an axis nearby.
     """
     directed = {n for n, w in weights.items() if not any(w.position) and np.count_nonzero(w.orientation) == 1}
     ways = limb_directions(mechanism) if directed else {}

@@ -28,19 +28,11 @@ class _Lost(Exception):
 
 
 def rows_of(plan: Plan, items: Sequence[Item], address: str, patience: float = PATIENCE) -> Iterator[dict[str, Any]]:
-    """Yield the row of each recording as a cluster is done with it: the first one alone, so that all is compiled once.
+    """Yield the row of each recording as a cluster is done with it; the first alone, so that all is compiled once.
 
-    Args:
-        plan: What is done with each.
-        items: The recordings.
-        address: Of the scheduler, such as `tcp://host:8786`, or the path of the file that it writes about itself.
-        patience: How long to wait for a scheduler [s].
-
-    Yields:
-        Rows.
-
-    Raises:
-        RobikError: There is no scheduler there, it does not come back, or its workers lack something.
+    `address` is the scheduler's, such as `tcp://host:8786`, or the path of the file that it writes about itself; it is
+    waited for `patience` [s]. Raise RobikError where there is none, it does not come back, or its workers lack
+    something.
     """
     with extra("dask"):
         import distributed  # noqa: F401
@@ -58,17 +50,9 @@ def rows_of(plan: Plan, items: Sequence[Item], address: str, patience: float = P
 
 
 def once(plan: Plan, item: Item) -> dict[str, Any]:
-    """Return the row of a recording, which is done now unless it has been: what a worker is handed.
+    """Return the row of a recording, on a worker; do it unless it has been done.
 
-    Args:
-        plan: What is done with it.
-        item: The recording.
-
-    Returns:
-        Its row.
-
-    Raises:
-        FormatError: This machine does not see the recording or the output.
+    Raise FormatError where this machine does not see the recording or the output.
     """
     if missing := _missing(plan, item):
         raise FormatError(missing)

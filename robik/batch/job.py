@@ -85,28 +85,12 @@ def is_compiled() -> bool:
 
 
 def row_file(plan: Plan, name: str) -> Path:
-    """Return where the row of a recording is kept.
-
-    Args:
-        plan: What is to be done with each recording.
-        name: Name of the recording.
-
-    Returns:
-        The path of a JSON file below the plan's output.
-    """
+    """Return the path of a recording's row, a JSON file below the plan's output."""
     return Path(plan.output) / ROWS / f"{name}.json"
 
 
 def done_row(plan: Plan, item: Item) -> dict[str, Any] | None:
-    """Return the row of a recording that was done with the same plan and has not changed since; None for others.
-
-    Args:
-        plan: What is to be done with each recording.
-        item: The recording.
-
-    Returns:
-        The row as plain data, or None.
-    """
+    """Return the row of a recording that was done with the same plan and has not changed since; None for others."""
     try:
         kept = json.loads(row_file(plan, item.name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -117,27 +101,14 @@ def done_row(plan: Plan, item: Item) -> dict[str, Any] | None:
 
 
 def output_file(plan: Plan, name: str) -> Path:
-    """Return where the motion of a recording is written.
-
-    Args:
-        plan: What is to be done with each recording.
-        name: Name of the recording.
-
-    Returns:
-        Its path, with the extension of the plan's format.
-    """
+    """Return the path of a recording's motion, with the extension of the plan's format."""
     return Path(plan.output) / f"{name}{plan.extension}"
 
 
 def do(plan: Plan, item: Item) -> dict[str, Any]:
     """Retarget a recording, write its motion, and then its row, which says that it is done.
 
-    Args:
-        plan: What is to be done with each recording.
-        item: The recording.
-
-    Returns:
-        The row: the file, the error in words (empty if none), the time it took [s], and the figures of the motion.
+    The row has the file, the error in words (empty if none), the time [s], and the figures of the motion.
     """
     row: dict[str, Any] = {"file": item.name, "error": ""}
     began = perf_counter()
@@ -156,27 +127,16 @@ def do(plan: Plan, item: Item) -> dict[str, Any]:
 
 
 def keep(plan: Plan, item: Item, row: dict[str, Any]) -> None:
-    """Write the row of a recording, whole or not at all.
-
-    Args:
-        plan: What is to be done with each recording.
-        item: The recording.
-        row: What is to be kept, as plain data.
-    """
+    """Write the row of a recording, whole or not at all."""
     file = row_file(plan, item.name)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, json.dumps({"of": _fingerprint(plan, item), "row": row}))
 
 
 def ended_row(plan: Plan, item: Item) -> dict[str, Any]:
-    """Return the row of a recording that ends the processes that work on it, and keep it.
+    """Write and return the row of a recording whose worker process ended.
 
-    Args:
-        plan: What is to be done with each recording.
-        item: The recording.
-
-    Returns:
-        The row; that of another process where one was done with it.
+    Where another process was done with it, return that row.
     """
     if (done := done_row(plan, item)) is not None:
         return done
@@ -251,14 +211,7 @@ def _noted() -> Iterator[list[str]]:
 
 
 def figures_of(motion: Motion) -> dict[str, Any]:
-    """Return the figures of a motion's quality that the table shows.
-
-    Args:
-        motion: A motion with its report.
-
-    Returns:
-        Figures by name.
-    """
+    """Return the figures of a motion's quality that the table shows, by name."""
     import numpy as np
 
     from ..motions import report_summary
@@ -273,14 +226,7 @@ def figures_of(motion: Motion) -> dict[str, Any]:
 
 
 def trace(values: np.ndarray) -> list[float]:
-    """Return a line of few points: the largest of neighbouring values, in three digits.
-
-    Args:
-        values: Values (T,).
-
-    Returns:
-        At most `POINTS` numbers.
-    """
+    """Return at most `POINTS` points of a line: the largest of neighbouring values, in three digits."""
     import numpy as np
 
     parts = np.array_split(np.asarray(values, dtype=float), min(POINTS, len(values)))

@@ -24,17 +24,7 @@ Tell = Callable[[dict[str, Any], int, int], None]  # a row, how many are done, o
 
 
 def shard_of(text: str) -> tuple[int, int]:
-    """Return the part that a text such as 2/8 names.
-
-    Args:
-        text: K/N.
-
-    Returns:
-        K and N.
-
-    Raises:
-        FormatError: It is none.
-    """
+    """Return K and N of a shard K/N; raise FormatError where the text is none."""
     k, _, n = text.partition("/")
     if not (k.isdigit() and n.isdigit()):
         raise FormatError(f"a shard is K/N, as 2/8, not {text!r}")
@@ -50,17 +40,10 @@ def _check_shard(shard: tuple[int, int]) -> None:
 
 
 def items_in(folder: str | Path, shard: tuple[int, int] = (1, 1)) -> list[Item]:
-    """Return the recordings in a folder and the folders in it, by name.
+    """Return the recordings in a folder and its subfolders, by name.
 
-    Args:
-        folder: Of them.
-        shard: (k, n) for the k-th of n parts, from 1 on.
-
-    Returns:
-        The recordings, sorted by name.
-
-    Raises:
-        FormatError: There is no such folder, none in it, or no such part.
+    `shard` (k, n) picks the k-th of n parts, from 1 on. Raise FormatError where there is no such folder or part, or
+    nothing in it.
     """
     _check_shard(shard)
     k, n = shard
@@ -83,23 +66,15 @@ def run_batch(
     tell: Tell | None = None,
     scheduler: str | None = None,
 ) -> list[dict[str, Any]]:
-    """Retarget every recording of a folder; what an earlier run has done with the same plan is not done again.
+    """Retarget every recording of a folder, and return a row of figures for each, as the output's tables have them.
 
-    Args:
-        plan: what is done with each.
-        folder: of the recordings.
-        workers: processes; as many as this machine has cores if left out.
-        shard: (k, n) for the k-th of n parts.
-        tell: called after each recording.
-        scheduler: address or file of a Dask scheduler, whose workers do the work instead of processes of this machine.
+    An earlier run with the same plan is not repeated. A row has an `error` where its recording cannot be read or
+    followed. There are as many `workers` as cores if left out. `shard` (k, n) picks the k-th of n parts. `tell` is
+    called after each recording. `scheduler` is the address or file of a Dask scheduler, whose workers take the place of
+    processes here.
 
-    Returns:
-        A row of figures per recording, with an `error` where one cannot be read or followed. The same rows are in
-        `table.csv` and `table.html` of the output folder.
-
-    Raises:
-        FormatError: there is nothing to do, or the output folder cannot be written.
-        RobikError: the scheduler is not there; the table has what was done.
+    Raise FormatError where there is nothing to do or the output cannot be written, RobikError without the scheduler;
+    the table has the rows so far.
     """
     items = items_in(folder, shard)
     try:

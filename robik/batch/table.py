@@ -50,16 +50,7 @@ document.querySelectorAll("th").forEach((head, k) => head.onclick = () => {{
 
 
 def save_tables(rows: Sequence[dict[str, Any]], folder: Path, suffix: str = "") -> None:
-    """Write `table.csv` and `table.html`.
-
-    Args:
-        rows: of the recordings.
-        folder: of the files.
-        suffix: of their names, of a shard.
-
-    Raises:
-        FormatError: they cannot be written.
-    """
+    """Write `table.csv` and `table.html`, a shard's with its suffix; raise FormatError if that fails."""
     columns = list(
         dict.fromkeys(["file", *(key for row in rows for key in row if key not in ("error", TRACE)), "error"])
     )

@@ -49,14 +49,7 @@ class Case:
 
 
 def cases(fps: float = FPS) -> tuple[Case, ...]:
-    """Return the cases, sampled at a rate [Hz].
-
-    Args:
-        fps: Samples per second of the clips.
-
-    Returns:
-        A case for each robot that ships.
-    """
+    """Return the cases on robots that RobIK brings, sampled at a rate [Hz]."""
     robot = {
         name: load(name) for name in ("arm7", "boxer", "chain", "dancer", "four_bar", "ur10", "validation", "walker")
     }

@@ -16,16 +16,7 @@ from ..mechanism.pose import matrix_quaternion
 
 
 def boxer_clip(boxer: Mechanism, fps: float, seconds: float = 2.0) -> TargetClip:
-    """Return the hand's poses while the arm swings through most of its range.
-
-    Args:
-        boxer: The robot `boxer`.
-        fps: Samples per second.
-        seconds: Length of the clip [s].
-
-    Returns:
-        Targets for the frame `hand`.
-    """
+    """Return poses of the boxer's hand while the arm swings through most of its range."""
     t = samples(fps, seconds)
     values = np.stack(
         [0.9 * np.sin(2.1 * t), 0.8 * np.sin(1.7 * t + 0.4), 0.9 * np.sin(2.6 * t), 1.1 + 0.7 * np.sin(3.0 * t)], axis=1
@@ -34,50 +25,21 @@ def boxer_clip(boxer: Mechanism, fps: float, seconds: float = 2.0) -> TargetClip
 
 
 def arm_clip(arm: Mechanism, fps: float, seconds: float = 6.0) -> TargetClip:
-    """Return the tool's poses while every joint of a serial arm swings by half a radian.
-
-    Args:
-        arm: A serial arm with a frame `tool`.
-        fps: Samples per second.
-        seconds: Length of the clip [s].
-
-    Returns:
-        Targets for the frame `tool`.
-    """
+    """Return the tool's poses while every joint of a serial arm swings by half a radian."""
     t = samples(fps, seconds)
     swings = [0.5 * np.sin((1.1 + 0.37 * k) * t + 0.5 * k) - 0.5 * np.sin(0.5 * k) for k in range(len(arm.actuators))]
     return driven_clip(arm, "tool", t, _rest(arm) + smoothstep(t)[:, None] * np.stack(swings, axis=1))
 
 
 def crank_clip(linkage: Mechanism, fps: float, turn: float, seconds: float = 4.0) -> TargetClip:
-    """Return the poses of a linkage's only frame while its crank goes `turn` [rad] on and half of that back.
-
-    Args:
-        linkage: A linkage with one actuator and one frame.
-        fps: Samples per second.
-        turn: Angle of the crank [rad].
-        seconds: Length of the clip [s].
-
-    Returns:
-        Targets for the linkage's frame.
-    """
+    """Return the poses of a linkage's only frame while its crank goes `turn` [rad] on and half of that back."""
     t = samples(fps, seconds)
     angle = turn * (smoothstep(t / (0.6 * seconds)) - 0.5 * smoothstep(t / (0.4 * seconds) - 1.5))
     return driven_clip(linkage, linkage.frames[0].name, t, _rest(linkage) + angle[:, None])
 
 
 def driven_clip(mechanism: Mechanism, frame: str, times: np.ndarray, values: np.ndarray) -> TargetClip:
-    """Return the poses that forward kinematics gives a frame.
-
-    Args:
-        mechanism: The robot.
-        frame: Name of a frame.
-        times: (T,) [s].
-        values: (T, A) of the actuators [rad or m].
-
-    Returns:
-        Targets (T,) for the frame.
-    """
+    """Return the poses that forward kinematics gives a frame at values (T, A) of the actuators [rad or m]."""
     position, quaternion, _ = body_poses(mechanism, values)
     x, R = frame_poses(mechanism, frame, position, quaternion)
     return TargetClip(times, {frame: Track(x, np.array([matrix_quaternion(r) for r in R]))})
@@ -89,15 +51,9 @@ def _rest(mechanism: Mechanism) -> np.ndarray:
 
 
 def dance_clip(dancer: Mechanism, fps: float, seconds: float = 8.0) -> TargetClip:
-    """Return sixteen beats at 120 a minute: the hips bounce on each, sway, circle, twist and roll.
+    """Return targets for the dancer's pelvis: sixteen beats at 120 a minute.
 
-    Args:
-        dancer: The robot `dancer`.
-        fps: Samples per second.
-        seconds: Length of the clip [s].
-
-    Returns:
-        Targets for hips and feet.
+    The hips bounce on each, sway, circle, twist and roll.
     """
     t = samples(fps, seconds)
     quarter = seconds / 4
@@ -124,16 +80,9 @@ def dance_clip(dancer: Mechanism, fps: float, seconds: float = 8.0) -> TargetCli
 
 
 def chain_clip(chain: Mechanism, laps: int = 10, frames: int = 1000, path: str = "loop") -> TargetClip:
-    """Return the tool's way round a loop, a second a lap; the first lap grows from rest.
+    """Return the tool's way round a loop, a second and `frames` samples a lap; the first lap grows from rest.
 
-    Args:
-        chain: The robot.
-        laps: Their number.
-        frames: In a lap.
-        path: "loop" for a closed path, "retraced" for to and fro on half of it, "held" for no motion at all.
-
-    Returns:
-        Targets for the tool.
+    The path is "loop" for a closed path, "retraced" for to and fro on half of it, "held" for no motion at all.
     """
     u = 2 * pi * np.arange(laps * frames) / frames
     size = {"loop": 1.0, "retraced": 1.0, "held": 0.0}[path] * smoothstep(u / (2 * pi))[:, None]
@@ -149,39 +98,19 @@ def chain_clip(chain: Mechanism, laps: int = 10, frames: int = 1000, path: str =
 
 
 def samples(fps: float, seconds: float) -> np.ndarray:
-    """Return the times of a clip's frames (T,) [s].
-
-    Args:
-        fps: Samples per second.
-        seconds: Length of the clip [s].
-
-    Returns:
-        Times (T,) [s], from 0 on.
-    """
+    """Return the times of a clip's frames (T,) [s]."""
     return np.arange(round(seconds * fps)) / fps
 
 
 def smoothstep(u: np.ndarray) -> np.ndarray:
-    """Return a rise from 0 to 1, at rest at both ends up to the acceleration.
+    """Return 10 u³ − 15 u⁴ + 6 u⁵, a rise from 0 to 1, at rest at both ends up to the acceleration.
 
-    Args:
-        u: Places on the way, of any shape; clipped to 0 to 1.
-
-    Returns:
-        Heights of the same shape, 10 u³ - 15 u⁴ + 6 u⁵.
+    u has any shape and is clipped to 0 to 1.
     """
     u = np.clip(u, 0.0, 1.0)
     return u**3 * (10 - 15 * u + 6 * u * u)
 
 
 def turn(angle: np.ndarray, axis: int) -> Rotation:
-    """Return rotations by angles (T,) [rad] about a coordinate axis.
-
-    Args:
-        angle: Angles (T,) [rad].
-        axis: 0, 1 or 2 for x, y or z.
-
-    Returns:
-        T rotations.
-    """
+    """Return rotations by angles (T,) [rad] about a coordinate axis, 0, 1 or 2."""
     return Rotation.from_rotvec(angle[:, None] * np.eye(3)[axis])

@@ -32,27 +32,12 @@ def run() -> dict:
 
 
 def solved(case: Case) -> list[Motion]:
-    """Solve a case a few times.
-
-    Args:
-        case: Robot, clip and settings.
-
-    Returns:
-        A motion per run.
-    """
+    """Solve a case a few times and return a motion per run."""
     return [retarget(case.mechanism, case.clip, case.settings) for _ in range(REPEATS)]
 
 
 def row(case: Case, motions: Sequence[Motion]) -> dict:
-    """Return what the fastest of a case's motions took and reached, as plain data.
-
-    Args:
-        case: Robot, clip and settings.
-        motions: Motions of the same clip, one per run.
-
-    Returns:
-        A row of the table by the keys of `COLUMNS`, and the case's name.
-    """
+    """Return the times and errors of the fastest of a case's motions, by the keys of `COLUMNS`, and its name."""
     best = min((report_summary(motion) for motion in motions), key=lambda found: found["ms_per_frame_median"])
     units = zip(case.mechanism.actuators, case.mechanism.actuator_units, strict=True)
     turning = [name for name, unit in units if unit == "rad"]
@@ -70,14 +55,7 @@ def row(case: Case, motions: Sequence[Motion]) -> dict:
 
 
 def demand(case: Case) -> tuple[float, float]:
-    """Return the targets' greatest speed [m/s], and the longest edge of a box around one of their paths [m].
-
-    Args:
-        case: Robot, clip and settings.
-
-    Returns:
-        Speed [m/s] and extent [m].
-    """
+    """Return the targets' greatest speed [m/s], and the longest edge of a box around one of their paths [m]."""
     paths = [t.position for t in case.clip.tracks.values() if t.position is not None]
     steps = np.diff(case.clip.times)[:, None]
     speed = max(float(np.linalg.norm(np.diff(p, axis=0) / steps, axis=1).max()) for p in paths)
@@ -85,11 +63,7 @@ def demand(case: Case) -> tuple[float, float]:
 
 
 def print_table(found: dict) -> None:
-    """Print what `run` returned.
-
-    Args:
-        found: Results of `run`.
-    """
+    """Print the results of `run` as a table."""
     rate = found["cases"][0]["fps"]
     print(
         f"{rate:g} frames a second, best median of {REPEATS} runs; the paper's times are from another machine and with"

@@ -19,15 +19,9 @@ ROLL = 0.15  # of the toes, down in the first half of a swing and up in the seco
 
 
 def walk_clip(walker: Mechanism, fps: float, balanced: bool) -> TargetClip:
-    """Return six steps forward, from standing to standing.
+    """Return six steps forward, from standing to standing, as targets for pelvis and feet.
 
-    Args:
-        walker: The robot.
-        fps: Frames per second.
-        balanced: Whether the centre of mass is to be over the feet, with the pelvis leaning along.
-
-    Returns:
-        Targets for pelvis, feet and centre of mass.
+    Where it is `balanced`, the clip has a target of the centre of mass over the feet, and the pelvis leans along.
     """
     t = samples(fps, 2 * STAND + STEPS * SWING + (STEPS - 1) * DOUBLE)
     tracks, forward, weight = {}, {}, np.zeros(len(t))

@@ -69,26 +69,14 @@ class Differences:
     outside: np.ndarray
 
     def of_moving(self, moves: np.ndarray) -> Differences:
-        """Return those in which frames move.
-
-        Args:
-            moves: Whether a frame moves (T,).
-
-        Returns:
-            The differences.
-        """
+        """Return the differences in which frames move, by flags (T,)."""
         some = moves[self.frames].any(axis=1)
         return Differences(self.frames[some], self.weights[some], self.outside[some])
 
     def of(self, values: np.ndarray, outside: np.ndarray | None = None) -> np.ndarray:
-        """Return the differences (W, R) of values (T, R).
+        """Return the differences (W, R) of values (T, R) of the bounded coordinates [rad or m].
 
-        Args:
-            values: Values (T, R) of the bounded coordinates [rad or m].
-            outside: How they go on outside the clip (3, R), as in `Bounds`; at rest if left out.
-
-        Returns:
-            Differences of each window (W, R).
+        `outside` (3, R) says how they go on outside the clip, as in `Bounds`; at rest if left out.
         """
         found = np.zeros((len(self.frames), values.shape[1]))
         for rows in blocks(len(found)):
@@ -101,15 +89,10 @@ class Differences:
 def differences(
     times: np.ndarray, period: float | None = None, rests: tuple[bool, bool] = (False, False)
 ) -> tuple[Differences, ...]:
-    """Return the differences of order 1 to 3.
+    """Return the differences of order 1 to 3 (speed, acceleration, jerk) of frames at times (T,) [s].
 
-    Args:
-        times: (T,) of the frames [s].
-        period: After which the first frame comes again [s]; None for a clip that ends.
-        rests: Whether there are frames before the first, and after the last: at rest, or at a speed that is given.
-
-    Returns:
-        Differences of speed, acceleration and jerk.
+    After `period` [s] the first frame comes again; None for a clip that ends. `rests` says if there are frames
+    before the first, and after the last: at rest, or at a speed that is given.
     """
     count = len(times)
     before, after = (STILL * (there and period is None and count > 1) for there in rests)
@@ -136,16 +119,10 @@ def differences(
 
 
 def bounds_of(solver: Solver, times: np.ndarray, q: np.ndarray, cyclic: bool) -> Bounds:
-    """Return the bounds that a solver's settings ask for.
+    """Return the bounds of a solver's settings on the coordinates that have any.
 
-    Args:
-        solver: Of one frame.
-        times: (T,) of a clip [s].
-        q: (T, nq) its coordinates, whose whole turns a cyclic clip keeps, and whose speeds at the ends others keep.
-        cyclic: Whether its last frame is its first.
-
-    Returns:
-        Bounds of the coordinates that have any.
+    A cyclic clip, whose last frame is its first, keeps the whole turns of its coordinates q (T, nq); others keep
+    the speeds at their ends.
     """
     flat, settings, mechanism = solver.flat, solver.settings, solver.mechanism
     limits = np.full((3, len(flat.before)), np.inf)
@@ -172,17 +149,10 @@ def bounds_of(solver: Solver, times: np.ndarray, q: np.ndarray, cyclic: bool) ->
 
 
 def end_speeds(times: np.ndarray, values: np.ndarray, limits: np.ndarray) -> np.ndarray:
-    """Return the speeds at which a clip begins and ends.
+    """Return the speeds (2, R) [rad/s or m/s] at which values (T, R) begin and end.
 
-    What is as slow as it can be soon after a stand, or one frame after it, begins and ends in one.
-
-    Args:
-        times: (T,) of the frames [s].
-        values: (T, R) of coordinates [rad or m].
-        limits: (3, R) of speed, acceleration and jerk [rad or m, per s, s² and s³].
-
-    Returns:
-        Speeds (2, R) [rad/s or m/s].
+    A coordinate that is as slow as it can be soon after a stand, or one frame after it, begins or ends in a stand.
+    `limits` (3, R) are of speed, acceleration and jerk.
     """
     steps = np.diff(times)[[0, -1], None]
     speeds = np.diff(values, axis=0)[[0, -1]] / steps
@@ -192,16 +162,10 @@ def end_speeds(times: np.ndarray, values: np.ndarray, limits: np.ndarray) -> np.
 
 
 def beyond(bounds: Bounds, orders: tuple[Differences, ...], values: np.ndarray) -> list[np.ndarray]:
-    """Return what is beyond bounds, row by row.
+    """Return the excess of values (T, R) beyond bounds, row by row; zeros where bounds are kept.
 
-    Args:
-        bounds: Bounds of the coordinates.
-        orders: Differences of each order: speed, acceleration, jerk.
-        values: Values (T, R) [rad or m].
-
-    Returns:
-        Of positions (T, R) [rad or m], then of the windows (W, R) of each order by shares of their limits; zeros where
-        bounds are kept.
+    The first array (T, R) is of positions [rad or m], those of each order's windows (W, R) are shares of their
+    limits.
     """
     found = [np.maximum(np.maximum(bounds.lower - values, values - bounds.upper), 0.0)]
     for order, limit in zip(orders, bounds.limits, strict=True):
@@ -210,16 +174,7 @@ def beyond(bounds: Bounds, orders: tuple[Differences, ...], values: np.ndarray) 
 
 
 def excess(bounds: Bounds, orders: tuple[Differences, ...], values: np.ndarray) -> float:
-    """Return the sum of what is `beyond` bounds.
-
-    Args:
-        bounds: Bounds of the coordinates.
-        orders: Differences of each order: speed, acceleration, jerk.
-        values: Values (T, R) [rad or m].
-
-    Returns:
-        The sum; 0.0 where all bounds are kept.
-    """
+    """Return the sum of what is `beyond` bounds in values (T, R); 0.0 where all are kept."""
     return float(sum(part.sum() for part in beyond(bounds, orders, values)))
 
 
@@ -239,16 +194,7 @@ class Peak:
 
 
 def peaks(bounds: Bounds, orders: tuple[Differences, ...], values: np.ndarray) -> tuple[Peak, ...]:
-    """Return the largest share of the limits of speed, acceleration and jerk that values (T, R) use.
-
-    Args:
-        bounds: Bounds of the coordinates.
-        orders: Differences of each order: speed, acceleration, jerk.
-        values: Values (T, R) [rad or m].
-
-    Returns:
-        A peak per order: share of the limit, coordinate and frame.
-    """
+    """Return the largest used share of the limits of speed, acceleration and jerk, each with its place."""
     found = []
     for order, limit in zip(orders, bounds.limits, strict=True):
         shares = np.abs(order.of(values, bounds.outside)) / limit

@@ -58,18 +58,11 @@ class Start:
 
 
 class ClipSolver:
-    """Improves all frames of a solved clip at once, within bounds on speed, acceleration and jerk.
+    """Solver that improves all frames of a solved clip at once, within bounds on speed, acceleration and jerk.
 
-    Args:
-        solver: of one frame.
-        clip_targets: what T frames ask for.
-        times: (T,) [s].
-        q: (T, nq) coordinates to begin with, frame by frame.
-        start: what is known before.
-        cyclic: whether the last frame is the first.
-        held: (T,) frames that stay as they are; None for none.
-        most: iterations.
-        enough: share of the merit below which a step is the last.
+    It begins with the coordinates q (T, nq), solved frame by frame. `held` (T,) flags frames that stay as they are.
+    A step that lowers the merit by a share below `enough` is the last, after at most `most` iterations. The last
+    frame of a cyclic clip is its first.
     """
 
     def __init__(
@@ -132,12 +125,9 @@ class ClipSolver:
         )
 
     def steps(self) -> Iterator[int]:
-        """Improve the clip step by step.
+        """Improve the clip step by step; yield the number of steps that are done.
 
         Where no motor has reached a limit in solved frames there is nothing to improve.
-
-        Yields:
-            Number of steps that are done.
         """
         if self._is_solved and self._is_free():
             self._improver.converged = True
@@ -235,14 +225,7 @@ class ClipSolver:
         return self._frames.q
 
     def objective(self, q: np.ndarray) -> float:
-        """Return the objective of assembled coordinates q (T, nq), as the last iteration held the frames.
-
-        Args:
-            q: Coordinates (T, nq), assembled.
-
-        Returns:
-            The sum over all frames.
-        """
+        """Return the objective's sum at assembled coordinates q (T, nq), as the last iteration held the frames."""
         kept = self._frames.q.copy()
         self._frames.q[:] = q
         value = float(self.values().sum())
@@ -250,14 +233,7 @@ class ClipSolver:
         return value
 
     def violation(self, q: np.ndarray) -> float:
-        """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m].
-
-        Args:
-            q: Coordinates (T, nq).
-
-        Returns:
-            The sum; 0.0 where all bounds are kept.
-        """
+        """Return the sum of the excess of q (T, nq) beyond bounds: shares of limits, positions [rad or m]."""
         return self._improver.violation(q)
 
     def peaks(self) -> tuple[Peak, ...]:

@@ -32,59 +32,33 @@ class Constraints:
         return self.orders if self.torques is None else (*self.orders, self.torques)
 
     def beyond(self, q: np.ndarray) -> list[np.ndarray]:
-        """Return what coordinates have beyond bounds.
+        """Return the excess of coordinates q (T, nq) beyond bounds.
 
-        Args:
-            q: Coordinates (T, nq).
-
-        Returns:
-            Of positions (T, R) [rad or m], then of each of `windows` by shares of its limits.
+        The first array (T, R) is of positions [rad or m], those of each of `windows` are shares of its limits.
         """
         found = beyond(self.bounds, self.orders, q[:, self.bounds.at])
         return found if self.torques is None else [*found, self.torques.beyond(q)]
 
     def excess(self, q: np.ndarray) -> float:
-        """Return the sum of what coordinates have beyond bounds.
-
-        Args:
-            q: Coordinates (T, nq).
-
-        Returns:
-            The sum; 0.0 where all bounds are kept.
-        """
+        """Return the sum of what is `beyond` bounds at coordinates q (T, nq); 0.0 where all are kept."""
         return float(sum(part.sum() for part in self.beyond(q)))
 
     def values(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the values that have bounds.
+        """Return the bounded coordinates (T, R), and torques (T, A + E) by shares of their limits.
 
-        Args:
-            q: Coordinates (T, nq).
-
-        Returns:
-            The bounded coordinates (T, R), and torques (T, A) by shares of their limits; None where none is limited.
+        Torques are None where none is limited.
         """
         return q[:, self.bounds.at], None if self.torques is None else self.torques.shares(q)
 
     def grow(self, q: np.ndarray) -> bool:
-        """Take note of torques that are near their limits and have no row yet.
-
-        Args:
-            q: Coordinates (T, nq).
-
-        Returns:
-            Whether there are new ones.
-        """
+        """Note torques near their limits at q (T, nq) that have no row yet; return True if there are any."""
         return self.torques is not None and self.torques.grow(q)
 
     def bent(self, q: np.ndarray, left: np.ndarray) -> np.ndarray:
-        """Return in which frames torques bend away from what a step has left of them to first order.
+        """Return flags (T,) of frames with a torque further beyond its limit than a step left it to first order.
 
-        Args:
-            q: Coordinates (T, nq) after the step.
-            left: (T,) what it left beyond limits, by the frames that its rows begin to move with.
-
-        Returns:
-            Whether a torque of each frame (T,) is further beyond its limit.
+        The step leads to q (T, nq); `left` (T,) is what it left beyond limits, by the frames with which its rows
+        begin to move.
         """
         if self.torques is None:
             return np.zeros(len(q), bool)
@@ -92,15 +66,7 @@ class Constraints:
         return found
 
     def frames_beyond(self, q: np.ndarray, least: float) -> np.ndarray:
-        """Return which frames have a part in something that is beyond bounds.
-
-        Args:
-            q: Coordinates (T, nq).
-            least: By how much it is beyond at the least.
-
-        Returns:
-            Whether each frame has (T,).
-        """
+        """Return flags (T,) of frames with influence on a bound that q (T, nq) exceed by more than `least`."""
         positions, *windows = self.beyond(q)
         found: np.ndarray = (positions > least).any(axis=1)
         for window, over in zip(self.windows, windows, strict=True):

@@ -40,26 +40,12 @@ RETURNS, TORQUE_RETURNS = 2, 8  # tries to come back into bounds by the shortest
 
 
 class Improver:
-    """Improves all frames of a clip at once.
+    """Improver of all frames of a clip at once.
 
-    Args:
-        solver: of one frame.
-        frames: of the clip; their coordinates are moved.
-        stances: the contacts that are held.
-        constraints: that the frames keep.
-        order: the frames that may move, in the program's order.
-        times: (T,) [s].
-        cyclic: whether the last frame comes before the first.
-        most: iterations.
-        enough: share of the merit below which a step is the last.
-        nothing: of the merit, likewise.
-        multipliers: of the bounds, to begin with.
-        tie: gives a frame's neighbours the weights of what ties frames together.
-
-    Attributes:
-        iterations: taken so far.
-        converged: whether next to nothing is left to gain.
-        infeasible: whether bounds cannot be kept on the contacts that are held.
+    It moves the coordinates of `frames` that are in `order`, the program's, on the contacts that `stances` hold.
+    Iterations end after `most`, or where a step lowers the merit by less than the share `enough` of it plus
+    `nothing`. Then `converged` is set; `infeasible`, where bounds cannot be kept on the contacts that are held.
+    `tie` gives a frame's neighbours the weights of what ties frames together.
     """
 
     def __init__(
@@ -93,8 +79,7 @@ class Improver:
     def steps(self) -> Iterator[int]:
         """Improve the clip on the contacts that are held now, until bounds cannot be kept on them.
 
-        Yields:
-            Number of iterations that are done.
+        Yield the number of iterations that are done.
         """
         frames, done = self._frames, 0
         self.converged, self.infeasible, self._price = False, False, 0.0
@@ -160,12 +145,10 @@ class Improver:
         return self._search(model, program, step, spans, merit, promised)
 
     def _is_enough(self, value: float, promised: float, returning: float) -> bool:
-        """Take note of what the last step brought; return whether steps bring, or promise, next to nothing any more.
+        """Note the gain of the last step; return True if steps bring, or promise, next to nothing any more.
 
-        Args:
-            value: of the objective.
-            promised: decrease of it.
-            returning: what comes back into bounds by the step.
+        The objective has a `value`, of which the next step promises to take away `promised` and, of the violation,
+        `returning`.
         """
         violation = self.violation(self._frames.q)
         priced, before = self._priced(violation), self._priced(self._before[1])
@@ -220,10 +203,10 @@ class Improver:
     def _try(
         self, model: Model, dz: np.ndarray, scale: np.ndarray, spans: Spans, chosen: np.ndarray, least: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Go shares (S,) of a step (T, m) in the chosen spans (S,); those whose merit is not as low come back.
+        """Try shares `scale` (S,) of a step (T, m) in chosen spans (S,); undo those whose merit is above `least`.
 
-        Returns:
-            Which spans stay where they went (S,), and the coordinates (T, nq) and objectives (T,) that were tried.
+        Return flags (S,) of the spans that stay where they went, and the coordinates (T, nq) and objectives (T,)
+        that were tried.
         """
         frames, before = self._frames, self._frames.q.copy()
         q, residual, value = np.zeros_like(before), np.zeros(len(before)), np.zeros(len(before))
@@ -314,14 +297,7 @@ class Improver:
             self._try(model, step.dz, np.ones(1), spans, np.ones(1, bool), np.full(1, np.inf))
 
     def violation(self, q: np.ndarray) -> float:
-        """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m].
-
-        Args:
-            q: Coordinates (T, nq).
-
-        Returns:
-            The sum; 0.0 where all bounds are kept.
-        """
+        """Return the sum of the excess of q (T, nq) beyond bounds: shares of limits, positions [rad or m]."""
         return self._constraints.excess(q)
 
     def model(self) -> Model:
@@ -337,27 +313,12 @@ class Improver:
             self._most_independent = most
 
     def move(self, model: Model, dz: np.ndarray, q: np.ndarray, residual: np.ndarray) -> None:
-        """Move the frames by a step, onto the loops and contacts.
-
-        Args:
-            model: Where they are.
-            dz: Step (T, m) of the independent coordinates.
-            q: Filled with coordinates (T, nq).
-            residual: Filled with closure residuals (T,) [m].
-        """
+        """Fill q (T, nq) and residuals (T,) [m] with frames moved by a step (T, m), onto loops and contacts."""
         for stance, first, last in self._stances.placed():
             parts = stance.flat, stance.work, stance.beside, self._frames
             step_frames(*parts, first, last, model, dz, 1.0, q, residual)
 
     def closed(self, q: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        """Return whether residuals at coordinates are as good as none.
-
-        Args:
-            q: Coordinates (T, nq).
-            residual: Closure residuals (T,) [m].
-
-        Returns:
-            Whether each frame is closed (T,).
-        """
+        """Return flags (T,) of frames whose closure residual (T,) [m] is as good as none at q (T, nq)."""
         far = np.abs(q).max(initial=0.0)
         return residual <= max(self._flat.accepted[0], ROUNDING * far)

@@ -41,29 +41,15 @@ def _spread(flat, work, beside, q):
 
 @kernel
 def spread_frames(flat, work, beside, q, rank, largest):
-    """Fill rank and largest (T,), as `_spread` returns them, at coordinates q (T, nq).
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        work: Scratch of the solver.
-        beside: Placements of neighbouring frames, scratch.
-        q: Coordinates (T, nq).
-        rank: Filled with the number of dependent degrees of freedom (T,).
-        largest: Filled with the largest step of one of them (T,).
-    """
+    """Fill each frame's number of dependent freedoms and their largest step, as in `_spread`, at q (T, nq)."""
     for k in range(q.shape[0]):
         rank[k], largest[k] = _spread(flat, work, beside, q[k])
 
 
 def make_independent(stances: Stances, q: np.ndarray, motors: np.ndarray) -> None:
-    """Mark motors in each stance's `work.e.free` so that they are independent coordinates in all of its frames.
+    """Make motors (degrees of freedom) independent coordinates in all frames of each stance, by its `work.e.free`.
 
-    None if some frame is too close to a pose in which they cannot be.
-
-    Args:
-        stances: Of the clip.
-        q: Coordinates (T, nq) of its frames.
-        motors: Indices of the motors' degrees of freedom.
+    No motor of a stance becomes so if one of its frames is too close to a pose in which they cannot be.
     """
     for stretches in stances.kinds().values():
         _choose(stances, stretches, q, motors)

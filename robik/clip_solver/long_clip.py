@@ -20,26 +20,13 @@ from .torques import TorqueLimits, Torques
 
 
 class LongClipSolver:
-    """Improves a solved clip of any length, within bounds on speed, acceleration and jerk.
+    """Solver that improves a solved clip of any length, within bounds on speed, acceleration and jerk.
 
-    It begins and ends as fast as frame by frame, or at rest where it is as slow there as after a stand.
-
-    Args:
-        solver: of one frame.
-        clip_targets: what T frames ask for.
-        times: (T,) [s].
-        q: (T, nq) coordinates to begin with, frame by frame.
-        cyclic: whether the last frame is the first.
-        earlier: that brought the frames where they begin, with other objectives of a frame; None where each frame is
-            at its own optimum.
-        torque: limits of the motors' torques along the clip; None for none.
-        own_range: its first frame, and the one after its last; all others stay as they are. None for all frames.
-
-    Attributes:
-        bounds: of the coordinates.
-        sections: that are solved one after another.
-        iterations: the most of any section.
-        converged: whether next to nothing is left to gain in any.
+    It begins and ends as fast as frame by frame, or at rest where it is as slow there as after a stand. The frames
+    q (T, nq) come from frame-by-frame solving, or from `earlier` with other objectives of a frame. `torque` has
+    limits of the motors' torques along the clip; None for none. Only frames of `own_range`, its first and the one
+    after its last, move; all if left out. `iterations` is the largest number of any section; `converged` says that
+    next to nothing is left to gain.
     """
 
     def __init__(
@@ -71,11 +58,7 @@ class LongClipSolver:
         self.iterations, self.converged = 0, True
 
     def steps(self) -> Iterator[float]:
-        """Improve the clip step by step.
-
-        Yields:
-            Share of the work that is done, 0 to 1.
-        """
+        """Improve the clip step by step; yield the share of the work that is done, 0 to 1."""
         for k, section in enumerate(self.sections):
             solving = self._begin(section, self._multipliers[k])
             for done in solving.steps():
@@ -117,11 +100,7 @@ class LongClipSolver:
         self._q[section.frames[after]] = solving.q[after]
 
     def write(self, output: Output) -> None:
-        """Write the clip where the solver of frames left its own: coordinates, bodies, objective and residual.
-
-        Args:
-            output: Output of the solver of frames; overwritten.
-        """
+        """Write coordinates, bodies, objectives and residuals over those of the frame-by-frame solver."""
         count, flat = self._count, self._solver.flat
         position, quaternion = output.position[:count], output.quaternion[:count]
         beside = new_neighbours(flat, self._solver.topology.rest)
@@ -147,10 +126,9 @@ class LongClipSolver:
         return self._torques(self._torque).peak(self._q, edges=False)
 
     def zero_moment_depths(self) -> np.ndarray | None:
-        """Return the depth of the zero-moment point in the support where frames move.
+        """Return the depths (T,) [m] of the zero-moment point in the support where frames move, negative outside.
 
-        Returns:
-            Depths (T,) [m], negative outside, NaN where the support has no area; None where it may be anywhere.
+        They are NaN where the support has no area. Return None where the point may be anywhere.
         """
         if self._torque is None or self._torque.support is None:
             return None

@@ -75,15 +75,7 @@ class Model(NamedTuple):
 
 
 def new_neighbours(flat: Flat, rest: np.ndarray) -> Neighbours:
-    """Return room for a frame and its neighbours.
-
-    Args:
-        flat: The robot.
-        rest: (nq,) coordinates.
-
-    Returns:
-        Placements and ties, not filled yet.
-    """
+    """Return room for a frame and its neighbours, with coordinates `rest` (nq,) in it."""
     now, before, after = (new_placement(flat, rest) for _ in range(3))
 
     def tie(other: Placement) -> Tie:
@@ -94,16 +86,7 @@ def new_neighbours(flat: Flat, rest: np.ndarray) -> Neighbours:
 
 
 def new_model(frames: int, independent: int, rows: int) -> Model:
-    """Return room for the model of so many frames, independent coordinates and bounded coordinates.
-
-    Args:
-        frames: Number of frames T.
-        independent: Number of independent coordinates m of a frame, at most.
-        rows: Number of bounded coordinates R.
-
-    Returns:
-        Zeros.
-    """
+    """Return room for the model of frames, with at most `independent` coordinates each and `rows` bounded ones."""
     T, m = frames, independent
     return by_reference(
         Model(
@@ -121,16 +104,7 @@ def new_model(frames: int, independent: int, rows: int) -> Model:
 
 @kernel
 def stand(flat, placement, q):
-    """Place a robot at the coordinates q (nq,).
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        placement: Placement to fill.
-        q: Coordinates (nq,).
-
-    Returns:
-        Closure residual [m].
-    """
+    """Place a robot at the coordinates q (nq,); return its closure residual [m]."""
     for i in range(q.shape[0]):
         placement.q[i] = q[i]
     forward_kinematics(flat, placement)
@@ -230,23 +204,10 @@ def _list_independent(work, chosen):
 
 @kernel
 def model_frames(flat, air, tables, work, beside, frames, first, last, out):
-    """Fill the model of frames `first` to `last`.
+    """Fill the model `out` of frames `first` to `last`; return the most independent coordinates of a frame.
 
-    Where a frame has more independent coordinates than there is room for, nothing else is of use.
-
-    Args:
-        flat: The mechanism's arrays for the kernels, on its contacts.
-        air: The same in the air, for which the tables were made.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        beside: Placements of neighbouring frames, scratch.
-        frames: The frames' coordinates and targets.
-        first: First of them.
-        last: The frame after the last.
-        out: Model to fill.
-
-    Returns:
-        The largest number of independent coordinates of a frame.
+    If a frame has more of them than there is room for, nothing else is of use. `flat` is the robot on its contacts,
+    `air` the one in the air, for which the tables were made.
     """
     most = 0
     for k in range(first, last):
@@ -289,20 +250,9 @@ def _is_definite(work, H, n):
 
 @kernel
 def step_frames(flat, work, beside, frames, first, last, model, step, scale, q, residual):
-    """Move frames `first` to `last` by a share of their steps, onto the loops and contacts.
+    """Fill coordinates q (T, nq) with frames `first` to `last` moved by `scale` times their step (T, m).
 
-    Args:
-        flat: The mechanism's arrays for the kernels, on its contacts.
-        work: Scratch of the solver.
-        beside: Placements of neighbouring frames, scratch.
-        frames: The frames' coordinates and targets.
-        first: First of them.
-        last: The frame after the last.
-        model: Their model where they are.
-        step: (T, m) of the independent coordinates.
-        scale: Share of it.
-        q: (T, nq) filled with coordinates.
-        residual: (T,) filled with the closure residual [m]; infinite where the loops do not close.
+    `residual` (T,) [m] is infinite where the loops, or contacts, do not close.
     """
     for k in range(first, last):
         now = beside.now
@@ -320,15 +270,7 @@ def step_frames(flat, work, beside, frames, first, last, model, step, scale, q, 
 
 @kernel
 def value_frames(flat, tables, beside, frames, value):
-    """Fill `value` (T,) with the objective of each frame.
-
-    Args:
-        flat: The mechanism's arrays for the kernels, in the air.
-        tables: The objectives with their targets.
-        beside: Placements of neighbouring frames, scratch.
-        frames: The frames' coordinates and targets.
-        value: Filled with the objectives (T,).
-    """
+    """Fill `value` (T,) with the objective of each frame."""
     for k in range(frames.q.shape[0]):
         _meet(flat, flat, tables, frames, k, beside, False)
         value[k] = _value(flat, tables, beside)
@@ -336,14 +278,7 @@ def value_frames(flat, tables, beside, frames, value):
 
 @kernel
 def miss_frames(flat, tables, beside, frames):
-    """Fill `frames.missed` with what each frame misses where it is.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        tables: The objectives with their targets.
-        beside: Placements of neighbouring frames, scratch.
-        frames: The frames' coordinates and targets; `missed` is filled.
-    """
+    """Fill `frames.missed` with the clip's objectives by cluster in each frame where it is."""
     for k in range(frames.q.shape[0]):
         _ask(tables, frames, k)
         stand(flat, beside.now, frames.q[k])
@@ -352,16 +287,7 @@ def miss_frames(flat, tables, beside, frames):
 
 @kernel
 def state_frames(flat, beside, q, position, quaternion, residual):
-    """Fill the bodies' state frames and the closure residual at coordinates q (T, nq).
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        beside: Placements of neighbouring frames, scratch.
-        q: Coordinates (T, nq).
-        position: Filled with positions (T, n, 3) [m].
-        quaternion: Filled with quaternions (T, n, 4) wxyz.
-        residual: Filled with closure residuals (T,) [m].
-    """
+    """Fill state frames (T, n, 3) [m], (T, n, 4) wxyz and closure residuals (T,) [m] at coordinates q (T, nq)."""
     for k in range(q.shape[0]):
         residual[k] = stand(flat, beside.now, q[k])
         for b in range(flat.bodies):

@@ -33,13 +33,9 @@ class Plan(NamedTuple):
 
 
 class Planner:
-    """Planner of the steps of a clip's frames.
+    """Planner of the steps of a clip's frames on the contacts that are held.
 
-    Args:
-        frames: Of the clip.
-        stances: The contacts that are held.
-        constraints: That the frames keep.
-        order: The frames that may move, in the program's order.
+    `order` has the frames that may move, in the program's order.
     """
 
     def __init__(self, frames: Frames, stances: Stances, constraints: Constraints, order: np.ndarray):
@@ -48,14 +44,7 @@ class Planner:
         self._may[order] = True
 
     def torque_rows(self, model: Model) -> TorqueRows | None:
-        """Return the torques that are near their limits; None where none is limited.
-
-        Args:
-            model: Where the frames are.
-
-        Returns:
-            The rows.
-        """
+        """Return the torques that are near their limits; None where none is limited."""
         torques = self._constraints.torques
         return None if torques is None else torques.rows(self._stances, self._frames, model)
 
@@ -71,21 +60,10 @@ class Planner:
     ) -> Plan:
         """Return the step of frames that move.
 
-        The step is within the trust region if bounds can be kept there. If they cannot between the frames that stay,
-        all frames move; else torques give way; else the trust region grows; else the step has the least violation. It
-        is unsolved if contacts are held, which could be let go.
-
-        Args:
-            model: Where the frames are.
-            quadratic: The same, made convex.
-            spans: Frames that have something to gain.
-            rows: Torques that are near their limits.
-            trust: In the model.
-            accuracy: Of the objective.
-            price: Of a violation so far.
-
-        Returns:
-            The plan.
+        The step is within the trust region if bounds can be kept there. If they cannot between the frames that
+        stay, all frames move; else torques give way; else the trust region grows; else the step has the least
+        violation. It is unsolved if contacts are held, which could be let go. `price` is that of a violation so
+        far.
         """
         value = float(model.value.sum())
         whole = Spans(self._may, self._frames.previous, self._constraints.windows, False)
@@ -133,18 +111,7 @@ class Planner:
         accuracy: float,
         quadratic: Quadratic | None = None,
     ) -> Program:
-        """Return the program of the frames of some spans.
-
-        Args:
-            model: Where the frames are.
-            spans: Frames that move.
-            rows: Torques that are near their limits.
-            accuracy: Of the objective.
-            quadratic: The model made convex; made if left out.
-
-        Returns:
-            The program.
-        """
+        """Return the program of the frames of some spans; `quadratic` is computed from the model if left out."""
         kept, order = self._constraints, self._order[spans.labels[self._order] >= 0]
         values = self._frames.q[:, kept.bounds.at]
         return Program(model, values, kept.bounds, kept.orders, self._frames.previous, order, accuracy, quadratic, rows)

@@ -56,18 +56,11 @@ class Step:
 
 
 class Program:
-    """The program at one place of the clip.
+    """Quadratic program of one step of a clip's frames, at one place of the clip.
 
-    Args:
-        model: there.
-        values: (T, R) of the bounded coordinates.
-        bounds: theirs.
-        orders: differences of order 1 to 3.
-        previous: (T,) the frame before each; -1 for none.
-        order: the frames that move, in the program's order.
-        accuracy: of the objective.
-        quadratic: of the model; made if left out.
-        torques: that are near their limits; None for no rows of them.
+    `values` (T, R) are those of the bounded coordinates, `previous` (T,) has the frame before each, -1 for none,
+    and `order` the frames that move, in the program's order. `torques` are those near their limits; None for no
+    rows of them. `quadratic` is computed from the model if left out.
     """
 
     def __init__(
@@ -111,14 +104,9 @@ class Program:
     def corrected(self, step: Step, radius: np.ndarray, moved: np.ndarray, shares: np.ndarray | None = None) -> Step:
         """Return the step again, with the rows bent as they are where it leads (second-order correction).
 
-        Args:
-            step: That `solve` has returned.
-            radius: (T, d) of each degree of freedom in each frame [rad or m].
-            moved: Bounded coordinates (T, R) after it.
-            shares: Torques (T, A) after it, as shares of their limits; None where none is limited.
-
-        Returns:
-            The corrected step.
+        `moved` (T, R) are the bounded coordinates after the step, `shares` (T, A + E) torques as shares of their
+        limits; None where none is limited. The trust region `radius` (T, d) is of each degree of freedom [rad or
+        m].
         """
         bent = self._row_values(moved, shares) - self._rows @ self._flat(step.dz)
         kept = self._below, self._above
@@ -128,14 +116,7 @@ class Program:
         return found
 
     def nearest(self, radius: np.ndarray) -> Step:
-        """Return the shortest step that keeps all bounds, to first order.
-
-        Args:
-            radius: (T, d) of each degree of freedom in each frame [rad or m].
-
-        Returns:
-            The step, whatever it costs.
-        """
+        """Return the shortest step within `radius` (T, d) [rad or m] that keeps all bounds, to first order."""
         kept = self._hessian, self._gradient
         self._hessian, self._gradient = sparse.identity(self._size, format="csc"), np.zeros(self._size)
         found = self.solve(radius)
@@ -143,15 +124,10 @@ class Program:
         return found
 
     def solve(self, radius: np.ndarray, price: float | None = None, only_torque: bool = False) -> Step:
-        """Return the step within a trust region.
+        """Return the step within the trust region `radius` (T, d) of each degree of freedom [rad or m].
 
-        Args:
-            radius: (T, d) of each degree of freedom in each frame [rad or m].
-            price: Of each frame's largest violation, where rows may be violated; None where they must hold.
-            only_torque: Whether only rows of torques may be violated.
-
-        Returns:
-            The step, and whether all bounds are kept.
+        `price` is that of each frame's largest violation of rows, with `only_torque` of those of torques alone;
+        None where all rows must hold. `Step.solved` says if bounds are kept.
         """
         within = np.take_along_axis(radius, self._independent, axis=1)
         reach = self._flat(within)
@@ -176,25 +152,11 @@ class Program:
         return Step(dz, self._quadratic.decrease(dz), multipliers, solved)
 
     def left(self, step: Step) -> float:
-        """Return the sum of what a step leaves beyond the rows' bounds, to first order.
-
-        Args:
-            step: The step to judge.
-
-        Returns:
-            The sum; 0.0 where all rows keep their bounds.
-        """
+        """Return the sum of what a step leaves beyond the rows' bounds, to first order."""
         return float(self.left_at(step).sum())
 
     def left_at(self, step: Step) -> np.ndarray:
-        """Return what a step leaves beyond the rows' bounds, to first order.
-
-        Args:
-            step: The step to judge.
-
-        Returns:
-            Sums (T,) over the rows that begin to move with each frame.
-        """
+        """Return what a step leaves beyond bounds, to first order, by the first frame (T,) that moves a row."""
         moved = self._rows @ self._flat(step.dz)
         over = np.maximum(np.maximum(self._below - moved, moved - self._above), 0.0)
         return np.bincount(self._row_frame, over, minlength=len(self._column))
@@ -347,22 +309,11 @@ def solved_program(
     high: np.ndarray,
     accuracy: float,
 ) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Solve a convex quadratic program whose rows are banded.
+    """Return solution (n,), multipliers (m,) and success of a convex quadratic program with banded rows.
 
-    A sparse factorization is up to three times faster than one by blocks, which stands ill-conditioned rows longer.
-
-    Args:
-        hessian: Upper triangle (n, n).
-        gradient: Gradient (n,).
-        rows: Rows (m, n) that are bounded.
-        below: Their lowest values (m,).
-        above: Their highest values (m,).
-        low: Lowest values of the unknowns (n,).
-        high: Their highest values (n,).
-        accuracy: Of the objective.
-
-    Returns:
-        The solution (n,), the rows' multipliers (m,), positive at upper bounds, and whether it is one.
+    `hessian` (n, n) is an upper triangle. The rows (m, n) are between `below` and `above` (m,), the unknowns
+    between `low` and `high` (n,). Multipliers are positive at upper bounds. A sparse factorization is up to three
+    times faster than one by blocks, which stands ill-conditioned rows longer.
     """
     with extra("look-ahead"):
         import piqp

@@ -39,16 +39,10 @@ class Quadratic:
 
     @classmethod
     def of(cls, model: Model, previous: np.ndarray, local: np.ndarray, concave: float = 1.0) -> Quadratic:
-        """Return the convex model of frames.
+        """Return the convex model of frames, positive definite frame by frame.
 
-        Args:
-            model: Of the frames.
-            previous: (T,) the frame before each; -1 for none.
-            local: (T, m) coordinates that are to be eliminated.
-            concave: Share by which curvature downwards counts as curvature upwards.
-
-        Returns:
-            The model, positive definite frame by frame.
+        `previous` (T,) has the frame before each, -1 for none; `local` (T, m) flags coordinates that are to be
+        eliminated. `concave` is the share by which curvature downwards counts as curvature upwards.
         """
         tie = np.asarray(model.tie)
         if local.any():
@@ -70,14 +64,7 @@ class Quadratic:
         return cls(np.asarray(model.gradient), own, cross, last, tied, local)
 
     def decrease(self, dz: np.ndarray) -> np.ndarray:
-        """Return by how much a step (T, m) lowers the model, frame by frame.
-
-        Args:
-            dz: Step (T, m) of the independent coordinates.
-
-        Returns:
-            Decreases (T,); negative where the model rises.
-        """
+        """Return the decreases (T,) of the model by a step (T, m), frame by frame; negative where it rises."""
         curved = np.einsum("ka,kab,kb->k", dz, self.own, dz)
         curved[self.tied] += 2.0 * np.einsum("ka,kab,kb->k", dz[self.last], self.cross, dz[self.tied])
         return -(self.gradient * dz).sum(axis=1) - 0.5 * curved
@@ -99,12 +86,7 @@ class Quadratic:
         return own, gradient
 
     def complete(self, dz: np.ndarray, frames: np.ndarray) -> None:
-        """Fill in the steps of what was eliminated.
-
-        Args:
-            dz: (T, m) with zeros there.
-            frames: that move.
-        """
+        """Fill the steps of eliminated coordinates into `dz` (T, m), zeros before, for the frames that move."""
         for mask, alike in _alike(self.local):
             moved = np.intersect1d(alike, frames)
             outer = self.own[moved][:, mask]
@@ -113,14 +95,7 @@ class Quadratic:
 
 
 def unbounded(model: Model) -> np.ndarray:
-    """Return the coordinates (T, m) that no bound is on; none in a frame without any bound.
-
-    Args:
-        model: The quadratic model of the clip.
-
-    Returns:
-        Whether no bound is on it (T, m).
-    """
+    """Return flags (T, m) of coordinates that no bound is on; none in a frame without any bound."""
     there = np.arange(model.independent.shape[1]) < model.number[:, None]
     local = there & ~np.asarray(model.motion).any(axis=1)
     found: np.ndarray = local & (local != there).any(axis=1, keepdims=True)

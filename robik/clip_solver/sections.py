@@ -48,18 +48,10 @@ class Section:
 def sections(
     times: np.ndarray, cyclic: bool, overlap: float, most: int, own: tuple[int, int] | None = None
 ) -> list[Section]:
-    """Return the sections of a clip: one of all frames, where they are few enough.
+    """Return the sections of a clip, of at most `most` frames; one of all frames where they are few enough.
 
-    Args:
-        times: (T,) of the frames [s].
-        cyclic: Whether the last frame is the first.
-        overlap: Of two sections [s].
-        most: Frames of a section.
-        own: The first frame of an own range, and the one after its last, of a clip that is not cyclic: all others stay.
-            All frames are solved if left out.
-
-    Returns:
-        The sections in order.
+    Sections overlap by `overlap` [s]. With an own range `own`, its first frame and the one after its last, all
+    others stay; the clip is then not cyclic.
     """
     count = len(times) - cyclic
     beside = max(ceil(overlap / float(np.median(np.diff(times)))), HELD) if count > 1 else HELD
@@ -84,16 +76,7 @@ def _section(first: int, last: int, stop: int, count: int, cyclic: bool, overlap
 
 
 def overlap_of(bounds: Bounds, times: np.ndarray, q: np.ndarray) -> float:
-    """Return the overlap in which motors can brake [s].
-
-    Args:
-        bounds: Of the coordinates.
-        times: (T,) of the frames [s].
-        q: (T, nq) their coordinates: a motor without a limit of speed is as fast as there.
-
-    Returns:
-        The overlap [s].
-    """
+    """Return the overlap [s] in which motors can brake; one without a limit of speed is as fast as in q (T, nq)."""
     speed, acceleration, jerk = bounds.limits
     fastest = np.abs(np.diff(q[:, bounds.at], axis=0) / np.diff(times)[:, None]).max(axis=0, initial=0.0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -29,15 +29,9 @@ ON = 1e-9  # [rad or m] from a bound: a coordinate that is on it
 class Spans:
     """Runs of frames that move.
 
-    Args:
-        moves: (T,) whether a frame moves.
-        previous: (T,) the frame before each; -1 for none.
-        windows: What has bounds over several frames each: differences of order 1 to 3, and torques.
-        apart: Whether runs count by themselves; a cyclic clip is one span.
-
-    Attributes:
-        labels: (T,) which span a frame is in; -1 for none.
-        count: Number of spans.
+    `moves` (T,) flags such frames, `previous` (T,) has the frame before each, -1 for none. Each of `windows` has
+    bounds over several frames. Without `apart` all frames are one span, as in a cyclic clip. `labels` (T,) numbers
+    each frame's span, -1 for none; `count` is the number of spans S.
     """
 
     def __init__(self, moves: np.ndarray, previous: np.ndarray, windows: Sequence[Differences | Torques], apart: bool):
@@ -49,36 +43,15 @@ class Spans:
         self._windows = [self.labels[window.frames].max(axis=1, initial=-1) for window in windows]
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums over each span of what frames (T,) have.
-
-        Args:
-            values: (T,).
-
-        Returns:
-            Sums (S,).
-        """
+        """Return the sums (S,) of values (T,) over each span."""
         return self._summed(self.labels, values)
 
     def tied_sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums over each span of what frames (T,) have together with the frame before each.
-
-        Args:
-            values: (T,).
-
-        Returns:
-            Sums (S,).
-        """
+        """Return the sums (S,) over each span of values (T,) that frames share with the frame before each."""
         return self._summed(self._tied, values)
 
     def excess(self, beyond: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the sums over each span of what is beyond bounds.
-
-        Args:
-            beyond: As `bounds.beyond` returns it.
-
-        Returns:
-            Sums (S,).
-        """
+        """Return the sums (S,) over each span of what is beyond bounds, as `bounds.beyond` returns it."""
         parts = zip((self.labels, *self._windows), beyond, strict=True)
         return sum((self._summed(labels, part.sum(axis=1)) for labels, part in parts), np.zeros(self.count))
 
@@ -88,12 +61,7 @@ class Spans:
 
 
 class Multipliers:
-    """Multipliers of all rows of a clip, as the last program that had them left them.
-
-    Args:
-        frames: Number of frames T.
-        constraints: That they keep.
-    """
+    """Multipliers of all rows of a clip, as the last program that had the rows left them."""
 
     def __init__(self, frames: int, constraints: Constraints):
         counts = frames, *(len(order.frames) for order in constraints.orders)
@@ -108,19 +76,11 @@ class Multipliers:
         moves: np.ndarray,
         windows: Sequence[Differences | Torques],
     ) -> float:
-        """Take the multipliers of a program's rows.
+        """Store the multipliers of a program's rows; return the largest of them.
 
+        `rows` are indices of positions and of each of `windows`; `values` are their multipliers, one after another.
         Rows that frames have a part in that stay keep theirs: where such frames leave no room, new ones can be
         anything.
-
-        Args:
-            rows: Of positions and of each of `windows`, which the program has, as indices.
-            values: Their multipliers, one after another.
-            moves: (T,) frames that move.
-            windows: What has bounds over several frames each.
-
-        Returns:
-            The largest of what was taken.
         """
         start, largest = 0, 0.0
         inside = [moves, *(moves[window.frames].all(axis=1) for window in windows)]
@@ -133,16 +93,7 @@ class Multipliers:
         return largest
 
     def pull(self, model: Model, constraints: Constraints, torques: TorqueRows | None) -> np.ndarray:
-        """Return the derivative (T, m) by the independent coordinates of the rows times their multipliers.
-
-        Args:
-            model: Where the frames are.
-            constraints: That they keep.
-            torques: That are near their limits; None where none is limited.
-
-        Returns:
-            What rows add to the gradient (T, m).
-        """
+        """Return what rows times their multipliers add to the gradient (T, m) of the independent coordinates."""
         bounds, orders = constraints.bounds, constraints.orders
         found = self._parts[0].copy()
         for order, limit, part in zip(orders, bounds.limits, self._parts[1:4], strict=True):
@@ -156,15 +107,8 @@ class Multipliers:
 def gains(model: Model, quadratic: Quadratic, bounds: Bounds, values: np.ndarray, pull: np.ndarray) -> np.ndarray:
     """Return about how much the objective can still fall by moving each frame (T,).
 
-    Args:
-        model: Where the frames are.
-        quadratic: The same, made convex.
-        bounds: Of the coordinates.
-        values: (T, R) of the bounded coordinates [rad or m].
-        pull: (T, m) of the rows, as `Multipliers.pull` returns it.
-
-    Returns:
-        Gains (T,).
+    `values` (T, R) are those of the bounded coordinates, `pull` (T, m) is that of the rows, from
+    `Multipliers.pull`.
     """
     residual = np.asarray(model.gradient) + pull
     sides = np.full((2, len(values), 1 + int(max(model.independent.max(), bounds.dof.max(initial=0)))), np.inf)
@@ -176,30 +120,14 @@ def gains(model: Model, quadratic: Quadratic, bounds: Bounds, values: np.ndarray
 
 
 def promising(gains: np.ndarray, least: float) -> np.ndarray:
-    """Return the fewest frames (T,) without which less than `least` is to be gained.
-
-    Args:
-        gains: Of each frame (T,).
-        least: What need not be gained.
-
-    Returns:
-        Whether each frame is one of them (T,).
-    """
+    """Return flags (T,) of the fewest frames without which less than `least` is to be gained, of `gains` (T,)."""
     order, found = np.argsort(gains), np.zeros(len(gains), bool)
     found[order[np.cumsum(gains[order]) > least]] = True
     return found
 
 
 def widened(frames: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return frames (T,) with those around them, and without gaps that a row could bridge.
-
-    Args:
-        frames: Whether each is one of them (T,).
-        times: Of the frames (T,) [s].
-
-    Returns:
-        Whether each frame moves (T,).
-    """
+    """Return flags (T,) of frames with those around them, and without gaps that a row could bridge."""
     index = np.flatnonzero(frames)
     change = np.zeros(len(frames) + 1, np.int64)
     first = np.searchsorted(times, times[index] - AROUND)

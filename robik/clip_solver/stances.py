@@ -53,16 +53,9 @@ class Stretch:
 
 
 class Stances:
-    """Contacts of a clip, and which of them are held in which frames.
+    """Contacts of a clip, and the frames in which each is held.
 
-    Args:
-        solver: of one frame, in the air.
-        contacts: over the clip's frames, with what each holds.
-        frames: of the clip.
-
-    Attributes:
-        held: (T,) whether each contact is held in a frame, by its name.
-        air: the robot on no contact.
+    `held` has flags (T,) by contact; `air` is the robot on no contact. `solver` is that of one frame, in the air.
     """
 
     def __init__(self, solver: Solver, contacts: Mapping[str, tuple[Contact, Hold]], frames: int):
@@ -77,15 +70,10 @@ class Stances:
         return self._stances[()]
 
     def hold(self, position: np.ndarray, quaternion: np.ndarray, near: tuple[float, float] = (MET, MET)) -> bool:
-        """Hold every contact in the frames in which it is where it should stand.
+        """Hold every contact in the frames in which it is where it should stand; return True if some are new.
 
-        Args:
-            position: Positions (T, n, 3) of the bodies' state frames [m].
-            quaternion: Their orientations (T, n, 4), wxyz.
-            near: How near it must be there, of the robot's size and rad.
-
-        Returns:
-            Whether there are frames in which it was not held before.
+        State frames are (T, n, 3) [m] and (T, n, 4) wxyz. `near` is the largest distance from there, of the robot's
+        size and in rad.
         """
         found = False
         for name, (contact, hold) in self._contacts.items():
@@ -100,12 +88,7 @@ class Stances:
         return found
 
     def let_go(self, frames: np.ndarray, around: int = AROUND) -> None:
-        """Hold no contact in and beside these frames any more.
-
-        Args:
-            frames: Whether it is one of them (T,).
-            around: How many frames on each side count as well.
-        """
+        """Hold no contact any more in flagged frames (T,) and in `around` frames on each side."""
         near = np.convolve(frames, np.ones(2 * around + 1), "same") > 0
         for held in self.held.values():
             held &= ~near
@@ -126,14 +109,7 @@ class Stances:
         return found
 
     def of(self, names: tuple[str, ...]) -> Stance:
-        """Return the robot on these contacts.
-
-        Args:
-            names: Of the frames in contact.
-
-        Returns:
-            The stance, made where it was not asked for before.
-        """
+        """Return the stance of the robot on these contacts; it is made at the first call."""
         if names not in self._stances:
             holds, topology = [self._contacts[name][1] for name in names], self._solver.topology
             self._stances[names] = self._stance(
@@ -142,14 +118,7 @@ class Stances:
         return self._stances[names]
 
     def put(self, stretch: Stretch) -> Stance:
-        """Move the contacts of a stretch to where they are held.
-
-        Args:
-            stretch: One of `kinds`.
-
-        Returns:
-            The robot on them.
-        """
+        """Move the contacts of a stretch, one of `kinds`, to where they are held; return the stance on them."""
         stance = self.of(stretch.names)
         for i, name in enumerate(stretch.names):
             contact, hold = self._contacts[name]
@@ -159,11 +128,7 @@ class Stances:
         return stance
 
     def placed(self) -> Iterator[tuple[Stance, int, int]]:
-        """Put each stretch of the clip in place.
-
-        Yields:
-            Its stance, its first frame and the frame after its last.
-        """
+        """Move the contacts of each stretch in turn; yield its stance, first frame and frame after its last."""
         for stretch in self._stretches():
             yield self.put(stretch), stretch.first, stretch.last
 

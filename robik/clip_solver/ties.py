@@ -10,12 +10,7 @@ from .model import Neighbours
 
 
 class Ties:
-    """Weights of what ties frames together.
-
-    Args:
-        tables: objectives of one frame.
-        beside: neighbours in the air.
-    """
+    """Weights of what ties frames together, from the objectives of one frame."""
 
     def __init__(self, tables: ObjectiveTables, beside: Neighbours):
         self._tables, self._beside = tables, beside
@@ -34,10 +29,6 @@ class Ties:
             state[:], speed[:] = self._weights
 
     def tie(self, beside: Neighbours) -> None:
-        """Give what ties a frame to its neighbours its weights.
-
-        Args:
-            beside: The frame and its neighbours.
-        """
+        """Set the weights of what ties a frame to its neighbours."""
         for tie in (beside.back, beside.ahead):
             tie.state.weight[:], tie.velocity.weight[:] = self._weights

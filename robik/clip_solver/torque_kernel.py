@@ -13,16 +13,7 @@ VARIED = 1e-6  # rad or m: step by which derivatives of torques are taken
 
 @kernel
 def steps_between(flat, q, before, after, back, ahead):
-    """Fill the steps into frames and out of them.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        q: Coordinates (T, nq).
-        before: Frame before each (T,); the frame itself for none.
-        after: Frame after each (T,); the frame itself for none.
-        back: Filled with the steps (T, d) from the frames before.
-        ahead: Filled with the steps (T, d) to the frames after.
-    """
+    """Fill the steps (T, d) from the frames `before` and to the frames `after`, each (T,) with itself for none."""
     for k in range(q.shape[0]):
         difference(flat, q[k], q[before[k]], back[k])
         difference(flat, q[after[k]], q[k], ahead[k])
@@ -30,18 +21,9 @@ def steps_between(flat, q, before, after, back, ahead):
 
 @kernel
 def tangents(flat, work, beside, q, first, last, wanted, model, Z):
-    """Fill the derivatives of all degrees of freedom by the independent ones.
+    """Fill Z (n, m, d), the derivatives of all degrees of freedom by the independent ones, frame by frame.
 
-    Args:
-        flat: The mechanism's arrays for the kernels, on its contacts.
-        work: Scratch of the solver.
-        beside: Placements of neighbouring frames, scratch.
-        q: Coordinates (T, nq) of the clip's frames.
-        first: First frame on these contacts.
-        last: The frame after the last.
-        wanted: Place of each frame (T,) in `Z`; -1 for none.
-        model: Model where the frames are, with their independent coordinates.
-        Z: Filled with derivatives (n, m, d).
+    `wanted` (T,) has the place of each frame in Z; -1 for none.
     """
     for k in range(first, last):
         if wanted[k] < 0:
@@ -65,17 +47,10 @@ def _copy(values, out):
 def vary_frames(flat, q, triples, place, model, Z, room, varied, back, ahead):
     """Fill frames' coordinates and the steps beside them, once for each coordinate that is varied in three frames.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        q: Coordinates (T, nq) of the clip's frames.
-        triples: The frame before, the frame itself and the frame after (n, 3).
-        place: Place of each frame (T,) in `Z`.
-        model: Model where the frames are, with the number of their independent coordinates.
-        Z: Derivatives (frames, m, d) by these.
-        room: Scratch (3, nq).
-        varied: Filled with coordinates (n, 3 m, nq); where a frame has fewer than m, with what they are.
-        back: Filled with the steps from the frame before (n, 3 m, d).
-        ahead: Filled with the steps to the frame after (n, 3 m, d).
+    The rows of `triples` (n, 3) are a frame before, the frame and the frame after. `varied` (n, 3 m, nq) has
+    coordinates, `back` and `ahead` (n, 3 m, d) steps; a frame with fewer than m independent coordinates has its own
+    in the rest. `place` (T,) is that of a frame in Z (frames, m, d), the derivatives by its independent
+    coordinates.
     """
     m = Z.shape[1]
     for i in range(triples.shape[0]):

@@ -56,19 +56,11 @@ class TorqueLimits:
         return np.arange(len(self.limits) + edges) >= len(self.limits)
 
     def begun(self, bounds: Bounds, times: np.ndarray, period: float | None, q: np.ndarray) -> TorqueLimits:
-        """Return the limits of a clip that rests beyond its ends as bounds have it, and as torques allow it.
+        """Return the limits of a clip that rests beyond its ends where bounds have it so, and torques allow it.
 
-        A base has no bounds: what is cut out of a longer motion may have slow motors and a quick base, which no feet
-        bring to rest.
-
-        Args:
-            bounds: Of the coordinates. Where they limit accelerations, they say where the motors rest.
-            times: (T,) of the frames [s].
-            period: After which the first frame comes again [s]; None for a clip that ends.
-            q: Coordinates (T, nq) to begin with.
-
-        Returns:
-            The limits.
+        A base has no bounds: what is cut out of a longer motion may have slow motors and a quick base, which no
+        feet bring to rest. Bounds say where the motors rest, if they limit accelerations. After `period` [s] the
+        first frame comes again; None for a clip that ends.
         """
         still = ~bounds.outside[1:].any(axis=1)
         if self.support is not None or not np.isfinite(bounds.limits[1:]).any():
@@ -80,14 +72,7 @@ class TorqueLimits:
         return replace(self, rests=(bool(still[0]), bool(still[1])))
 
     def part(self, frames: np.ndarray) -> TorqueLimits:
-        """Return the limits of some frames.
-
-        Args:
-            frames: Their indices (F,).
-
-        Returns:
-            The limits.
-        """
+        """Return the limits of some frames, by indices (F,)."""
         support = self.support and self.support.part(frames)
         return replace(self, contacts=_contacts_of(self.contacts, frames), support=support)
 
@@ -111,15 +96,7 @@ class TorqueRows:
     slopes: np.ndarray
 
     def pull(self, multipliers: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Return what rows with multipliers add to a gradient.
-
-        Args:
-            multipliers: Of all torques (T, A + E).
-            shape: Of the gradient (T, m).
-
-        Returns:
-            What they add (T, m).
-        """
+        """Return what rows add to a gradient (T, m) of this shape, by the multipliers (T, A + E) of all torques."""
         found = np.zeros(shape)
         np.add.at(found, self.frames, self.slopes * multipliers.ravel()[self.of][:, None, None])
         return found
@@ -128,16 +105,10 @@ class TorqueRows:
 class Torques:
     """Torques of T frames, and moments about the edges of the support.
 
-    Args:
-        asked: Limits of these frames.
-        times: (T,) of the frames [s].
-        period: After which the first frame comes again [s]; None for a clip that ends.
-        ends: Whether there are no other frames before the first, and after the last.
-        moves: Whether a frame moves (T,). Torques on which none has an influence are not judged; all are if left out.
-
-    Attributes:
-        frames: (T, 3) the frame before each, the frame and the one after it; an end's own where there is none.
-        near: (T, A + E) torques that have come near their limits.
+    After `period` [s] the first frame comes again; None for a clip that ends. `ends` says if there are no other
+    frames before the first, and after the last. Torques without a frame that `moves` (T,) are not judged. `frames`
+    (T, 3) has the frame before each, the frame and the one after it, an end's own where there is none; `near` (T, A
+    + E) flags torques that have come near their limits.
     """
 
     def __init__(
@@ -164,39 +135,18 @@ class Torques:
         self.near = np.zeros((count, len(self._one_sided)), bool)
 
     def shares(self, q: np.ndarray) -> np.ndarray:
-        """Return the torques as shares of their limits, then the moments about edges likewise.
-
-        Args:
-            q: Coordinates (T, nq).
-
-        Returns:
-            Shares (T, A + E), with signs.
-        """
+        """Return shares (T, A + E) of limits at q (T, nq), with signs: torques', then moments' about edges."""
         if not np.array_equal(q, self._last[0]):
             self._last = q.copy(), self._shares(np.arange(len(q)), q, *self._steps(q))
         return self._last[1]
 
     def used(self, q: np.ndarray) -> np.ndarray:
-        """Return the shares of limits that are used.
-
-        Args:
-            q: Coordinates (T, nq).
-
-        Returns:
-            Shares (T, A + E): of torques without their signs; of moments about edges negative far inside.
-        """
+        """Return used shares (T, A + E) of limits: torques without sign, moments about edges negative far off."""
         shares = self.shares(q)
         return np.where(self._one_sided, shares, np.abs(shares))
 
     def depths(self, q: np.ndarray) -> np.ndarray:
-        """Return the depth of the zero-moment point in the support.
-
-        Args:
-            q: Coordinates (T, nq).
-
-        Returns:
-            Depths (T,) [m], negative outside; NaN where no edge is judged.
-        """
+        """Return the zero-moment point's depths (T,) [m] in the support, negative outside, NaN where not judged."""
         support = self._asked.support
         if support is None:
             return np.full(len(q), np.nan)
@@ -205,56 +155,25 @@ class Torques:
         return np.where(self._judged, support.part(k).depths(forces, self._ends_of(forces)), np.nan)
 
     def beyond(self, q: np.ndarray) -> np.ndarray:
-        """Return what torques are beyond their limits.
-
-        Args:
-            q: Coordinates (T, nq).
-
-        Returns:
-            Shares of the limits (T, A + E); zeros where they are kept.
-        """
+        """Return the shares of limits (T, A + E) by which torques exceed them; zeros where they are kept."""
         return np.maximum(self.used(q) - 1.0, 0.0) * self._judged[:, None]
 
     def peak(self, q: np.ndarray, edges: bool = True) -> Peak:
-        """Return the largest share of a limit.
-
-        Args:
-            q: Coordinates (T, nq).
-            edges: Whether moments about edges count.
-
-        Returns:
-            The share, of which actuator or edge behind them, and in which frame.
-        """
+        """Return the largest used share of a limit, with its frame and its actuator, or edge behind these."""
         shares = np.maximum(self.used(q), 0.0) * self._judged[:, None]
         shares = shares if edges else shares[:, ~self._one_sided]
         frame, motor = np.unravel_index(int(shares.argmax()), shares.shape)
         return Peak(float(shares[frame, motor]), int(motor), int(frame))
 
     def grow(self, q: np.ndarray) -> bool:
-        """Take note of torques that are near their limits.
-
-        Args:
-            q: Coordinates (T, nq).
-
-        Returns:
-            Whether there are new ones.
-        """
+        """Note torques that are near their limits at q (T, nq); return True if some are new."""
         found = self.used(q) > NEAR
         is_new = bool((found & ~self.near).any())
         self.near |= found
         return is_new
 
     def rows(self, stances: Stances, frames: Frames, model: Model) -> TorqueRows:
-        """Return the torques that have come near their limits, to first order.
-
-        Args:
-            stances: The contacts that are held.
-            frames: Of the clip.
-            model: Where they are.
-
-        Returns:
-            The rows.
-        """
+        """Return the torques that have come near their limits, to first order."""
         self.grow(frames.q)
         chosen, m = np.flatnonzero(self.near.any(axis=1)), model.gradient.shape[1]
         now, place = self.shares(frames.q), np.full(len(self.near), -1)
@@ -325,15 +244,7 @@ class Torques:
 
 
 def free(model: Model, rows: TorqueRows | None) -> np.ndarray:
-    """Return the coordinates (T, m) that no bound is on, and no torque that is near its limit depends on.
-
-    Args:
-        model: The quadratic model of the clip.
-        rows: Torques that are near their limits; None where none is limited.
-
-    Returns:
-        Whether no bound is on it (T, m).
-    """
+    """Return flags (T, m) of coordinates that no bound is on, nor a torque near its limit depends on."""
     found = unbounded(model)
     if rows is not None:
         found[rows.frames.ravel()] = False

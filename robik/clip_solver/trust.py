@@ -22,16 +22,11 @@ FLATTEST = 0.1  # share by which curvature downwards counts at the least
 
 
 class Trust:
-    """Trust in the model of T frames.
+    """Trust region of the model, for each of T frames.
 
-    Args:
-        flat: The robot.
-        frames: Number of frames T.
-        nothing: Of the objective of a frame, what counts as nothing.
-
-    Attributes:
-        concave: Share by which curvature downwards counts as curvature upwards. With all of it steps are safe, and half
-            as long as they could be where much curves downwards.
+    `nothing` is the change of a frame's objective that counts as nothing. `concave` is the share by which curvature
+    downwards counts as curvature upwards. With all of it steps are safe, and half as long as they could be where
+    much curves downwards.
     """
 
     def __init__(self, flat: Flat, frames: int, nothing: float):
@@ -51,26 +46,11 @@ class Trust:
         return not self.is_whole.all()
 
     def radius(self, share: float = 1.0) -> np.ndarray:
-        """Return a share of the trust region.
-
-        Args:
-            share: More than 1 for a wider one.
-
-        Returns:
-            Radii (T, d) of each degree of freedom in each frame [rad or m].
-        """
+        """Return `share` times the trust region's radii (T, d) [rad or m]; above 1 it is wider."""
         return share * self._reach[:, None] * self._widest
 
     def within(self, model: Model, dz: np.ndarray) -> np.ndarray:
-        """Return a step shortened frame by frame to its trust region.
-
-        Args:
-            model: Where the frames are.
-            dz: Step (T, m) of the independent coordinates.
-
-        Returns:
-            The step (T, m).
-        """
+        """Return a step (T, m) of the independent coordinates, shortened frame by frame to its trust region."""
         share = np.abs(dz) / np.take_along_axis(self.radius(), np.asarray(model.independent), axis=1)
         return dz / np.maximum(share.max(axis=1), 1.0)[:, None]
 
@@ -79,13 +59,10 @@ class Trust:
         self._reach[:] = 1.0
 
     def learn(self, step: Step, rise: np.ndarray, poor: np.ndarray, fulfilled: float) -> None:
-        """Adapt to what a whole step has brought.
+        """Adapt the region to what a whole step has brought.
 
-        Args:
-            step: The step.
-            rise: Of the objective of each frame (T,) after it.
-            poor: Whether a frame (T,) is in a span that brought less than a fair share of what was promised.
-            fulfilled: Share of the whole promise that was fulfilled.
+        `rise` (T,) is that of each frame's objective. `poor` (T,) flags frames in a span that brought less than a
+        fair share of what was promised, and `fulfilled` is the share of the whole promise.
         """
         doubted = poor & (rise + step.decreases > np.maximum(np.abs(step.decreases), self._slight))
         around = np.zeros(len(rise), bool)

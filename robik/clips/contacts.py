@@ -26,18 +26,7 @@ NEAR = 0.35  # one whose outline has moved by less in the mean stays where it st
 
 
 def feet(mechanism: Mechanism, clip: TargetClip) -> tuple[str, ...]:
-    """Return the frames with a sole that the clip moves.
-
-    Args:
-        mechanism: The robot.
-        clip: The targets.
-
-    Returns:
-        Their names.
-
-    Raises:
-        ClipError: There are none; says which frames could be.
-    """
+    """Return the frames with a sole that the clip moves; raise ClipError, with those that could be, for none."""
     known = [frame.name for frame in mechanism.frames if frame.is_foot]
     if not known:
         raise ClipError(
@@ -57,18 +46,7 @@ def feet(mechanism: Mechanism, clip: TargetClip) -> tuple[str, ...]:
 
 
 def foot_poses(mechanism: Mechanism, clip: TargetClip, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the targets of a foot.
-
-    Where no orientation is asked for, the rest pose's.
-
-    Args:
-        mechanism: The robot.
-        clip: The targets.
-        name: Name of the foot's frame.
-
-    Returns:
-        Positions (T, 3) [m] and unit quaternions (T, 4) wxyz.
-    """
+    """Return a foot's targets, (T, 3) [m] and (T, 4) wxyz, with the rest pose's orientation where none is given."""
     track = clip.tracks[name]
     assert track.position is not None  # `feet` has checked
     if track.quaternion is not None:
@@ -77,23 +55,13 @@ def foot_poses(mechanism: Mechanism, clip: TargetClip, name: str) -> tuple[np.nd
 
 
 def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarray]:
-    """Return whether each foot stands (T,), by hand where its track says so, else from its height and speed.
+    """Return flags (T,) by foot of when it stands, by hand where its track says so, else from height and speed.
 
-    A swing is a stretch in which the foot may be moving and at some time surely is: two thresholds each for height and
-    speed, so that noise does not cut phases to pieces. Heights count from where the foot stands most of the time; a
-    foot whose lowest point is never near the lowest one's ground never stands so. At any height a foot stands that is
-    still and the lowest while all others surely move (`stairs`). Where one foot rolls off and the next one comes down,
-    both stand until they meet.
-
-    Args:
-        mechanism: The robot.
-        clip: The targets.
-
-    Returns:
-        Whether it stands (T,) by foot.
-
-    Raises:
-        ClipError: The clip moves no foot.
+    A swing is a stretch in which the foot may be moving and at some time surely is: two thresholds each for height
+    and speed, so that noise does not cut phases to pieces. Heights count from where the foot stands most of the
+    time; a foot whose lowest point is never near the lowest one's ground never stands so. At any height a foot
+    stands that is still and the lowest while all others surely move (`stairs`). Where one foot rolls off and the
+    next one comes down, both stand until they meet. Raise ClipError for a clip that moves no foot.
     """
     names, clip = feet(mechanism, clip), onto_ground(mechanism, clip)
     soles = _soles(mechanism, clip, names)
@@ -214,12 +182,7 @@ def _over_ground(mechanism: Mechanism, clip: TargetClip, soles: dict[str, np.nda
 def ground_of(mechanism: Mechanism, clip: TargetClip) -> Ground | None:
     """Return the ground on which a clip's feet stand: its mesh, or at the height of the lowest sole that stands.
 
-    Args:
-        mechanism: The robot.
-        clip: The targets, with the feet's contact phases.
-
-    Returns:
-        The ground; None if no foot ever stands.
+    Return None if no foot ever stands.
     """
     names = standing_feet(mechanism, clip)
     if not names:
@@ -235,13 +198,7 @@ def ground_of(mechanism: Mechanism, clip: TargetClip) -> Ground | None:
 def above_ground(mechanism: Mechanism, clip: TargetClip, is_wanted: bool = True) -> TargetClip:
     """Return a clip that also asks the soles of its feet to stay above the ground on which they stand.
 
-    Args:
-        mechanism: The robot.
-        clip: The targets, with the feet's contact phases.
-        is_wanted: Whether that is asked for.
-
-    Returns:
-        The clip; as it was where no foot ever stands.
+    It is the given one where no foot ever stands, or that is not wanted.
     """
     ground = ground_of(mechanism, clip) if is_wanted else None
     if ground is None:
@@ -261,32 +218,17 @@ def above_ground(mechanism: Mechanism, clip: TargetClip, is_wanted: bool = True)
 
 
 def standing_feet(mechanism: Mechanism, clip: TargetClip) -> list[str]:
-    """Return the feet of a clip that stand at some time.
-
-    Args:
-        mechanism: The robot.
-        clip: The targets, with the feet's contact phases.
-
-    Returns:
-        Names of their frames.
-    """
+    """Return the frames of a clip's feet that stand at some time, by its contact phases."""
     known = {frame.name for frame in mechanism.frames if frame.is_foot}
     tracks = {n: t for n, t in clip.tracks.items() if n in known and t.position is not None}
     return [n for n, t in tracks.items() if t.contact is not None and t.contact.any()]
 
 
 def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.ndarray:
-    """Return how far a motion's lowest sole is below the ground on which the clip's feet stand.
+    """Return the depth (T,) [m] of a motion's lowest sole below the ground on which the clip's feet stand.
 
-    The targets of pinned feet never go below it; a robot that cannot follow them in time may.
-
-    Args:
-        mechanism: the robot.
-        clip: what was followed, with the feet's contact phases.
-        motion: solved, with body poses.
-
-    Returns:
-        (T,) [m], zero above the ground, and everywhere if no foot ever stands.
+    The targets of pinned feet never go below it; a robot that cannot follow them in time may. It is zero above the
+    ground, and everywhere if no foot ever stands.
     """
     ground = ground_of(mechanism, clip)
     if ground is None:
@@ -295,30 +237,12 @@ def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.n
 
 
 def depth_below(mechanism: Mechanism, ground: Ground, feet: list[str], motion: Motion) -> np.ndarray:
-    """Return how far some soles are in the ground at most.
-
-    Args:
-        mechanism: The robot.
-        ground: On which they stand.
-        feet: Names of the soles' frames, at least one.
-        motion: With body poses.
-
-    Returns:
-        Depths (T,) [m], zero above the ground.
-    """
+    """Return the largest depth (T,) [m] of soles in the ground, zero above it, of at least one foot."""
     soles = np.concatenate([standing_points(mechanism, motion, name) for name in feet], axis=1)
     return np.asarray(ground.depths(soles).max(axis=1))
 
 
 def with_contacts(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
-    """Return the clip with every foot's contact phases filled in; phases given by hand stay.
-
-    Args:
-        mechanism: The robot.
-        clip: The targets.
-
-    Returns:
-        The clip with contacts in the feet's tracks.
-    """
+    """Return the clip with every foot's contact phases filled in; phases given by hand stay."""
     contacts = find_contacts(mechanism, clip)
     return replace(clip, tracks={n: replace(t, contact=contacts.get(n, t.contact)) for n, t in clip.tracks.items()})

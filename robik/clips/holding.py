@@ -13,28 +13,15 @@ APPROACH = 1.0  # s: from here on towards its contact, and away from it, a frame
 
 
 def holding(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarray]:
-    """Return when frames that are no feet are in contact.
-
-    Args:
-        mechanism: The robot.
-        clip: The targets.
-
-    Returns:
-        Whether each holds on to something (T,), by frame; those that never do are left out.
-    """
+    """Return flags (T,) of contact by frame that is no foot, without those that are never in contact."""
     contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None and t.position is not None}
     return {n: c for n, c in contacts.items() if c.any() and not mechanism.frame(n).is_foot}
 
 
 def nearness(times: np.ndarray, contact: np.ndarray) -> np.ndarray:
-    """Return how near a contact is in time: 1 while it lasts, 0 from `APPROACH` before and after it, smooth between.
+    """Return the nearness (T,) of a contact in time, by flags (T,) and times (T,) [s].
 
-    Args:
-        times: Times (T,) [s].
-        contact: Whether it lasts (T,).
-
-    Returns:
-        Shares (T,), 0 to 1.
+    It is 1 while the contact lasts, 0 from `APPROACH` before and after it, smooth between.
     """
     held = times[contact]
     after = np.searchsorted(held, times)
@@ -46,14 +33,8 @@ def nearness(times: np.ndarray, contact: np.ndarray) -> np.ndarray:
 
 
 def unmoved(times: np.ndarray, held: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    """Return the share of balance's shift that a frame takes (T,): none while it is in contact.
+    """Return the share (T,), 0 to 1, of balance's shift that a frame takes: none while it is in contact.
 
-    Args:
-        times: Times (T,) [s].
-        held: Contacts as `holding` has them.
-        name: Name of the frame.
-
-    Returns:
-        Shares (T,), 0 to 1.
+    `held` has the contacts as from `holding`.
     """
     return 1.0 - nearness(times, held[name]) if name in held else np.ones(len(times))

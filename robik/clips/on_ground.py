@@ -17,15 +17,7 @@ SMOOTH = 0.15  # s of the way in which the body goes along with its feet
 
 
 def along_with(clip: TargetClip, shifts: Mapping[str, np.ndarray]) -> TargetClip:
-    """Return a clip whose feet are shifted, and whose body goes along: up steps, and aside with footholds.
-
-    Args:
-        clip: The targets.
-        shifts: By foot, how far it is shifted (T, 3) [m].
-
-    Returns:
-        The clip.
-    """
+    """Return a clip with feet shifted by (T, 3) [m] and the body along: up steps, and aside with footholds."""
     if not shifts:
         return clip
     way = np.mean(list(shifts.values()), axis=0)
@@ -45,13 +37,6 @@ def onto_ground(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
 
     A motion whose feet rest against the ground rides on it. Another one, as a walk that was recorded on a floor, is put
     onto it.
-
-    Args:
-        mechanism: The robot.
-        clip: The targets.
-
-    Returns:
-        The clip.
     """
     if clip.ground is None or not clip.ground.moves:
         return clip
@@ -63,15 +48,9 @@ def onto_ground(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
 
 
 def from_ground(clip: TargetClip, moving: TargetClip, names: tuple[str, ...]) -> TargetClip:
-    """Return a clip that `onto_ground` has brought into the ground's coordinates in those of the world again.
+    """Return a clip from `onto_ground`, which made it of `moving`, in the coordinates of the world again.
 
-    Args:
-        clip: In the ground's coordinates.
-        moving: What it was made of.
-        names: Of the feet, which stand on that ground.
-
-    Returns:
-        The clip.
+    `names` are the feet that stand on that ground.
     """
     assert moving.ground is not None
     place, turn = moving.ground.poses(len(moving.times))

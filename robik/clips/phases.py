@@ -14,16 +14,9 @@ SMOOTHING = 0.02  # of noisy tracks before speeds are taken from them [s]
 
 
 def standing(times: np.ndarray, sole: np.ndarray, level: float, length: float) -> np.ndarray:
-    """Return whether a foot stands (T,).
+    """Return flags (T,) of when a foot stands, by its sole's centre (T, 3) [m].
 
-    Args:
-        times: (T,) [s].
-        sole: (T, 3) the sole's centre [m].
-        level: Its height where it stands [m].
-        length: Of the sole [m]; the measure of heights and speeds.
-
-    Returns:
-        Flags (T,).
+    `level` is the sole's height where it stands, and its length the measure of heights and speeds [m].
     """
     if len(times) < 2:
         return sole[:, 2] - level < HIGH * length
@@ -43,15 +36,7 @@ def _smooth(times: np.ndarray, sole: np.ndarray) -> np.ndarray:
 
 
 def speeds(times: np.ndarray, sole: np.ndarray) -> np.ndarray:
-    """Return how fast a sole's centre is, without noise.
-
-    Args:
-        times: (T,) [s].
-        sole: (T, 3) the sole's centre [m].
-
-    Returns:
-        Speeds (T,) [m/s]; zero in a single sample.
-    """
+    """Return the speeds (T,) [m/s] of a sole's centre (T, 3) [m], without noise; zero in a single sample."""
     if len(times) < 2:
         return np.zeros(len(times))
     return np.linalg.norm(np.gradient(_smooth(times, sole), times, axis=0), axis=1)
@@ -86,13 +71,6 @@ def _without_short(times: np.ndarray, stands: np.ndarray, step: float) -> np.nda
 
 
 def runs(flags: np.ndarray) -> list[tuple[int, int]]:
-    """Return each stretch in which flags hold.
-
-    Args:
-        flags: Flags (T,).
-
-    Returns:
-        Pairs of the first index and the one past the last.
-    """
+    """Return the first index and the one past the last of each stretch in which flags (T,) hold."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(int)))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]

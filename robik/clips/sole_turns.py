@@ -12,15 +12,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 def up_of(mechanism: Mechanism, name: str) -> np.ndarray:
-    """Return a sole's normal on the side that is up in the rest pose.
-
-    Args:
-        mechanism: The robot.
-        name: Name of the foot's frame.
-
-    Returns:
-        Unit vector (3,) in the frame's coordinates.
-    """
+    """Return a sole's unit normal (3,), in the frame's coordinates, on the side that is up in the rest pose."""
     normal = sole_axes(mechanism.frame(name))[2]
     return normal if (mechanism.rest_pose(name).matrix @ normal)[2] >= 0 else -normal
 
@@ -28,41 +20,20 @@ def up_of(mechanism: Mechanism, name: str) -> np.ndarray:
 def laid_on(orientation: Rotation, up: np.ndarray, normal: np.ndarray = UP) -> Rotation:
     """Return a foot's orientation, tilted by as little as lays its sole on a plane.
 
-    Args:
-        orientation: Of the foot.
-        up: Its sole's normal (3,) in the frame's coordinates.
-        normal: Unit vector (3,) of the plane in the world.
-
-    Returns:
-        The orientation, tilted.
+    `up` (3,) is the sole's normal in the frame's coordinates, `normal` (3,) the plane's in the world.
     """
     return _shortest(orientation.apply(up), normal) * orientation
 
 
 def flattened(mechanism: Mechanism, name: str, orientation: Rotation) -> Rotation:
-    """Return a foot's orientation, tilted by as little as lays its sole flat on level ground.
-
-    Args:
-        mechanism: The robot.
-        name: Name of the foot's frame.
-        orientation: Its orientation.
-
-    Returns:
-        The orientation, tilted.
-    """
+    """Return a foot's orientation, tilted by as little as lays its sole flat on level ground."""
     return laid_on(orientation, up_of(mechanism, name))
 
 
 def ground_height(mechanism: Mechanism) -> float:
-    """Return the height of the ground on which a robot stands in its rest pose.
+    """Return the height [m] of the ground on which a robot stands in its rest pose; 0 without feet.
 
-    Under the lowest of its soles, turned level.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Height [m]; 0 without feet.
+    It is under the lowest of its soles, turned level.
     """
     feet = [frame for frame in mechanism.frames if frame.is_foot]
     heights = [

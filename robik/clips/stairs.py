@@ -14,19 +14,12 @@ Stretch = tuple[int, int]  # first sample, and the one after the last
 def on_steps(
     still: Mapping[str, list[Stretch]], heights: Mapping[str, np.ndarray], fast: Mapping[str, np.ndarray], near: float
 ) -> dict[str, list[Stretch]]:
-    """Return the phases in which feet that are still carry weight, at whatever height.
+    """Return the phases, by foot, in which feet that are still carry weight, at whatever height.
 
-    A raised foot may be as still as one on a step. But while all others swing, and are higher, it is the one that is
-    still that carries the robot. Where feet do so on a step, they stand at that height at other times, too.
-
-    Args:
-        still: Phases in which a foot hardly moves, by foot.
-        heights: Of its lowest point over the lowest ground (T,) [m].
-        fast: Whether it surely moves (T,).
-        near: Heights that differ by less are alike [m].
-
-    Returns:
-        Those of the phases, by foot.
+    A raised foot may be as still as one on a step. But while all others swing, and are higher, it is the one that
+    is still that carries the robot. Where feet do so on a step, they stand at that height at other times, too.
+    `still` are phases in which a foot hardly moves, `heights` (T,) [m] of its lowest point over the lowest ground,
+    `fast` (T,) flags when it surely moves; heights that differ by less than `near` [m] are alike.
     """
     carries = {
         name: [phase for phase in phases if _carries(name, phase, heights, fast, near)]

@@ -11,15 +11,7 @@ from .support import sole_length, standing_points
 
 
 def standing_phases(mechanism: Mechanism, motion: Motion) -> dict[str, np.ndarray]:
-    """Return when each foot of a motion stands.
-
-    Args:
-        mechanism: The robot.
-        motion: The motion, with bodies' poses.
-
-    Returns:
-        Whether it stands (T,) by foot.
-    """
+    """Return flags (T,) by foot of when it stands in a motion with bodies' poses."""
     feet = [frame for frame in mechanism.frames if frame.is_foot]
     soles = {frame.name: standing_points(mechanism, motion, frame.name).mean(axis=1) for frame in feet}
     levels = {name: float(np.percentile(sole[:, 2], 10)) for name, sole in soles.items()}

@@ -25,14 +25,7 @@ TOUCH = 0.05  # a sole's points this much higher than its lowest one, in sole le
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex hull of points, counter-clockwise.
-
-    Args:
-        points: Points (N, 2) [m].
-
-    Returns:
-        Corners (K, 2) [m]; two or one where the hull has no area.
-    """
+    """Return the corners (K, 2) [m], counter-clockwise, of points' convex hull; two or one of one without area."""
     points = np.asarray(points, dtype=float)
     centred = points - points.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
@@ -46,14 +39,9 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
 
 
 def signed_distance(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
-    """Distance of each point from the boundary of its polygon, positive inside.
+    """Return the distance (T,) [m] of points (T, 2) from the boundary of their polygons, positive inside.
 
-    Args:
-        points: (T, 2) [m].
-        polygons: (T, K, 2) corners, or (K, 2) for all; a polygon of fewer corners repeats one of them.
-
-    Returns:
-        (T,) [m].
+    Polygons have corners (T, K, 2), or (K, 2) for all points; one of fewer corners repeats one of them.
     """
     closest, inside = _closest(points, polygons)
     distance = np.linalg.norm(points - closest, axis=1)
@@ -61,16 +49,9 @@ def signed_distance(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
 
 
 def nearest(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
-    """Return the point of each polygon that is nearest to each point: itself inside, else on the boundary.
+    """Return the nearest points (T, 2) [m] of polygons: points (T, 2) themselves inside, else on the boundary.
 
-    Args, shapes: as for `signed_distance`.
-
-    Args:
-        points: Points (T, 2) [m].
-        polygons: Corners (T, K, 2), or (K, 2) for all points [m].
-
-    Returns:
-        Points (T, 2) [m].
+    Polygons are as for `signed_distance`.
     """
     closest, inside = _closest(points, polygons)
     return np.where(inside[:, None], points, closest)
@@ -88,16 +69,9 @@ def _closest(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
-    """Return a polygon's points that are at least `margin` inside, corners (K, 2).
+    """Return the corners (K, 2) [m] of the points of a convex polygon that are at least `margin` [m] inside.
 
-    Where there are none, nearly the deepest it allows.
-
-    Args:
-        polygon: Corners (K, 2) of a convex polygon, counter-clockwise [m].
-        margin: Distance from the edges [m].
-
-    Returns:
-        Corners (K, 2) [m].
+    Where there are none, it is nearly the deepest that the polygon allows. Its corners run counter-clockwise.
     """
     if len(polygon) < 3:
         return polygon.mean(axis=0, keepdims=True)
@@ -110,16 +84,7 @@ def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
 
 
 def sole_polygon(frame: Frame) -> np.ndarray:
-    """Return the outline (K, 3) of a foot's sole in the frame's coordinates.
-
-    Its points seen from above as the foot stands.
-
-    Args:
-        frame: Frame with a sole.
-
-    Returns:
-        Corners (K, 3) [m].
-    """
+    """Return the outline (K, 3) [m] of a standing foot's sole, seen from above, in the frame's coordinates."""
     points = np.array(frame.sole)
     axes = sole_axes(frame)
     flat = convex_hull((points - points.mean(axis=0)) @ axes[:2].T)
@@ -127,14 +92,7 @@ def sole_polygon(frame: Frame) -> np.ndarray:
 
 
 def sole_axes(frame: Frame) -> np.ndarray:
-    """Return two directions along the sole and its normal, in the frame's coordinates.
-
-    Args:
-        frame: Frame with a sole.
-
-    Returns:
-        Rows (3, 3), right-handed.
-    """
+    """Return two directions along the sole and its normal, right-handed rows (3, 3), in the frame's coordinates."""
     points = np.array(frame.sole)
     _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=True)
     axes[2] = np.cross(axes[0], axes[1])
@@ -142,27 +100,13 @@ def sole_axes(frame: Frame) -> np.ndarray:
 
 
 def sole_length(frame: Frame) -> float:
-    """Return the largest distance between two points of a foot's sole.
-
-    Args:
-        frame: Frame with a sole.
-
-    Returns:
-        Length [m].
-    """
+    """Return the largest distance [m] between two points of a foot's sole."""
     points = np.array(frame.sole)
     return float(np.linalg.norm(points[:, None] - points[None], axis=2).max())
 
 
 def sole_width(frame: Frame) -> float:
-    """Return how wide a foot's sole is at its narrowest: the least distance of two parallel lines around it.
-
-    Args:
-        frame: Frame with a sole.
-
-    Returns:
-        Width [m].
-    """
+    """Return the width [m] of a foot's sole at its narrowest: the least distance of parallel lines around it."""
     points = np.array(frame.sole)
     corners = convex_hull((points - points.mean(axis=0)) @ sole_axes(frame)[:2].T)
     if len(corners) < 3:
@@ -173,16 +117,9 @@ def sole_width(frame: Frame) -> float:
 
 
 def thin_feet(mechanism: Mechanism, margin: float) -> str:
-    """Return the feet on which the robot cannot stand alone, in words; empty where it can on each.
+    """Return the feet on which the robot cannot stand alone, as a part of a sentence; empty where it can on each.
 
-    A sole is too narrow where nothing of it is `margin` inside its outline.
-
-    Args:
-        mechanism: The robot.
-        margin: Distance from the outline that balance keeps [m].
-
-    Returns:
-        A part of a sentence, or an empty text.
+    A sole is too narrow where nothing of it is `margin` [m] inside its outline, which balance keeps.
     """
     widths = {frame.name: sole_width(frame) for frame in mechanism.frames if frame.is_foot}
     thin = {name: width for name, width in widths.items() if width < 2.0 * margin}
@@ -198,33 +135,15 @@ def thin_feet(mechanism: Mechanism, margin: float) -> str:
 
 
 def placed(points: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """Return points of a frame in the world.
-
-    Args:
-        points: Points (S, 3) in the frame [m].
-        position: Positions (T, 3) of the frame [m].
-        quaternion: Its orientations (T, 4) wxyz.
-
-    Returns:
-        Points (T, S, 3) [m].
-    """
+    """Return points (S, 3) of a frame in the world (T, S, 3) [m], with the frame at (T, 3) [m] and (T, 4) wxyz."""
     matrices = rotation(quaternion).as_matrix()
     return np.einsum("tij,sj->tsi", matrices, points) + position[:, None]
 
 
 def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarray:
-    """Return what a frame stands on in the world, from the motion's body poses: its sole, or its place without one.
+    """Return the points (T, S, 3) [m] a frame stands on in the world: of its sole, or its place without one.
 
-    Args:
-        mechanism: The robot.
-        motion: The motion.
-        name: Name of the frame.
-
-    Returns:
-        Points (T, S, 3) [m].
-
-    Raises:
-        ClipError: The motion has no body poses.
+    Raise ClipError for a motion without body poses.
     """
     frame = mechanism.frame(name)
     if motion.position is None or motion.quaternion is None:
@@ -237,22 +156,11 @@ def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarr
 def margins(
     mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray], ground: Ground | None = None
 ) -> np.ndarray:
-    """Return how far inside the support polygon the centre of mass is, frame by frame.
+    """Return the margin (T,) [m] of the centre of mass inside the support, negative outside.
 
-    The polygon is the convex hull of those points of the standing soles that touch the ground (a tipped foot stands on
-    its edge) and of the places of other frames in contact.
-
-    Args:
-        mechanism: the robot.
-        motion: solved, with body poses and CoM.
-        contacts: per frame, whether it stands (T,); a foot by its sole, a hand or a seat by the frame's place.
-        ground: on which feet stand; level ground if left out.
-
-    Returns:
-        (T,) [m], positive inside, negative outside, NaN where nothing stands.
-
-    Raises:
-        ClipError: the motion has no body poses or no CoM.
+    It is NaN where nothing stands. The support is the convex hull of those points of the standing soles that touch
+    the ground (a tipped foot stands on its edge) and of the places of other frames in contact, by flags (T,). The
+    ground is level if left out. Raise ClipError for a motion without body poses or CoM.
     """
     if motion.com is None:
         raise ClipError(
@@ -264,22 +172,11 @@ def margins(
 def zero_moment_margins(
     mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray], ground: Ground | None = None
 ) -> np.ndarray:
-    """Return the depth of the zero-moment point inside the support polygon.
+    """Return the depth (T,) [m] of the zero-moment point inside the support, negative outside.
 
-    Where it is outside, the robot begins to tip over an edge of its feet. It is taken at the height at which soles
-    stand at that time, in the mean.
-
-    Args:
-        mechanism: The robot.
-        motion: The motion, with bodies' poses.
-        contacts: Whether each foot stands (T,), by frame.
-        ground: On which feet stand; level ground if left out.
-
-    Returns:
-        Depths (T,) [m], positive inside, negative outside, NaN where nothing stands.
-
-    Raises:
-        ClipError: The motion has no body poses, or the robot no mass.
+    It is NaN where nothing stands. Where the point is outside, the robot begins to tip over an edge of its feet. It
+    is taken at the height at which soles stand at that time, in the mean. The ground is level if left out. Raise
+    ClipError for a motion without body poses, or a robot without mass.
     """
     points = zero_moment_points(mechanism, motion, _standing_height(mechanism, motion, contacts))
     return _inside(points, support_polygons(mechanism, motion, contacts, ground))
@@ -296,16 +193,10 @@ def _standing_height(mechanism: Mechanism, motion: Motion, contacts: Mapping[str
 def stood_on(
     at: np.ndarray, times: np.ndarray, heights: Mapping[str, np.ndarray], contacts: Mapping[str, np.ndarray]
 ) -> np.ndarray | None:
-    """Return the height of what feet stand on, in the mean of those that stand; between stands in between.
+    """Return the mean height (N,) [m] of what feet stand on at times `at` (N,) [s]; None where none ever stands.
 
-    Args:
-        at: Times (N,) [s].
-        times: Times (T,) of heights and contacts [s].
-        heights: Of each foot's sole (T,) [m].
-        contacts: Whether each foot stands (T,).
-
-    Returns:
-        Heights (N,) [m]; None where none ever stands.
+    Between stands it is interpolated. `heights` (T,) [m] of each foot's sole and flags `contacts` (T,) are at
+    `times`.
     """
     stands = np.array([contacts[name] for name in heights], dtype=bool).reshape(len(heights), len(times))
     count = stands.sum(axis=0)
@@ -331,21 +222,10 @@ def _inside(points: np.ndarray, polygons: list[np.ndarray | None]) -> np.ndarray
 def support_polygons(
     mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray], ground: Ground | None = None
 ) -> list[np.ndarray | None]:
-    """Return the convex hull of what the robot stands, sits and leans on, frame by frame.
+    """Return the corners (K, 2) [m] of the hull of what the robot stands, sits and leans on, sample by sample.
 
-    Args, errors: as for `margins`.
-
-    Args:
-        mechanism: The robot.
-        motion: The motion, with bodies' poses.
-        contacts: Whether each foot stands (T,), by frame.
-        ground: On which feet stand; level ground if left out.
-
-    Returns:
-        Corners (K, 2) [m] of each sample, None where nothing stands; the same array while the soles lie still.
-
-    Raises:
-        ClipError: The motion has no body poses.
+    An entry is None where nothing stands, and the same array while the soles lie still. `contacts` are flags (T,)
+    by frame; the ground is level if left out. Raise ClipError for a motion without body poses.
     """
     level = Ground(0.0) if ground is None else ground
     soles = {name: standing_points(mechanism, motion, name) for name, stands in contacts.items() if np.any(stands)}

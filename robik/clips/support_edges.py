@@ -53,25 +53,13 @@ class SupportEdges:
         return found
 
     def part(self, frames: np.ndarray) -> SupportEdges:
-        """Return the edges in some frames.
-
-        Args:
-            frames: Their indices (F,).
-
-        Returns:
-            The edges.
-        """
+        """Return the edges in some frames, by indices (F,)."""
         return replace(self, begins=self.begins[frames], ends=self.ends[frames], margin=self.margin[frames])
 
     def shares(self, forces: Dynamics, points: np.ndarray) -> np.ndarray:
-        """Return how far the zero-moment point is on the way out over each edge.
+        """Return shares (T, E) of the zero-moment point's way out over each edge, with the points at (T, K, 3) [m].
 
-        Args:
-            forces: Of these T frames.
-            points: (T, K, 3) where the points are [m].
-
-        Returns:
-            Shares (T, E): 1 where the margin is just kept, more beyond it; 0 for no edge.
+        A share is 1 where the margin is just kept, more beyond it; 0 for no edge.
         """
         begin, end = (np.take_along_axis(points, at[:, :, None], axis=1) for at in (self.begins, self.ends))
         way, there, down = (end - begin)[..., :2], self.there, forces.wrench[:, 5]
@@ -84,14 +72,10 @@ class SupportEdges:
         return np.where(there, 1.0 - kept, 0.0)
 
     def depths(self, forces: Dynamics, points: np.ndarray) -> np.ndarray:
-        """Return the depth of the zero-moment point in the support, as `zero_moment_margins` counts it.
+        """Return the depths (T,) [m] of the zero-moment point in the support, as `zero_moment_margins` counts them.
 
-        Args:
-            forces: Of these T frames.
-            points: (T, K, 3) where the points are [m].
-
-        Returns:
-            Depths (T,) [m], negative outside, at most by the robot's extent; NaN where the support has no area.
+        They are negative outside, at most by the robot's extent, and NaN where the support has no area. The points
+        are at (T, K, 3) [m].
         """
         corners = np.take_along_axis(points, self.begins[:, :, None], axis=1)[..., :2]
         inside = signed_distance(forces.zero_moment_point(self._height(points)), corners)
@@ -107,19 +91,10 @@ class SupportEdges:
 def support_edges(
     mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray], ground: Ground | None, margin: float
 ) -> SupportEdges | None:
-    """Return the edges of what a robot stands on along a motion.
+    """Return the edges of what a robot stands on along a motion, with a margin [m]; None without any edge.
 
-    A support without area, as an edge of a foot alone, has none. In a narrow one the margin is smaller.
-
-    Args:
-        mechanism: The robot.
-        motion: With bodies' poses.
-        contacts: Whether each frame stands (T,), by its name.
-        ground: On which feet stand; level ground for None.
-        margin: Distance from the edges [m].
-
-    Returns:
-        The edges; None where there is none in any frame.
+    A support without area, as an edge of a foot alone, has none. In a narrow one the margin is smaller. `contacts`
+    are flags (T,) by frame; the ground is level for None.
     """
     standing = {name: stands for name, stands in contacts.items() if np.any(stands)}
     if not standing:

@@ -23,15 +23,7 @@ AHEAD = 0.08  # s before and after what a swing is lifted over
 
 
 def sole_samples(mechanism: Mechanism, name: str) -> np.ndarray:
-    """Return points over a sole, its outline included (K, 3) in the frame's coordinates [m].
-
-    Args:
-        mechanism: The robot.
-        name: Of the foot's frame.
-
-    Returns:
-        The points.
-    """
+    """Return points (K, 3) [m] over a sole, its outline included, in the frame's coordinates."""
     outline, axes = sole_polygon(mechanism.frame(name)), sole_axes(mechanism.frame(name))
     middle, step = outline.mean(axis=0), sole_length(mechanism.frame(name)) / FINE
     rims = []
@@ -45,28 +37,17 @@ def sole_samples(mechanism: Mechanism, name: str) -> np.ndarray:
 
 
 class Terrain:
-    """A robot's soles over a mesh that does not move.
-
-    Args:
-        mechanism: the robot.
-        ground: with its mesh; feet are laid on one that does not move.
-    """
+    """Soles of a robot over a mesh that does not move."""
 
     def __init__(self, mechanism: Mechanism, ground: Ground) -> None:
         self._mechanism, self._ground = mechanism, ground
         self._samples = {f.name: sole_samples(mechanism, f.name) for f in mechanism.frames if f.is_foot}
 
     def lay(self, name: str, up: np.ndarray, centre: np.ndarray, turn: Rotation) -> tuple[np.ndarray, Rotation]:
-        """Return where a foot comes to rest that is put down at a place, or beside it where it does not lie well.
+        """Return a sole's centre (3,) [m] and a foot's orientation where it comes to rest, put down at a place.
 
-        Args:
-            name: Of the foot's frame.
-            up: Its sole's normal (3,) in the frame's coordinates.
-            centre: The sole's centre (3,) [m].
-            turn: Orientation of the foot.
-
-        Returns:
-            The sole's centre (3,) [m] and the foot's orientation there.
+        It rests beside the place where it does not lie well there. `up` (3,) is the sole's normal in the frame's
+        coordinates.
         """
         flat = laid_on(turn, up)
         points = self._samples[name]
@@ -98,15 +79,9 @@ class Terrain:
         return np.asarray(centre[:2] + shifts[best])
 
     def lift(self, name: str, position: np.ndarray, turns: Rotation) -> np.ndarray:
-        """Return how far a foot must be raised in each sample so that its sole is nowhere below the ground.
+        """Return the height (T,) [m] by which a foot must be raised so that its sole is nowhere below the ground.
 
-        Args:
-            name: Of the foot's frame.
-            position: (T, 3) of the frame [m].
-            turns: T orientations.
-
-        Returns:
-            Heights (T,) [m].
+        Its frame is at (T, 3) [m].
         """
         under = np.einsum("tij,sj->tsi", turns.as_matrix(), self._samples[name]) + position[:, None]
         return np.maximum((self._ground.heights(under) - under[..., 2]).max(axis=1), 0.0)
@@ -114,13 +89,8 @@ class Terrain:
     def planes(self, name: str, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return planes near to the ground under a foot, and nowhere below it; nor above the foot where that is.
 
-        Args:
-            name: Of the foot's frame.
-            position: (T, 3) of the frame in the world [m].
-            quaternion: (T, 4) of it wxyz.
-
-        Returns:
-            Unit normals (T, 3), and heights along them from the origin (T,) [m].
+        They are unit normals (T, 3) and heights along them from the origin (T,) [m]. The foot is at (T, 3) [m] and
+        (T, 4) wxyz.
         """
         normal, height = self.planes_over(name, position, quaternion)
         sole = placed(np.array(self._mechanism.frame(name).sole), position, quaternion)
@@ -129,13 +99,7 @@ class Terrain:
     def planes_over(self, name: str, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return planes near to the ground under a foot, and nowhere below it, wherever the foot is.
 
-        Args:
-            name: Of the foot's frame.
-            position: (T, 3) of the frame in the world [m].
-            quaternion: (T, 4) of it wxyz.
-
-        Returns:
-            Unit normals (T, 3), and heights along them from the origin (T,) [m], `NOWHERE` where there is no ground.
+        They are as for `planes`, with `NOWHERE` for heights where there is no ground.
         """
         place, carried = self._ground.carried(len(position))
         turns, back = rotation(quaternion), carried.inv()
@@ -151,14 +115,9 @@ class Terrain:
 
 
 def raised_over(lift: np.ndarray, step: float) -> np.ndarray:
-    """Return a smooth lift of a swing that is nowhere less than what it must be raised by.
+    """Return a swing's smooth heights (T,) [m], nowhere less than `lift` (T,) [m], and about zero at both ends.
 
-    Args:
-        lift: What it must be raised by (T,) [m].
-        step: Time between samples [s].
-
-    Returns:
-        Heights (T,) [m], about zero at both ends.
+    `step` is the time between samples [s].
     """
     if not lift.any():
         return lift

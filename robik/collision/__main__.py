@@ -15,11 +15,7 @@ WIDTHS = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3}  # numbers of a si
 
 
 def main(path: str) -> None:
-    """Print the geoms of a file that can touch others, and the pairs of bodies that cannot.
-
-    Args:
-        path: The file.
-    """
+    """Print, as JSON, the geoms of an MJCF file that can touch others, and the pairs of bodies that cannot."""
     model = mujoco.MjModel.from_xml_path(path)
     names = [model.body(k).name for k in range(model.nbody)]
     kinds = {int(getattr(mujoco.mjtGeom, f"mjGEOM_{kind.upper()}")): kind for kind in (*WIDTHS, "mesh")}

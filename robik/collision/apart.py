@@ -41,13 +41,7 @@ SIDED = 2  # further passes, with planes where walls did not help: for limbs tha
 class Walls:
     """Walls between the bodies of a robot that get into each other.
 
-    Args:
-        mechanism: the robot.
-        shapes: of its bodies.
-        apart: names of two bodies that may go into each other.
-
-    Raises:
-        MissingExtraError: MuJoCo is not installed.
+    `apart` are names of two bodies each that may do so. Raise MissingExtraError without MuJoCo.
     """
 
     def __init__(
@@ -62,24 +56,13 @@ class Walls:
         return self._between
 
     def barriers(self, obstacles: Sequence[Obstacle]) -> Barriers:
-        """Return what keeps the robot out of obstacles.
-
-        Args:
-            obstacles: Of a clip.
-
-        Returns:
-            The barriers.
-        """
+        """Return the barriers that keep the robot out of obstacles."""
         return Barriers(self._mechanism, self._shapes, obstacles)
 
     def live(self, topology: Topology) -> LiveWalls | None:
-        """Return what keeps the robot's own bodies apart while it follows targets live.
+        """Return the walls that keep the robot's own bodies apart while it is tracked.
 
-        Args:
-            topology: The robot's tree, as the tracker has it.
-
-        Returns:
-            The walls; None where no bodies can touch.
+        `topology` is the tracker's. Return None where no bodies can touch.
         """
         pairs = self._between.pairs
         return LiveWalls(self._mechanism, self._shapes, pairs, topology) if pairs else None
@@ -89,15 +72,9 @@ class Walls:
     ) -> Generator[Step, None, tuple[TargetClip, Motion]]:
         """Solve a clip, and again with walls until the robot's bodies are out of each other or no pass helps.
 
-        Args:
-            clip: The targets, with obstacles.
-            solve: Solves a clip; its motion has body poses.
-            finish: Moves a motion that it or `solve` made once more, as a clip with walls asks for it. Where that
-                brings bodies into each other, walls are built from there, and it goes on with these.
-
-        Yields:
-            What `solve` and `finish` do. The generator returns the clip with the walls and the motion with the least
-            depth.
+        `finish` moves a solved motion once more, as a clip with walls asks for it. Where that brings bodies into
+        each other, walls are built from there, and it goes on with these. Yield as `solve` and `finish` do; return
+        the clip with the walls and the motion with the least depth. Motions have body poses.
         """
         keepers: list[Keeper] = [self._between, Sided(self._mechanism, self._shapes, self._between)]
         if clip.obstacles:
@@ -118,16 +95,8 @@ class Walls:
 class Between:
     """Walls between a robot's own bodies.
 
-    Args:
-        mechanism: the robot.
-        shapes: of its bodies.
-        apart: names of two bodies that may go into each other.
-
-    Attributes:
-        pairs: of bodies that are kept apart.
-
-    Raises:
-        MissingExtraError: MuJoCo is not installed.
+    `apart` are names of two bodies each that may go into each other; `pairs` are kept apart. Raise
+    MissingExtraError without MuJoCo.
     """
 
     def __init__(
@@ -141,14 +110,7 @@ class Between:
         self._judged: tuple[Motion, Depths] | None = None  # the last motion, and its depths
 
     def depths(self, motion: Motion) -> Depths:
-        """Return how deep bodies are in each other.
-
-        Args:
-            motion: With body poses.
-
-        Returns:
-            Depths (T,) [m] of the pairs that touch at some time.
-        """
+        """Return the depths (T,) [m] of pairs of bodies in each other that touch at some time."""
         assert motion.position is not None and motion.quaternion is not None
         if self._judge is None:
             return {}
@@ -157,27 +119,12 @@ class Between:
         return self._judged[1]
 
     def ways(self, motion: Motion, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far bodies are from each other, and which way.
-
-        Args:
-            motion: With body poses.
-            pairs: p pairs of bodies, in either order.
-
-        Returns:
-            As `Judge.ways`, for bodies that are near each other.
-        """
+        """Return distances and directions as `Judge.ways`, for bodies that are near each other."""
         assert self._judge is not None and motion.position is not None and motion.quaternion is not None
         return self._judge.ways(motion.position, motion.quaternion, pairs, NEAR)
 
     def touching(self, motion: Motion) -> list[tuple[tuple[str, str], float, np.ndarray]]:
-        """Return where bodies are in each other in one pose.
-
-        Args:
-            motion: Of one sample, with body poses.
-
-        Returns:
-            Names of two bodies, how deep [m], and where (3,) [m].
-        """
+        """Return, for a motion of one pose, names of bodies in each other, their depth [m] and place (3,) [m]."""
         if self._judge is None:
             return []
         assert motion.position is not None and motion.quaternion is not None
@@ -194,15 +141,7 @@ class Between:
         return self._axes[number]
 
     def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Clearance]:
-        """Return the walls of pairs as objectives, with the least distances that a motion's poses need.
-
-        Args:
-            motion: With body poses.
-            pairs: Of bodies.
-
-        Returns:
-            An objective a pair.
-        """
+        """Return an objective a pair of bodies, with the least distances that a motion's poses need."""
         if not pairs:
             return []
         assert self._judge is not None and motion.position is not None and motion.quaternion is not None
@@ -223,16 +162,9 @@ def solved_apart(
     walls: Walls | None,
     finish: Finish[Step] | None = None,
 ) -> Generator[Step, None, tuple[TargetClip, Motion]]:
-    """Solve a clip, with walls where there are any.
+    """Solve a clip, with walls if given; `finish`, if given, moves a solved motion once more.
 
-    Args:
-        clip: The targets.
-        solve: Solves a clip; its motion has body poses.
-        walls: Of the robot.
-        finish: Moves a motion that it or `solve` made once more, as a clip asks for it, if given.
-
-    Yields:
-        What these do. The generator returns the clip that was followed and the motion.
+    Yield as these do; return the clip that was followed and the motion.
     """
     if walls is not None:
         return (yield from walls.solve(clip, solve, finish))
@@ -243,12 +175,8 @@ def solved_apart(
 def walls_of(mechanism: Mechanism, robot_file: str | Path | None = None) -> Walls | None:
     """Return the walls of a robot by its collision shapes, or by what is seen of it; kept for the next clip.
 
-    Args:
-        mechanism: The robot.
-        robot_file: That it was read from, for its collision shapes and meshes.
-
-    Returns:
-        The walls; None where nothing is known of its shape, or MuJoCo is not installed.
+    Shapes and meshes are those of `robot_file`, from which the robot was read. Return None where nothing is known
+    of its shape, or MuJoCo is not installed.
     """
     if not can_judge():
         return None

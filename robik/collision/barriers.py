@@ -28,16 +28,7 @@ class _Part:
 
 
 class Barriers:
-    """Barriers between a robot and what is around it.
-
-    Args:
-        mechanism: the robot.
-        shapes: of its bodies.
-        obstacles: of a clip.
-
-    Raises:
-        MissingExtraError: MuJoCo is not installed.
-    """
+    """Barriers between a robot and the obstacles around it; raise MissingExtraError without MuJoCo."""
 
     def __init__(self, mechanism: Mechanism, shapes: Sequence[CollisionShape], obstacles: Sequence[Obstacle]) -> None:
         self._mechanism, self._shapes, self._first = mechanism, shapes, len(mechanism.bodies)
@@ -58,36 +49,17 @@ class Barriers:
         ]
 
     def names(self, pair: Pair) -> tuple[str, str]:
-        """Return the names of the body and the obstacle of a pair.
-
-        Args:
-            pair: Their numbers.
-
-        Returns:
-            Both names.
-        """
+        """Return the names of the body and the obstacle of a pair."""
         return self._mechanism.bodies[pair[0]].name, self._parts[pair[1] - self._first].obstacle.name
 
     def depths(self, motion: Motion) -> dict[Pair, np.ndarray]:
-        """Return how deep bodies are in parts of obstacles.
-
-        Args:
-            motion: With body poses.
-
-        Returns:
-            Depths (T,) [m] of the pairs that touch at some time.
-        """
+        """Return the depths (T,) [m] of pairs of a body in a part of an obstacle that touch at some time."""
         return self._judge.depths(*self._poses(motion)) if self._judge else {}
 
     def touching(self, motion: Motion, sample: int = 0) -> list[tuple[tuple[str, str], float, np.ndarray]]:
-        """Return where bodies are in obstacles in one pose.
+        """Return, for a motion of one pose, names of a body and an obstacle, depth [m] and place (3,) [m].
 
-        Args:
-            motion: Of one sample, with body poses.
-            sample: Of the obstacles' ways.
-
-        Returns:
-            Names of a body and an obstacle, how deep [m], and where (3,) [m].
+        Obstacles stand where they are at `sample` of their ways.
         """
         if self._judge is None:
             return []
@@ -96,15 +68,7 @@ class Barriers:
         return [(self.names(pair), depth, where) for pair, depth, where in found]
 
     def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Above]:
-        """Return the barriers of pairs as objectives, as a motion's poses tell.
-
-        Args:
-            motion: With body poses.
-            pairs: Of bodies and parts.
-
-        Returns:
-            An objective a pair.
-        """
+        """Return an objective a pair of a body and a part of an obstacle, as a motion's poses tell."""
         if not pairs or self._judge is None:
             return []
         distances, ways = self._judge.ways(*self._poses(motion), pairs, NEAR)

@@ -41,33 +41,17 @@ class ToldCollisions:
 def told_collisions(mechanism: Mechanism, robot_file: str | Path | None = None) -> ToldCollisions:
     """Return what a robot's file tells of collisions; where it tells no shape, the shapes of what is seen.
 
-    Args:
-        mechanism: The robot.
-        robot_file: That it was read from, and that its meshes are named from; None for one that comes from no file.
-
-    Returns:
-        Shapes, body by body, and pairs; no shapes for a robot of which nothing is seen either.
-
-    Raises:
-        MissingExtraError: MuJoCo is not installed, which reads MJCF.
+    The file also names the meshes; it is None for a robot that comes from no file. There are no shapes for a robot
+    of which nothing is seen either. Raise MissingExtraError without MuJoCo, which reads MJCF.
     """
     told = ToldCollisions() if robot_file is None else of_file(mechanism, robot_file)
     return told if told.shapes else ToldCollisions(shapes=seen_shapes(mechanism, robot_file))
 
 
 def of_file(mechanism: Mechanism, robot_file: str | Path) -> ToldCollisions:
-    """Return what a robot's file itself tells of collisions.
+    """Return what a robot's file itself tells of collisions; nothing for a format that tells none.
 
-    Args:
-        mechanism: The robot.
-        robot_file: That it was read from.
-
-    Returns:
-        Shapes and pairs; none of a format that tells none.
-
-    Raises:
-        FormatError: The file cannot be read.
-        MissingExtraError: MuJoCo is not installed, which reads MJCF.
+    Raise FormatError where the file cannot be read, MissingExtraError without MuJoCo, which reads MJCF.
     """
     file = Path(robot_file)
     root = read_xml(file) if file.suffix.lower() in (".xml", ".mjcf", ".urdf") else None

@@ -42,19 +42,9 @@ class NearShapes(NamedTuple):
 class Judge:
     """Judge of which bodies go into each other.
 
-    Args:
-        mechanism: the robot.
-        shapes: of its bodies.
-        pairs: of bodies that are judged; all with shapes if left out. Where obstacles are judged, bodies of the robot
-            are not judged against each other.
-        obstacles: of each the points (K, 3) of its hull [m]; their numbers follow those of the robot's bodies.
-        near: distance at which shapes are near each other, for `near` alone [m].
-
-    Attributes:
-        shapes: number of shapes.
-
-    Raises:
-        MissingExtraError: MuJoCo is not installed.
+    It judges `pairs`, all bodies with shapes if left out; where there are obstacles, no two bodies of the robot. An
+    obstacle is given by points (K, 3) of its hull [m]; their numbers follow those of the robot's bodies. `near` [m]
+    is the distance for the method `near` alone. Raise MissingExtraError without MuJoCo.
     """
 
     def __init__(
@@ -109,16 +99,9 @@ class Judge:
             geom.size[: len(shape.size)] = np.maximum(shape.size, LEAST)  # a disc is a capsule without length
 
     def distances(self, position: np.ndarray, quaternion: np.ndarray, pairs: Sequence[Pair], most: float) -> np.ndarray:
-        """Return how far bodies are from each other.
+        """Return the distances (T, p) [m] of p pairs of bodies, negative inside, at most `most`.
 
-        Args:
-            position: Positions of all bodies of the robot (T, n, 3) [m].
-            quaternion: Their orientations (T, n, 4) wxyz.
-            pairs: p pairs of bodies with shapes.
-            most: Distances beyond this are not looked for [m].
-
-        Returns:
-            Distances (T, p) [m], negative where they are in each other, at most `most`.
+        Bodies are at (T, n, 3) [m] and (T, n, 4) wxyz.
         """
         found = np.full((len(position), len(pairs)), most)
         for k, p, distance, _ in self._near(position, quaternion, pairs, most):
@@ -126,14 +109,9 @@ class Judge:
         return found
 
     def touching(self, position: np.ndarray, quaternion: np.ndarray) -> list[tuple[Pair, float, np.ndarray]]:
-        """Return where bodies are in each other in one pose.
+        """Return bodies, depth [m] and middle (3,) [m] of the way out of each two shapes that overlap in a pose.
 
-        Args:
-            position: Positions of all bodies (n, 3) [m].
-            quaternion: Their orientations (n, 4) wxyz.
-
-        Returns:
-            Of each two shapes the pair of their bodies, how deep [m], and the middle of the way out (3,) [m].
+        Bodies are at (n, 3) [m] and (n, 4) wxyz.
         """
         mujoco, model, data = self._mujoco, self._model, self._data
         data.qpos[:] = self._poses(position[None], quaternion[None])[0]
@@ -148,15 +126,7 @@ class Judge:
         return found
 
     def near(self, position: np.ndarray, quaternion: np.ndarray) -> NearShapes:
-        """Return which shapes are near each other in one pose.
-
-        Args:
-            position: Positions of all bodies (n, 3) [m].
-            quaternion: Their orientations (n, 4) wxyz.
-
-        Returns:
-            The pairs of shapes that are nearer than the judge was made for.
-        """
+        """Return the pairs of shapes nearer than the judge's `near`, with bodies at (n, 3) [m] and (n, 4) wxyz."""
         mujoco, model, data = self._mujoco, self._model, self._data
         data.qpos[:] = np.concatenate([position, quaternion], axis=1)[self._numbers].ravel()
         mujoco.mj_kinematics(model, data)
@@ -175,17 +145,10 @@ class Judge:
     def ways(
         self, position: np.ndarray, quaternion: np.ndarray, pairs: Sequence[Pair], most: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far bodies are from each other, and which way.
+        """Return the distances (T, p) [m] of p pairs of bodies, as `distances`, and the directions (T, p, 3).
 
-        Args:
-            position: Positions of all bodies (T, n, 3) [m].
-            quaternion: Their orientations (T, n, 4) wxyz.
-            pairs: p pairs of bodies with shapes.
-            most: Distances beyond this are not looked for [m].
-
-        Returns:
-            Distances (T, p) [m], negative where they are in each other, at most `most`; unit vectors (T, p, 3) out of
-            the second body towards the first, zero where they are further apart.
+        Directions are unit vectors out of the second body towards the first, zero where they are further apart than
+        `most`.
         """
         found, ways = np.full((len(position), len(pairs)), most), np.zeros((len(position), len(pairs), 3))
         for k, p, distance, ends in self._near(position, quaternion, pairs, most):
@@ -212,14 +175,9 @@ class Judge:
         return np.concatenate([position, quaternion], axis=2)[:, self._numbers].reshape(len(position), -1)
 
     def depths(self, position: np.ndarray, quaternion: np.ndarray) -> dict[Pair, np.ndarray]:
-        """Return how deep bodies go into each other.
+        """Return the depths (T,) [m] by pair of bodies that touch at some time, 0 where they do not.
 
-        Args:
-            position: Positions of all bodies of the robot (T, n, 3) [m].
-            quaternion: Their orientations (T, n, 4) wxyz.
-
-        Returns:
-            Depths (T,) [m] by pair of those that touch at some time, 0 where they do not.
+        Bodies are at (T, n, 3) [m] and (T, n, 4) wxyz.
         """
         mujoco, model, data = self._mujoco, self._model, self._data
         found: dict[Pair, np.ndarray] = {}

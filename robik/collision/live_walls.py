@@ -48,20 +48,11 @@ class PlacedWalls(NamedTuple):
 
 
 class LiveWalls:
-    """Walls of a robot from step to step.
+    """Walls of a robot from step to step, between pairs of its bodies.
 
-    Args:
-        mechanism: the robot.
-        shapes: of its bodies.
-        pairs: of bodies that are kept apart.
-        topology: the robot's tree, as the tracker has it.
-
-    Attributes:
-        slots: objectives that make room for the walls in the solver's tables, behind all others of their kind.
-        are_new: whether no step was taken yet since the robot was put where it is.
-
-    Raises:
-        MissingExtraError: MuJoCo is not installed.
+    `topology` is the tracker's. `slots` are objectives that make room for the walls in the solver's tables, behind
+    all others of their kind. `are_new` says that no step was taken since the robot was put where it is. Raise
+    MissingExtraError without MuJoCo.
     """
 
     def __init__(
@@ -91,15 +82,9 @@ class LiveWalls:
         self.are_new = True
 
     def look(self, position: np.ndarray, quaternion: np.ndarray, placement: Placement) -> bool:
-        """Measure a pose.
+        """Measure a pose; return True if bodies are so near each other that their walls are to be moved there.
 
-        Args:
-            position: Positions of all bodies (n, 3) [m].
-            quaternion: Their orientations (n, 4) wxyz.
-            placement: The same in the kernels' arrays.
-
-        Returns:
-            Whether some bodies are so near to each other that their walls are to be moved there.
+        The pose is given twice: as (n, 3) [m], (n, 4) wxyz, and in the kernels' arrays.
         """
         near = _some(self._judge.near(position, quaternion))
         radius = BALL + np.maximum(-near.distance, 0.0)
@@ -127,12 +112,7 @@ class LiveWalls:
         self._standing = PlacedWalls._make(np.concatenate([new, old[stays]]) for new, old in both)
 
     def write(self, table: Clearances, weight: float) -> None:
-        """Write the walls into the solver's table.
-
-        Args:
-            table: Of a robot, made with `slots` behind all others of their kind.
-            weight: Of each wall, over ℓ² [1/m²].
-        """
+        """Write the walls, with a weight over ℓ² [1/m²] each, into the solver's table, made with `slots`."""
         walls, first = self._standing, len(table.body) - len(self.slots)
         if len(walls.pair) > len(self.slots):
             nearest = np.argpartition(walls.distance, len(self.slots) - 1)[: len(self.slots)]

@@ -32,18 +32,9 @@ def with_penetration(
 ) -> Motion:
     """Return a solved motion whose report says how deep the robot goes into itself, the ground and obstacles.
 
-    Args:
-        mechanism: The robot.
-        motion: With its report and body poses.
-        clip: That was followed, with its obstacles; where its feet stand says where the ground is.
-        robot_file: That the robot was read from, for its collision shapes and meshes.
-
-    Returns:
-        The motion; as it was where nothing is known of the robot's shape.
-
-    Raises:
-        ClipError: The motion has no report, or no body poses.
-        MissingExtraError: MuJoCo is not installed.
+    It is as before where nothing is known of the robot's shape, which `robot_file` tells. The clip that was
+    followed has obstacles, and its standing feet tell the ground. Raise ClipError for a motion without report or
+    body poses, MissingExtraError without MuJoCo.
     """
     if motion.report is None:
         raise ClipError("this motion has no report; only a solved one has")
@@ -68,22 +59,11 @@ def measure_penetration(
     apart: Collection[tuple[str, str]] = (),
     obstacles: Sequence[Obstacle] = (),
 ) -> Penetration:
-    """Return how deep a robot goes into itself, into the ground and into obstacles.
+    """Return the depths to which a robot goes into itself, into the ground and into obstacles.
 
-    Args:
-        mechanism: The robot.
-        shapes: Of its bodies.
-        motion: With body poses.
-        ground: On which it stands; None where there is none.
-        apart: Names of two bodies that may go into each other.
-        obstacles: Around it; its ground is none.
-
-    Returns:
-        The depths.
-
-    Raises:
-        ClipError: The motion has no body poses.
-        MissingExtraError: MuJoCo is not installed.
+    `ground` is that on which it stands, None for none; obstacles are without it. `apart` are names of two bodies
+    each that may go into each other. Raise ClipError for a motion without body poses, MissingExtraError without
+    MuJoCo.
     """
     if motion.position is None or motion.quaternion is None:
         raise ClipError("this motion has no body poses; only a solved one, or one put through forward kinematics, has")

@@ -16,15 +16,9 @@ from ..mechanism.orientations import quaternion_matrices
 
 
 class Nearest:
-    """Search for the nearest shapes of pairs of bodies, pose after pose.
+    """Search for the nearest shapes of p pairs of bodies, pose after pose, up to the distance `most` [m].
 
-    Args:
-        mujoco: MuJoCo's module.
-        model: Its model of the shapes.
-        data: Its data, set to each pose in turn.
-        shapes: Numbers of the shapes (geoms) of each body, by body.
-        pairs: p pairs of bodies.
-        most: Distances beyond this are not looked for [m].
+    `data` of MuJoCo's model is set to each pose in turn; `shapes` numbers each body's geoms.
     """
 
     def __init__(
@@ -46,14 +40,10 @@ class Nearest:
         self._low = np.full(len(between), -np.inf)  # bounds from below [m]
 
     def look(self, moved: np.ndarray, swung: np.ndarray) -> Iterator[tuple[int, float, np.ndarray]]:
-        """Measure a pose.
+        """Measure a pose; yield number, distance [m] and ends (6,) [m] of each pair nearer than `most`.
 
-        Args:
-            moved: How far the origin of each pair's second body moved, seen from the first, since the pose before [m].
-            swung: How far a point of it at a distance of 1 m moved by its turning [m].
-
-        Yields:
-            Of each pair whose bodies are nearer than `most`, its number, the distance [m] and its ends (6,) [m].
+        Since the pose before, the origin of each pair's second body moved by `moved` (p,) [m], seen from the first,
+        and a point at a distance of 1 m by its turning by `swung` (p,) [m].
         """
         low, best, places = self._low, np.full(self._pairs, self._most), self._data.geom_xpos
         low -= moved[self._pair] + swung[self._pair] * self._reach
@@ -78,15 +68,9 @@ class Nearest:
 def motions_between(
     position: np.ndarray, quaternion: np.ndarray, pairs: Sequence[tuple[int, int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how bodies move against each other from pose to pose, as `Nearest.look` takes it.
+    """Return movements `moved` and `swung` (T, p) [m] of p pairs of bodies from pose to pose, for `Nearest.look`.
 
-    Args:
-        position: Positions of all bodies (T, n, 3) [m].
-        quaternion: Their orientations (T, n, 4) wxyz.
-        pairs: p pairs of bodies.
-
-    Returns:
-        Movements (T, p) [m], and by turning (T, p) [m] at a distance of 1 m; zero in the first pose.
+    They are zero in the first pose. Bodies are at (T, n, 3) [m] and (T, n, 4) wxyz.
     """
     moved, swung = np.zeros((len(position), len(pairs))), np.zeros((len(position), len(pairs)))
     for p, (first, second) in enumerate(pairs):

@@ -23,18 +23,9 @@ SEED = 1
 def pairs_that_can_touch(
     mechanism: Mechanism, shapes: Sequence[CollisionShape], apart: Collection[tuple[str, str]] = ()
 ) -> tuple[Pair, ...]:
-    """Return the pairs of bodies whose shapes may touch, as MoveIt's assistant finds them.
+    """Return the pairs of bodies, smaller number first, whose shapes may touch, as MoveIt's assistant finds them.
 
-    Args:
-        mechanism: The robot.
-        shapes: Of its bodies.
-        apart: Names of two bodies that are left out, too.
-
-    Returns:
-        Numbers of both bodies, the smaller one first.
-
-    Raises:
-        MissingExtraError: MuJoCo is not installed.
+    `apart` are names of two bodies each that are left out, too. Raise MissingExtraError without MuJoCo.
     """
     index = mechanism.body_index
     shaped = sorted({index[shape.body] for shape in shapes})
@@ -56,15 +47,9 @@ def pairs_that_can_touch(
 
 
 def random_poses(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
-    """Return poses of the bodies with all motors anywhere in their range; none of a robot with loops.
+    """Return poses (T, n, 3) [m], (T, n, 4) of the bodies with all motors anywhere in their range; none with loops.
 
     Motors of loops cannot be anywhere beside each other: most such poses could not be assembled.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Positions (T, n, 3) [m] and quaternions (T, n, 4) wxyz.
     """
     if len(build_topology(mechanism).flat.cut_row) > 1:
         return np.zeros((0, len(mechanism.bodies), 3)), np.zeros((0, len(mechanism.bodies), 4))

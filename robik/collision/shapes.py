@@ -53,11 +53,7 @@ class CollisionShape:
                 return float(np.linalg.norm(self.size))
 
     def corners(self) -> np.ndarray:
-        """Return points around which the shape lies, those of a box around round ones.
-
-        Returns:
-            Points (N, 3) in the body's frame [m].
-        """
+        """Return points (N, 3) [m] in the body's frame around which the shape lies: of round ones a box's."""
         half: tuple[float, ...]
         match self.kind:
             case "sphere":
@@ -74,15 +70,9 @@ class CollisionShape:
         return box @ self.pose.matrix.T + np.array(self.pose.position)
 
     def lowest(self, position: np.ndarray, rotation: np.ndarray, up: np.ndarray = UP) -> np.ndarray:
-        """Return the height of the shape's lowest point.
+        """Return the heights (T,) [m] of the shape's lowest point along `up`, (3,) or (T, 3).
 
-        Args:
-            position: Positions of the shape (T, 3) [m].
-            rotation: Its orientations (T, 3, 3).
-            up: Along which heights count, (3,) or (T, 3).
-
-        Returns:
-            Heights (T,) [m].
+        The shape is at (T, 3) [m] with orientations (T, 3, 3).
         """
         own = np.einsum("tij,ti->tj", rotation, np.broadcast_to(up, position.shape))  # in the shape's coordinates
         match self.kind:
@@ -100,15 +90,7 @@ class CollisionShape:
 
 
 def primitive(body: str, visual: Visual) -> CollisionShape:
-    """Return the collision shape of a box, sphere, capsule or cylinder that is seen.
-
-    Args:
-        body: Name of its body.
-        visual: What is seen.
-
-    Returns:
-        The shape.
-    """
+    """Return the collision shape of a visual that is a box, sphere, capsule or cylinder."""
     match visual.shape:
         case "box":
             size = tuple(0.5 * side for side in visual.size)
@@ -120,15 +102,9 @@ def primitive(body: str, visual: Visual) -> CollisionShape:
 
 
 def hull_or_capsule(body: str, points: np.ndarray, pose: Pose = IDENTITY) -> CollisionShape | None:
-    """Return the convex hull of points; of points in a plane or on a line, the capsule around them.
+    """Return the convex hull of points (N, 3) [m], or the capsule around points in a plane or on a line.
 
-    Args:
-        body: Name of the body that they are on.
-        points: Points (N, 3) [m].
-        pose: In which they are given.
-
-    Returns:
-        The shape; None for fewer than two points that are numbers.
+    Points are seen from `pose`. Return None for fewer than two finite points.
     """
     points = np.asarray(points, dtype=float).reshape(-1, 3)
     points = np.unique(points[np.isfinite(points).all(axis=1)], axis=0)
@@ -143,16 +119,7 @@ def hull_or_capsule(body: str, points: np.ndarray, pose: Pose = IDENTITY) -> Col
 
 
 def capsule(body: str, points: np.ndarray, pose: Pose = IDENTITY) -> CollisionShape:
-    """Return the capsule around points, along the way they reach furthest.
-
-    Args:
-        body: Name of the body that they are on.
-        points: Points (N, 3) [m].
-        pose: In which they are given.
-
-    Returns:
-        The capsule, which holds all points.
-    """
+    """Return the capsule around points (N, 3) [m] of a body, seen from `pose`, along their longest extent."""
     middle = points.mean(axis=0)
     axes = np.linalg.svd(points - middle, full_matrices=True)[2]
     if np.linalg.det(axes) < 0:
@@ -170,14 +137,9 @@ def capsule(body: str, points: np.ndarray, pose: Pose = IDENTITY) -> CollisionSh
 
 
 def seen_shapes(mechanism: Mechanism, robot_file: str | Path | None) -> tuple[CollisionShape, ...]:
-    """Return primitives as they are seen, and the convex hulls of meshes.
+    """Return primitives as they are seen, and the convex hulls of meshes, which `robot_file` names.
 
-    Args:
-        mechanism: The robot.
-        robot_file: That its meshes are named from; None for a robot that comes from no file.
-
-    Returns:
-        The shapes; meshes that cannot be read as triangles are left out, and so are the cubes that stand for meshes.
+    Meshes that cannot be read as triangles are left out, and so are the cubes that stand for meshes.
     """
     found: list[CollisionShape] = []
     for body in mechanism.bodies:
@@ -195,15 +157,7 @@ def seen_shapes(mechanism: Mechanism, robot_file: str | Path | None) -> tuple[Co
 
 
 def hulls(mechanism: Mechanism, shapes: Shapes) -> tuple[CollisionShape, ...]:
-    """Return the convex hulls of a robot's surface.
-
-    Args:
-        mechanism: The robot.
-        shapes: Of its bodies.
-
-    Returns:
-        The hulls.
-    """
+    """Return the convex hulls of a robot's surface, body by body."""
     made = (
         hull_or_capsule(body.name, shape.points * np.array(shape.size), shape.pose)
         for body in mechanism.bodies

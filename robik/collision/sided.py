@@ -38,12 +38,7 @@ class Other(NamedTuple):
 
 
 class Planes:
-    """Planes between a robot's bodies and others, pass by pass.
-
-    Args:
-        mechanism: the robot.
-        shapes: of its bodies.
-    """
+    """Planes between a robot's bodies and others, pass by pass."""
 
     def __init__(self, mechanism: Mechanism, shapes: Sequence[CollisionShape]) -> None:
         self._mechanism = mechanism
@@ -57,15 +52,8 @@ class Planes:
     def wall(self, motion: Motion, body: int, other: Other, distance: np.ndarray, way: np.ndarray) -> Above:
         """Return the plane between a body and another as an objective, as a motion's poses tell.
 
-        Args:
-            motion: With body poses.
-            body: Number of the body.
-            other: What it is kept out of.
-            distance: (T,) between them, negative where they are in each other [m].
-            way: (T, 3) unit vectors out of the other towards the body; zero where that is far.
-
-        Returns:
-            The objective.
+        `distance` (T,) [m] is negative inside; `way` (T, 3) has unit vectors out of the other towards the body,
+        zero where that is far.
         """
         assert motion.position is not None and motion.quaternion is not None
         points, key = self._body_points(body), (body, other.name)
@@ -109,13 +97,10 @@ def _lowest(shapes: Sequence[CollisionShape], x: np.ndarray, R: np.ndarray, up: 
 def _out(
     own: np.ndarray, distance: np.ndarray, middle: np.ndarray, points: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ways out of a part in its coordinates, and those that stay in later passes (NaN where none).
+    """Return the ways (T, 3) out of a part in its coordinates, and those that stay in later passes, else NaN.
 
-    Args:
-        own: (T, 3) the shortest ways out; zero where the part is far.
-        distance: (T,) of the body from the part [m].
-        middle: (T, 3) of the body [m].
-        points: (K, 3) of the part [m].
+    `own` (T, 3) are the shortest ways, zero where the part is far. The body is at `middle` (T, 3) and `distance`
+    (T,) [m] from the part, which has `points` (K, 3) [m].
     """
     found, kept = own.copy(), np.full(own.shape, np.nan)
     held = np.zeros(3)  # the way out to the side on which the body belongs, while it is behind the part
@@ -174,11 +159,7 @@ class Sided:
     """Planes between a robot's own bodies, for pairs that walls between their axes do not help.
 
     The body of a pair that moves further is kept out of the other one, where that is in the motion before.
-
-    Args:
-        mechanism: the robot.
-        shapes: of its bodies.
-        between: that judges them.
+    `between` judges the pairs.
     """
 
     def __init__(self, mechanism: Mechanism, shapes: Sequence[CollisionShape], between: _Judging) -> None:
@@ -186,26 +167,11 @@ class Sided:
         self._planes = Planes(mechanism, shapes)
 
     def depths(self, motion: Motion) -> dict[Pair, np.ndarray]:
-        """Return how deep bodies are in each other, as they were judged last.
-
-        Args:
-            motion: With body poses.
-
-        Returns:
-            Depths (T,) [m] of the pairs that touch at some time.
-        """
+        """Return the depths (T,) [m] of pairs of bodies that touch at some time, as they were judged last."""
         return self._between.depths(motion)
 
     def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Above]:
-        """Return the planes of pairs as objectives, as a motion's poses tell.
-
-        Args:
-            motion: With body poses.
-            pairs: Of bodies.
-
-        Returns:
-            An objective a pair.
-        """
+        """Return a plane a pair of bodies as objectives, as a motion's poses tell."""
         if not pairs:
             return []
         assert motion.position is not None and motion.quaternion is not None

@@ -29,12 +29,7 @@ SOLES = -1  # the first number of a sole's pair; the second is the foot's
 
 
 class Soles:
-    """Keeper of swinging soles out of the ground on which a clip's feet stand.
-
-    Args:
-        mechanism: the robot.
-        clip: with the feet's contact phases.
-    """
+    """Keeper of swinging soles out of the ground on which a clip's feet stand, by their contact phases."""
 
     def __init__(self, mechanism: Mechanism, clip: TargetClip) -> None:
         self._mechanism, ground = mechanism, ground_of(mechanism, clip)
@@ -48,26 +43,14 @@ class Soles:
         self._lifted: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
 
     def depths(self, motion: Motion) -> dict[Pair, np.ndarray]:
-        """Return how deep soles are in the ground, those that stand and were pushed off their place included.
+        """Return the depths (T,) [m] of soles in the ground by pair of `SOLES` and number of the foot.
 
-        Args:
-            motion: With body poses.
-
-        Returns:
-            Depths (T,) [m] by foot.
+        Soles that stand and were pushed off their place are included.
         """
         return {(SOLES, k): self._depth(motion, name) for k, name in enumerate(self._feet)}
 
     def walls(self, motion: Motion, pairs: Sequence[Pair]) -> list[Above]:
-        """Return planes to which feet are lifted that were in the ground, smoothly, above all that is under them.
-
-        Args:
-            motion: With body poses.
-            pairs: Of feet, as `depths` has them.
-
-        Returns:
-            An objective a foot.
-        """
+        """Return a plane for each foot in the ground; it lifts the foot smoothly above all that is under it."""
         return [self._wall(motion, self._feet[k]) for _, k in pairs]
 
     def _depth(self, motion: Motion, name: str) -> np.ndarray:

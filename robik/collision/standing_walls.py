@@ -27,38 +27,17 @@ class Keeper(Protocol):
     """Keeper of pairs apart: it finds bodies in each other, or in obstacles, and builds walls between them."""
 
     def depths(self, motion: Motion) -> Depths:
-        """Return how deep pairs are in each other.
-
-        Args:
-            motion: Poses of the robot's bodies.
-
-        Returns:
-            Depths (T,) [m] by pair.
-        """
+        """Return the depths (T,) [m] by pair that touches at some time in a motion."""
 
     def walls(self, motion: Motion, pairs: Sequence[Pair]) -> Sequence[Objective]:
-        """Return the walls of pairs as objectives.
-
-        Args:
-            motion: Poses of the robot's bodies, which say where the walls are.
-            pairs: What is to be kept apart.
-
-        Returns:
-            The objectives.
-        """
+        """Return the walls of pairs as objectives, placed by a motion's poses."""
 
 
 class StandingWalls:
     """Walls of a clip that stand, pass by pass.
 
-    Args:
-        clip: the targets.
-        keepers: whose pairs are kept apart.
-        motion: without walls.
-
-    Attributes:
-        found: the clip with the best walls so far, and its motion.
-        last: the motion that was solved last, from which walls are built.
+    It begins with a motion without walls; `keepers` have the pairs that are kept apart. `found` is the clip with
+    the best walls so far, with its motion; `last` is the motion that was solved last, from which walls are built.
     """
 
     found: tuple[TargetClip, Motion]
@@ -71,25 +50,14 @@ class StandingWalls:
         self._without = self._depths
 
     def take(self, walled: TargetClip, motion: Motion) -> None:
-        """Take a motion as the best so far.
-
-        Args:
-            walled: The clip that it follows.
-            motion: With body poses.
-        """
+        """Store a motion, with the clip that it follows, as the best so far."""
         self.look(motion)
         self.found, self.last, self._least, self._worst = (walled, motion), motion, self.total, self.worst
 
     def improve(self, solve: Solve[Step], walls: int, sided: int = 0) -> Generator[Step, None, None]:
-        """Solve the clip again with walls, and keep the motion with the least depth.
+        """Solve the clip again with walls, and keep the motion with the least depth; yield as `solve` does.
 
-        Args:
-            solve: Solves a clip.
-            walls: Passes at most.
-            sided: Further passes with planes at most.
-
-        Yields:
-            What `solve` does.
+        There are at most `walls` passes, and `sided` further ones with planes.
         """
         for k in range(walls + sided):
             if not (self.build() if k < walls else self.build_sided()):
@@ -114,18 +82,13 @@ class StandingWalls:
         return max((float(depth.max()) for depths in self._depths for depth in depths.values()), default=0.0)
 
     def look(self, motion: Motion) -> None:
-        """Take in how deep a motion is.
-
-        Args:
-            motion: With body poses.
-        """
+        """Judge the depths of a motion."""
         self._depths = [keeper.depths(motion) for keeper in self._keepers]
 
     def build(self) -> bool:
         """Build walls between bodies that are deep in each other, and remove those that do not help.
 
-        Returns:
-            Whether there is a pair for which a wall may help.
+        Return True if there is a pair for which a wall may help.
         """
         for depths, without, standing in zip(self._depths, self._without, self._standing, strict=True):
             for pair in list(standing):
@@ -138,10 +101,9 @@ class StandingWalls:
         return any(deep[:1] + deep[2:])
 
     def build_sided(self) -> bool:
-        """Build planes between bodies that are still deep in each other because walls did not help.
+        """Build planes between bodies still deep in each other because walls did not help.
 
-        Returns:
-            Whether there are any.
+        Return True if there are any.
         """
         self._standing[1] |= self._given_up & self._deep(self._depths[1])
         self._standing[0] -= self._standing[1]
@@ -152,14 +114,7 @@ class StandingWalls:
         return {pair for pair, depth in depths.items() if depth.max() > DEEP}
 
     def walls(self, motion: Motion) -> list[Objective]:
-        """Return the walls as objectives, placed by a motion's poses.
-
-        Args:
-            motion: With body poses.
-
-        Returns:
-            The objectives.
-        """
+        """Return the walls as objectives, placed by a motion's poses."""
         pairs = zip(self._keepers, self._standing, strict=True)
         return [wall for keeper, standing in pairs for wall in keeper.walls(motion, sorted(standing))]
 

@@ -21,29 +21,16 @@ if TYPE_CHECKING:
 def command(
     commands: argparse._SubParsersAction, name: str, run: Callable[[argparse.Namespace], int | None], text: str
 ) -> argparse.ArgumentParser:
-    """Add a command and return its parser.
-
-    Args:
-        commands: Where the command is added.
-        name: Name of the command.
-        run: Takes the parsed options and returns an exit code or None.
-        text: Help and description.
-
-    Returns:
-        The command's parser.
-    """
+    """Add a command and return its parser; `run` returns an exit code or None, `text` is help and description."""
     parser = commands.add_parser(name, help=text, description=text)
     parser.set_defaults(run=run)
     return parser
 
 
 def add_robot(parser: argparse.ArgumentParser, name: str = "robot", whose: str = "") -> None:
-    """Add a robot and how to read it.
+    """Add a robot, and the options of how to read it.
 
-    Args:
-        parser: Parser of a command.
-        name: Name of the argument; an option if it begins with dashes.
-        whose: Words before the help's sentence.
+    It is an option if its name begins with dashes. `whose` begins the help's sentence.
     """
     parser.add_argument(
         name, metavar="ROBOT", help=f"{whose}a robot file, or the name of a robot that RobIK brings: boxer, walker, …"
@@ -60,11 +47,7 @@ def add_robot(parser: argparse.ArgumentParser, name: str = "robot", whose: str =
 
 
 def add_following(parser: argparse.ArgumentParser) -> None:
-    """Add how a robot follows recordings, and how its motion is written.
-
-    Args:
-        parser: Parser of a command.
-    """
+    """Add options of how a robot follows recordings, and how its motion is written."""
     parser.add_argument(
         "--balance",
         choices=("off", "still", "moving", "auto"),
@@ -125,20 +108,12 @@ def _add_look_ahead(parser: argparse.ArgumentParser) -> None:
 
 
 def add_torque(parser: argparse.ArgumentParser) -> None:
-    """Declare `--torque`.
-
-    Args:
-        parser: The command's parser.
-    """
+    """Declare `--torque`."""
     parser.add_argument("--torque", action="store_true", help="keep the efforts that the robot's file names, too")
 
 
 def add_zero_moment(parser: argparse.ArgumentParser) -> None:
-    """Declare `--zero-moment`.
-
-    Args:
-        parser: The command's parser.
-    """
+    """Declare `--zero-moment`."""
     parser.add_argument(
         "--zero-moment",
         action="store_true",
@@ -147,12 +122,7 @@ def add_zero_moment(parser: argparse.ArgumentParser) -> None:
 
 
 def add_own_range(parser: argparse.ArgumentParser, before: str = "MOTION") -> None:
-    """Declare `--own-range` and `--before`.
-
-    Args:
-        parser: The command's parser.
-        before: What `--before` names.
-    """
+    """Declare `--own-range` and `--before`, whose help names its argument as `before`."""
     what = "the motion" if before == "MOTION" else "the folder of motions"
     parser.add_argument(
         "--own-range", type=int, nargs=2, metavar=("FIRST", "LAST"),
@@ -162,14 +132,7 @@ def add_own_range(parser: argparse.ArgumentParser, before: str = "MOTION") -> No
 
 
 def check_own_range(options: argparse.Namespace) -> None:
-    """Check that the options of an own range go together, and with the others.
-
-    Args:
-        options: Those of `add_own_range`, and of the command.
-
-    Raises:
-        ClipError: One that is missing, or that makes no sense beside an own range.
-    """
+    """Check that the options of an own range go together, and with the others; raise ClipError otherwise."""
     if options.own_range is None:
         if options.before is not None:
             raise ClipError("--before is what stays beside an own range; give --own-range FIRST LAST, too")
@@ -183,18 +146,7 @@ def check_own_range(options: argparse.Namespace) -> None:
 
 
 def own_range_of(options: argparse.Namespace, mechanism: Mechanism) -> OwnRange | None:
-    """Return the own range that the options ask for; None where all frames are solved.
-
-    Args:
-        options: Those of `add_own_range`.
-        mechanism: The robot.
-
-    Returns:
-        The range, with the motion before.
-
-    Raises:
-        ClipError: No range, or a file that is no motion.
-    """
+    """Return the own range that the options ask for, with the motion before; None where all frames are solved."""
     from ..motions import Companions, load_motion
     from ..retarget.own_range import OwnRange
 
@@ -205,16 +157,9 @@ def own_range_of(options: argparse.Namespace, mechanism: Mechanism) -> OwnRange 
 
 
 def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what these options ask of the bake. A limit of acceleration or jerk is kept by looking ahead.
+    """Return the arguments of `BakeSettings` that these options ask for, by name.
 
-    Args:
-        options: Those of `add_following`.
-
-    Returns:
-        Arguments of `BakeSettings`, by name.
-
-    Raises:
-        ClipError: A limit that is none.
+    A limit of acceleration or jerk is kept by looking ahead. Raise ClipError for options that do not go together.
     """
     limits = {"acceleration": options.acceleration, "jerk": options.jerk}
     for name, limit in limits.items():
@@ -244,26 +189,12 @@ def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def add_header(parser: argparse.ArgumentParser) -> None:
-    """Declare `--header`.
-
-    Args:
-        parser: The command's parser.
-    """
+    """Declare `--header`."""
     parser.add_argument("--header", action="store_true", help="a row of names above the numbers of lafan1-csv")
 
 
 def load(options: argparse.Namespace) -> Mechanism:
-    """Return the robot that the options name.
-
-    Args:
-        options: Options that `add_robot` declared.
-
-    Returns:
-        The robot, on the base that the options name.
-
-    Raises:
-        RobikError: The file cannot be read as a robot.
-    """
+    """Return the robot that the options name, on the base that they name."""
     from ..formats import load_robot
     from ..formats.options import package_folders, xacro_arguments
     from ..mechanism.base import with_base
@@ -273,14 +204,7 @@ def load(options: argparse.Namespace) -> Mechanism:
 
 
 def robot_file(options: argparse.Namespace) -> str | Path:
-    """Return the path of the robot that the options name, one that RobIK brings or the user's own.
-
-    Args:
-        options: Options that `add_robot` declared.
-
-    Returns:
-        The path, or the options' own text.
-    """
+    """Return the path of the robot that the options name, one that RobIK brings or the user's own."""
     from ..robots import names, path
 
     return path(options.robot) if options.robot in names() else options.robot
@@ -288,14 +212,7 @@ def robot_file(options: argparse.Namespace) -> str | Path:
 
 @contextmanager
 def naming(file: str | None) -> Iterator[None]:
-    """Put the file's name before an error that is about its content.
-
-    Args:
-        file: Name of the file; "None" is printed without one.
-
-    Raises:
-        ClipError: With the file's name, where the block raised one.
-    """
+    """Put the file's name before a ClipError that is about its content."""
     try:
         yield
     except ClipError as error:

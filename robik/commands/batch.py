@@ -10,11 +10,7 @@ from .arguments import add_following, add_own_range, asked_of_bakes, command
 
 
 def add_batch(commands: argparse._SubParsersAction) -> None:
-    """Add the command `batch`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `batch`."""
     text = "follow every recording of a folder with a robot; goes on where an earlier run stopped"
     parser = command(commands, "batch", _batch, text)
     parser.add_argument("robot", metavar="ROBOT", help="a robot file, or the name of a robot that RobIK brings")

@@ -9,11 +9,7 @@ from .arguments import command
 
 
 def add_bench(commands: argparse._SubParsersAction) -> None:
-    """Add the command `bench`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `bench`."""
     parser = command(commands, "bench", _bench, "time per frame of the solver on the robots that ship, on this machine")
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 

@@ -13,16 +13,9 @@ if TYPE_CHECKING:
 
 
 def judged(mechanism: Mechanism, motion: Motion, clip: TargetClip, robot_file: str | Path) -> Motion:
-    """Return a motion whose report says how deep the robot goes into itself and the ground, and print that.
+    """Return a motion with the depths of the robot in itself and the ground in its report, and print these.
 
-    Args:
-        mechanism: The robot.
-        motion: With its report.
-        clip: That was followed.
-        robot_file: That the robot was read from.
-
-    Returns:
-        The motion; as it was, with a note on stderr, where MuJoCo is not installed.
+    Without MuJoCo the motion stays as it was, with a note on stderr.
     """
     from ..collision.judge import can_judge
     from ..collision.measure import with_penetration

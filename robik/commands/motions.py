@@ -35,11 +35,7 @@ if TYPE_CHECKING:
 
 
 def add_solve(commands: argparse._SubParsersAction) -> None:
-    """Add the command `solve`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `solve`."""
     parser = command(commands, "solve", _solve, "follow a clip of targets with a robot")
     add_robot(parser)
     parser.add_argument("clip", metavar="CLIP.npz", help="times, NAME.position, NAME.quaternion, com.position")
@@ -67,11 +63,7 @@ def add_solve(commands: argparse._SubParsersAction) -> None:
 
 
 def add_report(commands: argparse._SubParsersAction) -> None:
-    """Add the command `report`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `report`."""
     parser = command(
         commands,
         "report",
@@ -92,11 +84,7 @@ def add_report(commands: argparse._SubParsersAction) -> None:
 
 
 def add_fk(commands: argparse._SubParsersAction) -> None:
-    """Add the command `fk`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `fk`."""
     parser = command(
         commands, "fk", _fk, "poses of all bodies along a motion; a floating base without columns stays where it rests"
     )
@@ -108,11 +96,7 @@ def add_fk(commands: argparse._SubParsersAction) -> None:
 
 
 def add_export(commands: argparse._SubParsersAction) -> None:
-    """Add the command `export`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `export`."""
     parser = command(
         commands, "export", _export, "write a motion in another format; an unknown NAME lists those there are"
     )

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 def add_physics(commands: argparse._SubParsersAction) -> None:
-    """Add the command `physics`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `physics`."""
     parser = command(commands, "physics", _physics, "will it fall: play a motion in MuJoCo, as it is and disturbed")
     add_robot(parser)
     parser.add_argument("motion", metavar="MOTION", help="with the base of a floating robot")

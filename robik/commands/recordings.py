@@ -23,11 +23,7 @@ EVERY = 0.5  # s between two looks at the progress
 
 
 def add_retarget(commands: argparse._SubParsersAction) -> None:
-    """Add the command `retarget`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `retarget`."""
     parser = command(commands, "retarget", _retarget, "follow a recording with a robot: BVH, joints' positions, AMASS")
     add_robot(parser)
     parser.add_argument("recording", metavar="RECORDING", help="a BVH file, or an npz of joints' positions or poses")

@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_retime(commands: argparse._SubParsersAction) -> None:
-    """Add the command `retime`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `retime`."""
     parser = command(
         commands, "retime", _retime, "the same path, later where motors cannot keep up, and without vibration"
     )
@@ -36,11 +32,7 @@ def add_retime(commands: argparse._SubParsersAction) -> None:
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
-    """Add the motors' limits that are kept.
-
-    Args:
-        parser: Parser of a command.
-    """
+    """Add options of the motors' limits that are kept."""
     parser.add_argument(
         "--speed", type=float, default=1.0, metavar="SHARE", help="how much of each motor's speed is used (default 1)"
     )
@@ -58,11 +50,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 
 
 def add_slow_down(parser: argparse.ArgumentParser) -> None:
-    """Add the option that keeps motors' speeds by more time instead of a shorter way.
-
-    Args:
-        parser: Parser of a command.
-    """
+    """Add the option that keeps motors' speeds by more time instead of a shorter way."""
     parser.add_argument(
         "--slow-down", action="store_true",
         help="slow the motion down where motors cannot keep up, instead of lagging behind; see robik retime",
@@ -70,16 +58,9 @@ def add_slow_down(parser: argparse.ArgumentParser) -> None:
 
 
 def slowed_down(mechanism: Mechanism, motion: Motion, share: float = 1.0, torque: bool = False) -> Motion:
-    """Return a motion slowed down where its motors cannot keep up, and print what that costs.
+    """Return a motion slowed down where its motors cannot keep up, and print the delay.
 
-    Args:
-        mechanism: The robot.
-        motion: That was solved without regard of its motors' speeds.
-        share: How much of each motor's speed may be used.
-        torque: Whether the efforts that the robot's file names are kept.
-
-    Returns:
-        The motion.
+    `share` of each motor's speed may be used; with `torque` the efforts of the robot's file are kept, too.
     """
     from ..retiming import limits_of, slow_down
 

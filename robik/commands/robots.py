@@ -11,11 +11,7 @@ from .arguments import add_robot, command, load, robot_file
 
 
 def add_inspect(commands: argparse._SubParsersAction) -> None:
-    """Add the command `inspect`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `inspect`."""
     parser = command(commands, "inspect", _inspect, "what a robot is: bodies, joints, loops, degrees of freedom")
     add_robot(parser)
     parser.add_argument("--json", action="store_true", help="print it as JSON")
@@ -27,11 +23,7 @@ def add_inspect(commands: argparse._SubParsersAction) -> None:
 
 
 def add_convert(commands: argparse._SubParsersAction) -> None:
-    """Add the command `convert`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `convert`."""
     parser = command(commands, "convert", _convert, "write a robot in another format: .robik.json, .urdf, .xml (MJCF)")
     add_robot(parser)
     parser.add_argument(

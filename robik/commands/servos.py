@@ -17,11 +17,7 @@ WHERE = "a device such as /dev/ttyUSB0 or COM3, a URL for pyserial, or reachy:HO
 
 
 def add_play(commands: argparse._SubParsersAction) -> None:
-    """Add the command `play`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `play`."""
     parser = command(commands, "play", _play, "play a motion on servos; ESC stops, T turns torque off")
     parser.add_argument("motion", metavar="MOTION.csv")
     parser.add_argument("--servos", metavar="SERVOS.json", required=True, help="which servo turns which actuator")
@@ -73,11 +69,7 @@ def _add_hold(parser: argparse.ArgumentParser) -> None:
 
 
 def add_teleoperate(commands: argparse._SubParsersAction) -> None:
-    """Add the command `teleoperate`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `teleoperate`."""
     text = "let a robot do what another one is moved to by hand; ESC stops, T turns torque off, space pauses"
     parser = command(commands, "teleoperate", _teleoperate, text)
     parser.add_argument("--servos", metavar="SERVOS.json", required=True, help="of the robot that follows")
@@ -100,11 +92,7 @@ def _add_hand(parser: argparse.ArgumentParser, is_needed: bool) -> None:
 
 
 def add_servos(commands: argparse._SubParsersAction) -> None:
-    """Add the command `servos`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `servos`."""
     servos = commands.add_parser(
         "servos",
         help="set servos up: models, scan, set, prepare, zero, gains; record by hand; stop; torque off; report",
@@ -178,11 +166,7 @@ def _add_brand(verb: argparse.ArgumentParser) -> None:
 
 
 def add_simulate(commands: argparse._SubParsersAction) -> None:
-    """Add the command `simulate-servos`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `simulate-servos`."""
     parser = command(
         commands, "simulate-servos", _simulate, "a simulated chain; its first line is the path of its port"
     )

@@ -8,11 +8,7 @@ from .arguments import command
 
 
 def add_show(commands: argparse._SubParsersAction) -> None:
-    """Add the command `show`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `show`."""
     text = "play several robots and a sound by one clock; space pauses, N begins the next act, ESC stops all"
     parser = command(commands, "show", _show, text)
     parser.add_argument("show", metavar="SHOW.json")

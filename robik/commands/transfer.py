@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_transfer(commands: argparse._SubParsersAction) -> None:
-    """Add the command `transfer`.
-
-    Args:
-        commands: Where the command is added.
-    """
+    """Add the command `transfer`."""
     text = "bring a motion from a serial model of a robot to one with its linkages, or back"
     parser = command(commands, "transfer", _transfer, text)
     parser.add_argument("source", metavar="FROM", help="the robot that the motion was made for")

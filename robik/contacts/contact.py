@@ -42,14 +42,7 @@ class Contact:
     tension: np.ndarray
 
     def part(self, kept: slice | np.ndarray) -> Contact:
-        """Return it for some of its samples.
-
-        Args:
-            kept: The samples that stay.
-
-        Returns:
-            The contact, cut.
-        """
+        """Return the contact for some of its samples."""
         return replace(
             self, stands=self.stands[kept], position=self.position[kept], rotation=self.rotation[kept],
             tension=self.tension[kept],
@@ -86,30 +79,15 @@ class Hold:
         return np.arange(3) < {"spherical": 0, "revolute": 1}.get(self.joint.type, 3)
 
     def at(self, position: np.ndarray, rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the anchor (..., 3) [m] and axes (..., 3, 3) of the hold's joint for poses of its frame.
-
-        Args:
-            position: Positions (..., 3) of the held frame [m].
-            rotation: Orientations (..., 3, 3) of the held frame.
-
-        Returns:
-            Anchor (..., 3) [m] and axes (..., 3, 3).
-        """
+        """Return the anchor (..., 3) [m] and axes (..., 3, 3) of the hold's joint for poses of its frame."""
         return position + rotation @ self.point, rotation @ self.axes
 
     def gap(
         self, position: np.ndarray, rotation: np.ndarray, held_position: np.ndarray, held_rotation: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the distance and angle of a frame from where it is held, in what the contact holds.
+        """Return distances (...,) [m] and angles (...,) [rad] of a frame from where it is held, in what is held.
 
-        Args:
-            position: Positions (..., 3) of the frame [m].
-            rotation: Orientations (..., 3, 3) of the frame.
-            held_position: Positions (..., 3) at which it is held [m].
-            held_rotation: Orientations (..., 3, 3) in which it is held.
-
-        Returns:
-            Distances (...,) [m] and angles (...,) [rad].
+        Poses are (..., 3) [m] and (..., 3, 3).
         """
         (point, own), (place, axes) = self.at(position, rotation), self.at(held_position, held_rotation)
         distance = np.linalg.norm(point - place, axis=-1)
@@ -123,19 +101,10 @@ class Hold:
 
 @kept_with_robot
 def hold_of(mechanism: Mechanism, name: str, oriented: bool, may_roll: bool = True) -> Hold:
-    """Return what a contact of a frame holds.
+    """Return the joint, point and axes that a contact of a frame, or body, holds.
 
-    Args:
-        mechanism: The robot.
-        name: Of a frame or body.
-        oriented: Whether a frame without a sole holds its orientation, too.
-        may_roll: Whether a sole that its leg cannot roll may roll about its length.
-
-    Returns:
-        The hold: its joint's type, point and axes.
-
-    Raises:
-        MechanismError: An unknown frame; lists those that exist.
+    `oriented` says if a frame without a sole holds its orientation, too; `may_roll`, if a sole that its leg cannot
+    roll may roll about its length.
     """
     frame, rest = mechanism.frame(name), mechanism.rest_pose(name)
     point, axes, kind, rolls = np.zeros(3), np.eye(3), "fixed" if oriented else "spherical", False
@@ -163,12 +132,5 @@ def hold_of(mechanism: Mechanism, name: str, oriented: bool, may_roll: bool = Tr
 
 
 def contact_name(frame: str) -> str:
-    """Return the name of the joint that holds a frame in contact.
-
-    Args:
-        frame: Name of the frame.
-
-    Returns:
-        The name, which no joint of a file has.
-    """
+    """Return the name, which no joint of a file has, of the joint that holds a frame in contact."""
     return f"(contact of {frame})"

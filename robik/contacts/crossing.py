@@ -16,16 +16,11 @@ from ..mechanism.topology import Topology
 
 
 class Crossing:
-    """Map from the coordinates of a robot's tree to those of another tree of the same joints.
+    """Map from the coordinates of a robot's tree to those of another tree of the same joints, with another root.
 
-    Args:
-        old, new: the trees, which differ in where their root is and in what it hangs on.
-
-    Attributes:
-        bodies: (n + 1,) number in the old tree of each body of the new one, the world first.
-        dofs: (k, 3) degrees of freedom that both have: number in the new tree, number in the old one, and the sign
-            between them.
-        clusters: for each cluster of the new tree, the clusters of the old one that it shares a body with.
+    `bodies` (n + 1,) has the old number of each body of the new tree, the world first. `dofs` (k, 3) has the
+    degrees of freedom of both: new number, old number, and the sign between them. `clusters` has, for each cluster
+    of the new tree, the old ones that it shares a body with.
     """
 
     def __init__(self, old: Topology, new: Topology):
@@ -56,14 +51,9 @@ class Crossing:
         ]
 
     def coordinates(self, q: np.ndarray, pose: Callable[[int], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        """Return coordinates (T, nq) of the new tree.
+        """Return coordinates (T, nq) of the new tree from those of the old one.
 
-        Args:
-            q: (T, nq) of the old tree.
-            pose: Gives the rotations (T, 3, 3) and centres of mass (T, 3) [m] of a body by its number in the old tree.
-
-        Returns:
-            Coordinates (T, nq) [rad or m, wxyz for balls].
+        `pose` gives the rotations (T, 3, 3) and centres of mass (T, 3) [m] of a body by its number in the old tree.
         """
         flat, found = self.new.flat, np.zeros((len(q), len(self.new.rest)))
         found[:, self._to] = q[:, self._from] * self.dofs[:, 2]

@@ -35,13 +35,7 @@ class Footing:
     places: tuple[tuple[int, int], ...]
 
     def put(self, contact: int, place: np.ndarray, axes: np.ndarray) -> None:
-        """Move the place at which a contact is held.
-
-        Args:
-            contact: its number.
-            place: (3,) of the joint's world side [m].
-            axes: (3, 3) of it, in columns.
-        """
+        """Move a contact's joint, on the world side, to a place (3,) [m] with axes (3, 3) in columns."""
         flat, (body, cut) = self.topology.flat, self.places[contact]
         if body >= 0:
             flat.from_parent_R[body], flat.from_parent_p[body] = axes, place
@@ -59,16 +53,10 @@ class Footing:
 def build_footing(
     mechanism: Mechanism, holds: Sequence[Hold], held: Sequence[str] = (), rooted: bool = True
 ) -> Footing:
-    """Return the footing of a robot on contacts.
+    """Return the footing of a robot on at least one contact.
 
-    Args:
-        mechanism: The robot.
-        holds: What each contact holds, at least one; a floating robot's tree is rooted in the first.
-        held: Names of the balls whose turn from frame to frame is measured.
-        rooted: Whether it is; else the tree is that of the robot in the air, and every contact a cut.
-
-    Returns:
-        Tree and cuts on these contacts.
+    A floating robot's tree is rooted in the first one if `rooted`; else it is that of the robot in the air, and
+    every contact a cut. The turn of `held` balls from frame to frame is measured.
     """
     measured = measure_balls(mechanism, held)
     tree, cuts = measured.tree, measured.cuts

@@ -24,13 +24,7 @@ LEFT = 0.2  # of a turn: a leg for which more of it is missing cannot do it
 def pelvis(mechanism: Mechanism) -> str | None:
     """Return the body that all feet hang on, the nearest to them.
 
-    None with fewer than two feet, or where they have none in common.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Name of the body, or None.
+    Return None with fewer than two feet, or where they have none in common.
     """
     feet = list(dict.fromkeys(frame.body for frame in mechanism.frames if frame.is_foot))
     if len(feet) < 2:
@@ -40,35 +34,19 @@ def pelvis(mechanism: Mechanism) -> str | None:
 
 
 def turns_freely(mechanism: Mechanism, foot: str) -> bool:
-    """Return whether a leg has the six motions that a foot needs to stand anywhere in any direction.
+    """Return True if a leg has the six motions that a foot needs to stand anywhere in any direction.
 
-    Legs with loops are taken to.
-
-    Args:
-        mechanism: The robot.
-        foot: Name of the foot's frame.
-
-    Returns:
-        True for legs with loops, too.
+    Legs with loops are taken to have them.
     """
     leg = _leg(mechanism, foot)
     return leg is None or sum(len(joint.motions) for joint in leg) >= 6
 
 
 def can_turn(mechanism: Mechanism, foot: str, point: np.ndarray, axis: np.ndarray) -> bool:
-    """Return whether a leg can turn its foot about an axis and leave it as it is otherwise.
+    """Return True if a leg can turn its foot about an axis and leave it as it is otherwise, or no pelvis is known.
 
-    A leg without a hinge at the ankle about the sole's length cannot roll its sole: held flat it would keep the hips
-    from swaying.
-
-    Args:
-        mechanism: The robot.
-        foot: Name of the foot's frame.
-        point: Point on the axis (3,), in the foot's coordinates [m].
-        axis: Its direction (3,) there.
-
-    Returns:
-        True where no pelvis is known, too.
+    A leg without a hinge at the ankle about the sole's length cannot roll its sole: held flat it would keep the
+    hips from swaying. Point (3,) [m] and direction (3,) of the axis are in the foot's coordinates.
     """
     leg = _leg(mechanism, foot)
     ways = _ways_by_motors(mechanism, foot, point) if leg is None else _ways_by_joints(mechanism, foot, point, leg)

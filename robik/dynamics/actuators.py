@@ -34,14 +34,7 @@ class MotorData:
     stall_power: float | None = None
 
     def stiffness(self, p_gain: float | None = None) -> float:
-        """Return the spring that the servo is at a position P gain, that of the factory if left out [N m/rad].
-
-        Args:
-            p_gain: Position P gain as the servo counts it; that of the factory if left out.
-
-        Returns:
-            Stiffness [N m/rad].
-        """
+        """Return the servo's stiffness [N m/rad] at a position P gain, that of the factory if left out."""
         gain = self.p_gain if p_gain is None else p_gain
         return self.stall_torque * gain * self.drive
 

@@ -48,14 +48,7 @@ class ContactWork(NamedTuple):
 def new_contact_work(dofs: int, points: int, normal: np.ndarray, friction: float) -> ContactWork:
     """Return room for `points` contact points on a robot of `dofs` degrees of freedom.
 
-    Args:
-        dofs: Degrees of freedom d.
-        points: Number of contact points.
-        normal: Normal of the ground (3,), a unit vector.
-        friction: Coefficient of friction.
-
-    Returns:
-        Room without a problem in it.
+    `normal` (3,) is the ground's unit normal.
     """
     vectors = np.zeros((6, dofs))
     return by_reference(
@@ -242,13 +235,9 @@ def _settle(w):
 
 @kernel(entry=False)
 def smallest_forces(w):
-    """Write the smallest forces in the cones that give `right`, or come nearest to it.
+    """Fill `w.force` with the smallest forces in the cones that give `w.right`, or come nearest to it.
 
-    Args:
-        w: The problem, a `ContactWork`; its forces are filled.
-
-    Returns:
-        What is missing of `right`, as a share.
+    Return the missing share of `right`.
     """
     _start(w)
     if isinf(w.friction[0]):

@@ -16,17 +16,14 @@ UP = (0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class ContactPoints:
-    """Points of bodies that can push on the ground.
+    """Points of bodies that can push on the ground; raise ClipError for shapes that do not fit.
 
     Attributes:
         bodies: (K,) the name of each point's body.
         points: (K, 3) in the body's own frame [m].
-        touches: (T, K) whether a point can take force in each sample.
+        touches: (T, K) flags of the samples in which a point can take force.
         friction: largest ratio of tangential to normal force; infinite where the ground holds and can pull, too.
         normal: of the ground, away from it.
-
-    Raises:
-        ClipError: shapes that do not fit, or friction that is not positive.
     """
 
     bodies: tuple[str, ...]
@@ -51,17 +48,7 @@ class ContactPoints:
 def sole_contacts(
     mechanism: Mechanism, standing: Mapping[str, np.ndarray], samples: int, friction: float = FRICTION
 ) -> ContactPoints:
-    """Return the soles' corners as contact points.
-
-    Args:
-        mechanism: The robot.
-        standing: Per foot frame, when it stands (T,).
-        samples: T.
-        friction: As for `ContactPoints`.
-
-    Returns:
-        K points, and whether each can take force (T, K).
-    """
+    """Return the soles' corners as contact points, by flags (T,) per foot frame that stands."""
     bodies: list[str] = []
     points: list[np.ndarray] = []
     touches: list[np.ndarray] = []

@@ -17,16 +17,9 @@ EVEN = 1e-3  # of a step: times that are this even need no resampling
 def derivatives(
     flat: Flat, times: np.ndarray, q: np.ndarray, cutoff: float | None = CUTOFF
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return velocities and accelerations (T, d) of the degrees of freedom.
+    """Return velocities and accelerations (T, d) of the degrees of freedom along coordinates (T, nq).
 
-    Args:
-        flat: A mechanism's arrays.
-        times: (T,) [s].
-        q: (T, nq) coordinates; of balls, quaternions.
-        cutoff: Of the low-pass filter [Hz]; None for no filter.
-
-    Returns:
-        Velocities (T, d) [rad/s or m/s] and accelerations (T, d) [rad/s² or m/s²].
+    `cutoff` is that of a low-pass filter [Hz]; None for no filter.
     """
     velocity, acceleration = np.zeros((2, len(times), len(flat.before)))
     if len(times) < 2:
@@ -47,16 +40,7 @@ def derivatives(
 
 
 def low_pass(times: np.ndarray, values: np.ndarray, cutoff: float) -> np.ndarray:
-    """Return values (T, n) without what is faster than `cutoff` [Hz]; as they are where they are sampled too slowly.
-
-    Args:
-        times: Times (T,) [s].
-        values: Values (T, n).
-        cutoff: Highest frequency that stays [Hz].
-
-    Returns:
-        Values (T, n); the given ones where sampling is too slow for the filter.
-    """
+    """Return values (T, n) without what is faster than `cutoff` [Hz]; as they are if sampled too slowly."""
     steps = np.diff(times)
     step = float(steps.mean())
     if len(times) < FEWEST or 2.0 * cutoff * step >= 1.0:

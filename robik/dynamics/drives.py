@@ -46,14 +46,7 @@ class Drive:
 
 
 def default_drives(mechanism: Mechanism) -> dict[str, Drive]:
-    """Return drives by actuator for a robot whose motors are known by its file alone.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        A drive per actuator: its stiffness [N m/rad], effort limit [N m] and no limit of speed.
-    """
+    """Return drives by actuator for a robot whose motors are known by its file alone, without limits of speed."""
     unknown = SURE * max(standing_stiffness(mechanism), 1e-6)
     drives = {}
     for joint in mechanism.actuated:
@@ -68,12 +61,6 @@ def standing_stiffness(mechanism: Mechanism) -> float:
     """Return m g h [N m/rad]: how stiff a standing leg must be, or the weight bends it further and further.
 
     h is the height of the centre of mass in the rest pose over the lowest sole, or over the lowest body without soles.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        m g h [N m/rad].
     """
     com = sum(b.mass * b.rest_com for b in mechanism.bodies) / max(mechanism.mass, 1e-12)
     soles = [
@@ -84,16 +71,10 @@ def standing_stiffness(mechanism: Mechanism) -> float:
 
 
 def standing_drives(room: InverseDynamics, share: float = STANDING) -> dict[str, Drive]:
-    """Return drives by actuator for a robot whose motors are known by its file alone, so stiff that its legs can stand.
+    """Return drives by actuator, so stiff that legs can stand, for a robot known by its file alone.
 
-    The gain of a motor's position loop is its user's to set; the torque that it can give is not.
-
-    Args:
-        room: of the robot.
-        share: of m g h that the softest leg has at least.
-
-    Returns:
-        Drives by actuator.
+    The gain of a motor's position loop is its user's to set; the torque that it can give is not. The softest leg
+    has at least `share` of m g h.
     """
     drives = default_drives(room.mechanism)
     least = min(standing_share(room, drives).values(), default=inf)
@@ -102,18 +83,11 @@ def standing_drives(room: InverseDynamics, share: float = STANDING) -> dict[str,
 
 
 def standing_share(room: InverseDynamics, drives: Mapping[str, Drive]) -> dict[str, float]:
-    """Return how stiff each foot's leg is against tipping over, in shares of m g h, by foot frame.
+    """Return the stiffness of each foot's leg against tipping over, in shares of m g h, by foot frame.
 
     The motors of a leg are springs in series: a tipping moment M between the foot and the heaviest body turns it by
-    Σ τᵢ² / kᵢ · M, with τᵢ the motors' torques against a moment of 1. A leg below 1 cannot stand; one below 2 gives way
-    by more than the weight is out of place.
-
-    Args:
-        room: Inverse dynamics of the robot, which give the motors' torques.
-        drives: Drive by actuator.
-
-    Returns:
-        Share of m g h by foot frame.
+    Σ τᵢ² / kᵢ · M, with τᵢ the motors' torques against a moment of 1. A leg below 1 cannot stand; one below 2 gives
+    way by more than the weight is out of place.
     """
     mechanism = room.mechanism
     needed = max(standing_stiffness(mechanism), 1e-9)
@@ -127,14 +101,7 @@ def standing_share(room: InverseDynamics, drives: Mapping[str, Drive]) -> dict[s
 
 
 def leg_motors(room: InverseDynamics) -> tuple[str, ...]:
-    """Return the actuators of the legs: those that a moment between a foot and the heaviest body loads.
-
-    Args:
-        room: Inverse dynamics of the robot.
-
-    Returns:
-        Their names.
-    """
+    """Return the actuators of the legs: those that a moment between a foot and the heaviest body loads."""
     loaded = [np.abs(torques).max(axis=0) > LOADED for torques in _torques_of_legs(room).values()]
     bears = np.any(loaded, axis=0) if loaded else np.zeros(len(room.mechanism.actuators), bool)
     return tuple(name for name, is_loaded in zip(room.mechanism.actuators, bears, strict=True) if is_loaded)
@@ -148,15 +115,9 @@ def _torques_of_legs(room: InverseDynamics) -> dict[str, np.ndarray]:
 
 
 def carry_weight(values: np.ndarray, dynamics: Dynamics, drives: Mapping[str, Drive]) -> np.ndarray:
-    """Return set-points q + τ/k that bring springs under load to where the motion is.
+    """Return set-points q + τ/k (T, A) [rad or m] that bring springs under load to where the motion is.
 
-    Args:
-        values: (T, A) of the actuators [rad or m].
-        dynamics: the motion's forces.
-        drives: by actuator; the torque that counts is not beyond what a drive can give.
-
-    Returns:
-        (T, A) [rad or m].
+    The torque that counts is not beyond what a drive can give.
     """
     stiffness = np.array([drives[name].stiffness for name in dynamics.actuators])
     effort = np.array([drives[name].effort for name in dynamics.actuators])

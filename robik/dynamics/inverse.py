@@ -59,13 +59,9 @@ class Dynamics:
     missing: np.ndarray
 
     def zero_moment_point(self, height: float | np.ndarray = 0.0) -> np.ndarray:
-        """Return the zero-moment point: where the ground's force needs no moment along the ground.
+        """Return the points (T, 2) [m] where the ground's force needs no moment along the ground.
 
-        Args:
-            height: Of the ground [m], a number or (T,); NaN comes back where the robot does not press on it.
-
-        Returns:
-            Points (T, 2) [m]; NaN where the ground does not push.
+        `height` is that of the ground [m], a number or (T,). A point is NaN where the robot does not press on it.
         """
         moment, force = self.wrench[:, :3], self.wrench[:, 3:]
         down = np.where(force[:, 2] > 0, force[:, 2], np.nan)
@@ -75,15 +71,10 @@ class Dynamics:
 
 
 class InverseDynamics:
-    """A robot's inverse dynamics, with room for its kernels.
+    """Inverse dynamics of a robot, with room for its kernels.
 
-    Args:
-        mechanism: the robot.
-        gravity: along −z [m/s²].
-        topology: in whose coordinates motions are; the robot's own if left out.
-
-    Raises:
-        MechanismError: the robot has no mass.
+    `gravity` is along −z [m/s²]. Motions are in the coordinates of `topology`, the robot's own if left out. Raise
+    MechanismError for a robot without mass.
     """
 
     def __init__(self, mechanism: Mechanism, gravity: float = GRAVITY, topology: Topology | None = None) -> None:
@@ -99,18 +90,10 @@ class InverseDynamics:
         self._now = new_placement(self.flat, self.topology.rest)
 
     def coordinates(self, motion: Motion, source: str = "the motion") -> np.ndarray:
-        """Return the tree's coordinates (T, nq) along a motion, by forward kinematics.
+        """Return the tree's coordinates (T, nq) [rad or m, wxyz for balls] along a motion, by forward kinematics.
 
-        Args:
-            motion: The motion.
-            source: The motion in words, for errors.
-
-        Returns:
-            Coordinates (T, nq) [rad or m, wxyz for balls].
-
-        Raises:
-            ClipError: Names the actuators that the motion lacks.
-            MechanismError: Loops that do not close, with the sample.
+        Errors call the motion `source`. Raise ClipError where it lacks actuators, MechanismError where loops do not
+        close.
         """
         return tree_coordinates(self.fk, motion, source)
 
@@ -122,17 +105,9 @@ class InverseDynamics:
         acceleration: np.ndarray,
         contacts: ContactPoints | None = None,
     ) -> Dynamics:
-        """Return the forces of a motion.
+        """Return the forces of a motion along q (T, nq), with closed loops, and its derivatives (T, d).
 
-        Args:
-            times: Times (T,) [s].
-            q: Coordinates (T, nq) of the tree, with closed loops.
-            velocity: Velocities (T, d) of its degrees of freedom [rad/s or m/s].
-            acceleration: Accelerations (T, d) of its degrees of freedom [rad/s² or m/s²].
-            contacts: Where and when the ground can push; nowhere if left out.
-
-        Returns:
-            Torques, ground forces and zero-moment points.
+        `contacts` say where and when the ground can push; nowhere if left out.
         """
         points = contacts or ContactPoints((), np.zeros((0, 3)), np.zeros((len(times), 0), bool))
         bodies = new_bodies(self.flat, *self._masses, np.array([0.0, 0.0, -self.gravity]))
@@ -160,40 +135,25 @@ class InverseDynamics:
     def forces(
         self, times: np.ndarray, q: np.ndarray, contacts: ContactPoints | None = None, cutoff: float | None = CUTOFF
     ) -> Dynamics:
-        """Return the forces of a motion whose velocities and accelerations are those of its coordinates.
+        """Return the forces of a motion whose velocities and accelerations are those of its coordinates q (T, nq).
 
-        Args:
-            times: Times (T,) [s].
-            q: Coordinates (T, nq) of the tree, with closed loops.
-            contacts: Where and when the ground can push; nowhere if left out.
-            cutoff: Of the low-pass filter before accelerations are taken [Hz]; None for none.
-
-        Returns:
-            Torques, ground forces and zero-moment points.
+        `contacts` say where and when the ground can push; nowhere if left out. `cutoff` is that of the low-pass
+        filter before accelerations are taken [Hz]; None for none.
         """
         return self.solve(times, q, *derivatives(self.flat, times, q, cutoff), contacts)
 
     def torques_of_moments(self, body: str) -> np.ndarray:
-        """Return the motors' torques against a moment of 1 N m on a body in the rest pose, about x, y and z.
+        """Return the motors' torques (3, A) against 1 N m on a body about x, y and z, in the rest pose.
 
-        Args:
-            body: A name; the base, or the world, holds against it.
-
-        Returns:
-            Torques (3, A) [N m or N].
+        The base, or the world, holds against it.
         """
         return self.twists([body], self.topology.rest)[0, :3]
 
     def twists(self, bodies: Sequence[str], q: np.ndarray) -> np.ndarray:
-        """Return how bodies move with the motors while the base stays, all loops closed.
+        """Return the bodies' twists (bodies, 6, A) by actuator while the base stays, all loops closed, at q (nq,).
 
-        Args:
-            bodies: Names.
-            q: Coordinates (nq,) of the tree, with closed loops.
-
-        Returns:
-            Twists (bodies, 6, A) about the world's origin: turn and speed of what passes the origin, by actuator. Of
-            motors more than the loops leave free, that follow the others, none.
+        A twist is the turn about the world's origin and the speed of what passes it. Motors more than the loops
+        leave free, which follow the others, have none.
         """
         now, e, out = new_placement(self.flat, q), self._elimination, np.zeros(len(self.flat.before))
         forward_kinematics(self.flat, now)
@@ -277,21 +237,11 @@ def inverse_dynamics(
     cutoff: float | None = CUTOFF,
     gravity: float = GRAVITY,
 ) -> Dynamics:
-    """Return the forces that a motion needs.
+    """Return the forces that a motion needs; it has a column per actuator, and the base of a floating robot.
 
-    Args:
-        mechanism: The robot.
-        motion: With a column per actuator, and the base of a floating robot.
-        contacts: Where and when the ground can push.
-        cutoff: Of the low-pass filter before accelerations are taken [Hz]; None for none.
-        gravity: Along −z [m/s²].
-
-    Returns:
-        Torques (T, A), ground forces and zero-moment points.
-
-    Raises:
-        MechanismError: The robot has no mass, or its loops do not close.
-        ClipError: Names the actuators that the motion lacks.
+    `contacts` say where and when the ground can push. `cutoff` is that of the low-pass filter before accelerations
+    are taken [Hz]; None for none. `gravity` is along −z [m/s²]. Raise MechanismError where the robot has no mass,
+    or its loops do not close; ClipError where the motion lacks actuators.
     """
     room = InverseDynamics(mechanism, gravity)
     return room.forces(motion.times, room.coordinates(motion), contacts, cutoff)

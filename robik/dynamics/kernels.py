@@ -40,17 +40,7 @@ class Bodies(NamedTuple):
 
 
 def new_bodies(flat: Flat, mass: np.ndarray, inertia: np.ndarray, gravity: np.ndarray) -> Bodies:
-    """Return room for the bodies of a mechanism; arguments as the attributes of `Bodies`.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        mass: As `Bodies.mass` (n + 1,) [kg].
-        inertia: As `Bodies.inertia` (n + 1, 3, 3) [kg m²].
-        gravity: As `Bodies.gravity` (3,) [m/s²].
-
-    Returns:
-        Bodies at rest.
-    """
+    """Return room for the bodies of a mechanism, at rest; arguments as the attributes of `Bodies`."""
     n = len(flat.parent)
     twist, acceleration, wrench, beyond = np.zeros((4, n, 6))
     return by_reference(Bodies(mass, inertia, gravity, twist, acceleration, wrench, beyond, np.zeros(9), np.zeros(6)))
@@ -58,15 +48,7 @@ def new_bodies(flat: Flat, mass: np.ndarray, inertia: np.ndarray, gravity: np.nd
 
 @kernel(entry=False)
 def body_motions(flat, now, bodies, velocity, acceleration):
-    """Write the bodies' twists and accelerations from those of the degrees of freedom (d,).
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        bodies: `twist` and `acceleration` are filled.
-        velocity: Velocities (d,) [rad/s or m/s].
-        acceleration: Accelerations (d,) [rad/s² or m/s²].
-    """
+    """Fill the bodies' twists and accelerations from those of the degrees of freedom (d,)."""
     v0 = bodies.before
     for b in range(1, flat.parent.shape[0]):
         V, A = bodies.twist[b], bodies.acceleration[b]
@@ -111,12 +93,7 @@ def _turned_inertia(R, inertia, x, y, z):
 
 @kernel(entry=False)
 def body_wrenches(now, bodies):
-    """Write the wrench that each body needs for its motion, and the robot's momentum.
-
-    Args:
-        now: Placement of the bodies.
-        bodies: `wrench` and `momentum` are filled.
-    """
+    """Fill the wrench that each body needs for its motion, and the robot's momentum."""
     g, total = bodies.gravity, bodies.momentum
     total[:] = 0.0
     mass = 0.0
@@ -155,17 +132,9 @@ def body_wrenches(now, bodies):
 
 @kernel(entry=False)
 def generalised_forces(flat, now, e, bodies, own, out):
-    """Write Zᵀ Q (d,): what the bodies' wrenches and the joints' resistance do along the independent coordinates.
+    """Fill `out` with Zᵀ Q (d,) [N m or N] of the bodies' wrenches and the joints' resistance `own` (d,).
 
-    Their sum stays in `beyond[0]`.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        e: The elimination of dependent coordinates.
-        bodies: Wrenches as `body_wrenches` left them; `beyond` is filled.
-        own: Resistance along the degrees of freedom (d,) [N m or N].
-        out: Filled with the forces (d,) [N m or N].
+    It acts along the independent coordinates. The wrenches' sum stays in `bodies.beyond[0]`.
     """
     for b in range(flat.parent.shape[0]):
         for k in range(6):
@@ -181,15 +150,9 @@ def generalised_forces(flat, now, e, bodies, own, out):
 
 @kernel
 def unit_wrench(flat, now, e, body, k, out):
-    """Write Zᵀ Q (d,) of a wrench on a body that is 1 in its entry k and 0 elsewhere.
+    """Fill `out` with Zᵀ Q (d,) of a wrench on a body that is 1 in its entry k and 0 elsewhere.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        e: The elimination of dependent coordinates.
-        body: Index of the body; 0 is the world.
-        k: Entry of the wrench: 0 to 2 a moment, 3 to 5 a force.
-        out: Filled with the forces (d,).
+    Entries 0 to 2 are the moment, 3 to 5 the force; body 0 is the world.
     """
     out[:] = 0.0
     i = flat.tip[body]
@@ -201,15 +164,6 @@ def unit_wrench(flat, now, e, body, k, out):
 
 @inlined
 def point_of(now, body, local):
-    """Return a point of a body's state frame in the world.
-
-    Args:
-        now: Placement of the bodies.
-        body: Index of the body; 0 is the world.
-        local: Point (3,) in its state frame [m].
-
-    Returns:
-        The components x, y and z [m].
-    """
+    """Return, by components [m], a point (3,) of a body's state frame in the world; body 0 is the world."""
     x, y, z = rotate(now.R[body], local)
     return x + now.c[body, 0], y + now.c[body, 1], z + now.c[body, 2]

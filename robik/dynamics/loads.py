@@ -45,15 +45,7 @@ class Load:
 
 
 def motor_loads(dynamics: Dynamics, drives: Mapping[str, Drive]) -> dict[str, Load]:
-    """Return the loads of a motion.
-
-    Args:
-        dynamics: its forces.
-        drives: by actuator.
-
-    Returns:
-        By actuator.
-    """
+    """Return the loads of a motion by actuator."""
     loads = {}
     for k, name in enumerate(dynamics.actuators):
         torque, drive = dynamics.torque[:, k], drives[name]
@@ -72,16 +64,9 @@ def motor_loads(dynamics: Dynamics, drives: Mapping[str, Drive]) -> dict[str, Lo
 
 
 def battery_power(dynamics: Dynamics, drives: Mapping[str, Drive]) -> np.ndarray | None:
-    """Return the power that the motors take from the battery.
+    """Return the power (T,) [W] that the motors take from the battery.
 
-    What a braking motor gives back is not counted.
-
-    Args:
-        dynamics: forces of a motion of T samples.
-        drives: by actuator.
-
-    Returns:
-        (T,) [W]; None where a motor's stall torque or free speed is unknown.
+    What a braking motor gives back is not counted. Return None where a stall torque or free speed is unknown.
     """
     effort = np.array([drives[name].effort for name in dynamics.actuators])
     free = np.array([drives[name].speed for name in dynamics.actuators])

@@ -50,16 +50,7 @@ class Forces(NamedTuple):
 
 
 def new_forces(samples: int, motors: int, points: int) -> Forces:
-    """Return room for results.
-
-    Args:
-        samples: Number of samples T.
-        motors: Number of motors A.
-        points: Number of contact points K.
-
-    Returns:
-        Zeros.
-    """
+    """Return room for the results of T samples, A motors and K contact points."""
     return by_reference(
         Forces(
             torque=np.zeros((samples, motors)),
@@ -174,21 +165,9 @@ def _gauss(S, x):
 
 @kernel
 def motion_forces(flat, now, e, bodies, drive, contact, q, velocity, acceleration, resistance, touches, out):
-    """Write the forces of every sample.
+    """Fill the `Forces` of every sample of q (T, nq), with closed loops, and its derivatives (T, d).
 
-    Args:
-        flat: The mechanism's arrays, and room for a placement and its elimination.
-        now: The mechanism's arrays, and room for a placement and its elimination.
-        e: The mechanism's arrays, and room for a placement and its elimination.
-        bodies: Masses of the bodies, and scratch.
-        drive: The motors, and scratch.
-        contact: Contact points, and scratch.
-        q: Coordinates (T, nq), with closed loops.
-        velocity: Velocities (T, d) of the degrees of freedom.
-        acceleration: Accelerations (T, d) of the degrees of freedom.
-        resistance: Of the joints along the degrees of freedom (T, d) [N m or N].
-        touches: Which contact points can take force (T, K).
-        out: `Forces` to fill.
+    `resistance` (T, d) [N m or N] is that of the joints; `touches` (T, K) flags contact points that can take force.
     """
     for t in range(q.shape[0]):
         for i in range(q.shape[1]):

@@ -35,31 +35,14 @@ class Resistances:
     place: np.ndarray
 
     def forces(self, q: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-        """Return what the joints resist a motion by.
-
-        Args:
-            q: Coordinates (T, nq) [rad or m].
-            velocity: Of the degrees of freedom (T, d) [rad/s or m/s].
-            acceleration: Of the degrees of freedom (T, d) [rad/s² or m/s²].
-
-        Returns:
-            Forces (T, d) [N m or N] that motors or ground have to give.
-        """
+        """Return the forces (T, d) [N m or N] of the joints' resistance, which motors or ground have to give."""
         moving = np.clip(velocity / self.slow, -1.0, 1.0)
         pulled = self.stiffness * (q[:, self.place] - self.relaxed)
         return self.friction * moving + self.damping * velocity + self.armature * acceleration + pulled
 
 
 def resistances_of(topology: Topology, flat: Flat) -> Resistances:
-    """Return the resistance of a robot's joints, but of those that close its loops.
-
-    Args:
-        topology: The robot's tree.
-        flat: Its arrays.
-
-    Returns:
-        The resistance along the degrees of freedom.
-    """
+    """Return the resistance of a robot's joints along degrees of freedom, but of those that close its loops."""
     d = len(flat.before)
     friction, damping, armature, stiffness, relaxed = np.zeros((5, d))
     slow, place = np.full(d, SLOW), np.zeros(d, dtype=np.int64)

@@ -16,22 +16,12 @@ from .inverse import GRAVITY
 def zero_moment_points(
     mechanism: Mechanism, motion: Motion, height: float | np.ndarray = 0.0, cutoff: float | None = CUTOFF
 ) -> np.ndarray:
-    """Return where the ground's force must act so that it needs no moment along the ground.
+    """Return the points (T, 2) [m] where the ground's force must act so that it needs no moment along the ground.
 
     Momentum and angular momentum of all bodies decide it, whatever loops and motors do inside. A robot that moves
-    slowly has it below its centre of mass.
-
-    Args:
-        mechanism: the robot.
-        motion: solved, with body poses.
-        height: of the ground [m], a number or (T,).
-        cutoff: of the low-pass filter before differences are taken [Hz]; None for no filter.
-
-    Returns:
-        (T, 2) [m]; NaN where the robot does not press on the ground.
-
-    Raises:
-        ClipError: the motion has no body poses, or the robot no mass.
+    slowly has it below its centre of mass. `height` is that of the ground [m], a number or (T,); a point is NaN
+    where the robot does not press on it. `cutoff` is that of the low-pass filter before differences are taken [Hz];
+    None for no filter. Raise ClipError for a motion without body poses, or a robot without mass.
     """
     if motion.position is None or motion.quaternion is None:
         raise ClipError("this motion has no body poses; solve it or use forward kinematics")
@@ -57,16 +47,10 @@ def zero_moment_points(
 def point_mass_zero_moment(
     times: np.ndarray, com: np.ndarray, height: float | np.ndarray = 0.0, cutoff: float | None = CUTOFF
 ) -> np.ndarray:
-    """Return the zero-moment point of all mass at the centre of mass (T, 2) [m].
+    """Return the zero-moment point (T, 2) [m] of all mass at the centre of mass (T, 3) [m].
 
-    Args:
-        times: (T,) [s].
-        com: (T, 3) [m].
-        height: of the ground [m], a number or (T,).
-        cutoff: of the low-pass filter [Hz]; None for no filter.
-
-    Returns:
-        (T, 2) [m].
+    `height` is that of the ground [m], a number or (T,), `cutoff` that of the low-pass filter [Hz]; None for no
+    filter.
     """
     acceleration = _second(times, com, cutoff)
     down = np.maximum(GRAVITY + acceleration[:, 2], 0.2 * GRAVITY)
@@ -88,13 +72,9 @@ def _second(times: np.ndarray, values: np.ndarray, cutoff: float | None) -> np.n
 
 
 def _spin_rate(times: np.ndarray, turns: np.ndarray, inertia: np.ndarray, cutoff: float | None) -> np.ndarray:
-    """Return how fast the bodies' own angular momenta, summed up, change (T, 3) [N m].
+    """Return the change (T, 3) [N m] of the sum of the bodies' own angular momenta.
 
-    Args:
-        times: (T,) [s].
-        turns: orientations (T, B, 3, 3).
-        inertia: about the bodies' centres of mass (B, 3, 3) [kg m²].
-        cutoff: of the low-pass filter [Hz].
+    Bodies have orientations (T, B, 3, 3) and inertias (B, 3, 3) [kg m²] about their centres of mass.
     """
     if len(times) < FEWEST:
         return np.zeros((len(times), 3))

@@ -11,15 +11,7 @@ CLOSE = 1e-9  # what counts as the same number
 
 
 def changes(old: Mechanism, new: Mechanism) -> tuple[str, ...]:
-    """Return one sentence for each kind of change, by the names of parts.
-
-    Args:
-        old: The robot before.
-        new: The robot after.
-
-    Returns:
-        Sentences.
-    """
+    """Return one sentence for each kind of change, with the names of what changed."""
     said = [*_come_and_gone("bodies", (b.name for b in old.bodies), (b.name for b in new.bodies))]
     said += _come_and_gone("joints", (j.name for j in old.joints), (j.name for j in new.joints))
     said += _come_and_gone("motors", old.actuators, new.actuators)

@@ -18,16 +18,9 @@ from .xml_file import check_xml
 
 
 def read_dae(path: Path) -> Surface:
-    """Return all meshes of a file's scene as one, where the scene has them.
+    """Return all meshes of a file's scene as one surface [m], where the scene has them.
 
-    Args:
-        path: The file.
-
-    Returns:
-        The surface, in metres.
-
-    Raises:
-        FormatError: Says what is wrong; the file's name is the caller's to add.
+    A FormatError leaves the file's name to the caller.
     """
     with extra("formats"):
         import collada

@@ -12,15 +12,7 @@ CLOSES = re.compile("loop|constraint|coupling|bushing")
 
 
 def unread_loops(elements: Iterable[Element], names: Container[str]) -> Iterator[str]:
-    """Yield the elements, in words, that close a loop in a way that is not read.
-
-    Args:
-        elements: Of a robot, and of Gazebo's in it.
-        names: Of the robot's links and joints.
-
-    Yields:
-        Tag and name of each, and what it ties.
-    """
+    """Yield the elements, in words, that close a loop in a way that is not read."""
     for element in elements:
         tag = element.tag.rpartition("}")[2]
         if CLOSES.search(tag) or (tag == "plugin" and _ties(element)):

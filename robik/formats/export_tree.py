@@ -82,15 +82,10 @@ class ExportTree:
 
 
 def export_tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> ExportTree:
-    """Span a mechanism by a tree.
+    """Return a spanning tree of a mechanism, with the joints that close its loops.
 
-    Args:
-        mechanism: The robot.
-        can_close: Whether the format can say a joint as the end of a loop. One that it cannot stays in the tree or else
-            ends at a massless body, which is then held to the joint's own child.
-
-    Returns:
-        The tree's branches, and the joints that close loops.
+    `can_close` says whether the format can express a joint as the end of a loop. One that it cannot stays in the
+    tree or else ends at a massless body, which is then held to the joint's own child.
     """
     mechanism, renamed = _told_apart(mechanism)
     return replace(_tree(mechanism, can_close), renamed=renamed)

@@ -31,16 +31,9 @@ SHOWN = 6  # names in a sentence, before the rest is only counted
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Name the file in every error of this context.
+    """Put the file's name before every FormatError, AssemblyError and MechanismError of this context.
 
-    What overflows meanwhile is refused where it is used.
-
-    Args:
-        path: The file.
-
-    Raises:
-        FormatError: With the file's name before what was said.
-        AssemblyError: With the file's name before what was said.
+    A MechanismError becomes a FormatError. Overflows do not warn: they are refused where they are used.
     """
     try:
         with np.errstate(all="ignore"):
@@ -70,12 +63,6 @@ def described(imported: Imported) -> Imported:
     """Return an import with sentences on the robot's loops, its mobility and the closure of its rest pose.
 
     What is not known when the time for it is over (`budget.py`) is said.
-
-    Args:
-        imported: The import.
-
-    Returns:
-        The import with more warnings and a longer report.
     """
     from ..kinematics.locked import locked_motors  # with compiled kernels, which reading alone does not need
     from ..kinematics.mobility import inspect
@@ -93,12 +80,7 @@ def described(imported: Imported) -> Imported:
 
 
 def warn(imported: Imported, path: Path) -> None:
-    """Log an import's warnings, and which motors its loops lock, as far as there is time to find them.
-
-    Args:
-        imported: The import.
-        path: The file, which each warning names.
-    """
+    """Log an import's warnings, and which motors its loops lock, as far as there is time to find them."""
     mechanism, said = imported.mechanism, list(imported.warnings)
     if mechanism.actuated and (mechanism.couplings or mechanism.has_loops):
         from ..kinematics.locked import warn_of_locked_motors  # with compiled kernels, which trees do not need
@@ -143,12 +125,7 @@ class Notes:
         return other
 
     def add(self, sentence: str, element: str = "") -> None:
-        """Remember a sentence, with the element that it holds of.
-
-        Args:
-            sentence: The sentence.
-            element: Name of a body, joint or the like; empty for the whole file.
-        """
+        """Add an element to a sentence's; without a name the sentence is about the whole file."""
         sentence, element = " ".join(sentence.split()), " ".join(element.split())  # a name may hold line breaks
         elements = self._elements.setdefault(sentence, [])
         if element and element not in elements:
@@ -163,13 +140,6 @@ class Notes:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return the first few names, and how many more there are.
-
-    Args:
-        names: Names of elements.
-
-    Returns:
-        Names with commas, such as "a, b and 7 more".
-    """
+    """Return the first few names and the number of the others, such as "a, b and 7 more"."""
     names = list(names)
     return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

@@ -20,13 +20,9 @@ PREFIX = re.compile(rb"</?([A-Za-z_][\w.-]*):[A-Za-z_]|\s([A-Za-z_][\w.-]*):[\w.
 
 
 def lenient(content: bytes) -> bytes:
-    """Return a file's content with what is forgiven mended; lines keep their numbers.
+    """Return a file's content with forgivable mistakes mended; lines keep their numbers.
 
-    Args:
-        content: Bytes in an encoding whose signs for markup are ASCII's; others stay as they are.
-
-    Returns:
-        The bytes, mended.
+    Its encoding must have ASCII's signs for markup; other content stays as it is.
     """
     return _with_prefixes(_from_declaration(_without_comments(content.rstrip(TRAILING))))
 

@@ -20,21 +20,10 @@ from .mjcf.inline import InlineMeshes
 
 
 def carried(mechanism: Mechanism, robot_file: Path, target: Path) -> Mechanism:
-    """Return the robot with its meshes named as seen from another file's folder.
+    """Return the robot with its meshes named relative to the folder of `target`.
 
-    Those that would lie outside that are copied into `meshes` there, and those that stand in an MJCF file itself are
-    written there as STL.
-
-    Args:
-        mechanism: The robot.
-        robot_file: The file that the robot was read from.
-        target: The file that it is to be written to.
-
-    Returns:
-        The robot with other names of meshes.
-
-    Raises:
-        FormatError: A mesh cannot be copied.
+    Those that would lie outside it are copied into its `meshes`, and those inside an MJCF file are written there as
+    STL. Raise FormatError where a mesh cannot be copied.
     """
     with TemporaryDirectory() as unpacked:
         return with_visuals(mechanism, _Carrier(robot_file, target, Path(unpacked)).moved)

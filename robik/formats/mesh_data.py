@@ -15,16 +15,9 @@ STL_FACE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("color",
 
 
 def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vertices and triangles of a mesh file.
+    """Return the vertices (v, 3), in the file's own unit, and the triangles (f, 3) of a mesh file.
 
-    Args:
-        path: The file.
-
-    Returns:
-        Vertices (v, 3) in the file's own unit, and triangles (f, 3) of indices.
-
-    Raises:
-        FormatError: Says what is wrong; the file's name is the caller's to add.
+    A FormatError leaves the file's name to the caller.
     """
     readers = {".stl": _stl, ".obj": _obj, ".msh": _msh}
     reader = readers.get(path.suffix.lower())
@@ -37,16 +30,7 @@ def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write_stl(path: Path, vertices: np.ndarray, faces: np.ndarray) -> None:
-    """Write triangles as a binary STL.
-
-    Args:
-        path: The file.
-        vertices: Vertices (v, 3).
-        faces: Triangles (f, 3) of indices.
-
-    Raises:
-        FormatError: It cannot be written.
-    """
+    """Write triangles (f, 3) of vertices (v, 3) as a binary STL."""
     corners = np.asarray(vertices, dtype=float)[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
@@ -61,13 +45,9 @@ def write_stl(path: Path, vertices: np.ndarray, faces: np.ndarray) -> None:
 
 
 def is_binary_stl(path: Path) -> bool:
-    """Return whether a file is a whole STL that is not text: not half of one, nor what Git LFS puts in its place.
+    """Return whether a file is a whole binary STL: its size is what its head says.
 
-    Args:
-        path: The file.
-
-    Returns:
-        Whether its size is what its head says.
+    Half a file is none, and neither is what Git LFS puts in its place.
     """
     with open(path, "rb") as file:
         head = file.read(84)
@@ -91,14 +71,10 @@ def _stl(content: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def welded(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Corners that lie in the same place made one, as an STL needs it, in a second per four million.
+    """Return vertices (v, 3) and triangles (f', 3) of corners (3 f, 3), those in the same place made one.
 
-    Args:
-        corners: (3 f, 3), of triangles one after the other.
-
-    Returns:
-        Vertices (v, 3) of single precision, and triangles (f', 3); those without area, whose corners were the same, are
-        left out.
+    An STL needs it; it takes a second per four million. Vertices have single precision, and triangles without area,
+    whose corners are the same, are left out.
     """
     corners = np.ascontiguousarray(corners, dtype=np.float32) + np.float32(0.0)  # no -0
     bits = corners.view(np.uint32).astype(np.uint64)

@@ -36,18 +36,10 @@ class MeshFiles:
         self.allowed = [home, *([around] if around else []), *self.packages]
 
     def find(self, uri: str) -> tuple[str, bool]:
-        """Return the file's path relative to the robot file's folder, and whether it is there.
+        """Return the path of a URI's file, relative to the robot file's folder, and whether it exists.
 
-        A name is taken as it stands where there is such a file, else its %20 are read as spaces.
-
-        Args:
-            uri: Path or URI as the robot file has it.
-
-        Returns:
-            The path, and whether the file exists.
-
-        Raises:
-            FormatError: The URI leads out of the robot's folders, or to the network.
+        A name is used as it stands where there is such a file, else its %20 are read as spaces. Raise FormatError
+        where it leads out of the robot's folders, or to the network.
         """
         decoded = unquote(uri)
         meant: (
@@ -119,15 +111,7 @@ class MeshFiles:
     def mesh(self, uri: str, notes: Notes, element: str) -> str:
         """Return a mesh's path relative to the robot file's folder; empty where it may not be read.
 
-        Notes that, and one that is not there.
-
-        Args:
-            uri: Path or URI as the robot file has it.
-            notes: Filled with warnings.
-            element: The element that names it, for messages.
-
-        Returns:
-            The path, or an empty text.
+        Note that, and a file that is missing.
         """
         try:
             file, is_there = self.find(uri)
@@ -139,28 +123,11 @@ class MeshFiles:
         return file
 
     def holds(self, name: str) -> bool:
-        """Return whether a ROS package is one of those that may be read.
-
-        Args:
-            name: Name of the package.
-
-        Returns:
-            True where it may be read.
-        """
+        """Return whether a ROS package is one of those that may be read."""
         return self._package(name) is not None
 
     def package(self, name: str) -> Path:
-        """Return the folder of a ROS package.
-
-        Args:
-            name: Name of the package.
-
-        Returns:
-            The folder.
-
-        Raises:
-            FormatError: It is none of those that may be read.
-        """
+        """Return the folder of a ROS package; raise FormatError where it is none of those that may be read."""
         found = self._package(name)
         if found is None:
             raise FormatError(f"package {name!r} is not here; name its folder at import")
@@ -179,71 +146,32 @@ class MeshFiles:
 
 
 def placeholder(pose: Pose, color: tuple[float, float, float, float]) -> Visual:
-    """Return a small cube for a mesh that may not be read.
-
-    Args:
-        pose: Pose of the mesh in the body's frame.
-        color: Colour (4,), 0 to 1.
-
-    Returns:
-        The cube.
-    """
+    """Return a small cube for a mesh that may not be read, at the mesh's pose in the body's frame."""
     return Visual("box", (PLACEHOLDER,) * 3, pose=pose, color=color)
 
 
 def is_placeholder(shape: str, size: Sequence[float]) -> bool:
-    """Return whether a shape is a cube that stands for a mesh that may not be read.
-
-    Args:
-        shape: As of a `Visual`.
-        size: Likewise [m].
-
-    Returns:
-        True for a box of that size.
-    """
+    """Return whether a visual's shape and size [m] are those of the cube for a mesh that may not be read."""
     return shape == "box" and all(abs(edge - PLACEHOLDER) < 1e-6 for edge in size)
 
 
 def split_inner(file: str) -> tuple[str, str]:
-    """Return the file that a visual names, and the mesh inside.
+    """Return the file that a visual names, and the mesh inside it; empty where the file is a mesh.
 
-    The mesh is a prim, or the name of one that stands in an MJCF file itself; None where the file is a mesh.
-
-    Args:
-        file: The visual's file, with `#` and a mesh if there is one.
-
-    Returns:
-        The file, and the mesh or an empty text.
+    The mesh stands behind `#`: a prim, or the name of one in an MJCF file.
     """
     found = re.fullmatch(r"(.*\.usd[acz]?)#(/.+)|(.*\.(?:xml|mjcf))#(.+)", file, re.IGNORECASE)
     return (found[1] or found[3], found[2] or found[4]) if found else (file, "")
 
 
 def is_inline(file: str) -> bool:
-    """Return whether a visual's file names a mesh that stands in an MJCF file itself.
-
-    Args:
-        file: The visual's file.
-
-    Returns:
-        True for a mesh in an MJCF file.
-    """
+    """Return whether a visual's file names a mesh that stands in an MJCF file itself."""
     path, inner = split_inner(file)
     return bool(inner) and Path(path).suffix.lower() in MJCF
 
 
 def contained(mechanism: Mechanism, robot_file: Path, packages: Iterable[Path], notes: Notes) -> Mechanism:
-    """Return the robot with small cubes for the meshes that its file may not send a reader to.
-
-    Args:
-        mechanism: The robot.
-        robot_file: The robot's file.
-        packages: Folders of ROS packages.
-        notes: Filled with warnings.
-
-    Returns:
-        The robot.
-    """
+    """Return the robot with small cubes for the meshes that its file may not send a reader to, and note them."""
     files = MeshFiles(robot_file, packages)
 
     def checked(visual: Visual, body: str) -> Visual:
@@ -256,15 +184,7 @@ def contained(mechanism: Mechanism, robot_file: Path, packages: Iterable[Path], 
 
 
 def with_visuals(mechanism: Mechanism, change: Callable[[Visual, str], Visual]) -> Mechanism:
-    """Return the robot with each visual changed, which is given with its body's name.
-
-    Args:
-        mechanism: The robot.
-        change: Takes a visual and its body's name and returns a visual.
-
-    Returns:
-        The robot; the given one where nothing has changed.
-    """
+    """Return the robot with each visual replaced by `change` of it and its body's name; itself if nothing changes."""
     bodies = tuple(replace(b, visuals=tuple(change(v, b.name) for v in b.visuals)) for b in mechanism.bodies)
     return mechanism if bodies == mechanism.bodies else mechanism.with_changes(bodies=bodies)
 
@@ -281,14 +201,7 @@ def _names(package: Path) -> set[str]:
 
 
 def resolved(path: Path) -> Path | None:
-    """Return an absolute path; None where this system can have none of that name.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The path, links followed, or None.
-    """
+    """Return an absolute path with links followed; None where this system cannot have such a name."""
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError):  # no name that this system can have, links in a ring
@@ -296,14 +209,7 @@ def resolved(path: Path) -> Path | None:
 
 
 def is_file(path: Path) -> bool:
-    """Return whether there is such a file, whatever its name.
-
-    Args:
-        path: The file.
-
-    Returns:
-        False for names that this system cannot have, too.
-    """
+    """Return whether there is such a file; False also for names that this system cannot have."""
     try:
         return path.is_file()
     except OSError:

@@ -19,16 +19,9 @@ LONGEST = 50_000_000  # bytes of a glTF's JSON
 
 
 def check_references(path: Path, allowed: Iterable[Path]) -> None:
-    """Check that all that a mesh file names lies in folders that may be read.
+    """Check that all files that a mesh file names lie in its own folder or in those allowed.
 
-    Its own folder may.
-
-    Args:
-        path: The file.
-        allowed: Other folders that may be read.
-
-    Raises:
-        FormatError: Names what does not; the mesh file's name is the caller's to add.
+    Else raise FormatError, which leaves the mesh file's name to the caller.
     """
     readers = {".obj": _obj, ".gltf": _gltf, ".glb": _gltf}
     folders = [path.resolve().parent, *(Path(folder).resolve() for folder in allowed)]
@@ -38,15 +31,7 @@ def check_references(path: Path, allowed: Iterable[Path]) -> None:
 
 
 def is_inside(path: Path, folders: Iterable[Path]) -> bool:
-    """Return whether a path lies in one of these folders, links followed.
-
-    Args:
-        path: The file.
-        folders: Folders that may be read.
-
-    Returns:
-        True where it lies in one.
-    """
+    """Return whether a path lies in one of these folders, links followed."""
     try:
         found = path.resolve()
     except (OSError, ValueError, RuntimeError):  # no name that this system can have, links in a ring

@@ -21,14 +21,7 @@ class Mimic:
     source: str
 
     def says_as(self, other: Mimic) -> bool:
-        """Return whether two couplings of joints are one equation.
-
-        Args:
-            other: The other one.
-
-        Returns:
-            Whether they are.
-        """
+        """Return whether two couplings of joints are one equation."""
         if {self.follower, self.leader} != {other.follower, other.leader}:
             return False
         if self.follower == other.follower:
@@ -42,15 +35,6 @@ def mimics_of_plugins(plugins: Iterable[Element]) -> Iterator[Mimic]:
     """Yield the joints that plugins make follow others.
 
     `mimicJoint` follows `joint`; in Care-O-bot's plugin, `jointName` follows `mimicJoint`.
-
-    Args:
-        plugins: Elements.
-
-    Yields:
-        One for each plugin that couples joints.
-
-    Raises:
-        FormatError: A multiplier or an offset that is no number.
     """
     for plugin in plugins:
         joint, own, mimic = ((plugin.findtext(tag) or "").strip() for tag in ("joint", "jointName", "mimicJoint"))

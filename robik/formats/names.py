@@ -7,13 +7,5 @@ from itertools import count
 
 
 def free_name(wanted: str, taken: Container[str]) -> str:
-    """Return a name that is not taken: the wanted one, else with a number from 2.
-
-    Args:
-        wanted: The name to begin with.
-        taken: Names that there are.
-
-    Returns:
-        A name that is not among them.
-    """
+    """Return a name that is not taken: the wanted one, else with a number from 2."""
     return wanted if wanted not in taken else next(name for k in count(2) if (name := f"{wanted}_{k}") not in taken)

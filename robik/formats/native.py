@@ -27,17 +27,7 @@ Reader = Callable[[Any, str], Any]  # (what the file says, where) -> what the mo
 
 
 def load(path: Path) -> Mechanism:
-    """Return the robot in a native file.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The robot.
-
-    Raises:
-        FormatError: One sentence with the file, the element and the remedy.
-    """
+    """Return the robot in a native file; a FormatError has the file, the element and the remedy."""
     content = _expect(read_json(path), dict, f"{path}: its content", "an object {…}")
     if content.get("format") != FORMAT:
         raise FormatError(f'{path}: not a RobIK robot; such a file says "format": "{FORMAT}"')
@@ -50,18 +40,7 @@ def load(path: Path) -> Mechanism:
 
 
 def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
-    """Write a native file, whole or not at all.
-
-    Args:
-        mechanism: The robot.
-        path: The file.
-
-    Returns:
-        What the format cannot say: nothing.
-
-    Raises:
-        FormatError: It cannot be written.
-    """
+    """Write a native file, whole or not at all, and return what the format cannot say: nothing."""
     content = {"format": FORMAT, "version": VERSION, **_plain(mechanism)}
     write_whole(path, _layout(content) + "\n")
     return ()

@@ -16,17 +16,7 @@ MOST = 10_000_000  # bytes of a file that are looked through for names of packag
 
 
 def xacro_arguments(text: str) -> dict[str, str]:
-    """Return the values by name in a text like `name:=value other:='two words'`.
-
-    Args:
-        text: The text.
-
-    Returns:
-        Value by name.
-
-    Raises:
-        RobikError: It is not such a text.
-    """
+    """Return value by name of a text like `name:=value other:='two words'`; raise RobikError for another text."""
     try:
         pairs = [part.partition(":=") for part in shlex.split(text)]
     except ValueError:
@@ -37,16 +27,9 @@ def xacro_arguments(text: str) -> dict[str, str]:
 
 
 def packages_nearby(path: Path, packages: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """Return folders near a robot's file that hold packages which the file names and cannot reach.
+    """Return the folders near a robot's file that hold packages which the file names and cannot reach.
 
-    Beside the file, or beside those around it.
-
-    Args:
-        path: Of the robot's file.
-        packages: Folders that its user has named already.
-
-    Returns:
-        The folders.
+    They lie beside the file, or beside a folder around it. `packages` are those that the user has named already.
     """
     try:
         named = re.findall(rb"(?:package|model)://([^/\s\"'<>]+)|\$\(find +([\w.-]+)\)", path.read_bytes()[:MOST])
@@ -64,17 +47,9 @@ def packages_nearby(path: Path, packages: Iterable[Path] = ()) -> tuple[Path, ..
 
 
 def package_folders(text: str, absolute: Callable[[str], str] = str) -> tuple[Path, ...]:
-    """Return the folders in a list with semicolons.
+    """Return the folders in a list with semicolons; raise RobikError if one is not there.
 
-    Args:
-        text: Paths with semicolons between.
-        absolute: What makes a path of one that is written as its user may write it.
-
-    Returns:
-        The folders.
-
-    Raises:
-        RobikError: One is not there.
+    `absolute` makes a path of one as users write it.
     """
     folders = tuple(Path(absolute(part.strip())) for part in text.split(";") if part.strip())
     for folder in folders:

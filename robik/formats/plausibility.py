@@ -22,14 +22,7 @@ FAR_OUT = 2.0  # of the robot's size: a radius of gyration that no part of it ha
 
 
 def doubts(mechanism: Mechanism) -> tuple[str, ...]:
-    """Return one sentence each, with the first few bodies or joints that it holds of.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Sentences.
-    """
+    """Return one sentence for each doubt about a robot, with the first few bodies or joints that it is about."""
     notes = Notes()
     mass = sum(body.mass for body in mechanism.bodies)
     moments = [max(map(abs, body.inertia)) for body in mechanism.bodies]

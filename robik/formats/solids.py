@@ -37,58 +37,24 @@ def _centred(volume: float, xx: float, yy: float, zz: float) -> Solid:
 
 
 def box(x: float, y: float, z: float) -> Solid:
-    """Return a box.
-
-    Args:
-        x: Edge along x [m].
-        y: Edge along y [m].
-        z: Edge along z [m].
-
-    Returns:
-        The solid, of density 1.
-    """
+    """Return a box of density 1 with edges x, y, z [m]."""
     return _centred(x * y * z, (y * y + z * z) / 12, (x * x + z * z) / 12, (x * x + y * y) / 12)
 
 
 def ellipsoid(a: float, b: float, c: float) -> Solid:
-    """Return an ellipsoid; a sphere has three half axes alike.
-
-    Args:
-        a: Half axis along x [m].
-        b: Half axis along y [m].
-        c: Half axis along z [m].
-
-    Returns:
-        The solid, of density 1.
-    """
+    """Return an ellipsoid of density 1 with half axes a, b, c [m]; a sphere has three alike."""
     return _centred(4 / 3 * pi * a * b * c, (b * b + c * c) / 5, (a * a + c * c) / 5, (a * a + b * b) / 5)
 
 
 def cylinder(radius: float, length: float) -> Solid:
-    """Return a cylinder along z.
-
-    Args:
-        radius: Radius [m].
-        length: Length [m].
-
-    Returns:
-        The solid, of density 1.
-    """
+    """Return a cylinder of density 1 along z [m]."""
     square = radius * radius  # not **, which raises where numbers overflow
     across = (3 * square + length * length) / 12
     return _centred(pi * square * length, across, across, square / 2)
 
 
 def capsule(radius: float, length: float) -> Solid:
-    """Return a capsule along z; its caps come on top of its length.
-
-    Args:
-        radius: Radius [m].
-        length: Length [m].
-
-    Returns:
-        The solid, of density 1.
-    """
+    """Return a capsule of density 1 along z [m]; its caps come on top of its length."""
     square = radius * radius
     middle, caps = pi * square * length, 4 / 3 * pi * square * radius
     across = middle * (3 * square + length * length) / 12 + caps * (
@@ -99,31 +65,14 @@ def capsule(radius: float, length: float) -> Solid:
 
 
 def cone(radius: float, length: float) -> Solid:
-    """Return a cone along z, its tip upwards, the origin half way up.
-
-    Args:
-        radius: Radius [m].
-        length: Length [m].
-
-    Returns:
-        The solid, of density 1.
-    """
+    """Return a cone of density 1 along z [m], its tip upwards, the origin half way up."""
     across, along = 3 / 80 * (4 * radius**2 + length**2), 3 / 10 * radius**2
     volume = pi * radius**2 * length / 3
     return Solid(volume, np.array([0.0, 0.0, -length / 4]), volume * np.diag([across, across, along]))
 
 
 def box_shell(x: float, y: float, z: float) -> Solid:
-    """Return the faces of a box.
-
-    Args:
-        x: Edge along x [m].
-        y: Edge along y [m].
-        z: Edge along z [m].
-
-    Returns:
-        The surface, of density 1.
-    """
+    """Return the faces of a box with edges x, y, z [m], as a surface of density 1."""
 
     def second_moment(a: float, b: float, c: float) -> float:
         """Of the area, along a: two faces across it, four along it."""
@@ -134,15 +83,7 @@ def box_shell(x: float, y: float, z: float) -> Solid:
 
 
 def cylinder_shell(radius: float, length: float) -> Solid:
-    """Return the side and both ends of a cylinder along z.
-
-    Args:
-        radius: Radius [m].
-        length: Length [m].
-
-    Returns:
-        The surface, of density 1.
-    """
+    """Return the side and both ends of a cylinder along z [m], as a surface of density 1."""
     square = radius * radius
     side, ends = 2 * pi * radius * length, 2 * pi * square
     across = side * (square / 2 + length * length / 12) + ends * (square + length * length) / 4
@@ -150,16 +91,9 @@ def cylinder_shell(radius: float, length: float) -> Solid:
 
 
 def capsule_shell(radius: float, length: float) -> Solid:
-    """Return the surface of a capsule along z; its caps come on top of its length.
+    """Return the surface of a capsule along z [m], of density 1; its caps come on top of its length.
 
     Without a length it is a sphere's.
-
-    Args:
-        radius: Radius [m].
-        length: Length [m].
-
-    Returns:
-        The surface, of density 1.
     """
     square = radius * radius
     side, caps = 2 * pi * radius * length, 4 * pi * square
@@ -170,19 +104,11 @@ def capsule_shell(radius: float, length: float) -> Solid:
 
 
 def mesh(vertices: np.ndarray, faces: np.ndarray, kind: str = "exact") -> Solid:
-    """Return the solid that triangles enclose.
+    """Return the solid of density 1 that triangles (f, 3) of vertices (v, 3) [m] enclose.
 
-    Args:
-        vertices: (v, 3) [m].
-        faces: (f, 3) indices.
-        kind: "exact": by signed pyramids, so the surface must be closed and face outwards; "legacy": all pyramids count
-            as positive, which forgives both; "convex": the convex hull; "shell": the surface alone.
-
-    Returns:
-        The solid, of density 1.
-
-    Raises:
-        FormatError: Nothing is enclosed.
+    Kinds: "exact": by signed pyramids, so the surface must be closed and face outwards; "legacy": all pyramids
+    count as positive, which forgives both; "convex": the convex hull; "shell": the surface alone. Raise FormatError
+    if nothing is enclosed.
     """
     if kind == "convex":
         vertices, faces = hull(vertices)
@@ -218,16 +144,9 @@ def mesh(vertices: np.ndarray, faces: np.ndarray, kind: str = "exact") -> Solid:
 
 
 def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the convex hull of points; its faces look outwards.
+    """Return the vertices (k, 3) and triangles (f, 3) of points' convex hull; its faces look outwards.
 
-    Args:
-        vertices: Points (v, 3).
-
-    Returns:
-        Vertices (k, 3) and triangles (f, 3) of indices.
-
-    Raises:
-        FormatError: They lie in a plane.
+    Raise FormatError if the points lie in a plane.
     """
     from scipy.spatial import ConvexHull, QhullError
 
@@ -248,16 +167,9 @@ def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def turned(inertia: np.ndarray, pose: Pose) -> np.ndarray:
-    """Return an inertia along the outer axes that is given along a pose's axes.
+    """Return an inertia (3, 3) [kg m²], given along a pose's axes, along the outer axes.
 
-    To the last bit as it is where the pose does not turn.
-
-    Args:
-        inertia: Inertia (3, 3) [kg m²].
-        pose: The pose.
-
-    Returns:
-        Inertia (3, 3) [kg m²].
+    It stays the same to the last bit where the pose does not turn.
     """
     return inertia if pose.quaternion == IDENTITY.quaternion else pose.matrix @ inertia @ pose.matrix.T
 
@@ -271,13 +183,9 @@ class MassProperties(NamedTuple):
 
 
 def together(parts: Iterable[tuple[Solid, float, Pose]]) -> MassProperties:
-    """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] of solids.
+    """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] of several solids.
 
-    Args:
-        parts: Solid, density [kg/m³] and pose of each.
-
-    Returns:
-        Mass, centre of mass and inertia; zeros where there is no mass.
+    `parts` are solid, density [kg/m³] and pose of each. All is zero where there is no mass.
     """
     placed = [(solid.volume * density, pose.point(solid.com), turned(density * solid.inertia, pose))
               for solid, density, pose in parts]  # fmt: skip

@@ -33,16 +33,8 @@ class _Strict(ElementTree.TreeBuilder):
 def read_xml(path: Path) -> Element:
     """Return the root element of an XML file.
 
-    Read strictly or, where that fails, as leniently as the formats' own readers do.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The root element.
-
-    Raises:
-        FormatError: Says what is wrong; the file's name is the caller's to add.
+    Read it strictly or, where that fails, as leniently as the formats' own readers do. A FormatError leaves the
+    file's name to the caller.
     """
     content = read_whole(path, MOST)
     try:
@@ -62,11 +54,7 @@ def read_xml(path: Path) -> Element:
 def check_xml(path: Path) -> None:
     """Check that a file is XML by the letter, without entities, before another library reads it.
 
-    Args:
-        path: The file.
-
-    Raises:
-        FormatError: Says what is wrong; the file's name is the caller's to add.
+    A FormatError leaves the file's name to the caller.
     """
     content = read_whole(path, MOST)
     try:
@@ -99,17 +87,7 @@ def _cause(content: bytes) -> str:
 
 
 def name_of(element: Element) -> str:
-    """Return an element's name.
-
-    Args:
-        element: The element.
-
-    Returns:
-        The name.
-
-    Raises:
-        FormatError: It has none.
-    """
+    """Return an element's name; raise FormatError if it has none."""
     name = element.get("name")
     if not name:
         raise FormatError(f"a <{element.tag}> has no name")
@@ -117,19 +95,7 @@ def name_of(element: Element) -> str:
 
 
 def numbers(text: str | None, count: int, where: str) -> tuple[float, ...]:
-    """Return the finite numbers in a text.
-
-    Args:
-        text: Numbers with spaces between.
-        count: How many there must be.
-        where: The element in words, for errors.
-
-    Returns:
-        The numbers.
-
-    Raises:
-        FormatError: There are others.
-    """
+    """Return the `count` finite numbers in a text; raise FormatError if there are others, with `where` in words."""
     try:
         values = tuple(map(float, (text or "").split()))
     except ValueError:
@@ -142,20 +108,9 @@ def numbers(text: str | None, count: int, where: str) -> tuple[float, ...]:
 def number(
     element: Element | None, key: str, where: str, default: float | None = None, infinite: bool = False
 ) -> float:
-    """Return an attribute that is a number.
+    """Return an attribute that is a number; it must be there if `default` is None.
 
-    Args:
-        element: The element.
-        key: Name of the attribute.
-        where: The element in words, for errors.
-        default: Value where it is missing; it must be there if None.
-        infinite: Whether ±inf is allowed.
-
-    Returns:
-        The number.
-
-    Raises:
-        FormatError: It is missing or no such number.
+    `infinite` allows ±inf. A FormatError names the element by `where`.
     """
     return _number(None if element is None else element.get(key), f"{where}: {key}", default, infinite)
 
@@ -163,20 +118,9 @@ def number(
 def number_within(
     element: Element | None, tag: str, where: str, default: float | None = None, infinite: bool = False
 ) -> float:
-    """Return the content of a child, which is a number.
+    """Return the content of a child, which is a number; it must be there if `default` is None.
 
-    Args:
-        element: The element.
-        tag: Name of the child.
-        where: The element in words, for errors.
-        default: Value where it is missing or empty; it must be there if None.
-        infinite: Whether ±inf is allowed.
-
-    Returns:
-        The number.
-
-    Raises:
-        FormatError: It is missing or no such number.
+    `infinite` allows ±inf. A FormatError names the element by `where`.
     """
     text = None if element is None else element.findtext(tag)
     return _number(None if text is None else text.strip() or None, f"{where}: its {tag}", default, infinite)
@@ -205,32 +149,18 @@ class XmlText:
         """Put an element without content.
 
         Attributes that are None are left out, and tuples and arrays written as numbers.
-
-        Args:
-            tag: Name of the element.
-            **attributes: Attributes of the element.
         """
         self._lines.append(f"{self._start(tag, attributes)}/>")
 
     @contextmanager
     def within(self, tag: str, **attributes: object) -> Iterator[None]:
-        """Put an element around what is written in this context.
-
-        Args:
-            tag: Name of the element.
-            **attributes: Attributes, as for `put`.
-        """
+        """Put an element around what is written in this context, with attributes as for `put`."""
         self.open(tag, **attributes)
         yield
         self.close()
 
     def open(self, tag: str, **attributes: object) -> None:
-        """Begin an element.
-
-        Args:
-            tag: Name of the element.
-            **attributes: Attributes, as for `put`.
-        """
+        """Begin an element, with attributes as for `put`."""
         self._lines.append(f"{self._start(tag, attributes)}>")
         self._open.append(tag)
 

@@ -20,14 +20,7 @@ class Loader(yaml.SafeLoader):
     """Plain YAML, with no mapping that grows without end by being merged into others."""
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Merge the mappings that `<<` names.
-
-        Args:
-            node: The mapping.
-
-        Raises:
-            ConstructorError: It gets more than `MOST_KEYS` keys.
-        """
+        """Merge the mappings that `<<` names; raise ConstructorError beyond `MOST_KEYS` keys."""
         super().flatten_mapping(node)
         if len(node.value) > MOST_KEYS:
             raise yaml.constructor.ConstructorError(
@@ -36,18 +29,7 @@ class Loader(yaml.SafeLoader):
 
 
 def read_yaml(path: Path, loader: type[Loader] = Loader) -> Any:
-    """Return the content of a file.
-
-    Args:
-        path: The file.
-        loader: Class of the loader, a safe one.
-
-    Returns:
-        The content.
-
-    Raises:
-        FormatError: Names the file, and where it breaks.
-    """
+    """Return the content of a YAML file; the loader must be a safe one. A FormatError names the file and the place."""
     try:
         text = read_whole(path, MOST).decode()
     except FormatError as error:

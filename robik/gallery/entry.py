@@ -74,14 +74,7 @@ class Entry:
 
 
 def known_at(path: Path) -> tuple[Known, str] | None:
-    """Return the known robot that a file is of, by the end of its path.
-
-    Args:
-        path: Of the robot's file.
-
-    Returns:
-        The robot, and the folder that holds its files; None where nothing is known.
-    """
+    """Return the known robot of a file, by the end of its path, and the folder that holds its files; else None."""
     text = path.as_posix()
     for known in known_robots():
         for file in known.files:

@@ -42,14 +42,7 @@ class Places:
 
     @classmethod
     def of_this_machine(cls, folders: Iterable[str | Path] = ()) -> Places:
-        """Return the places of this machine.
-
-        Args:
-            folders: Those of the user.
-
-        Returns:
-            The places that there are.
-        """
+        """Return the places of this machine, and the user's folders."""
         return cls(
             sites=tuple(dict.fromkeys(path for path in _sites() if path.is_dir())),
             descriptions=Path(os.environ.get(CACHE) or Path.home() / ".cache" / "robot_descriptions").expanduser(),
@@ -58,15 +51,10 @@ class Places:
 
 
 def entries(places: Places) -> tuple[Entry, ...]:
-    """Return the robots that can be imported: RobIK's own, other makers' that are known, then those of the user.
+    """Return the robots that can be imported, each file once.
 
-    Nothing is downloaded, and no code of a package runs.
-
-    Args:
-        places: Where to look.
-
-    Returns:
-        The entries, each file once.
+    RobIK's own come first, then other makers' that are known, then the user's. Nothing is downloaded, and no code of a
+    package runs.
     """
     others = [entry for known in known_robots() if (entry := _found(known, places)) is not None]
     of_user = [entry for folder in places.folders for entry in _in_folder(folder)]

@@ -33,14 +33,9 @@ LIGHT = np.array([0.45, 0.35, 0.82])  # to the right of the camera, towards it, 
 
 
 def draw(mechanism: Mechanism, robot_file: Path) -> np.ndarray:
-    """Return a picture of a robot in its rest pose.
+    """Return a picture of a robot in its rest pose, RGBA bytes (SIZE, SIZE, 4); empty where nothing can be seen.
 
-    Args:
-        mechanism: The robot.
-        robot_file: That its meshes are named from.
-
-    Returns:
-        Red, green, blue, alpha (SIZE, SIZE, 4), bytes; empty where nothing of the robot can be seen.
+    Meshes are named from `robot_file`.
     """
     corners, colors = _triangles(mechanism, robot_file)
     picture = np.zeros((SIZE * FINER, SIZE * FINER, 4))
@@ -53,14 +48,7 @@ def draw(mechanism: Mechanism, robot_file: Path) -> np.ndarray:
 
 
 def png(picture: np.ndarray) -> bytes:
-    """Return a picture as PNG.
-
-    Args:
-        picture: Bytes (height, width, 4).
-
-    Returns:
-        The file's bytes.
-    """
+    """Return a picture, bytes (height, width, 4), as PNG."""
     height, width = picture.shape[:2]
     rows = b"".join(b"\0" + row.tobytes() for row in np.ascontiguousarray(picture))
 
@@ -146,14 +134,7 @@ def _splat(picture: np.ndarray, points: np.ndarray, colors: np.ndarray) -> None:
 
 
 def main(paths: list[str]) -> int:
-    """Draw previews of robot files.
-
-    Args:
-        paths: A robot's file and the PNG to be written, in turn.
-
-    Returns:
-        0, or 2 where a robot cannot be read.
-    """
+    """Draw previews; paths are a robot's file and its PNG, in turn. Return 2 where a robot cannot be read, else 0."""
     code = 0
     for robot, picture in zip(paths[::2], paths[1::2], strict=True):
         try:

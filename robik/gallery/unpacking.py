@@ -15,15 +15,8 @@ MOST = 1_000_000_000  # bytes that are unpacked
 def unpacked(entry: Entry, folder: Path) -> Path:
     """Return the robot's file, taken out of its wheel with all that lies beside it, where it is in one.
 
-    Args:
-        entry: A robot.
-        folder: Where wheels are unpacked to, one folder each; what is there already is kept.
-
-    Returns:
-        The file.
-
-    Raises:
-        RobikError: The wheel cannot be read, leads out of the folder, or the folder cannot be written.
+    Each wheel has a folder of its own in `folder`; what is there already is kept. Raise RobikError where the wheel
+    cannot be read or leads out of the folder, or that cannot be written.
     """
     if not entry.inside:
         return entry.file

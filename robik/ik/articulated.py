@@ -116,19 +116,9 @@ def _factor_block(A, c, n):
 
 @kernel
 def factor(flat, now, e, terms, A):
-    """Factor the second derivatives over the free independent coordinates.
+    """Factor the second derivatives over the free independent coordinates; return True if positive definite.
 
     Where they are not positive definite, the factors mean nothing.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        e: The elimination of dependent coordinates.
-        terms: Forces and second derivatives of the objectives.
-        A: The system; its blocks and their factors are filled.
-
-    Returns:
-        Whether they are positive definite.
     """
     for b in range(flat.parent.shape[0]):
         for i in range(6):
@@ -301,18 +291,7 @@ def _border(flat, now, e, terms, A):
 
 @kernel
 def solve(flat, now, e, terms, A, x):
-    """Solve for x (d,) in place, from a gradient reduced to the independent coordinates.
-
-    Dependent coordinates are filled in too.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        e: The elimination of dependent coordinates.
-        terms: Forces and second derivatives of the objectives.
-        A: The system that `factor` has factored.
-        x: A reduced gradient (d,); the solution afterwards.
-    """
+    """Replace a reduced gradient x (d,) by the solution for the factors in A, dependent coordinates included."""
     _solve_tree(flat, now, e, A, x)
     count, B, s = terms.row_count[1], A.border, A.along
     if count == 0:

@@ -34,31 +34,14 @@ class BallSteps(NamedTuple):
 
 
 def held_balls(mechanism: Mechanism, settings: Settings) -> tuple[str, ...]:
-    """Return the names of the balls whose speed is held frame by frame.
-
-    Args:
-        mechanism: The robot.
-        settings: Whether speeds are enforced.
-
-    Returns:
-        Joints' names; none where all frames are solved at once.
-    """
+    """Return the names of the balls whose speed is enforced frame by frame; none with look-ahead."""
     if not settings.enforce_velocity or settings.look_ahead:
         return ()
     return tuple(joint.name for joint in mechanism.actuated if joint.is_ball)
 
 
 def new_ball_steps(topology: Topology, settings: Settings, extent: float) -> BallSteps:
-    """Return the balls whose turn from frame to frame a topology measures.
-
-    Args:
-        topology: Tree and cuts of the robot.
-        settings: Share of the speeds that may be used.
-        extent: Of the robot [m].
-
-    Returns:
-        Arrays for the kernels.
-    """
+    """Return the balls whose turn from frame to frame a topology measures, with their share of speed."""
     joints = {joint.name: joint for joint in topology.mechanism.joints}
     held = [joints[name] for name in topology.steps]
     cuts = {cut.name: i for i, cut in enumerate(topology.cuts)}
@@ -80,15 +63,9 @@ def new_ball_steps(topology: Topology, settings: Settings, extent: float) -> Bal
 
 @kernel
 def begin_step(flat, tables, work, memory, steps, dt):
-    """Set the tips level with the axes, where the robot was in the frame before, and how far each ball may turn.
+    """Set how far each ball may turn within dt [s], and level its tips with its axes of the frame before.
 
-    Args:
-        flat: The mechanism's arrays for the kernels; places of the tips are written.
-        tables: The objectives with their targets; what the coordinates can reach is written.
-        work: Scratch of the solver.
-        memory: State of the frames before.
-        steps: The balls.
-        dt: Time since the frame before [s].
+    The tips' places in `flat`, the coordinates in `memory` and the reach in `tables` are changed.
     """
     if steps.speed.shape[0] == 0:
         return

@@ -10,15 +10,9 @@ from ..mechanism.constraints import OFFSET
 
 @kernel
 def closure_curvature(flat, now, multiplier, A):
-    """Fill A.bend (clusters, most, most) = -Σ λ ∂²c/∂y².
+    """Fill A.bend (clusters, most, most) = -Σ λ ∂²c/∂y² for multipliers λ (rows,).
 
     The rows are functions of the motion of b against a: a serial chain along the loop.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        multiplier: λ (rows,).
-        A: The system; `bend` is filled.
     """
     D, f, U, bend = A.D, A.f, A.U, A.bend
     _clear(flat, bend)
@@ -97,15 +91,7 @@ def _bend_loop(flat, now, cut, D, f, U, bend):
 
 @inlined
 def screw_response(D, f, w, v, u):
-    """Add to u (6,) what D and f answer to the screw (w, v): D ω - tr(D) ω + v × f.
-
-    Args:
-        D: Moments of forces (3, 3).
-        f: Force (3,).
-        w: ω (3,) of the screw.
-        v: v (3,) of the screw.
-        u: Wrench (6,) to add to.
-    """
+    """Add to u (6,) the wrench of D (3, 3) and f (3,) against the screw (w, v): D ω - tr(D) ω + v × f."""
     trace = D[0, 0] + D[1, 1] + D[2, 2]
     x, y, z = cross(v[0], v[1], v[2], f[0], f[1], f[2])
     u[0] += D[0, 0] * w[0] + D[0, 1] * w[1] + D[0, 2] * w[2] - trace * w[0] + x

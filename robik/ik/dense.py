@@ -15,14 +15,10 @@ SWEEPS = 60  # of one eigenvalue, most of which need two
 
 @inlined
 def four_rows(H, own, i, j, first):
-    """Fill column j of Cholesky's factor in rows i to i + 3, side by side: a sum alone waits for its last addition.
+    """Fill column j of Cholesky's factor in rows i to i + 3 of H, from row j, `own`.
 
-    Args:
-        H: Matrix that is factored in place.
-        own: Row j.
-        i: First of the rows.
-        j: Column.
-        first: Column from which these rows and row j have entries.
+    Entries of these rows before `first` are zero. Four rows go side by side: a sum alone waits for its last
+    addition.
     """
     a, b, c, d = H[i, j], H[i + 1, j], H[i + 2, j], H[i + 3, j]
     for k in range(first, j):
@@ -36,15 +32,7 @@ def four_rows(H, own, i, j, first):
 
 @kernel(entry=False)
 def cholesky(H, n):
-    """Factor the lower triangle of H[:n, :n] in place; False where it is not positive definite.
-
-    Args:
-        H: Matrix of at least n rows and columns.
-        n: Number of rows that count.
-
-    Returns:
-        False where it is not positive definite.
-    """
+    """Factor the lower triangle of H[:n, :n] in place; return False unless it is positive definite."""
     top = 0.0
     for i in range(n):
         top = max(top, abs(H[i, i]))
@@ -69,13 +57,7 @@ def cholesky(H, n):
 
 @kernel(entry=False)
 def solve_lower(L, n, b):
-    """Solve L x = b (n,) in place for a factor L that `cholesky` left.
-
-    Args:
-        L: Factor of at least n rows and columns.
-        n: Number of rows that count.
-        b: Right side (n,); the solution afterwards.
-    """
+    """Solve L x = b (n,) in place for a factor L that `cholesky` left."""
     for i in range(n):
         s = b[i]
         for k in range(i):
@@ -85,13 +67,7 @@ def solve_lower(L, n, b):
 
 @kernel(entry=False)
 def solve_upper(L, n, b):
-    """Solve Lᵀ x = b (n,) in place for a factor L that `cholesky` left.
-
-    Args:
-        L: Factor of at least n rows and columns.
-        n: Number of rows that count.
-        b: Right side (n,); the solution afterwards.
-    """
+    """Solve Lᵀ x = b (n,) in place for a factor L that `cholesky` left."""
     for i in range(n - 1, -1, -1):
         f = b[i] / L[i, i]
         b[i] = f
@@ -101,18 +77,10 @@ def solve_upper(L, n, b):
 
 @kernel(entry=False)
 def solve_factored(H, V, n, exact, b, scratch):
-    """Solve for b (n,) in place.
+    """Solve for b (n,) in place by the factor or the eigenvectors of a matrix.
 
-    By the factor that `cholesky` left in H where the matrix was positive definite (`exact`), else by the eigenvectors V
-    that `diagonalise` found, with the eigenvalues on H's diagonal.
-
-    Args:
-        H: The factor, or the eigenvalues on the diagonal.
-        V: The eigenvectors, row by row.
-        n: Number of rows that count.
-        exact: Whether H holds a factor.
-        b: Right side (n,); the solution afterwards.
-        scratch: Room (n,).
+    H holds the factor of `cholesky` where the matrix is positive definite (`exact`), else the eigenvalues on its
+    diagonal, and V the eigenvectors of `diagonalise`.
     """
     if exact:
         solve_lower(H, n, b)
@@ -123,15 +91,7 @@ def solve_factored(H, V, n, exact, b, scratch):
 
 @kernel(entry=False)
 def solve_diagonalised(H, V, n, b, scratch):
-    """Solve for b (n,) in place by the eigenvalues on H's diagonal and the eigenvectors V of `diagonalise`.
-
-    Args:
-        H: The eigenvalues on the diagonal.
-        V: The eigenvectors, row by row.
-        n: Number of rows that count.
-        b: Right side (n,); the solution afterwards.
-        scratch: Room (n,).
-    """
+    """Solve for b (n,) in place by the eigenvalues on H's diagonal and the eigenvectors V of `diagonalise`."""
     for k in range(n):
         scratch[k] = 0.0
         for a in range(n):
@@ -146,17 +106,10 @@ def solve_diagonalised(H, V, n, b, scratch):
 
 @kernel(entry=False)
 def add_absolute(H, V, n, K, chosen):
-    """Replace K's `chosen` rows and columns by those with the absolute eigenvalues.
+    """Replace the `chosen` rows and columns of K by those with the absolute eigenvalues.
 
-    H's diagonal holds the eigenvalues and V the eigenvectors; the smallest eigenvalues are raised above rounding. K has
-    more rows and columns.
-
-    Args:
-        H: Eigenvalues on the diagonal.
-        V: Eigenvectors, row by row.
-        n: Number of eigenvalues.
-        K: Matrix to change.
-        chosen: Indices (n,) of rows and columns of K.
+    H's diagonal holds the n eigenvalues and V the eigenvectors, row by row; the smallest eigenvalues are raised
+    above rounding. K has more rows and columns.
     """
     top = 1e-300
     for k in range(n):
@@ -174,13 +127,9 @@ def add_absolute(H, V, n, K, chosen):
 def diagonalise(H, V, n):
     """Diagonalise the symmetric H[:n, :n] in place; V[:n, :n] becomes its eigenvectors, row by row.
 
-    Householder's reflections make it tridiagonal, then rotations with shifts diagonal (the implicit QL method). It is
-    called only where a step meets negative curvature; linking LAPACK for that would double the time to compile.
-
-    Args:
-        H: Matrix; eigenvalues on its diagonal afterwards.
-        V: Room (n + 1, n) at least; row n is scratch.
-        n: Number of rows that count.
+    V has a row n for scratch. Householder's reflections make H tridiagonal, then rotations with shifts diagonal
+    (the implicit QL method). It is called only where a step meets negative curvature; linking LAPACK for that would
+    double the time to compile.
     """
     for i in range(n):
         for j in range(n):
@@ -274,14 +223,7 @@ def _sweep(H, V, off, first, last, n):
 
 @kernel(entry=False)
 def copy_chosen(K, chosen, n, H):
-    """Copy the rows and columns of K that are listed in `chosen` to H[:n, :n].
-
-    Args:
-        K: Matrix to copy from.
-        chosen: Indices (n,).
-        n: Number of them.
-        H: Matrix to fill.
-    """
+    """Copy the n `chosen` rows and columns of K to H[:n, :n]."""
     for a in range(n):
         for b in range(n):
             H[a, b] = K[chosen[a], chosen[b]]
@@ -291,14 +233,7 @@ def copy_chosen(K, chosen, n, H):
 def negative_pivots(B, n):
     """Replace a symmetric B[:n, :n] by its L D Lᵀ (D on the diagonal, L below).
 
-    Return how many of D are negative, n + 1 where one is zero.
-
-    Args:
-        B: Symmetric matrix of at least n rows and columns; its factors afterwards.
-        n: Number of rows that count.
-
-    Returns:
-        Number of negative pivots.
+    Return the number of negative entries of D, n + 1 where one is zero.
     """
     negative = 0
     for k in range(n):

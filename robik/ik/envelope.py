@@ -14,15 +14,9 @@ from .dense import four_rows
 
 @kernel
 def copy_lower(K, first, chosen, n, H, lead):
-    """Copy the lower triangle of K between `chosen` rows to H[:n, :n].
+    """Copy the lower triangle of K between n `chosen` rows, in rising order, to H[:n, :n].
 
-    Args:
-        K: Matrix to copy from.
-        first: First entry of each of its rows that may not be zero.
-        chosen: Indices (n,), rising.
-        n: Number of them.
-        H: Matrix to fill.
-        lead: Filled with the column of the first entry of each row that is not zero (n,).
+    `first` has the first entry of each row of K that may not be zero; `lead` (n,) is filled with those of H.
     """
     for a in range(n):
         source, row, low = K[chosen[a]], H[a], first[chosen[a]]
@@ -37,15 +31,9 @@ def copy_lower(K, first, chosen, n, H, lead):
 
 @kernel(entry=False)
 def factor_envelope(H, n, lead):
-    """Factor the lower triangle of H[:n, :n] in place; False where it is not positive definite.
+    """Factor the lower triangle of H[:n, :n] in place; return False unless it is positive definite.
 
-    Args:
-        H: Matrix of at least n rows and columns.
-        n: Number of rows that count.
-        lead: Column of the first entry of each row that is not zero (n,); the factor's rows begin there, too.
-
-    Returns:
-        False where it is not positive definite.
+    Rows of H and of its factor begin with the columns `lead` (n,).
     """
     top = 0.0
     for i in range(n):
@@ -73,14 +61,7 @@ def factor_envelope(H, n, lead):
 
 @kernel(entry=False)
 def solve_envelope(L, n, lead, b):
-    """Solve L Lᵀ x = b (n,) in place for a factor L that `factor_envelope` left.
-
-    Args:
-        L: Factor of at least n rows and columns.
-        n: Number of rows that count.
-        lead: Column of the first entry of each of its rows (n,).
-        b: Right side (n,); the solution afterwards.
-    """
+    """Solve L Lᵀ x = b (n,) in place for a factor L of `factor_envelope`, whose rows begin with columns `lead`."""
     for i in range(n):
         s = b[i]
         for k in range(lead[i], i):

@@ -15,15 +15,7 @@ INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
 
 @kernel(entry=False)
 def list_independent(work, held):
-    """List the free independent coordinates, and the `held` ones too if they are wanted.
-
-    Args:
-        work: Scratch of the solver.
-        held: Whether coordinates on their bounds are listed.
-
-    Returns:
-        Number of coordinates listed.
-    """
+    """List the free independent coordinates, with `held` also those on their bounds; return their number."""
     n = 0
     for i in range(work.step.shape[0]):
         if not work.e.dependent[i] and (held or work.e.free[i]):
@@ -35,14 +27,7 @@ def list_independent(work, held):
 
 @kernel(entry=False)
 def fill(flat, now, work, n):
-    """Fill H with the second derivatives over the n independent coordinates that are listed.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver.
-        n: Number of coordinates listed.
-    """
+    """Fill `work.H` with the second derivatives over the n listed independent coordinates."""
     matrix(flat, now, work.terms, work.system, work.K)
     reduce_matrix(flat, work.e, work.K)
     copy_chosen(work.K, work.independent, n, work.H)
@@ -50,20 +35,11 @@ def fill(flat, now, work, n):
 
 @kernel
 def factor_listed(flat, now, work, changed, convex, held):
-    """Factor the second derivatives over the free independent coordinates.
+    """Factor the second derivatives over the free independent coordinates; return the kind of system.
 
-    Also over the `held` ones if they are wanted, or those of the convex model.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver; `H` is filled.
-        changed: Whether the matrix has changed; without it only the list of coordinates has.
-        convex: Whether the convex model stands in for the second derivatives.
-        held: Whether coordinates on their bounds are listed.
-
-    Returns:
-        ARTICULATED, DENSE, or INDEFINITE where the matrix is not positive definite.
+    With `held` coordinates on their bounds are included, with `convex` the convex model stands in. Without
+    `changed` only the list of coordinates is new. The kind is ARTICULATED, DENSE, or INDEFINITE where the matrix is
+    not positive definite.
     """
     n = list_independent(work, held)
     if convex:
@@ -84,16 +60,9 @@ def factor_listed(flat, now, work, changed, convex, held):
 
 @kernel(entry=False)
 def solve_system(flat, now, work, kind, x):
-    """Solve the factored system for x (d,) in place, from a reduced gradient.
+    """Replace a reduced gradient x (d,) by the solution of the factored system, dependent coordinates included.
 
-    Dependent coordinates are filled in too.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver.
-        kind: ARTICULATED or DENSE.
-        x: A reduced gradient (d,); the solution afterwards.
+    The system's `kind` is ARTICULATED or DENSE.
     """
     if kind == ARTICULATED:
         solve_tree(flat, now, x, work)
@@ -111,32 +80,14 @@ def solve_system(flat, now, work, kind, x):
 
 @inlined
 def factor_matrix(flat, now, work):
-    """Factor the listed coordinates' second derivatives as a matrix.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver; `H` is filled.
-
-    Returns:
-        DENSE, or INDEFINITE where the matrix is not positive definite.
-    """
+    """Factor the listed coordinates' second derivatives in `work.H`; return DENSE, or INDEFINITE."""
     fill(flat, now, work, work.listed[0])
     return DENSE if cholesky(work.H, work.listed[0]) else INDEFINITE
 
 
 @kernel(entry=False)
 def make_held_independent(flat, now, work):
-    """Eliminate again where the program holds dependent coordinates.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver.
-
-    Returns:
-        Whether it does.
-    """
+    """Eliminate again where the program holds dependent coordinates; return True if it does."""
     program = work.program
     for k in range(program.number[0]):
         if work.e.dependent[program.held[k]]:
@@ -149,13 +100,7 @@ def make_held_independent(flat, now, work):
 def prepare_free(flat, now, work, convex):
     """List the coordinates that no bound holds after the program; `factor_free` factors the system over them.
 
-    Few steps need that: those whose end is corrected.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver.
-        convex: Whether the convex model stands in for the second derivatives.
+    Few steps need that: those whose end is corrected. With `convex` the system is that of the convex model.
     """
     pending = work.program.pending
     if work.program.number[0] > 0:
@@ -166,16 +111,7 @@ def prepare_free(flat, now, work, convex):
 
 @kernel(entry=False)
 def factor_free(flat, now, work):
-    """Factor the system over what no bound holds, if that is left to do.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies at which the step begins.
-        work: Scratch of the solver.
-
-    Returns:
-        False where it is not positive definite.
-    """
+    """Factor the system that `prepare_free` left to factor, if any; return False if it is not positive definite."""
     pending = work.program.pending
     if not pending[0]:
         return True

@@ -56,15 +56,7 @@ class System(NamedTuple):
 
 
 def new_system(flat: Flat, rows: int) -> System:
-    """Return room for the system of a mechanism with at most so many low-rank rows.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        rows: Number of low-rank rows, at most.
-
-    Returns:
-        Zeros.
-    """
+    """Return room for the system of a mechanism with at most `rows` low-rank rows."""
     n, d, clusters = len(flat.parent), len(flat.before), len(flat.cluster_on)
     most = int(np.diff(flat.cluster_dof_at).max(initial=0))
     blocks = (clusters, most, most)
@@ -101,15 +93,7 @@ def new_system(flat: Flat, rows: int) -> System:
 
 @inlined
 def ordered(now, wrench, i, scale, out):
-    """Add scale · Cᵢ to `out`, with the wrench (τ, f) that the subtree beyond i exerts.
-
-    Args:
-        now: Placement of the bodies.
-        wrench: Torque and force (6,).
-        i: Index of a degree of freedom.
-        scale: Factor.
-        out: Wrench (6,) to add to.
-    """
+    """Add scale · Cᵢ to `out` (6,), with the wrench (τ, f) that the subtree beyond degree of freedom i exerts."""
     w, v = now.omega[i], now.v[i]
     s = 0.5 * scale
     x, y, z = cross(w[0], w[1], w[2], wrench[0], wrench[1], wrench[2])
@@ -125,30 +109,13 @@ def ordered(now, wrench, i, scale, out):
 
 @inlined
 def one_ball(flat, i, j):
-    """Return whether two degrees of freedom belong to one ball.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        i: Index of a degree of freedom.
-        j: Index of another.
-
-    Returns:
-        True where both are of the same ball.
-    """
+    """Return True if degrees of freedom i and j belong to one ball."""
     return flat.ball[i] >= 0 and flat.ball[i] == flat.ball[j]
 
 
 @kernel(entry=False)
 def exerted(flat, now, terms, A, b):
-    """Fill U of the degrees of freedom of body b from its P, which has everything beyond it.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        terms: Forces and second derivatives of the objectives.
-        A: The system; `U` is filled.
-        b: Index of a body.
-    """
+    """Fill A.U of the degrees of freedom of body b from A.P[b], which has everything beyond it."""
     P = A.P[b]
     for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
         w, v, u = now.omega[j], now.v[j], A.U[j]
@@ -161,14 +128,7 @@ def exerted(flat, now, terms, A, b):
 def matrix(flat, now, terms, A, K):
     """Fill K (d, d) with all second derivatives.
 
-    For a robot so small that a matrix is quicker, or whose system is not definite.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        terms: Forces and second derivatives of the objectives.
-        A: The system; its `P` is scratch.
-        K: Matrix (d, d) to fill.
+    It is for a robot so small that a matrix is quicker, or whose system is not definite. A.P is scratch.
     """
     K[:] = 0.0
     for b in range(flat.parent.shape[0]):
@@ -252,15 +212,7 @@ def _add_rows(terms, K):
 
 @inlined
 def carry(flat, now, xi, b, x):
-    """Fill xi[b] (6,) with the screw by which x moves body b, from its parent's.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        xi: Screws (n + 1, 6).
-        b: Index of a body.
-        x: Step (d,).
-    """
+    """Fill xi[b] (6,) with the screw by which a step x (d,) moves body b, from its parent's."""
     p, out = flat.parent[b], xi[b]
     for k in range(6):
         out[k] = xi[p, k]
@@ -273,17 +225,7 @@ def carry(flat, now, xi, b, x):
 
 @kernel
 def times(flat, now, tables, terms, A, x, out):
-    """Fill `out` (d,) with the second derivatives times x (d,).
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        terms: Forces and second derivatives of the objectives.
-        A: The system; screws and wrenches in it are scratch.
-        x: Vector (d,).
-        out: Vector (d,) to fill.
-    """
+    """Fill `out` (d,) with the second derivatives times x (d,)."""
     n = flat.parent.shape[0]
     for b in range(1, n):
         carry(flat, now, A.xi, b, x)

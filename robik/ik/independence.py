@@ -34,19 +34,10 @@ def independence(
     settings: Settings,
     has_com: bool = False,
 ) -> np.ndarray | None:
-    """Return the independence of each actuator (A,), 0 to 1, for what is followed.
+    """Return the independence of each actuator (A,), 0 to 1, for frames that are followed.
 
-    Args:
-        fk: of the robot; it is left where it was asked for.
-        values: (A,) actuator values [rad or m].
-        base: a floating robot's root; where it is counts as one more thing to move, as the floor under a robot that
-            stands.
-        names: of frames or bodies that are followed.
-        settings: for the weights.
-        has_com: whether the centre of mass is followed.
-
-    Returns:
-        None where the loops do not close at these values.
+    Actuators are at values (A,) [rad or m]. A floating robot's `base` counts as one more thing to move, as the
+    floor under a robot that stands. Return None where the loops do not close at these values.
     """
     values = np.array(values, dtype=float)
     here = fk.solve(values, base)

@@ -56,15 +56,7 @@ class States(NamedTuple):
 
 
 def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
-    """Return a robot that stands in its rest pose.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        rest: Coordinates (nq,) of the rest pose.
-
-    Returns:
-        A memory without frames before.
-    """
+    """Return the memory of a robot in its rest pose (nq,), without frames before."""
     d = len(flat.before)
     last, guess, other = (new_placement(flat, rest) for _ in range(3))
     memory = by_reference(Memory(
@@ -76,13 +68,7 @@ def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
 
 
 def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
-    """Put the robot back into its rest pose.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        memory: State of the frames before.
-        rest: Coordinates (nq,) of the rest pose.
-    """
+    """Forget the frames before: put the robot into its rest pose (nq,)."""
     memory.last.q[:] = rest
     forward_kinematics(flat, memory.last)
     close(flat, memory.last)
@@ -95,15 +81,7 @@ def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
 
 
 def new_output(flat: Flat, frames: int) -> Output:
-    """Return room for a run of frames.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        frames: Number of frames T.
-
-    Returns:
-        Zeros.
-    """
+    """Return room for a run of T frames."""
     n = flat.bodies
     quaternion = np.zeros((frames, n, 4))
     return by_reference(Output(
@@ -118,24 +96,12 @@ def _coordinates(flat: Flat) -> int:
 
 
 def copied(memory: Memory) -> list[np.ndarray]:
-    """Return copies of a memory's content.
-
-    Args:
-        memory: The memory.
-
-    Returns:
-        Its arrays, those of the last placement first.
-    """
+    """Return copies of a memory's arrays, those of the last placement first."""
     return [array.copy() for array in _known(memory)]
 
 
 def restore(memory: Memory, known: list[np.ndarray]) -> None:
-    """Put back what `copied` has returned.
-
-    Args:
-        memory: The memory.
-        known: Its content before.
-    """
+    """Restore the arrays that `copied` has returned."""
     for array, source in zip(_known(memory), known, strict=True):
         array[:] = source
 

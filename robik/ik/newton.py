@@ -87,21 +87,10 @@ def _bend(flat, now, tables, work, share, slope):
 
 @kernel(entry=False)
 def newton_step(flat, now, tables, work, limits, anyway, again):
-    """Fill `work.step` with Newton's step at `now`.
+    """Fill `work.step` with Newton's step at `now`; return the objective's slope along it and the kind of system.
 
-    Where that is INDEFINITE there is a step only if one is wanted `anyway`.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        limits: Whether joint limits hold.
-        anyway: Whether a step is wanted where the second derivatives are indefinite.
-        again: Whether a step at `now` has been looked for already.
-
-    Returns:
-        The objective's slope along the step, and the kind of the system: ARTICULATED, DENSE or INDEFINITE.
+    The kind is ARTICULATED, DENSE or INDEFINITE; where it is INDEFINITE there is a step only with `anyway`. `again`
+    says that a step at `now` was computed before.
     """
     _let_go(flat, now, work)
     _eliminate(flat, now, work, again)
@@ -111,18 +100,9 @@ def newton_step(flat, now, tables, work, limits, anyway, again):
 
 @kernel(entry=False)
 def convex_step(flat, now, tables, work, limits, again):
-    """Fill `work.step` with that of the convex model at `now`, where Newton's step is known to be INDEFINITE.
+    """Fill `work.step` with the convex model's step, where Newton's is INDEFINITE; return as `newton_step`.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        limits: Whether joint limits hold.
-        again: Whether a step at `now` has been looked for already.
-
-    Returns:
-        As `newton_step`.
+    `again` says that a step at `now` was computed before.
     """
     _let_go(flat, now, work)
     _eliminate(flat, now, work, again)
@@ -132,21 +112,10 @@ def convex_step(flat, now, tables, work, limits, again):
 
 @kernel(entry=False)
 def gauss_newton_step(flat, now, tables, work, limits, damping):
-    """Fill `work.step` with Gauss-Newton's step at `now`, which knows no forces.
+    """Fill `work.step` with Gauss-Newton's step at `now`, which knows no forces; return as `newton_step`.
 
-    With a `damping` of every coordinate, slides in the robot's size. Returns its slope and the kind of its system, no
-    step and INDEFINITE where that is not definite.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        limits: Whether joint limits hold.
-        damping: Stiffness added to every coordinate; slides in the robot's size.
-
-    Returns:
-        The objective's slope along the step, and the kind of the system; no step where that is INDEFINITE.
+    `damping` is a stiffness added to every coordinate, slides in the robot's size. There is no step where the
+    system is INDEFINITE.
     """
     _let_go(flat, now, work)
     _eliminate(flat, now, work, False)
@@ -165,19 +134,10 @@ def gauss_newton_step(flat, now, tables, work, limits, damping):
 
 @kernel(entry=False)
 def foreseeing_step(flat, now, tables, work, limits, anyway, again):
-    """Fill `work.step` with a step whose forces are those that Gauss-Newton's step foresees.
+    """Fill `work.step` with a step for the forces that Gauss-Newton's step foresees; return as `newton_step`.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        limits: Whether joint limits hold.
-        anyway: Whether a step is wanted where these forces make the system indefinite.
-        again: Whether a step at `now` has been looked for already.
-
-    Returns:
-        As `gauss_newton_step`; INDEFINITE, too, where Gauss-Newton's step is of no use.
+    Where these forces make the system indefinite, there is a step only with `anyway`. It is INDEFINITE, too, where
+    Gauss-Newton's step is of no use.
     """
     _let_go(flat, now, work)
     _eliminate(flat, now, work, again)
@@ -223,15 +183,8 @@ def _make_convex(flat, now, work, filled):
 def leave_saddle(flat, now, work):
     """Fill `work.step` with a step along the lowest eigenvector, where nothing else points down.
 
-    Over the free independent coordinates.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver.
-
-    Returns:
-        The change that the second derivatives promise, 0.0 where they promise none.
+    It is over the free independent coordinates. Return the change that the second derivatives promise, 0.0 where
+    they promise none.
     """
     n = list_independent(work, False)
     fill(flat, now, work, n)

@@ -27,15 +27,9 @@ SETTLED = 1e-4  # rad or m
 class PriorSolver(StandingSolver):
     """Solver that follows targets in poses like an example's.
 
-    Every other body is drawn softly to where the prior has it, seen from the frame before.
-
-    Args:
-        mechanism, names, settings, has_com, objectives: as `Solver` takes them.
-        prior: what poses are likely, over the actuators.
-        weight: of the pull towards them, per body, beside targets that weigh 1.
-
-    Raises:
-        ClipError: a prior over another number of actuators, or a weight that is not positive.
+    Every body without a target is drawn softly to where the prior has it, seen from the frame before. `weight` is
+    that of the pull, per body, beside targets that weigh 1. Raise ClipError for a prior over another number of
+    actuators, or a weight that is not positive.
     """
 
     def __init__(
@@ -57,28 +51,10 @@ class PriorSolver(StandingSolver):
         self._rest = mechanism.actuator_rest
 
     def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
-        """Return the compiled targets, with room for those that the prior draws, frame by frame.
-
-        Args:
-            targets: Positions (T, 3) [m] and quaternions (T, 4) by name, None for what is left open.
-            com: Centre of mass (T, 3) [m], or None.
-            times: Times (T,) [s].
-
-        Returns:
-            The compiled targets.
-        """
         unknown = np.zeros((len(times), 3)), np.tile([1.0, 0.0, 0.0, 0.0], (len(times), 1))
         return super().compile_targets({**targets, **dict.fromkeys(self.names[self._followed :], unknown)}, com, times)
 
     def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
-        """Solve frames `start` to `stop` into `output`.
-
-        Args:
-            output: Filled with the results.
-            start: First frame to solve.
-            stop: Frame after the last.
-            clip_targets: The compiled targets of the clip.
-        """
         frames = self._tables.frame_pose
         position, rotation = (
             over_time(self._tables, clip_targets.targets, own) for own in (frames.position, frames.rotation)

@@ -39,21 +39,11 @@ def _begin(flat, work):
 
 @kernel(entry=False)
 def solve_program(flat, now, tables, work, limits, convex):
-    """Find the step by an active set, from none.
+    """Solve for the step by an active set, beginning with no step; return the kind of the last system.
 
-    To the optimum of what no bound holds, or as far as the first bound, which then holds. At the optimum the bound that
-    most wants to be left is released.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        limits: Whether joint limits hold.
-        convex: Whether the convex model stands in for an indefinite matrix.
-
-    Returns:
-        Kind of the last system, INDEFINITE where one has no factors.
+    It goes to the optimum over coordinates that no bound holds, or as far as the first bound, which then holds. At
+    the optimum the bound with the greatest pull away from it is released. With `convex` the convex model stands in
+    for an indefinite matrix. The kind is INDEFINITE where a system has no factors.
     """
     program, d = work.program, work.step.shape[0]
     _begin(flat, work)
@@ -358,14 +348,7 @@ def _inward(flat, now, work, i, slope):
 
 @inlined
 def all_free(work):
-    """Return whether no coordinate is held at a bound.
-
-    Args:
-        work: Scratch of the solver.
-
-    Returns:
-        True where no bound holds anything.
-    """
+    """Return True if no coordinate is held at a bound."""
     held = 0
     for i in range(work.e.free.shape[0]):
         held += not work.e.free[i]

@@ -100,25 +100,12 @@ def _let_loose(flat, tables, work, memory, bounded, most, result):
 
 @kernel
 def solve_frame(flat, tables, work, memory, limits, most, afresh):
-    """Solve one frame from the memory of those before.
+    """Solve one frame from the memory of those before; return as `minimise`.
 
-    The solution becomes `memory.last`, which the objectives regard as the previous state. The first frame is tried from
-    bent limbs, too. A frame that ends on a limit and misses its targets is tried from off that limit; with `afresh`,
-    one that leaps and misses them also from the rest pose. The memory is unchanged where coordinates that are given
-    cannot be brought onto the loops.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        memory: State of the frames before.
-        limits: Whether joint limits hold.
-        most: Largest number of iterations.
-        afresh: Whether a frame that leaps is also tried from the rest pose.
-
-    Returns:
-        Objective, iterations, status and closure residual [m], as `minimise`; UNREACHED where given coordinates cannot
-        be assembled.
+    The solution becomes `memory.last`, which the objectives regard as the previous state. The first frame is tried
+    from bent limbs, too. A frame that ends on a limit and misses its targets is tried from off that limit; with
+    `afresh`, one that leaps and misses them also from the rest pose. The memory is unchanged, and the status
+    UNREACHED, where given coordinates cannot be brought onto the loops.
     """
     last, guess = memory.last, memory.guess
     calm.begin(flat, tables.calm, tables.change_of_state, memory.missed)
@@ -159,22 +146,10 @@ def solve_frame(flat, tables, work, memory, limits, most, afresh):
 
 @kernel(nogil=True)
 def solve_frames(flat, tables, work, memory, output, first, start, stop, clip_targets, speed, steps, limits, most):
-    """Solve frames `start` to `stop` into `output`.
+    """Solve frames `start` to `stop` into `output`, whose first row is frame `first`.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        memory: State of the frames before.
-        output: Filled from its row `start - first` on.
-        first: Frame of the output's first row.
-        start: First frame to solve.
-        stop: Frame after the last.
-        clip_targets: The compiled targets of the clip.
-        speed: Speed (d,) that no coordinate may exceed [rad/s or m/s]; inf for none.
-        steps: The balls whose turn from frame to frame is bounded.
-        limits: Whether joint limits hold.
-        most: Largest number of iterations.
+    No coordinate is faster than `speed` (d,) [rad/s or m/s], inf for no limit, and no ball than `steps` allow.
+    `most` is the largest number of iterations of a frame.
     """
     afresh = steps.speed.shape[0] == 0
     for i in range(speed.shape[0]):

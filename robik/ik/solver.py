@@ -43,22 +43,12 @@ class ClipTargets(NamedTuple):
 
 
 class Solver:
-    """Follows targets with a robot, each frame from the one before.
+    """Solver that follows targets with a robot, each frame from the one before.
 
-    Args:
-        mechanism: the robot.
-        names: the frames (or bodies) to be followed, in the order of the targets given to `solve`.
-        settings: weights, regularizers, limits.
-        has_com: whether there is a target for the centre of mass.
-        objectives: what else is asked for, with its targets over time.
-        footing: of the robot on its contacts; in the air if left out.
-
-    Raises:
-        MechanismError: a name is unknown; lists those that exist.
-        ClipError: a CoM target for a robot without mass, or no target at all.
-
-    Attributes:
-        BY_COORDINATES: whether an output's coordinates tell the poses of its bodies.
+    `names` are the followed frames or bodies, in the order of the targets; `has_com` adds one for the centre of
+    mass. The robot is in the air if `footing` is left out. `BY_COORDINATES` says that an output's coordinates alone
+    give its bodies' poses. Raise MechanismError for an unknown name; ClipError for a target of the centre of mass
+    of a robot without mass.
     """
 
     BY_COORDINATES: ClassVar[bool] = True
@@ -116,12 +106,10 @@ class Solver:
         self._work.e.free[:] = True
 
     def go_on_from(self, q: np.ndarray, targets: np.ndarray, before: np.ndarray | None = None) -> None:
-        """Put the robot where a motion has come to, so that the next frame goes on from there.
+        """Set the robot to a motion's last frame (nq,), with closed loops, so that the next frame goes on there.
 
-        Args:
-            q: Coordinates (nq,) of the last frame, with closed loops.
-            targets: What it was asked for, as a row of `ClipTargets.targets`: what is missed says how it is held.
-            before: Coordinates of the frame before it; None for a robot that has not moved.
+        `targets` is that frame's row of `ClipTargets.targets`: their errors decide the weights of posture and
+        stillness. `before` is the frame before it; None for a robot that has not moved.
         """
         self.reset()
         forget(self.flat, self._memory, q)
@@ -133,17 +121,10 @@ class Solver:
             difference(self.flat, q, before, self._memory.recent)
 
     def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
-        """Return the compiled targets of frames at these times, and set the weights.
+        """Return the compiled targets of frames at times (T,) [s], and set the weights.
 
-        The weight of what a target leaves open is zero.
-
-        Args:
-            targets: Positions (T, 3) [m] and quaternions (T, 4) by name, None for what is left open.
-            com: Centre of mass (T, 3) [m], or None.
-            times: Times (T,) [s].
-
-        Returns:
-            The compiled targets.
+        Targets are positions (T, 3) [m] and quaternions (T, 4) by name, None where left open; its weight is then
+        zero. `com` is (T, 3) [m].
         """
         tables, rows = self._tables, np.zeros((len(times), len(self._tables.targets)))
         frames = tables.frame_pose
@@ -179,41 +160,18 @@ class Solver:
         return speed
 
     def balls_at_full_speed(self, q: np.ndarray, dt: float) -> list[str]:
-        """Return the balls that go into a frame as fast as they may, where they are kept to it.
-
-        Args:
-            q: Coordinates (nq,) of the frame.
-            dt: Time since the frame before [s].
-
-        Returns:
-            Joints' names.
-        """
+        """Return the balls that reach their enforced speed limit on the way into frame q (nq,), within dt [s]."""
         steps, flat = self._ball_steps, self.flat
         turned = 3.0 * steps.tip - q[flat.dof_q[steps.dof[:, 3]]]  # 4 L sin²(θ/2)
         fast = turned > 4.0 * steps.tip * np.sin(0.5 * np.minimum(steps.speed * dt, np.pi)) ** 2 * (1.0 - 1e-5)
         return [name for name, is_fast in zip(self.topology.steps, fast, strict=True) if is_fast]
 
     def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
-        """Solve frames `start` to `stop` into `output`.
-
-        Args:
-            output: Filled with the results.
-            start: First frame to solve.
-            stop: Frame after the last.
-            clip_targets: The compiled targets of the clip.
-        """
+        """Solve frames `start` to `stop` into `output`."""
         self.solve_stretch(output, 0, start, stop, clip_targets)
 
     def solve_stretch(self, output: Output, first: int, start: int, stop: int, clip_targets: ClipTargets) -> None:
-        """Solve frames `start` to `stop` into `output`, whose first row is frame `first`.
-
-        Args:
-            output: Filled with the results.
-            first: Frame of the output's first row.
-            start: First frame to solve.
-            stop: Frame after the last.
-            clip_targets: The compiled targets of the clip.
-        """
+        """Solve frames `start` to `stop` into `output`, whose first row is frame `first`."""
         solve_frames(
             self.flat, self._tables, self._work, self._memory, output, first, start, stop, clip_targets, self.speed,
             self._ball_steps, self.settings.joint_limits,
@@ -221,14 +179,9 @@ class Solver:
         )  # fmt: skip
 
     def actuator_values(self, states: Output | States, last: np.ndarray | None = None) -> np.ndarray:
-        """Return actuator values, read off the states (paper, IV-C).
+        """Return actuator values (T, A) [rad or m], read off the states (paper, IV-C).
 
-        Args:
-            states: Coordinates of T frames with the bodies' state frames, as an output has them.
-            last: Values (A,) of the frame before; those of the rest pose if left out.
-
-        Returns:
-            Values (T, A) [rad or m].
+        `last` (A,) are those of the frame before; those of the rest pose if left out.
         """
         return actuator_values(self.topology, states.q, states.position, states.quaternion, last)
 
@@ -237,24 +190,11 @@ class Solver:
     ) -> dict[str, np.ndarray] | None:
         """Return the coordinates (T,) [rad or m] of the joints without a motor by name.
 
-        None where the output does not hold them.
-
-        Args:
-            states: Coordinates of T frames with the bodies' state frames, as an output has them.
-            last: Values of the frame before by name; those of the rest pose if left out.
-
-        Returns:
-            Values by coordinate's name, or None.
+        `last` has those of the frame before; those of the rest pose if left out. Return None where the output does
+        not hold them.
         """
         return passive_values(self.topology, states.q, states.position, states.quaternion, last)
 
     def room(self, frames: int) -> Output:
-        """Return an empty output for so many frames.
-
-        Args:
-            frames: Number of frames T.
-
-        Returns:
-            Zeros.
-        """
+        """Return an empty output for T frames."""
         return new_output(self.flat, frames)

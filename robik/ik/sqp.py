@@ -46,18 +46,10 @@ CONVERGED, STALLED, EXHAUSTED, UNREACHED = 0, 1, 2, 3
 
 @kernel
 def hold(flat, now, work):
-    """Put coordinates that lie beyond their bounds onto them and hold them there.
+    """Move coordinates beyond their bounds onto them and hold them there; return True if there were any.
 
-    Those that rounding puts beyond are not held. Where couplings bring several coordinates to their bounds at once, one
-    of them always is, and holding it would keep the robot from moving.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver.
-
-    Returns:
-        Whether there were any.
+    Those that rounding puts beyond are not held. Where couplings bring several coordinates to their bounds at once,
+    one of them always is, and holding it would keep the robot from moving.
     """
     found = False
     for i in range(work.lower.shape[0]):
@@ -89,17 +81,7 @@ def _hold_as_noted(flat, now, work):
 
 @kernel
 def settle(flat, now, work, limits):
-    """Bring a placement onto the loops and between the bounds.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver.
-        limits: Whether joint limits hold.
-
-    Returns:
-        Closure residual [m]; infinite where it cannot be reached.
-    """
+    """Bring a placement onto the loops and between the bounds; return its residual [m], infinite if it fails."""
     residual = project(flat, now, work.e, work.correction, work.right)
     if limits:
         for _ in range(8):
@@ -314,20 +296,8 @@ def _come_to_rest(flat, now, tables, work, limits, value, residual):
 def minimise(flat, now, tables, work, limits, most, value, residual):
     """Improve the assembled placement `now` until it is stationary.
 
-    Return (objective, iterations, status, residual).
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        limits: Whether joint limits hold.
-        most: Largest number of iterations.
-        value: Objective at `now`.
-        residual: Closure residual at `now` [m].
-
-    Returns:
-        Objective, iterations, status (CONVERGED, STALLED or EXHAUSTED), closure residual [m].
+    `value` and `residual` are objective and closure residual [m] at the start. Return objective, iterations, status
+    (CONVERGED, STALLED or EXHAUSTED) and closure residual [m].
     """
     wait, pause, damping = PATIENCE, 1, 0.0  # iterations until the next crossing is tried, between two, its damping
     slow, idle, gain, along = False, 0, 0.0, 0  # of the steps: whether and how often they gained little; crossings

@@ -57,16 +57,6 @@ class StandingSolver(Solver):
     _held: tuple[str, ...] = ()  # the contacts of the frame before, the one that has stood longest first
 
     def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
-        """Return the compiled targets, on no contact; `stand` says what it stands on.
-
-        Args:
-            targets: Positions (T, 3) [m] and quaternions (T, 4) by name, None for what is left open.
-            com: Centre of mass (T, 3) [m], or None.
-            times: Times (T,) [s].
-
-        Returns:
-            The compiled targets.
-        """
         first = {n: (x if x is None else x[:1], q if q is None else q[:1]) for n, (x, q) in targets.items()}
         self._first = first, com if com is None else com[:1], times[:1]
         self._contacts, self._holds, self._standings, self._held = {}, {}, {}, ()
@@ -74,12 +64,7 @@ class StandingSolver(Solver):
         return super().compile_targets(targets, com, times)
 
     def stand(self, clip_targets: ClipTargets, contacts: Sequence[Contact]) -> None:
-        """Hold these contacts from the next frame on.
-
-        Args:
-            clip_targets: as `compile_targets` has returned it; gets the contacts' tensions.
-            contacts: over all frames that are wanted, of frames that are followed.
-        """
+        """Hold these contacts of followed frames from the next frame on; write their tensions to `clip_targets`."""
         self._contacts = {contact.name: contact for contact in contacts}
         self._holds = {c.name: hold_of(self.topology.mechanism, c.name, c.oriented, self.ROLLS) for c in contacts}
         self._moves = {contact.name: contact.moves() for contact in contacts}
@@ -102,30 +87,14 @@ class StandingSolver(Solver):
         return {name: (contact, self._holds[name]) for name, contact in self._contacts.items()}
 
     def pull(self, clip_targets: ClipTargets, name: str, frames: np.ndarray, weight: float) -> None:
-        """Ask a contact for what it holds, so many times as hard as other targets.
-
-        Args:
-            clip_targets: as `compile_targets` has returned it.
-            name: Of the frame in contact.
-            frames: Indices of the frames in which it is asked for.
-            weight: 0 for as hard.
-        """
+        """Pull a contact's frame to where it is held with `weight` times its targets' weight, in these frames."""
         self._pull(clip_targets, frames, [name], weight)
 
     def reset(self) -> None:
-        """Put the robot back into its rest pose."""
         super().reset()
         self._held = ()
 
     def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
-        """Solve frames `start` to `stop` into `output`.
-
-        Args:
-            output: Filled with the results.
-            start: First frame to solve.
-            stop: Frame after the last.
-            clip_targets: The compiled targets of the clip.
-        """
         k = start
         while k < stop:
             asked = [name for name, contact in self._contacts.items() if contact.stands[k]]
@@ -184,12 +153,8 @@ class StandingSolver(Solver):
     def _change(self, output: Output, k: int, asked: list[str], fresh: list[str], clip_targets: ClipTargets) -> None:
         """Solve frame k, in which contacts come, go or move.
 
-        Args:
-            output: As for `solve`.
-            k: The frame.
-            asked: The contacts that stand in it.
-            fresh: Those of them that were not held before, or were held elsewhere.
-            clip_targets: As for `solve`.
+        `asked` are the contacts that stand in it, `fresh` those of them that were not held before, or were held
+        elsewhere.
         """
         firm = tuple(name for name in self._held if name in asked and name not in fresh)
         everything = self._held if set(asked) == set(self._held) else (*firm, *fresh)
@@ -222,19 +187,9 @@ class StandingSolver(Solver):
     def _attempt(
         self, output: Output, k: int, names: tuple[str, ...], clip_targets: ClipTargets, start: np.ndarray | None = None
     ) -> bool:
-        """Solve frame k on these contacts.
+        """Solve frame k on these contacts; return False, with the contacts as before, where they cannot be reached.
 
-        Where they cannot be reached, what is held stays as it was.
-
-        Args:
-            output: As for `solve`.
-            k: The frame.
-            names: Of the contacts.
-            clip_targets: As for `solve`.
-            start: What `copied` holds of a placement to start from; where the motion is going if left out.
-
-        Returns:
-            False where they cannot be reached.
+        `start` holds the placement to start from, as `copied` returns it; where the motion is going if left out.
         """
         held = self._held
         self._enter(names, k, True, start)
@@ -246,11 +201,9 @@ class StandingSolver(Solver):
     def _enter(self, names: tuple[str, ...], k: int, given: bool = False, start: np.ndarray | None = None) -> None:
         """Move contacts to their places in frame k, and carry the memory of the frames before over to them.
 
-        Args:
-            names: of the contacts, the root first.
-            k: the frame.
-            given: whether they are not where the robot is, so that the next frame cannot start there.
-            start: what `copied` holds of the placement where it then starts; where the motion is going if left out.
+        The root is first of `names`. `given` says that the robot is not where they are, so that the next frame
+        cannot start there. It then starts from the placement `start`, as `copied` returns it; where the motion is
+        going if left out.
         """
         if names == self._held and not given:
             return
@@ -278,16 +231,10 @@ class StandingSolver(Solver):
     def _cross(
         self, names: tuple[str, ...], new: Solver, start: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Carry the memory of the frames before over to other contacts.
+        """Carry the memory of the frames before over to the solver on other contacts, the root first.
 
-        Args:
-            names: Of the contacts, the root first.
-            new: Solver of the robot on them.
-            start: As for `_enter`.
-
-        Returns:
-            Rotations (n + 1, 3, 3) and centres of mass (n + 1, 3) of the bodies as they are, and the coordinates (nq,)
-            to start from, if given.
+        Return the rotations (n + 1, 3, 3) and centres of mass (n + 1, 3) of the bodies as they are, and the
+        coordinates (nq,) to start from, None without `start`.
         """
         old = self._solver()
         if (self._held, names) not in self._crossings:
@@ -358,14 +305,7 @@ class FlatSolver(StandingSolver):
 
 
 def output_rows(output: Output) -> tuple[np.ndarray, ...]:
-    """Return the numbers (T,) that an output has per frame.
-
-    Args:
-        output: Output of a run of T frames.
-
-    Returns:
-        Objectives, iterations, statuses and residuals, (T,) each.
-    """
+    """Return an output's objectives, iterations, statuses and residuals, (T,) each."""
     return output.value, output.iterations, output.status, output.residual
 
 

@@ -32,16 +32,7 @@ DRAWN, EASED = 1e8, 100.0  # times as strongly as ever a first frame is drawn to
 
 @kernel
 def beyond(flat, now, work):
-    """Return whether a placement lies beyond its bounds.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver, with the bounds.
-
-    Returns:
-        True for a coordinate that is beyond by more than rounding.
-    """
+    """Return True if a coordinate of the placement is beyond its bounds by more than rounding."""
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
         if at >= 0 and (now.q[at] < work.lower[i] - HELD or now.q[at] > work.upper[i] + HELD):
@@ -51,18 +42,7 @@ def beyond(flat, now, work):
 
 @kernel
 def bound(flat, tables, work, last, limits):
-    """Set the frame's bounds: the limits, and what each coordinate can reach from where it was.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        tables: The objectives with their targets, and what each coordinate can reach.
-        work: Scratch of the solver.
-        last: Placement of the frame before.
-        limits: Whether joint limits hold.
-
-    Returns:
-        Whether there are any.
-    """
+    """Set the frame's bounds, the limits and each coordinate's reach from `last`; return True if there are any."""
     bounded = limits
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
@@ -78,16 +58,7 @@ def bound(flat, tables, work, last, limits):
 
 @kernel
 def stand(flat, other, work):
-    """Place a robot by its coordinates, held by no bound.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        other: Placement, of which the coordinates are given.
-        work: Scratch of the solver.
-
-    Returns:
-        Closure residual [m].
-    """
+    """Place a robot by the coordinates in `other`, held by no bound; return its closure residual [m]."""
     forward_kinematics(flat, other)
     residual = close(flat, other)
     for i in range(work.e.free.shape[0]):
@@ -120,18 +91,9 @@ def _take(guess, other, result, found, better):
 
 @kernel
 def solve_from_other(flat, tables, work, memory, limits, most):
-    """Solve a frame from the coordinates in `other`, wherever these stand.
+    """Solve a frame from the coordinates in `other`, wherever these stand; return as `minimise`.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        memory: State of the frames before.
-        limits: Whether joint limits hold.
-        most: Largest number of iterations.
-
-    Returns:
-        What `minimise` does, with an infinite objective where they cannot be brought onto the loops.
+    The objective is infinite and the status UNREACHED where they cannot be brought onto the loops.
     """
     other = memory.other
     residual = stand(flat, other, work)
@@ -144,22 +106,10 @@ def solve_from_other(flat, tables, work, memory, limits, most):
 
 @kernel(entry=False)
 def start_afresh(flat, tables, work, memory, limits, most, result):
-    """Solve a frame from the rest pose, too, unless it came from there.
+    """Solve a frame from the rest pose, too, unless it came from there; return as `minimise`, with all iterations.
 
-    After a jump, the way from the last frame may end at a limit, or where turning on would first lead away; the frames
-    after it would end there, too. `guess` keeps its content unless this is better by far.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        memory: State of the frames before.
-        limits: Whether joint limits hold.
-        most: Largest number of iterations.
-        result: What `minimise` has returned for `guess`.
-
-    Returns:
-        What `minimise` does, with the iterations of both.
+    After a jump, the way from the last frame may end at a limit, or where turning on would first lead away; the
+    frames after it would end there, too. `guess` keeps its content, and `result`, unless this is better by far.
     """
     other = memory.other
     if not _rest(memory):
@@ -170,17 +120,9 @@ def start_afresh(flat, tables, work, memory, limits, most, result):
 
 @kernel
 def bend_limbs(flat, work, memory):
-    """Put the rest pose into `other`, with each coordinate that rests near one of its limits moved away from it.
+    """Fill `other` with the rest pose, with each coordinate that rests near one of its limits moved away from it.
 
-    Bounds keep it from going back at first.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        work: Scratch of the solver.
-        memory: State of the frames before.
-
-    Returns:
-        Whether `guess` has one of them moved towards that limit.
+    Bounds keep it from going back at first. Return True if `guess` has one of them moved towards that limit.
     """
     guess, other = memory.guess, memory.other
     towards = False
@@ -205,22 +147,10 @@ def bend_limbs(flat, work, memory):
 
 @kernel(entry=False)
 def start_bent(flat, tables, work, memory, limits, most, result):
-    """Solve the first frame from bent limbs, too, where one has bent towards a limit that is near.
+    """Solve the first frame from bent limbs, too, where one has bent towards a near limit; return as `minimise`.
 
-    A knee that is straight at rest would go through the whole clip bent backwards. `guess` keeps its content where the
-    targets are missed by more then.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        memory: State of the frames before.
-        limits: Whether joint limits hold.
-        most: Largest number of iterations.
-        result: What `minimise` has returned for `guess`.
-
-    Returns:
-        What `minimise` does, with the iterations of both.
+    A knee that is straight at rest would go through the whole clip bent backwards. `guess` keeps its content, and
+    `result`, where the errors of the targets would be larger.
     """
     guess, other = memory.guess, memory.other
     if not bend_limbs(flat, work, memory):
@@ -237,37 +167,17 @@ def start_bent(flat, tables, work, memory, limits, most, result):
 
 @kernel
 def is_turned_round(flat, tables, guess):
-    """Return whether a motor is so far from rest that a limb may be turned round.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        tables: The objectives with their targets.
-        guess: Placement of the bodies.
-
-    Returns:
-        False where posture and stillness do not act, too.
-    """
+    """Return True if a motor is so far from rest that a limb may be turned round, and posture and stillness act."""
     return tables.calm.weight[3] != 0.0 and calm.departure(flat, tables.calm, guess)[1] > TURNED
 
 
 @kernel(entry=False)
 def start_drawn(flat, tables, work, memory, limits, most, result):
-    """Solve the first frame once more, drawn to the rest pose at first strongly, then less and less.
+    """Solve the first frame again, drawn to the rest pose less and less; return as `minimise`.
 
-    A long way from the rest pose can end in a limb that is turned inside out. `guess` keeps its content unless this is
-    better: a turn away from rest counts as a share of the miss, since all frames to come would keep it.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        memory: State of the frames before.
-        limits: Whether joint limits hold.
-        most: Largest number of iterations.
-        result: What `minimise` has returned for `guess`.
-
-    Returns:
-        What `minimise` does, with the iterations of both.
+    A long way from the rest pose can end in a limb that is turned inside out. `guess` keeps its content, and
+    `result`, unless this is better: a turn away from rest counts as a share of the objective, since all frames to
+    come would keep it.
     """
     other, pull, iterations = memory.other, DRAWN, 0
     _rest(memory)
@@ -305,17 +215,9 @@ def _note_limited(flat, memory):
 
 @kernel
 def is_time_to_look(flat, memory, value):
-    """Return whether a frame that ends on a limit is worth a look for another way.
+    """Return True if a frame that ends on a limit is worth a search for another way, with this objective.
 
-    One coordinate has just come to its limit, or the objective has changed by much since the last look.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        memory: State of the frames before.
-        value: Objective of the frame.
-
-    Returns:
-        True where it is.
+    One coordinate has just come to its limit, or the objective has changed by much since the last search.
     """
     found, came = _note_limited(flat, memory)
     looked = memory.looked[0]
@@ -337,21 +239,11 @@ def _is_better(flat, tables, guess, other, result, found):
 
 @kernel(entry=False)
 def bend_back(flat, tables, work, memory, most, result):
-    """Solve a frame again, started with the coordinates on a limit moved off it.
+    """Solve a frame again, started with the coordinates on a limit moved off it; return as `minimise`.
 
-    A limb that was pulled straight and is released can bend either way. A limit may soon block one of them, which is a
-    dead end; so the first steps go the other way. `guess` keeps its content unless this is better.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        memory: State of the frames before.
-        most: Largest number of iterations.
-        result: What `minimise` has returned for `guess`.
-
-    Returns:
-        What `minimise` does, with the iterations of both.
+    A limb that was pulled straight and is released can bend either way. A limit may soon block one of them, which
+    is a dead end; so the first steps go the other way. `guess` keeps its content, and `result`, unless this is
+    better.
     """
     guess, other = memory.guess, memory.other
     copy_placement(guess, other)

@@ -26,15 +26,9 @@ BETTER = 0.5  # of a limb's share of it
 
 @kernel
 def is_stuck(flat, tables, memory):
-    """Return whether a limb has been kept from its targets by limits for a while, or is being led out of there.
+    """Return True if limits have kept a limb from its targets for a while, or if it is being led out of there.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        tables: The objectives with their targets.
-        memory: State of the frames before, with the frame's solution as its guess.
-
-    Returns:
-        True where another pose is to be looked for.
+    The time is counted in `memory.stuck`, for the frame's solution in `memory.guess`.
     """
     limited = False
     for i in range(memory.limited.shape[0]):
@@ -106,18 +100,9 @@ def _lead(flat, tables, work, memory):
 
 @kernel(entry=False)
 def lead_out(flat, tables, work, memory, most, result):
-    """Solve a frame on the way out of a dead end; `guess` keeps its content where there is none.
+    """Solve a frame on the way out of a dead end; return as `minimise`.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        tables: The objectives with their targets.
-        work: Scratch of the solver.
-        memory: State of the frames before.
-        most: Largest number of iterations.
-        result: What `minimise` has returned for `guess`.
-
-    Returns:
-        What `minimise` does.
+    `guess` keeps its content, and `result`, where there is no way.
     """
     other = memory.other
     found = _find_pose(flat, tables, work, memory, most)

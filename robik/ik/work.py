@@ -32,14 +32,7 @@ class Program(NamedTuple):
 
 
 def new_program(d: int) -> Program:
-    """Return room for the bounds of d degrees of freedom.
-
-    Args:
-        d: Degrees of freedom.
-
-    Returns:
-        Zeros.
-    """
+    """Return room for the bounds of d degrees of freedom."""
     squares, rows = [np.zeros((d, d)) for _ in range(4)], [np.zeros(d) for _ in range(4)]
     return by_reference(Program(np.zeros(d, np.int64), np.zeros(2, np.int64), np.zeros(3, np.bool_), *squares, *rows))
 
@@ -79,15 +72,10 @@ class LargeWork(Work):
 
 
 def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
-    """Return room for solving a mechanism.
+    """Return room for solving a mechanism that stands at q (nq,); `LargeWork` for many degrees of freedom.
 
-    Args:
-        flat: The robot.
-        q: (nq,) coordinates that stand in it at first.
-        tied: (k, 2) bodies of the objectives over two bodies (`ObjectiveTables.tied`); None where a clip asks for none.
-
-    Returns:
-        `Work`, or `LargeWork` for many degrees of freedom.
+    `tied` (k, 2) has the bodies of the objectives over two bodies (`ObjectiveTables.tied`); None for a clip without
+    such.
     """
     kind = Work if len(flat.before) <= SMALL else LargeWork
     d, rows = len(flat.before), len(flat.row_kind) + len(flat.coupling_leader)
@@ -121,29 +109,11 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
 
 @compiled_for_record(LargeWork, otherwise=False)
 def factor_tree(flat, now, work):
-    """Factor the second derivatives by `articulated.factor`.
-
-    For a robot of more than `SMALL` degrees of freedom.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver.
-
-    Returns:
-        Whether they are positive definite; False for smaller robots.
-    """
+    """Factor the second derivatives by `articulated.factor`; return False for up to `SMALL` degrees of freedom."""
     return articulated.factor(flat, now, work.e, work.terms, work.system)
 
 
 @compiled_for_record(LargeWork)
 def solve_tree(flat, now, x, work):
-    """Solve by `articulated.solve`, for a robot of more than `SMALL` degrees of freedom.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        x: A reduced gradient (d,); the solution afterwards.
-        work: Scratch of the solver.
-    """
+    """Replace x (d,) by the solution of `articulated.solve`, for robots of more than `SMALL` degrees of freedom."""
     articulated.solve(flat, now, work.e, work.terms, work.system, x)

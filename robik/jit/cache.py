@@ -93,10 +93,6 @@ def _own() -> tempfile.TemporaryDirectory:
 
 @contextmanager
 def kept_in(place: Path) -> Iterator[None]:
-    """Let numba keep the functions that are declared meanwhile in this folder, never beside their source.
-
-    Args:
-        place: Folder of the compiled code.
-    """
+    """Keep the code of functions that are declared meanwhile in the folder `place`, never beside their source."""
     with replaced(config, "CACHE_DIR", str(place)):
         yield

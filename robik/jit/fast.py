@@ -41,15 +41,8 @@ _published: dict[str, Callable[[], None]] = {}  # by symbol, what brings it back
 def compiled(function: Callable, *, inline: bool, entry: bool, allocates: bool, nogil: bool) -> Any:
     """Return a function that is compiled at its first call.
 
-    Args:
-        function: The function in Python.
-        inline: Whether its code goes into the functions that call it.
-        entry: Whether Python calls it.
-        allocates: Whether it makes arrays.
-        nogil: Whether other threads of Python run meanwhile.
-
-    Returns:
-        The compiled function.
+    `inline` puts its code into the functions that call it; `entry` says that Python calls it, `allocates` that it
+    makes arrays, `nogil` that other threads of Python run meanwhile.
     """
     kind = _Inlined if inline else _Kernel if entry else _Inner
     options = OPTIONS | {"_nrt": allocates, "nogil": nogil, "no_cpython_wrapper": issubclass(kind, _ForKernels)}
@@ -160,10 +153,9 @@ class _Compiled(CPUDispatcher):
         self._cache = _Cache(self.py_func)
 
     def compile(self, sig):
-        """Compile without what kernels do not need.
+        """Compile for a tuple of types without what kernels do not need.
 
-        Args:
-            sig: a tuple of types; numbers that are known count as any others.
+        Numbers that are known count as any others.
         """
         if isinstance(sig, tuple):
             sig = tuple(types.unliteral(kind) for kind in sig)
@@ -226,36 +218,20 @@ class _Inner(_Kernel, _ForKernels):
 
 
 def publish(symbol: str, bring: Callable[[], None]) -> None:
-    """Note what brings a symbol back in another process, where code from the cache needs it.
+    """Note what brings a symbol back in another process before code from the cache that needs it is loaded.
 
-    Args:
-        symbol: Name by which LLVM finds an address.
-        bring: Called before such code is loaded; it is kept with the code.
+    The symbol is the name by which LLVM finds an address.
     """
     _published[symbol] = bring
 
 
 def kinds_on_disk(function: _Compiled) -> int:
-    """Return for how many kinds of arguments a kernel is on disk, from these sources and for this CPU or any.
-
-    Args:
-        function: A compiled function.
-
-    Returns:
-        Number of signatures.
-    """
+    """Return the number of a kernel's signatures on disk, from these sources and for this CPU or any."""
     return function._cache.kinds(function.targetctx.codegen())  # type: ignore[attr-defined]
 
 
 def loaded_again(function: _Compiled) -> Callable:
-    """Return a kernel as another process loads it; itself where the disk took nothing.
-
-    Args:
-        function: A kernel that has been called.
-
-    Returns:
-        What takes the arguments of its first call.
-    """
+    """Return a kernel that was called as another process loads it; itself where the disk took nothing."""
     kinds = next(iter(function.overloads))
     with quickly():
         found = function._cache.load_overload(kinds, function.targetctx)

@@ -16,16 +16,10 @@ from .trial import numbas
 def kernel(
     function: Callable | None = None, *, entry: bool = True, allocates: bool = False, nogil: bool = False
 ) -> Any:
-    """Compile a function for itself, at its first call (a decorator).
+    """Compile a function for itself, at its first call (a decorator, with or without options).
 
-    Args:
-        function: What is decorated.
-        entry: Whether Python calls it; if not, or if its name begins with an underscore, only compiled functions can.
-        allocates: Whether it makes arrays.
-        nogil: Whether other threads run meanwhile.
-
-    Returns:
-        The compiled function, or a decorator where options are given.
+    `entry` says that Python calls it; if not, or if its name begins with an underscore, only compiled functions
+    can. `allocates` says that it makes arrays, `nogil` that other threads run meanwhile.
     """
     if function is None:
         return partial(kernel, entry=entry, allocates=allocates, nogil=nogil)
@@ -35,14 +29,7 @@ def kernel(
 
 
 def inlined(function: Callable) -> Any:
-    """Compile a small function into all compiled ones that call it (a decorator); Python cannot.
-
-    Args:
-        function: The function in Python.
-
-    Returns:
-        The compiled function, for other kernels.
-    """
+    """Compile a small function into all compiled ones that call it (a decorator); Python cannot."""
     return _compiled(function, inline=True, entry=False, allocates=False, nogil=False)
 
 
@@ -57,23 +44,11 @@ def _way() -> ModuleType:
 
 
 def kinds_in_cache(function: Any) -> int | None:
-    """Return for how many types of arguments a kernel is on disk, by whichever process; None where it is not known.
-
-    Args:
-        function: A kernel.
-
-    Returns:
-        Number of signatures, or None.
-    """
+    """Return the number of a kernel's signatures on disk, by whichever process; None where it is not known."""
     return None if config.DISABLE_JIT else _way().kinds_on_disk(function)  # type: ignore[attr-defined]
 
 
 def compile_for(function: Any, *arguments: Any) -> None:
-    """Compile a kernel for arguments of the types of these, or load it from disk; nothing is called.
-
-    Args:
-        function: A kernel.
-        *arguments: Examples of its arguments.
-    """
+    """Compile a kernel for arguments of the types of these, or load it from disk, without calling it."""
     if not config.DISABLE_JIT:  # type: ignore[attr-defined]
         function.compile(tuple(typeof(argument) for argument in arguments))

@@ -40,12 +40,9 @@ class _Late(NamedTuple):
 
 
 def compiled_late(function: Callable, record: type, otherwise: Any) -> None:
-    """Let compiled code call a function where its last argument is a record of this kind.
+    """Let compiled code call a function where its last argument is of the NamedTuple `record`.
 
-    Args:
-        function: The function in Python.
-        record: The NamedTuple that the last argument must be.
-        otherwise: What the call gives for other records; of the type that the function returns.
+    For other records the call gives `otherwise`, of the type that the function returns.
     """
     result = types.none if otherwise is None else typeof(otherwise)
     inner = compiled(function, inline=False, entry=False, allocates=False, nogil=False)

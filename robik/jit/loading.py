@@ -34,40 +34,17 @@ class _Loaded(codegen.JITCodeLibrary):
 
 
 def serialize(library: Any) -> tuple:
-    """Return what is kept of a function's code: `serialize_using_object_code`, and which names it defines.
-
-    Args:
-        library: numba's code of one function.
-
-    Returns:
-        What `load` takes.
-    """
+    """Return a function's code for `load`: `serialize_using_object_code`, and the names it defines."""
     module = library._get_module_for_linking()
     defined = frozenset(function.name for function in module.functions if not function.is_declaration)
     return library.name, library._get_compiled_object(), module.as_bitcode(), defined
 
 
 def load(owner: Any, kept: tuple) -> _Loaded:
-    """Return a function's code: `unserialize_library`.
-
-    Args:
-        owner: What keeps this process's code.
-        kept: What `serialize` gave.
-
-    Returns:
-        The code, in memory.
-    """
+    """Return a function's code in memory from what `serialize` returned: `unserialize_library`."""
     return _Loaded(owner, *kept)
 
 
 def untimed(kind: str, callback: Any) -> AbstractContextManager:
-    """Measure no time, which numba does by a notice of each call into LLVM: `install_timer`.
-
-    Args:
-        kind: What would be measured.
-        callback: What would be told.
-
-    Returns:
-        What does nothing.
-    """
+    """Return a context that measures no time, in place of numba's notice of LLVM calls (`install_timer`)."""
     return nullcontext()

@@ -11,27 +11,14 @@ from .cache import kept_in, room
 
 
 def compiled(function: Callable, *, inline: bool, entry: bool, allocates: bool, nogil: bool) -> Any:
-    """Return a function that is compiled at its first call, kept in a folder for these very sources under this name.
+    """Return a function that is compiled at its first call, kept in a folder for these sources under its name.
 
-    It is linked into all that call it, and Python may call it, whatever the options say.
-
-    Args:
-        function: The function in Python.
-        inline: Of no effect.
-        entry: Of no effect.
-        allocates: Of no effect.
-        nogil: Whether other threads of Python run meanwhile.
-
-    Returns:
-        The compiled function.
+    It is linked into all that call it, and Python may call it, whatever the options say; of these only `nogil` has
+    an effect.
     """
     with kept_in(room() / (__package__ or "")):  # numba keeps names of modules with the code
         return njit(function, cache=True, error_model="numpy", nogil=nogil)
 
 
 def kinds_on_disk(function: Any) -> None:
-    """Return None: only numba knows the number.
-
-    Args:
-        function: Of no effect.
-    """
+    """Return None: only numba knows the number."""

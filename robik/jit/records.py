@@ -19,15 +19,9 @@ Group = TypeVar("Group", bound=NamedTuple)
 
 
 def by_reference(arrays: Group) -> Group:
-    """Return a reference to a group's arrays; nested groups must be references already.
+    """Return a reference to a NamedTuple's arrays; nested groups must be references already.
 
     It is the group itself where nothing is compiled (NUMBA_DISABLE_JIT=1), or where numba cannot take references.
-
-    Args:
-        arrays: A NamedTuple of arrays, scalars and references.
-
-    Returns:
-        The reference, with the same fields.
     """
     if config.DISABLE_JIT or not numbas().references:  # type: ignore[attr-defined]
         return arrays
@@ -40,14 +34,8 @@ def by_reference(arrays: Group) -> Group:
 def compiled_for_record(record: type, *, otherwise: Any = None) -> Callable[[Callable], Callable]:
     """Let compiled code call a function only where its last argument is such a record (a decorator).
 
-    It is not compiled before there is one.
-
-    Args:
-        record: The NamedTuple that the last argument must be, or the kind of it, which is a subclass.
-        otherwise: What the call gives for other records; of the type that the function returns.
-
-    Returns:
-        The decorator.
+    It is not compiled before there is one. `record` is a NamedTuple or the kind of it, which is a subclass. For
+    other records the call gives `otherwise`, of the type that the function returns.
     """
 
     def decorate(function: Callable) -> Callable:

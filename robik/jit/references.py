@@ -64,11 +64,9 @@ class Reference:
 
 
 def when_made(kind: type, action: Callable[[], None]) -> None:
-    """Do something before the first reference to a kind of group is handed out; at once if one has been.
+    """Call an action before the first reference to a kind of group is handed out; at once if one has been.
 
-    Args:
-        kind: Class of the group.
-        action: What is done; it may be done twice.
+    It may be called twice.
     """
     with _lock:
         _waiting[kind].append(action)
@@ -92,14 +90,7 @@ def _make_ready(kind: type) -> None:
 
 
 def kind_number(kind: type) -> int:
-    """Return the number that tells a kind of group from the others, the same in all processes.
-
-    Args:
-        kind: Class of the group.
-
-    Returns:
-        The number.
-    """
+    """Return the number that tells a kind of group from the others, the same in all processes."""
     return crc32(kind.__name__.encode())
 
 
@@ -161,15 +152,7 @@ def _read(context, builder, kind, table, name):
 
 
 def load_kind(builder, table):
-    """Return the number of a reference's kind, from the table.
-
-    Args:
-        builder: LLVM's, of the code that reads it.
-        table: Address of the table.
-
-    Returns:
-        The number, as LLVM's value.
-    """
+    """Return, as LLVM's value, the number of a reference's kind at the address `table`."""
     return _load(builder, table, 0, WORD)
 
 

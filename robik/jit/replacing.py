@@ -9,13 +9,7 @@ from typing import Any
 
 @contextmanager
 def replaced(owner: Any, name: str, value: object) -> Iterator[None]:
-    """Let an attribute of a module or a class have another value.
-
-    Args:
-        owner: The module or class.
-        name: The attribute.
-        value: What it is meanwhile.
-    """
+    """Replace an attribute of a module or a class meanwhile."""
     before = getattr(owner, name)
     setattr(owner, name, value)
     try:

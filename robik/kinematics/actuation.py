@@ -20,17 +20,11 @@ from .blocks import blocks
 def actuator_values(
     topology: Topology, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray, last: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the values of `Mechanism.actuators` along a motion.
+    """Return the values (T, A) [rad or m] of `Mechanism.actuators` along a motion.
 
-    Args:
-        topology: Tree and cuts of the robot.
-        q: Coordinates (T, nq) of the tree, which hold a scalar motion's value as it is.
-        com: Positions (T, n, 3) of the state frames [m], in the topology's order; cuts and balls are read from them.
-        quaternion: Their orientations (T, n, 4) wxyz.
-        last: Values (A,) that the first ones follow without a jump; those of the rest pose if left out.
-
-    Returns:
-        Values (T, A) [rad or m].
+    Scalar motions in the tree are read from coordinates q (T, nq), cuts and balls from state frames in the
+    topology's order: `com` (T, n, 3) [m] and `quaternion` (T, n, 4) wxyz. The first values follow `last` (A,),
+    those of the rest pose if left out, without a jump.
     """
     columns, at = [], 0
     for joint in topology.mechanism.actuated:
@@ -48,20 +42,9 @@ def joint_values(
     quaternion: np.ndarray,
     last: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return the values of one joint along a motion.
+    """Return the values (T, motions) [rad or m] of one joint along a motion; arguments as for `actuator_values`.
 
-    `last` (motions,) are the values that the first ones follow without a jump, those of the rest pose if left out.
-
-    Args:
-        topology: Tree and cuts of the robot.
-        joint: The joint.
-        q: Coordinates (T, nq) of the tree.
-        com: Positions (T, n, 3) of the bodies' state frames [m], in the topology's order.
-        quaternion: Their orientations (T, n, 4) wxyz.
-        last: Values (motions,) that the first ones follow without a jump; those of the rest pose if left out.
-
-    Returns:
-        Values (T, motions) [rad or m].
+    The first ones follow `last` (motions,), those of the rest pose if left out, without a jump.
     """
     found = [topology.dofs.get(name) for name in joint.coordinate_names]
     if found and all(found):
@@ -78,14 +61,8 @@ def values_between(
 ) -> np.ndarray:
     """Return values (T, motions) [rad or m] of a joint from its child side's pose seen from its parent side.
 
-    Args:
-        joint: The joint.
-        offset: Positions (T, 3) of the child side [m], seen from the parent side.
-        orientation: Its orientations (T, 3, 3).
-        last: Values (motions,) that the first ones follow without a jump; those of the rest pose if left out.
-
-    Returns:
-        Values (T, motions) [rad or m].
+    The pose is `offset` (T, 3) [m] and `orientation` (T, 3, 3). The first values follow `last` (motions,), those of
+    the rest pose if left out, without a jump.
     """
     slides = [offset[:, k : k + 1] for k, name in enumerate(SLIDES) if name in joint.motions]
     start = np.array(joint.rest if last is None else last)
@@ -93,15 +70,9 @@ def values_between(
 
 
 def speeds(mechanism: Mechanism, values: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return how fast the actuators go into each sample of a motion.
+    """Return the speeds (T - 1, A) [rad/s or m/s] with which actuators go into the samples of a motion.
 
-    Args:
-        mechanism: The robot.
-        values: Values (T, A) of its actuators [rad or m].
-        times: Times (T,) [s].
-
-    Returns:
-        Speeds (T - 1, A) [rad/s or m/s]; of a ball, its angular velocity about the axes of its child side.
+    A ball's is its angular velocity about the axes of its child side.
     """
     steps, at = np.diff(values, axis=0), 0
     for joint in mechanism.actuated:

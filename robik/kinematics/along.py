@@ -38,17 +38,11 @@ class AskedCoordinates(NamedTuple):
 
 
 def new_driven(q: np.ndarray, value: np.ndarray, sign: np.ndarray, base: int, *sizes: int) -> Driven:
-    """Return the record, by reference.
+    """Return the record of coordinates (k,) that follow actuators, by reference.
 
-    Args:
-        q: Coordinates (k,) that follow an actuator.
-        value: Numbers (k,) of these actuators.
-        sign: Signs (k,).
-        base: First of the base's seven coordinates; -1 where it is not set.
-        sizes: Numbers of coordinates, degrees of freedom and closure rows.
-
-    Returns:
-        The record, as the kernel takes it.
+    `value` (k,) numbers these actuators, `sign` (k,) is their sign. `base` is the first of the base's seven
+    coordinates; -1 where it is not set. `sizes` are the numbers of coordinates, degrees of freedom and closure
+    rows.
     """
     before, correction, right = (np.zeros(size) for size in sizes)
     return by_reference(Driven(q, value, sign, np.array([base], dtype=np.int64), before, correction, right))
@@ -56,23 +50,12 @@ def new_driven(q: np.ndarray, value: np.ndarray, sign: np.ndarray, base: int, *s
 
 @kernel
 def pose_along(flat, now, e, driven, last, values, base, position, quaternion, residual, begin):
-    """Pose a robot by the samples of a motion, each from the one before, until one does not close.
+    """Pose a robot by samples (T, A) of a motion, each from the one before, from sample `begin` on.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies; where the robot stood, then where it stands.
-        e: The elimination of dependent coordinates.
-        driven: What follows the samples.
-        last: Actuator values (A,) at which it stands [rad or m]; replaced.
-        values: Actuator values (T, A).
-        base: Coordinates (T, 7) of a floating base; not read where `driven.base` is -1.
-        position: Positions (T, n, 3) of the state frames, to be filled [m].
-        quaternion: Orientations (T, n, 4) wxyz, to be filled; the first row comes with the signs that are wanted.
-        residual: Closure residuals (T,), to be filled [m].
-        begin: First sample.
-
-    Returns:
-        The sample that does not close, at which it stands as at the one before; T where all do.
+    Return the sample that does not close, where it stands as at the one before; T where all close. State frames (T,
+    n, 3) [m] and (T, n, 4) wxyz and residuals (T,) [m] are filled; the first quaternions come with the signs that
+    are wanted. `base` (T, 7) has a floating base's coordinates. `last` (A,), at which the robot stands, is
+    replaced.
     """
     for k in range(begin, values.shape[0]):
         if driven.base[0] >= 0:
@@ -117,22 +100,10 @@ def _follow(flat, now, e, driven, last, values):
 
 @kernel
 def linearized_along(flat, now, e, driven, asked, last, values, coordinates, slopes, begin):
-    """Fill in coordinates and their derivatives by the actuators' values, until a sample does not close.
+    """Fill coordinates (T, N) and their derivatives (T, N, A) by actuator values (T, A), from sample `begin` on.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies; where the robot stood, then where it stands.
-        e: The elimination of dependent coordinates: of those that no actuator sets.
-        driven: What follows the samples.
-        asked: The coordinates.
-        last: Actuator values (A,) at which it stands [rad or m]; replaced.
-        values: Actuator values (T, A).
-        coordinates: Coordinates (T, N), to be filled.
-        slopes: Derivatives (T, N, A), to be filled.
-        begin: First sample.
-
-    Returns:
-        The sample that does not close, at which it stands as at the one before; T where all do.
+    Return the sample that does not close, where the robot stands as at the one before; T where all close. `last`
+    (A,), at which it stands, is replaced.
     """
     for k in range(begin, values.shape[0]):
         if not closed(flat, now, _follow(flat, now, e, driven, last, values[k])):

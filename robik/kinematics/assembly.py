@@ -26,19 +26,10 @@ ROUNDING = 16 * 2.0**-52  # of a body's distance from the origin: what closure t
 def project(flat, now, e, correction, right):
     """Bring `now` onto the loop-closure manifold by Newton steps of the dependent coordinates.
 
-    With the factors at hand while they contract, else with new ones; near the end with those of the same pivots there,
-    if they save steps. `closed` says whether the residual is small enough. Rows that are zero with an axis turned away
-    are no closure: they count as open by the robot's size.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        e: The elimination of dependent coordinates.
-        correction: Scratch (d,).
-        right: Scratch (rows,).
-
-    Returns:
-        Closure residual [m]; infinite where it diverges.
+    With the factors at hand while they contract, else with new ones; near the end with those of the same pivots
+    there, if they save steps. Rows that are zero with an axis turned away are no closure: they count as open by the
+    robot's size. Return the closure residual [m], infinite where it diverges; `closed` says whether it is small
+    enough.
     """
     forward_kinematics(flat, now)
     residual = close(flat, now)
@@ -82,18 +73,7 @@ def _faces(flat, now):
 
 @kernel
 def closed(flat, now, residual):
-    """Return whether a placement's closure residual [m] is small enough.
-
-    Up to `flat.accepted`, or to the rounding of the bodies' positions.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        residual: Closure residual [m].
-
-    Returns:
-        True where the loops count as closed.
-    """
+    """Return True if the closure residual [m] is at most `flat.accepted`, or the bodies' rounding."""
     if residual <= flat.accepted[0]:
         return True
     far = 0.0
@@ -108,12 +88,6 @@ def prepared(topology: Topology) -> Flat:
 
     Where a file's rounded numbers make redundant rows contradict each other, the loops cannot close further than that,
     and this much is accepted.
-
-    Args:
-        topology: Tree and cuts of the robot.
-
-    Returns:
-        The arrays, as the kernels take them.
     """
     flat = by_reference(topology.flat)
     floor = max(
@@ -125,17 +99,9 @@ def prepared(topology: Topology) -> Flat:
 
 
 def assembled_poses(flat: Flat, rest: np.ndarray) -> Iterator[tuple[float, Placement]]:
-    """Yield the rest pose and poses near it, brought onto the loops, each with its closure residual [m].
+    """Yield the residual [m] and placement of the rest pose and of poses near it, brought onto the loops.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        rest: Coordinates (nq,) of the rest pose.
-
-    Yields:
-        Residual [m] and placement, which is the same object each time.
-
-    Raises:
-        OutOfTimeError: The import's time is over.
+    The placement is the same object each time.
     """
     rng = np.random.default_rng(0)
     elimination, now = new_elimination(flat), new_placement(flat, rest)

@@ -15,17 +15,13 @@ BISECTIONS = 40
 
 @kernel
 def follow(vectors, quaternions, last):
-    """Replace rotation vectors by those of the same rotations that are nearest to the ones before.
+    """Replace rotation vectors (T, 3) by those of the same rotations that are nearest to the ones before.
 
-    All vectors v (1 + 2π k / |v|) with a whole number k are the same rotation. Beside a whole turn, a small wobble
-    gives what is left of the rotation any direction, and the nearest vector swings by many times as much. There the
-    axis turns by steps of up to `SWING` times the ball's own turn, and by longer ones only where the rotation would be
-    off by more than `BESIDE`.
-
-    Args:
-        vectors: Rotation vectors (T, 3) up to π [rad]; they are replaced.
-        quaternions: The same rotations (T, 4) xyzw.
-        last: Rotation vector (3,) that the first one follows [rad].
+    The first follows `last` (3,). All vectors v (1 + 2π k / |v|) with a whole number k are the same rotation;
+    `quaternions` (T, 4) has them as xyzw. Beside a whole turn, a small wobble gives what is left of the rotation
+    any direction, and the nearest vector swings by many times as much. There the axis turns by steps of up to
+    `SWING` times the ball's own turn, and by longer ones only where the rotation would be off by more than
+    `BESIDE`.
     """
     a, b, c = last[0], last[1], last[2]
     for k in range(len(vectors)):

@@ -8,13 +8,6 @@ BLOCK = 4096  # frames: a matrix for each stays in the processor's cache
 
 
 def blocks(frames: int) -> Iterator[slice]:
-    """Yield slices of at most `BLOCK` frames that cover so many.
-
-    Args:
-        frames: Number of frames.
-
-    Yields:
-        One slice after another.
-    """
+    """Yield slices of at most `BLOCK` frames that cover all frames."""
     for start in range(0, frames, BLOCK):
         yield slice(start, min(start + BLOCK, frames))

@@ -75,16 +75,9 @@ class Diagnosis:
 
 
 def diagnose(mechanism: Mechanism) -> Diagnosis:
-    """Look at a robot in its rest pose and, since that may be singular, in poses near it.
+    """Return the redundant, needless and stuck joints of a robot in its rest pose and in poses near it.
 
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        What is redundant, needless or stuck, in joints' names.
-
-    Raises:
-        MechanismError: Its loops cannot be calculated with.
+    The rest pose alone may be singular. Raise MechanismError where the robot's loops cannot be calculated with.
     """
     mechanism = straightened(mechanism)
     found = [_Rows(mechanism, places) for places in _poses(mechanism)]

@@ -49,14 +49,7 @@ RANK_TOLERANCE = 1e-8  # of the largest entry, at least of the robot's size
 
 
 def new_elimination(flat: Flat) -> Elimination:
-    """Return room for a mechanism's factors, with every degree of freedom free.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-
-    Returns:
-        The elimination, not factored yet.
-    """
+    """Return room for a mechanism's factors, with every degree of freedom free."""
     rows, columns = np.diff(flat.group_row_at), np.diff(flat.group_column_at)
     d, groups = len(flat.before), len(rows)
     most = (groups, rows.max(initial=0), columns.max(initial=0))
@@ -90,16 +83,7 @@ def _factors(flat, e, g):
 
 @kernel
 def eliminate(flat, now, e):
-    """Factor the closure Jacobian at `now`; only degrees of freedom that are `free` may become dependent.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement that `forward_kinematics` and `close` have filled.
-        e: The elimination of dependent coordinates.
-
-    Returns:
-        The total rank.
-    """
+    """Factor the closure Jacobian at `now`, with dependent coordinates among `free` ones; return the total rank."""
     total = 0
     e.dependent[:] = False
     for i in range(e.free.shape[0]):
@@ -237,17 +221,9 @@ def _pivot(A, k, bi, rows, width, free, row, column, most, where):
 
 @kernel(entry=False)
 def refactor(flat, now, e):
-    """Factor the closure Jacobian near by with the pivots of the last elimination.
+    """Factor the closure Jacobian near by with the pivots of the last elimination; return False where one vanishes.
 
     Dependent and independent coordinates stay the same.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement that `forward_kinematics` and `close` have filled.
-        e: The elimination of dependent coordinates.
-
-    Returns:
-        False where one of the pivots vanishes.
     """
     for g in range(e.rank.shape[0]):
         if e.sparse.slot[g] >= 0:

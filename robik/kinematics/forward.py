@@ -63,14 +63,9 @@ class BodyPoses(NamedTuple):
 
 
 class ForwardKinematics:
-    """Poses a robot by its actuators, each time starting from where it was.
+    """Forward kinematics of a robot by its actuators, each time from where it was, in its own topology if left out.
 
-    Args:
-        mechanism: the robot.
-
-    Attributes:
-        root: name of the floating body, None where the robot is grounded.
-        flat, now: the topology's arrays, and where it stands.
+    `root` is the floating body's name, None where the robot is grounded.
     """
 
     def __init__(self, mechanism: Mechanism, topology: Topology | None = None):
@@ -110,33 +105,15 @@ class ForwardKinematics:
         return self.now.q.copy()
 
     def solve(self, values: np.ndarray, base: Pose | None = None) -> Assembly:
-        """Return the assembly at actuator values, in the order of `Mechanism.actuators`.
+        """Return the assembly at actuator values (A,), in the order of `Mechanism.actuators`.
 
-        Args:
-            values: One per actuator.
-            base: The floating root's own frame in the world; where it was if left out.
-
-        Returns:
-            The bodies' poses, and the closure residual [m].
-
-        Raises:
-            MechanismError: A wrong number of values, or values that are not finite.
+        `base` is the floating root's own frame in the world; where it was if left out. Raise MechanismError for a
+        wrong number of values, or values that are not finite.
         """
         return self._assembly(self.move(values, base))
 
     def move(self, values: np.ndarray, base: Pose | None = None) -> float:
-        """Move to actuator values as `solve` does, without returning the bodies' poses.
-
-        Args:
-            values: Actuator values (A,) [rad or m].
-            base: Pose of the base of a floating robot; it stays where it is if left out.
-
-        Returns:
-            Closure residual [m].
-
-        Raises:
-            MechanismError: Values of the wrong number, or not finite.
-        """
+        """Move to actuator values (A,) [rad or m] as `solve` does; return only the closure residual [m]."""
         values = np.asarray(values, dtype=float)
         if values.shape != self._values.shape or not np.isfinite(values).all():
             self._refuse(values)
@@ -168,19 +145,10 @@ class ForwardKinematics:
     def along(
         self, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Move through the samples of a motion, as `move` does.
+        """Move through samples (T, A) of a motion, as `move` does; return the state frames and residuals (T,) [m].
 
-        Args:
-            values: Actuator values (T, A) [rad or m].
-            base: Positions (T, 3) [m] and quaternions (T, 4) wxyz of the floating root's own frame; where it is if
-                left out.
-
-        Returns:
-            Positions (T, n, 3) [m] and quaternions (T, n, 4) of the state frames, in the topology's order, without sign
-            flips, and closure residuals (T,) [m].
-
-        Raises:
-            MechanismError: Values of the wrong number, or not finite.
+        The frames are (T, n, 3) [m] and (T, n, 4) wxyz, in the topology's order, without sign flips. `base`, (T, 3)
+        [m] and (T, 4) wxyz, is the floating root's own frame; where it is if left out.
         """
         values = np.ascontiguousarray(values, dtype=float)
         if values.shape[1:] != self._values.shape or not np.isfinite(values).all():
@@ -204,15 +172,9 @@ class ForwardKinematics:
         return position, quaternion, residual
 
     def poses(self, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None = None) -> BodyPoses:
-        """Return the bodies' own frames along actuator values, from the rest pose on.
+        """Return the bodies' own frames along actuator values (T, A), from the rest pose on.
 
-        Args:
-            values: Actuator values (T, A) [rad or m].
-            base: Positions (T, 3) [m] and quaternions (T, 4) wxyz of the floating root's own frame; in its rest pose if
-                left out.
-
-        Returns:
-            Positions, quaternions and closure residuals.
+        `base`, (T, 3) [m] and (T, 4) wxyz, is the floating root's own frame; in its rest pose if left out.
         """
         self.reset()
         position, quaternion, residual = self.along(values, base)
@@ -222,15 +184,9 @@ class ForwardKinematics:
     def coordinates_along(
         self, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the tree's coordinates along actuator values, from the rest pose on.
+        """Return coordinates (T, nq) and residuals (T,) [m] along actuator values (T, A), from the rest pose on.
 
-        Args:
-            values: Actuator values (T, A) [rad or m].
-            base: Positions (T, 3) [m] and quaternions (T, 4) wxyz of the floating root's own frame; in its rest pose if
-                left out.
-
-        Returns:
-            Coordinates (T, nq) [rad or m, wxyz for balls], and closure residuals (T,) [m].
+        `base`, (T, 3) [m] and (T, 4) wxyz, is the floating root's own frame; in its rest pose if left out.
         """
         self.reset()
         q, residual = np.zeros((len(values), len(self.topology.rest))), np.zeros(len(values))
@@ -240,14 +196,10 @@ class ForwardKinematics:
         return q, residual
 
     def linearized(self, values: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return coordinates and their derivatives by the actuators' values, from the rest pose on.
+        """Return coordinates (T, N) and their derivatives by actuator values (T, N, A), from the rest pose on.
 
-        Args:
-            values: Actuator values (T, A) [rad or m], of no balls.
-            names: Coordinates (N,) of the topology's tree, such as those that `build_topology` was asked for.
-
-        Returns:
-            Coordinates (T, N) [rad or m] and derivatives (T, N, A); zero where the loops do not close.
+        `names` are N coordinates of the topology's tree; actuators are no balls. Where the loops do not close both
+        are zero.
         """
         self.reset()
         values, k, count = np.ascontiguousarray(values, dtype=float), 0, len(values)
@@ -365,14 +317,9 @@ class ForwardKinematics:
 def body_poses(
     mechanism: Mechanism, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None = None
 ) -> BodyPoses:
-    """Return the bodies' own frames along actuator values.
+    """Return the bodies' own frames along actuator values (T, A) [rad or m], with closure residuals (T,) [m].
 
-    Args:
-        mechanism: the robot.
-        values: (T, A) [rad or m], in the order of `Mechanism.actuators`.
-        base: (T, 3) [m] and (T, 4) wxyz of the floating root's own frame; in its rest pose if left out.
-
-    Returns:
-        Positions (T, n, 3) [m], quaternions (T, n, 4) without sign flips, and closure residuals (T,) [m].
+    Frames are (T, n, 3) [m] and (T, n, 4) wxyz, without sign flips. `base`, (T, 3) [m] and (T, 4), is the floating
+    root's own frame; in its rest pose if left out.
     """
     return ForwardKinematics(mechanism).poses(values, base)

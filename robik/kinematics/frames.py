@@ -15,15 +15,9 @@ from .rotations import cross, multiplied
 
 
 def own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bodies' own frames, in the mechanism's order.
+    """Return the bodies' own frames in the world, in the mechanism's order, from state frames in the topology's.
 
-    Args:
-        topology: the robot's tree.
-        com: (T, n, 3) centres of mass [m], in the topology's order.
-        quaternion: (T, n, 4) unit quaternions wxyz of the state frames, likewise.
-
-    Returns:
-        Positions (T, n, 3) [m] and unit quaternions (T, n, 4), world coordinates.
+    Both are positions (T, n, 3) [m] and quaternions (T, n, 4) wxyz.
     """
     position, turned = np.array(com, dtype=float), np.array(quaternion, dtype=float)
     become_own_frames(topology, position, turned)
@@ -31,15 +25,7 @@ def own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarray) -> t
 
 
 def become_own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarray) -> None:
-    """Replace state frames by the bodies' own frames in the mechanism's order, in place.
-
-    Arguments as for `own_frames`.
-
-    Args:
-        topology: Tree and cuts of the robot.
-        com: Positions (T, n, 3) of the state frames [m], in the topology's order; overwritten.
-        quaternion: Orientations (T, n, 4) wxyz; overwritten.
-    """
+    """Replace state frames by the bodies' own frames in the mechanism's order, in place, as in `own_frames`."""
     bodies = topology.mechanism.bodies
     rest = np.array([bodies[i].pose.quaternion for i in topology.order]).reshape(-1, 4)
     local = np.array([bodies[i].com for i in topology.order]).reshape(-1, 3)
@@ -48,15 +34,9 @@ def become_own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarra
 
 @kernel
 def reframe(com, quaternion, rest, local, order, row):
-    """Replace state frames by the bodies' own frames, in place; body i in row order[i].
+    """Replace state frames (T, n, 3), (T, n, 4) by the bodies' own frames, in place; body i goes to row order[i].
 
-    Args:
-        com: Positions (T, n, 3) [m]; overwritten.
-        quaternion: Orientations (T, n, 4) wxyz; overwritten.
-        rest: Orientations (n, 4) of the own frames in the rest pose.
-        local: Centres of mass (n, 3) in the own frames [m].
-        order: Row of each body (n,).
-        row: Scratch (n, 7).
+    `rest` (n, 4) are own frames' orientations in the rest pose, `local` (n, 3) centres of mass in them [m].
     """
     for k in range(com.shape[0]):
         for i in range(order.shape[0]):
@@ -80,15 +60,9 @@ def reframe(com, quaternion, rest, local, order, row):
 
 @kernel
 def read_states(flat, now, q, before, position, quaternion):
-    """Read the state frames of all bodies off the coordinates of a run of frames.
+    """Fill state frames (T, n, 3) [m] and (T, n, 4) wxyz from the coordinates (T, nq) of a run of frames.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement, scratch.
-        q: Coordinates (T, nq).
-        before: Quaternions (n, 4) wxyz that the first ones follow: of both signs, those nearer to these.
-        position: Filled with the bodies' centres of mass (T, n, 3) [m].
-        quaternion: Filled with quaternions (T, n, 4) wxyz.
+    Of both signs, the first quaternions have those nearer to `before` (n, 4).
     """
     for k in range(q.shape[0]):
         for i in range(q.shape[1]):
@@ -103,16 +77,9 @@ def read_states(flat, now, q, before, position, quaternion):
 def frame_poses(
     mechanism: Mechanism, name: str, position: np.ndarray, quaternion: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a named frame along a motion.
+    """Return positions (T, 3) [m] and rotation matrices (T, 3, 3) of a frame, or body, in the world.
 
-    Args:
-        mechanism: The robot.
-        name: Name of a frame or a body.
-        position: Positions (T, n, 3) of the bodies' own frames [m].
-        quaternion: Their orientations (T, n, 4) wxyz.
-
-    Returns:
-        Positions (T, 3) [m] and rotation matrices (T, 3, 3), world coordinates.
+    The bodies' own frames are (T, n, 3) [m] and (T, n, 4) wxyz.
     """
     frame = mechanism.frame(name)
     i = mechanism.body_index[frame.body]
@@ -121,16 +88,7 @@ def frame_poses(
 
 
 def robot_com(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """Return the robot's centre of mass (T, 3) [m] along a motion.
-
-    Args:
-        mechanism: The robot.
-        position: Positions (T, n, 3) of the bodies' own frames [m].
-        quaternion: Their orientations (T, n, 4) wxyz.
-
-    Returns:
-        Centres of mass (T, 3) [m].
-    """
+    """Return the robot's centre of mass (T, 3) [m] from its bodies' own frames (T, n, 3) [m] and (T, n, 4) wxyz."""
     mass = np.array([b.mass for b in mechanism.bodies])
     share = mass / max(mass.sum(), 1e-300)
     found = np.zeros((len(position), 3))
@@ -141,15 +99,7 @@ def robot_com(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray
 
 
 def com_of_states(topology: Topology, com: np.ndarray) -> np.ndarray:
-    """Return the robot's centre of mass (T, 3) [m] from those of its bodies (T, n, 3), in the topology's order.
-
-    Args:
-        topology: Tree and cuts of the robot.
-        com: Centres of mass (T, n, 3) of the bodies [m].
-
-    Returns:
-        Centres of mass (T, 3) of the robot [m].
-    """
+    """Return the robot's centre of mass (T, 3) [m] from its bodies' (T, n, 3) [m], in the topology's order."""
     mass = np.array([topology.mechanism.bodies[i].mass for i in topology.order])
     return np.einsum("n,tni->ti", mass / max(mass.sum(), 1e-300), com)
 
@@ -163,16 +113,9 @@ class Anchor(NamedTuple):
 
 
 def anchor(topology: Topology, name: str) -> Anchor:
-    """Return the body, point (3,) and axes (3, 3) of a frame in the body's state frame.
+    """Return body number, point (3,) [m] and axes (3, 3) of a frame, or body, in the body's state frame.
 
     The state frame has the world's orientation at rest.
-
-    Args:
-        topology: Tree and cuts of the robot.
-        name: Name of a frame or body.
-
-    Returns:
-        Index of the body among the kernels' arrays, point (3,) [m] and axes (3, 3).
     """
     mechanism = topology.mechanism
     frame = mechanism.frame(name)

@@ -48,19 +48,7 @@ class Lost(NamedTuple):
 
 @kernel
 def motions_along(flat, now, e, step, q, first, most, motions, count):
-    """Fill in the motions that keep the loops closed, a column per independent coordinate, group after group.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement, scratch.
-        e: The elimination of dependent coordinates.
-        step: Scratch (d,).
-        q: Coordinates (T, nq) with closed loops.
-        first: First of the numbers of each group (groups,).
-        most: Columns for which each group has room (groups,).
-        motions: Numbers (T, …) to be filled; a group's are (coordinates, columns).
-        count: Number of motions (T, groups), to be filled; it may be larger than the room.
-    """
+    """Fill in the motions that keep the loops closed, a column per independent coordinate, group after group."""
     for k in range(q.shape[0]):
         for i in range(q.shape[1]):
             now.q[i] = q[k, i]
@@ -80,9 +68,6 @@ def motions_along(flat, now, e, step, q, first, most, motions, count):
 
 class Coordinates:
     """Coordinates of a robot's tree, its base held.
-
-    Args:
-        topology: The tree.
 
     Attributes:
         kept: Degrees of freedom (d,) without the base's.
@@ -104,14 +89,7 @@ class Coordinates:
             self.driven[[i for i in self.of(joint.name) if i not in base]] = True
 
     def of(self, joint: str) -> range:
-        """Return the degrees of freedom of a joint.
-
-        Args:
-            joint: Its name.
-
-        Returns:
-            Their numbers; none of a joint that is cut.
-        """
+        """Return the degrees of freedom of a joint."""
         b, flat = self.topology.joint_at.get(joint), self.topology.flat
         if b is None or flat.first[b] == flat.last[b]:
             return range(0)
@@ -120,9 +98,6 @@ class Coordinates:
 
 class HoldMeter:
     """Measures the hold that a robot's actuators have of it.
-
-    Args:
-        topology: The robot's tree, whose coordinates the motions have.
 
     Attributes:
         loops: Groups (numbers) that hold a loop, and not couplings alone, and that actuators move.
@@ -205,14 +180,7 @@ class HoldMeter:
         return np.linalg.qr(motions[..., :count] / self._unit[g][:, None])[0]
 
     def along(self, q: np.ndarray) -> Held:
-        """Return the hold of each group of loops.
-
-        Args:
-            q: Coordinates (T, nq) with closed loops.
-
-        Returns:
-            Hold and crossings (T, groups).
-        """
+        """Return the hold of each group of loops."""
         most = np.array([n + SPARE for n in self._count], dtype=np.int64)
         numbers = max(1, sum(len(c) * int(m) for c, m in zip(self.columns, most, strict=True)))
         run = max(2, int(ROOM / numbers))
@@ -228,14 +196,7 @@ class HoldMeter:
         return Held(hold, crossed)
 
     def least(self, q: np.ndarray) -> np.ndarray:
-        """Return the least hold of all groups and of joints that are in none (T,).
-
-        Args:
-            q: Coordinates (T, nq) with closed loops.
-
-        Returns:
-            Hold, infinite where actuators move nothing.
-        """
+        """Return the least hold of all groups and of joints that are in none (T,)."""
         return self.along(q).hold.min(axis=1, initial=self._holds_alone)
 
     def _group(self, motions: np.ndarray, count: np.ndarray, g: int) -> tuple[np.ndarray, np.ndarray]:
@@ -268,13 +229,6 @@ class HoldMeter:
         """Return how much of the motion of a group that its actuators see least is one of bodies that they determine.
 
         A spin that is idle may be a large part of it, as in joints of three hinges that are nearly in line.
-
-        Args:
-            q: Coordinates (nq,).
-            g: The group.
-
-        Returns:
-            Share of what moves most, 0 to 1; 1 where it is more than `MOVES`.
         """
         if not self.idle_bodies:
             return 1.0
@@ -283,15 +237,7 @@ class HoldMeter:
         return 1.0 if found > MOVES else max(found, 1e-12)
 
     def lost(self, q: np.ndarray, g: int) -> Lost:
-        """Return what hold is about: the motion of a group that its actuators see least.
-
-        Args:
-            q: Coordinates (nq,).
-            g: The group.
-
-        Returns:
-            The actuated joints whose motion hardly tells it from none, and the bodies that move most in it.
-        """
+        """Return what hold is about: the motion of a group that its actuators see least."""
         motion, seen = self._least_held(q, g)
         joints = [self.coordinates.names[int(i)] for i in self.columns[g][self._driven[g]]]
         motors = [name for name, s in zip(joints, seen, strict=True) if s > MOVES * seen.max()]

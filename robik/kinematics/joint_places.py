@@ -31,16 +31,7 @@ class JointPlace:
 
 
 def joint_places(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray) -> list[JointPlace]:
-    """Return every joint of a robot, in the mechanism's order.
-
-    Args:
-        mechanism: The robot.
-        position: Positions (n, 3) of the bodies' own frames in the world [m].
-        quaternion: Their orientations (n, 4) wxyz.
-
-    Returns:
-        A place per joint.
-    """
+    """Return the place of each joint, in the mechanism's order, at bodies' own frames (n, 3) [m], (n, 4) wxyz."""
     turns = quaternion_matrices(quaternion)
 
     def carried(body: str, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

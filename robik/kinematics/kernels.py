@@ -36,15 +36,7 @@ class Placement(NamedTuple):
 
 
 def new_placement(flat: Flat, q: np.ndarray) -> Placement:
-    """Return room for a placement; `forward_kinematics` fills it.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        q: Coordinates (nq,).
-
-    Returns:
-        The placement, with the coordinates in it.
-    """
+    """Return room for a placement, with coordinates (nq,) in it; `forward_kinematics` fills it."""
     n, d, m = len(flat.parent), len(flat.before), len(flat.row_kind)
     rows = m + len(flat.coupling_leader)
     everything, parts = carved((len(q),), (n, 3, 3), (n, 3), (d, 3), (d, 3), (rows,), (m, 3), (m, 3))
@@ -54,15 +46,9 @@ def new_placement(flat: Flat, q: np.ndarray) -> Placement:
 
 
 def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return a row of zeros, and arrays that share its memory.
+    """Return a row of zeros, and arrays of these shapes that share its memory.
 
     All of them can then be copied or cleared at once.
-
-    Args:
-        *shapes: Shapes of the arrays.
-
-    Returns:
-        The row and the arrays.
     """
     sizes = [int(np.prod(shape)) for shape in shapes]
     everything = np.zeros(sum(sizes))
@@ -74,12 +60,7 @@ def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
 
 @kernel(entry=False)
 def copy_placement(source, target):
-    """Copy a placement's arrays.
-
-    Args:
-        source: Placement to copy.
-        target: Placement of the same robot to overwrite.
-    """
+    """Copy a placement's arrays to another placement of the same robot."""
     a, b = source.everything, target.everything
     for i in range(a.shape[0]):
         b[i] = a[i]
@@ -112,12 +93,7 @@ def _turn_by_quaternion(R, q, at):
 
 @kernel
 def forward_kinematics(flat, now):
-    """Fill poses and screws from the coordinates, body by body from the world outwards.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement with coordinates in it.
-    """
+    """Fill poses and screws from the coordinates, body by body from the world outwards."""
     q, M = now.q, now.turn
     for b in range(1, flat.parent.shape[0]):
         parent = flat.parent[b]
@@ -153,13 +129,9 @@ def forward_kinematics(flat, now):
 
 @kernel
 def read_state(flat, now, position, quaternion):
-    """Read the state: places and orientations of all bodies' state frames.
+    """Fill state frames (n, 3) [m] and (n, 4) wxyz from a placement.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement that `forward_kinematics` has filled.
-        position: Filled with the bodies' centres of mass (n, 3) [m].
-        quaternion: Filled with quaternions (n, 4) wxyz; of both signs, those nearer to what it held.
+    Of both signs, a quaternion gets the one nearer to what it held.
     """
     for b in range(flat.bodies):
         for i in range(3):
@@ -169,15 +141,7 @@ def read_state(flat, now, position, quaternion):
 
 @inlined
 def rotate(R, u):
-    """Return R u by components.
-
-    Args:
-        R: Matrix (3, 3).
-        u: Vector (3,).
-
-    Returns:
-        Three components.
-    """
+    """Return R u by components, for R (3, 3) and u (3,)."""
     return (
         R[0, 0] * u[0] + R[0, 1] * u[1] + R[0, 2] * u[2],
         R[1, 0] * u[0] + R[1, 1] * u[1] + R[1, 2] * u[2],
@@ -187,16 +151,7 @@ def rotate(R, u):
 
 @inlined
 def along(now, i, wrench):
-    """Return ωᵢ · τ + vᵢ · f, the force of a wrench (τ, f) along a degree of freedom.
-
-    Args:
-        now: Placement of the bodies.
-        i: Index of the degree of freedom.
-        wrench: Torque and force (6,).
-
-    Returns:
-        The force [N m or N].
-    """
+    """Return ωᵢ · τ + vᵢ · f, the force [N m or N] of a wrench (τ, f) along degree of freedom i."""
     w, v = now.omega[i], now.v[i]
     return (
         w[0] * wrench[0] + w[1] * wrench[1] + w[2] * wrench[2] + v[0] * wrench[3] + v[1] * wrench[4] + v[2] * wrench[5]
@@ -205,15 +160,7 @@ def along(now, i, wrench):
 
 @kernel
 def close(flat, now):
-    """Fill closure values and wrenches from the poses.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-
-    Returns:
-        The largest value: the closure residual [m].
-    """
+    """Fill closure values and wrenches from the poses; return the largest value, the closure residual [m]."""
     worst = 0.0
     for cut in range(flat.cut_a.shape[0]):
         a, b = flat.cut_a[cut], flat.cut_b[cut]
@@ -254,14 +201,7 @@ def close(flat, now):
 
 @kernel
 def group_jacobian(flat, now, g, A):
-    """Write the closure's derivatives of group g into A.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement that `forward_kinematics` and `close` have filled.
-        g: Index of the group.
-        A: Matrix with room for the group's rows and columns.
-    """
+    """Write the closure's derivatives of group g into A."""
     width = flat.group_column_at[g + 1] - flat.group_column_at[g]
     for i in range(flat.group_row_at[g + 1] - flat.group_row_at[g]):
         A[i, :width] = 0.0
@@ -270,14 +210,7 @@ def group_jacobian(flat, now, g, A):
 
 @kernel
 def group_entries(flat, now, g, A):
-    """Write the entries of the closure's derivatives of group g into A, which is zero.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement that `forward_kinematics` and `close` have filled.
-        g: Index of the group.
-        A: Matrix with room for the group's rows and columns.
-    """
+    """Write the entries of the closure's derivatives of group g into A, which is zero."""
     m, start = flat.row_kind.shape[0], flat.group_row_at[g]
     for at_row in range(start, flat.group_row_at[g + 1]):
         row, out = flat.group_rows[at_row], A[at_row - start]
@@ -302,16 +235,9 @@ def group_entries(flat, now, g, A):
 
 @kernel
 def integrate(flat, q, step, scale, out):
-    """Fill `out` with q stepped by scale · step (d,).
+    """Fill `out` (nq,), which may be q itself, with q (nq,) stepped by scale · step (d,).
 
     Scalar motions add, balls turn by the exponential.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        q: Coordinates (nq,).
-        step: Step (d,).
-        scale: Factor of the step.
-        out: Coordinates (nq,) to fill; may be q itself.
     """
     for m in range(flat.kind.shape[0]):
         at, i = flat.at_q[m], flat.at_v[m]
@@ -325,14 +251,7 @@ def integrate(flat, q, step, scale, out):
 
 @kernel
 def difference(flat, q, p, out):
-    """Fill `out` (d,) with the step that `integrate` needs from p to q.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        q: Coordinates (nq,) to reach.
-        p: Coordinates (nq,) to start from.
-        out: Step (d,) to fill.
-    """
+    """Fill `out` (d,) with the step that `integrate` needs from p (nq,) to q (nq,)."""
     for m in range(flat.kind.shape[0]):
         at, i = flat.at_q[m], flat.at_v[m]
         if flat.kind[m] == BALL:
@@ -343,15 +262,7 @@ def difference(flat, q, p, out):
 
 @kernel(entry=False)
 def largest_motion(flat, step):
-    """Return the size of a step.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        step: Step (d,).
-
-    Returns:
-        Its largest rotation [rad], and its largest motion where slides count by the robot's size.
-    """
+    """Return the largest rotation [rad] of a step (d,), and its largest motion with slides in the robot's size."""
     turn, slide = 0.0, 0.0
     for m in range(flat.kind.shape[0]):
         i = flat.at_v[m]
@@ -365,30 +276,14 @@ def largest_motion(flat, step):
 
 
 def state_of(flat: Flat, now: Placement) -> tuple[np.ndarray, np.ndarray]:
-    """Return the state frames at a placement, as a motion of one sample.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement that `forward_kinematics` has filled.
-
-    Returns:
-        Centres of mass (1, n, 3) [m] and quaternions (1, n, 4) wxyz.
-    """
+    """Return the state frames (1, n, 3) [m] and (1, n, 4) wxyz at a placement, as a motion of one sample."""
     position, quaternion = np.zeros((1, flat.bodies, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (1, flat.bodies, 1))
     read_state(flat, now, position[0], quaternion[0])
     return position, quaternion
 
 
 def closure_jacobian(flat: Flat, now: Placement) -> np.ndarray:
-    """Return the closure's derivatives (rows, d) at a placement that `forward_kinematics` and `close` have filled.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement that `forward_kinematics` and `close` have filled.
-
-    Returns:
-        Derivatives (rows, d).
-    """
+    """Return the closure's derivatives (rows, d) at a placement after `forward_kinematics` and `close`."""
     J = np.zeros((len(now.value), len(flat.before)))
     for g in range(len(flat.group_row_at) - 1):
         columns = flat.group_columns[flat.group_column_at[g] : flat.group_column_at[g + 1]]

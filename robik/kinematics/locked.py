@@ -28,18 +28,7 @@ LOOSER = "make a joint of theirs looser (a ball for a hinge)"
 
 @kept_with_robot
 def locked_motors(mechanism: Mechanism) -> tuple[str, ...]:
-    """Return one sentence for each group of loops that lock motors: which, probably why, and what to do.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Sentences; none where each motor can move.
-
-    Raises:
-        MechanismError: Its loops cannot be calculated with.
-        OutOfTimeError: The import's time is over.
-    """
+    """Return one sentence for each group of loops that lock motors: which, probably why, and what to do."""
     if not mechanism.actuated or not (mechanism.couplings or mechanism.has_loops):
         return ()
     robot = straightened(mechanism)
@@ -58,15 +47,7 @@ def locked_motors(mechanism: Mechanism) -> tuple[str, ...]:
 
 @kept_with_robot
 def warn_of_locked_motors(mechanism: Mechanism) -> None:
-    """Log which motors a robot's loops lock; each robot is asked once.
-
-    Args:
-        mechanism: The robot.
-
-    Raises:
-        MechanismError: Its loops cannot be calculated with.
-        OutOfTimeError: The import's time is over.
-    """
+    """Log which motors a robot's loops lock; each robot is asked once."""
     for sentence in locked_motors(mechanism):
         LOG.warning("robot %r: %s", mechanism.name, sentence)
 

@@ -79,17 +79,7 @@ class LoopWalk:
         return scales
 
     def pose(self, q: np.ndarray) -> LoopPose:
-        """Return the loops at coordinates q (nq,).
-
-        Args:
-            q: Coordinates (nq,).
-
-        Returns:
-            Residuals and singular values there.
-
-        Raises:
-            OutOfTimeError: The import's time is over.
-        """
+        """Return the loops' residuals and singular values at coordinates q (nq,)."""
         current().check()
         value, jacobian = self.closure(q)
         left, singular, right = np.linalg.svd(jacobian)
@@ -98,14 +88,7 @@ class LoopWalk:
         return LoopPose(q.copy(), value, left, padded, right)
 
     def closure(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far the loops are open at coordinates q (nq,), and the derivatives, all without unit.
-
-        Args:
-            q: Coordinates (nq,).
-
-        Returns:
-            Values (rows,) and derivatives (rows, columns).
-        """
+        """Return how far the loops are open at coordinates q (nq,), and the derivatives, all without unit."""
         self.placement.q[:] = q
         forward_kinematics(self.flat, self.placement)
         close(self.flat, self.placement)
@@ -114,29 +97,14 @@ class LoopWalk:
         return self.placement.value[self.rows] / self.flat.size, jacobian * (self.unit / self.flat.size)
 
     def stepped(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """Return coordinates (nq,) moved by a step (columns,) without unit.
-
-        Args:
-            q: Coordinates (nq,).
-            step: Step of the group's columns, without unit.
-
-        Returns:
-            Coordinates (nq,).
-        """
+        """Return coordinates (nq,) moved by a step (columns,) of the group without unit."""
         whole, moved = np.zeros(len(self.flat.before)), q.copy()
         whole[self.columns] = step * self.unit
         integrate(self.flat, q, whole, 1.0, moved)
         return moved
 
     def settled(self, q: np.ndarray) -> LoopPose:
-        """Return the pose near q (nq,) at which the loops close but for rows that are nearly redundant.
-
-        Args:
-            q: Coordinates (nq,).
-
-        Returns:
-            The pose.
-        """
+        """Return the pose near q (nq,) at which the loops close but for rows that are nearly redundant."""
         pose = self.pose(q)
         for _ in range(NEWTON_STEPS):
             rank = pose.rank
@@ -150,28 +118,11 @@ class LoopWalk:
         return pose
 
     def distance(self, q: np.ndarray, p: np.ndarray) -> float:
-        """Return the largest motion of the group from coordinates p to q, without unit.
-
-        Args:
-            q: Coordinates (nq,).
-            p: Coordinates (nq,).
-
-        Returns:
-            The distance.
-        """
+        """Return the largest motion of the group from coordinates p to q, without unit."""
         return float(np.abs((q - p) * self._per_coordinate).max(initial=0.0))
 
     def carried(self, b: int) -> np.ndarray:
-        """Return the map (6, 6) from a twist in the rest pose to the same one carried by a moved body.
-
-        The twist is ω and v of the origin.
-
-        Args:
-            b: Index of the body.
-
-        Returns:
-            Matrix (6, 6).
-        """
+        """Return the map (6, 6) from a twist (ω, v of the origin) in the rest pose to the one carried by body b."""
         R = self.placement.R[b]
         x = self.placement.c[b] - R @ self.topology.rest_com[b]
         matrix = np.zeros((6, 6))

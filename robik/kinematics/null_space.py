@@ -19,14 +19,7 @@ from .sparse_null_space import (
 
 @kernel(entry=False)
 def particular(flat, e, right, step):
-    """Add to a step a motion of the dependent coordinates that changes the closure rows by `right`.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        e: The elimination of dependent coordinates.
-        right: Change of the rows (rows,) [m].
-        step: Step (d,) to add to.
-    """
+    """Add to a step (d,) a motion of dependent coordinates that changes the closure rows by `right` (rows,) [m]."""
     for g in range(e.rank.shape[0]):
         if e.sparse.slot[g] >= 0:
             _particular_wide(flat, g, right, step, e)
@@ -49,27 +42,14 @@ def particular(flat, e, right, step):
 
 @kernel
 def extend(flat, e, step):
-    """Complete a step of the independent degrees of freedom by the dependent ones: dy = Z dz.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        e: The elimination of dependent coordinates.
-        step: Step (d,); the dependent entries are filled.
-    """
+    """Fill the dependent degrees of freedom of a step (d,) from the independent ones: dy = Z dz."""
     for g in range(e.rank.shape[0]):
         extend_group(flat, e, g, step)
 
 
 @inlined
 def extend_group(flat, e, g, step):
-    """Complete a step by the dependent degrees of freedom of one group.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        e: The elimination of dependent coordinates.
-        g: Index of the group.
-        step: Step (d,); the dependent entries are filled.
-    """
+    """Fill the dependent degrees of freedom of group g in a step (d,)."""
     if e.sparse.slot[g] >= 0:
         _extend_wide(flat, g, step, e)
     else:
@@ -90,14 +70,9 @@ def _extend_group(flat, e, g, step):
 
 @kernel(entry=False)
 def reduce_gradient(flat, e, gradient):
-    """Replace a gradient by Zᵀ gradient.
+    """Replace a gradient (d,) by Zᵀ gradient.
 
     The independent coordinates' entries are the reduced gradient, the dependent ones become zero.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        e: The elimination of dependent coordinates.
-        gradient: Gradient (d,), changed in place.
     """
     for g in range(e.rank.shape[0]):
         reduce_group_gradient(flat, e, g, gradient)
@@ -105,14 +80,7 @@ def reduce_gradient(flat, e, gradient):
 
 @inlined
 def reduce_group_gradient(flat, e, g, gradient):
-    """Replace a gradient by Zᵀ gradient for one group.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        e: The elimination of dependent coordinates.
-        g: Index of the group.
-        gradient: Gradient (d,), changed in place.
-    """
+    """Replace a gradient (d,) by Zᵀ gradient for group g."""
     if e.sparse.slot[g] >= 0:
         _reduce_gradient_wide(flat, g, gradient, e)
     else:
@@ -136,12 +104,6 @@ def multipliers(flat, e, gradient, out):
     """Fill `out` (rows,) with λ of Cᵀλ = gradient on the dependent coordinates.
 
     Redundant rows get zero.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        e: The elimination of dependent coordinates.
-        gradient: Gradient (d,).
-        out: λ (rows,) to fill.
     """
     out[:] = 0.0
     for g in range(e.rank.shape[0]):
@@ -169,11 +131,6 @@ def reduce_matrix(flat, e, K):
     """Replace a symmetric K (d, d) by Zᵀ K Z.
 
     The reduced matrix is in the entries between independent coordinates; no others may be read afterwards.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        e: The elimination of dependent coordinates.
-        K: Matrix (d, d), changed in place.
     """
     for g in range(e.rank.shape[0]):
         reduce_group(flat, e, g, K, e.every, K.shape[0], e.whole)
@@ -181,17 +138,10 @@ def reduce_matrix(flat, e, K):
 
 @kernel(entry=False)
 def reduce_group(flat, e, g, K, place, d, span):
-    """Replace K[:d, :d] by Zᵀ K Z for one group.
+    """Replace K[:d, :d] by Zᵀ K Z for group g; `place` has the row of K of each degree of freedom.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        e: The elimination of dependent coordinates.
-        g: Index of the group.
-        K: Matrix of at least d rows and columns, changed in place.
-        place: Row of K of each degree of freedom.
-        d: Number of rows that count.
-        span: First entry of each row that may not be zero, and the one after the last (2, rows); kept up to date in
-            groups of sparse factors.
+    `span` (2, rows), each row's first entry that may not be zero and the one after the last, is kept up to date in
+    groups of sparse factors.
     """
     if e.sparse.slot[g] >= 0:
         _reduce_wide(flat, g, K, place, span, e)
@@ -232,14 +182,7 @@ def _reduce_group(flat, e, g, K, place, d):
 
 @inlined
 def onto_independent(flat, e, g, U):
-    """Turn wrenches of a group's degrees of freedom into those of the independent ones.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        e: The elimination of dependent coordinates.
-        g: Index of the group.
-        U: Wrench (d, 6) of each degree of freedom; the independent ones are changed.
-    """
+    """Add the wrenches U (d, 6) of the dependent degrees of freedom of group g to those of the independent ones."""
     if e.sparse.slot[g] >= 0:
         _onto_independent_wide(flat, g, U, e)
     else:

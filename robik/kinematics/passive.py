@@ -17,17 +17,10 @@ def passive_values(
     quaternion: np.ndarray,
     last: Mapping[str, float] | None = None,
 ) -> dict[str, np.ndarray]:
-    """Return the coordinates of a robot's joints that have no motor, without a floating base's.
+    """Return the coordinates (T,) [rad or m] by name of joints that have no motor, without a floating base's.
 
-    Args:
-        topology: the robot's tree.
-        q: (T, nq) coordinates of the tree.
-        com: (T, n, 3) centres of mass [m], in the topology's order.
-        quaternion: (T, n, 4) unit quaternions wxyz of the state frames, likewise.
-        last: values by coordinate name that the first ones follow without a jump; those of the rest pose if left out.
-
-    Returns:
-        (T,) [rad or m] by coordinate name, in the order of the joints; without jumps of 2π.
+    They have no jumps of 2π and follow `last`, values by name, those of the rest pose if left out. Coordinates q
+    (T, nq) and state frames (T, n, 3) [m], (T, n, 4) wxyz are as for `actuator_values`.
     """
     base = topology.base.name if topology.base else None
     passive = [

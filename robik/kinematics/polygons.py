@@ -11,13 +11,10 @@ FLAT = 1e-7  # a hull thinner than this [m] is a segment or a point
 
 @kernel
 def closest_on_edges(points, corners, closest, inside):
-    """Write the point of the polygons' edges that is nearest to each point, and whether the point lies inside.
+    """Fill `closest` (T, 2) [m], the points of polygons' edges nearest to `points` (T, 2), and `inside` (T,).
 
-    Args:
-        points: Points (T, 2) [m].
-        corners: Corners (T, K, 2) of each point's polygon, counter-clockwise, or (1, K, 2) for all [m].
-        closest: Filled with points (T, 2) [m].
-        inside: Filled with whether each point is inside (T,); nothing is inside a polygon without area.
+    Corners (T, K, 2), or (1, K, 2) for all points, run counter-clockwise. No point is inside a polygon without
+    area.
     """
     count = corners.shape[1]
     for t in range(points.shape[0]):

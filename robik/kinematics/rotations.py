@@ -9,38 +9,12 @@ from ..jit import inlined, kernel
 
 @inlined
 def cross(ax, ay, az, bx, by, bz):
-    """Return a × b of two vectors given by their components.
-
-    Args:
-        ax: First component of a.
-        ay: Second component of a.
-        az: Third component of a.
-        bx: First component of b.
-        by: Second component of b.
-        bz: Third component of b.
-
-    Returns:
-        Three components.
-    """
+    """Return a × b of two vectors given by their components."""
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
 def product(a, b, c, d, w, i, j, k):
-    """Return (a, b, c, d) ⊗ (w, i, j, k) of two quaternions given by their components, numbers or arrays.
-
-    Args:
-        a: Real part of the first.
-        b: Its i.
-        c: Its j.
-        d: Its k.
-        w: Real part of the second.
-        i: Its i.
-        j: Its j.
-        k: Its k.
-
-    Returns:
-        Four components, the real part first.
-    """
+    """Return (a, b, c, d) ⊗ (w, i, j, k) of two quaternions by components, numbers or arrays, real part first."""
     return (
         a * w - b * i - c * j - d * k,
         a * i + b * w + c * k - d * j,
@@ -54,15 +28,7 @@ multiplied = inlined(product)
 
 @inlined
 def turned(q, at, x, y, z):
-    """Replace the quaternion q[at:at + 4] by exp(x, y, z) ⊗ q.
-
-    Args:
-        q: Array with the quaternion wxyz in it; changed in place.
-        at: Index of its real part.
-        x: Rotation vector [rad].
-        y: Rotation vector [rad].
-        z: Rotation vector [rad].
-    """
+    """Replace the quaternion wxyz q[at:at + 4] by exp(x, y, z) ⊗ q for the rotation vector (x, y, z) [rad]."""
     angle = sqrt(x * x + y * y + z * z)
     s = 0.5 - angle * angle / 48.0 if angle < 1e-4 else sin(0.5 * angle) / angle
     a, b, c, d = cos(0.5 * angle), s * x, s * y, s * z
@@ -74,16 +40,7 @@ def turned(q, at, x, y, z):
 
 @kernel
 def between(q, p, at):
-    """Return the rotation vector of q ⊗ p⁻¹ for the quaternions at [at:at + 4], the shorter way round.
-
-    Args:
-        q: Array with a quaternion wxyz in it.
-        p: Array with another.
-        at: Index of their real parts.
-
-    Returns:
-        Three components [rad].
-    """
+    """Return the rotation vector [rad] of q ⊗ p⁻¹ for quaternions wxyz at [at:at + 4], the shorter way round."""
     r0, r1, r2, r3 = multiplied(q[at], q[at + 1], q[at + 2], q[at + 3], p[at], -p[at + 1], -p[at + 2], -p[at + 3])
     if r0 < 0.0:
         r0, r1, r2, r3 = -r0, -r1, -r2, -r3
@@ -94,13 +51,9 @@ def between(q, p, at):
 
 @kernel
 def matrix_to_quaternion(R, q):
-    """Write the unit quaternion of the matrix R (3, 3) into q (4,).
+    """Write the unit quaternion wxyz of the matrix R (3, 3) into q (4,).
 
     Of q and -q it is the one nearer to what q held.
-
-    Args:
-        R: Rotation matrix (3, 3).
-        q: Quaternion (4,) wxyz; changed in place.
     """
     t = R[0, 0] + R[1, 1] + R[2, 2]
     if t > 0.0:
@@ -123,13 +76,6 @@ def half_turn(R, P):
 
     They are the quaternion of R Pᵀ. Within 1e-6 rad of half a turn, where the vector is undetermined, the cosine is
     smoothed, and the vector stays minus twice its derivative.
-
-    Args:
-        R: Orientation (3, 3).
-        P: Orientation (3, 3).
-
-    Returns:
-        Four components, the cosine first.
     """
     a = R[0, 0] * P[0, 0] + R[0, 1] * P[0, 1] + R[0, 2] * P[0, 2]  # sums that do not wait for each other
     b = R[1, 0] * P[1, 0] + R[1, 1] * P[1, 1] + R[1, 2] * P[1, 2]
@@ -146,13 +92,7 @@ def half_turn(R, P):
 
 @inlined
 def multiply(A, B, C):
-    """Fill C with A B for 3 × 3 matrices.
-
-    Args:
-        A: Left factor (3, 3).
-        B: Right factor (3, 3).
-        C: Product (3, 3); another array than the factors.
-    """
+    """Fill C with A B for 3 × 3 matrices; C is another array than the factors."""
     for i in range(3):
         a, b, c = A[i, 0], A[i, 1], A[i, 2]
         for j in range(3):

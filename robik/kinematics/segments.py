@@ -14,17 +14,7 @@ def _clamp(x):
 
 @kernel
 def nearest(p, u, q, v):
-    """Return where two segments p + s u and q + t v, with s and t from 0 to 1, are nearest to each other.
-
-    Args:
-        p: Beginning of the first [m].
-        u: Way to its end [m].
-        q: Beginning of the second [m].
-        v: Way to its end [m].
-
-    Returns:
-        s and t.
-    """
+    """Return s and t, 0 to 1, at which the segments p + s u and q + t v are nearest to each other."""
     x, y, z = p[0] - q[0], p[1] - q[1], p[2] - q[2]
     a, e, b = u[0] * u[0] + u[1] * u[1] + u[2] * u[2], v[0] * v[0] + v[1] * v[1] + v[2] * v[2], 0.0
     b = u[0] * v[0] + u[1] * v[1] + u[2] * v[2]

@@ -75,14 +75,7 @@ class Actuation:
 
 @kept_with_robot
 def actuation(mechanism: Mechanism) -> Actuation:
-    """Count over- and underactuation in poses near the rest pose, group by group of loops that share joints.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Numbers of freedoms and motors, and the names of joints that idle or are stuck.
-    """
+    """Return the over- and underactuation in poses near the rest pose, by groups of loops that share joints."""
     poses = _Poses(mechanism, ())
     is_driven = np.isin(np.arange(poses.d), poses.driven)
     is_alone, freedoms, held = np.ones(poses.d, dtype=bool), poses.d, 0
@@ -149,15 +142,9 @@ def _sparse_motions(V: np.ndarray, rank: int) -> list[np.ndarray]:
 
 
 def distances(mechanism: Mechanism, values: np.ndarray, frames: tuple[str, ...] | None = None) -> Distances:
-    """Return the distances of a robot from singular poses along actuator values.
+    """Return the distances (T,) from singular poses and residuals (T,) [m] along actuator values (T, A).
 
-    Args:
-        mechanism: The robot.
-        values: (T, A) [rad or m], in the order of `Mechanism.actuators`.
-        frames: That are to be moved; the robot's own ones if left out.
-
-    Returns:
-        Distances (T,) of each kind, and closure residuals (T,) [m].
+    `frames` are to be moved; the robot's own ones if left out.
     """
     poses = _Poses(mechanism, frames)
     ranks, meter = poses.ranks(), HoldMeter(poses.topology)

@@ -53,14 +53,7 @@ class SparseFactors(NamedTuple):
 
 
 def new_sparse_factors(flat: Flat) -> SparseFactors:
-    """Return room for the factors of a mechanism's wide groups.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-
-    Returns:
-        Zeros.
-    """
+    """Return room for the factors of a mechanism's wide groups."""
     height, width = np.diff(flat.group_row_at), np.diff(flat.group_column_at)
     wide = (width > WIDE) & (len(flat.before) > SMALL)
     r, c, slots = int(height[wide].max(initial=0)), int(width[wide].max(initial=0)), int(wide.sum())
@@ -109,17 +102,9 @@ def _column(flat, row, a):
 
 @kernel(entry=False)
 def factor_sparse(flat, now, g, e, tolerance):
-    """Factor the closure Jacobian of a wide group at `now`.
+    """Factor the closure Jacobian of the wide group g at `now`; return the rank.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement that `forward_kinematics` and `close` have filled.
-        g: Index of the group.
-        e: The elimination; the group's factors, rows and columns are filled.
-        tolerance: Of the largest entry, at least of the robot's size: pivots are larger.
-
-    Returns:
-        The rank.
+    Pivots are larger than `tolerance` times the largest entry, at least the robot's size.
     """
     F, A, s = e.sparse, e.LU[g], e.sparse.slot[g]
     width = flat.group_column_at[g + 1] - flat.group_column_at[g]
@@ -341,17 +326,9 @@ def _solve_upper(F, s, rank):
 
 @kernel(entry=False)
 def refactor_sparse(flat, now, g, e, tiny):
-    """Factor the closure Jacobian of a wide group near by with the pivots of the last elimination.
+    """Factor the closure Jacobian of the wide group g near by with the pivots of the last elimination.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement that `forward_kinematics` and `close` have filled.
-        g: Index of the group.
-        e: The elimination; the group's factors are filled.
-        tiny: Size of a pivot that has vanished.
-
-    Returns:
-        False where one of the pivots vanishes.
+    Return False where one of the pivots is at most `tiny`.
     """
     A = e.LU[g]
     group_entries(flat, now, g, A)

@@ -7,15 +7,7 @@ from ..jit import inlined, kernel
 
 @kernel(entry=False)
 def particular_sparse(flat, g, right, step, e):
-    """Add to a step what changes the closure rows of a wide group by `right`.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        g: Index of the group.
-        right: Change of the rows (rows,) [m].
-        step: Step (d,) to add to.
-        e: The elimination of dependent coordinates.
-    """
+    """Add to a step (d,) a motion that changes the closure rows of the wide group g by `right` (rows,) [m]."""
     F, s, x = e.sparse, e.sparse.slot[g], e.right
     r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
     for k in range(rank):
@@ -33,14 +25,7 @@ def particular_sparse(flat, g, right, step, e):
 
 @kernel(entry=False)
 def extend_sparse(flat, g, step, e):
-    """Complete a step by the dependent degrees of freedom of a wide group.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        g: Index of the group.
-        step: Step (d,); the dependent entries are filled.
-        e: The elimination of dependent coordinates.
-    """
+    """Fill the dependent degrees of freedom of the wide group g in a step (d,)."""
     F, s, c0 = e.sparse, e.sparse.slot[g], flat.group_column_at[g]
     for k in range(e.rank[g]):
         total = 0.0
@@ -51,14 +36,7 @@ def extend_sparse(flat, g, step, e):
 
 @kernel(entry=False)
 def reduce_gradient_sparse(flat, g, gradient, e):
-    """Replace a gradient by Zᵀ gradient for a wide group.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        g: Index of the group.
-        gradient: Gradient (d,), changed in place.
-        e: The elimination of dependent coordinates.
-    """
+    """Replace a gradient (d,) by Zᵀ gradient for the wide group g."""
     F, s, c0 = e.sparse, e.sparse.slot[g], flat.group_column_at[g]
     for k in range(e.rank[g]):
         f = gradient[e.column[c0 + k]]
@@ -69,15 +47,7 @@ def reduce_gradient_sparse(flat, g, gradient, e):
 
 @kernel(entry=False)
 def multipliers_sparse(flat, g, gradient, out, e):
-    """Fill a wide group's rows of `out` with λ of Cᵀλ = gradient on the dependent coordinates.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        g: Index of the group.
-        gradient: Gradient (d,).
-        out: λ (rows,) to fill.
-        e: The elimination of dependent coordinates.
-    """
+    """Fill a wide group's rows of `out` with λ of Cᵀλ = gradient on the dependent coordinates."""
     F, s, x = e.sparse, e.sparse.slot[g], e.right
     r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
     for k in range(rank):
@@ -101,15 +71,9 @@ def _widen(span, row, first, beyond):
 
 @kernel(entry=False)
 def reduce_sparse(flat, g, K, place, span, e):
-    """Replace a symmetric K by Zᵀ K Z for a wide group.
+    """Replace a symmetric K by Zᵀ K Z for the wide group g; `place` has the row of K of each degree of freedom.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        g: Index of the group.
-        K: Matrix, changed in place.
-        place: Row of K of each degree of freedom.
-        span: First entry of each row that may not be zero, and the one after the last (2, rows); kept up to date.
-        e: The elimination of dependent coordinates.
+    `span` (2, rows), each row's first entry that may not be zero and the one after the last, is kept up to date.
     """
     F, s, c0, rank = e.sparse, e.sparse.slot[g], flat.group_column_at[g], e.rank[g]
     width, at = flat.group_column_at[g + 1] - c0, F.at
@@ -145,14 +109,7 @@ def reduce_sparse(flat, g, K, place, span, e):
 
 @kernel(entry=False)
 def onto_independent_sparse(flat, g, U, e):
-    """Turn wrenches of a wide group's degrees of freedom into those of the independent ones.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        g: Index of the group.
-        U: Wrench (d, 6) of each degree of freedom; the independent ones are changed.
-        e: The elimination of dependent coordinates.
-    """
+    """Add the wrenches U (d, 6) of a wide group's dependent degrees of freedom to those of the independent ones."""
     F, s, c0 = e.sparse, e.sparse.slot[g], flat.group_column_at[g]
     for k in range(e.rank[g]):
         source = U[e.column[c0 + k]]

@@ -40,15 +40,9 @@ CLOSES = 2e-13  # of the robot's size: what fitted loops close to
 
 
 def straightened(mechanism: Mechanism) -> Mechanism:
-    """Return the mechanism with linkages that rounding locks made exact; the same one where there are none.
+    """Return the mechanism with linkages that rounding locks made exact; the given object where there are none.
 
     Its `rounding` tells how far its joints are from the given ones. The answer is kept with the mechanism.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        The robot, the given object itself where nothing is to be changed.
     """
     known = vars(mechanism).get("_straightened")
     if known is None:

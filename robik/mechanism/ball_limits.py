@@ -49,14 +49,9 @@ class Measured:
 
 
 def measure_balls(mechanism: Mechanism, held: Sequence[str] = ()) -> Measured:
-    """Return a mechanism's tree and cuts with what measures its limited balls.
+    """Return a mechanism's tree and cuts with twins that measure its limited balls.
 
-    Args:
-        mechanism: The robot.
-        held: Names of the balls whose turn from frame to frame is measured, too.
-
-    Returns:
-        Tree, cuts and couplings.
+    The turn of `held` balls from frame to frame is measured, too.
     """
     found, size = Measured(*spanning_tree(mechanism)), tip_distance(mechanism)
     for joint in mechanism.joints:
@@ -72,28 +67,15 @@ def measure_balls(mechanism: Mechanism, held: Sequence[str] = ()) -> Measured:
 
 
 def limit_names(joint: Joint) -> tuple[str, str]:
-    """Return the names of the coordinates that measure a ball against its limits.
-
-    Args:
-        joint: The joint.
-
-    Returns:
-        Those of its cone and of its whole turn.
-    """
+    """Return the names of the coordinates that measure a ball's cone and its whole turn."""
     return f"{joint.name}.cone", f"{joint.name}.turn"
 
 
 def tip_distance(mechanism: Mechanism) -> float:
-    """Return the distance L of tips from a ball's centre.
+    """Return the distance L [m] of tips from a ball's centre.
 
-    Short enough that a twin's own motion is the largest entry of its row: then the twin follows the ball, and not the
-    ball the twin.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Length [m].
+    Short enough that a twin's own motion is the largest entry of its row: then the twin follows the ball, and not
+    the ball the twin.
     """
     return min(mean_link(mechanism), LONGEST)
 

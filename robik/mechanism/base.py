@@ -13,19 +13,11 @@ BASES = ("auto", "fixed", "floating")
 
 
 def with_base(mechanism: Mechanism, base: str) -> Mechanism:
-    """Return the robot on another base.
+    """Return the robot on another base, the given object where it has that base already.
 
-    Args:
-        mechanism: As its file gives it.
-        base: "auto" leaves it as it is (a free joint, or no joint to the world at all, lets it float); "fixed" welds a
-            floating robot to the world where it floats; "floating" frees a robot that a single fixed joint holds,
-            whatever else stands beside it.
-
-    Returns:
-        The robot; the given one where it has that base already.
-
-    Raises:
-        MechanismError: An unknown base, or a robot that other joints tie to the world.
+    "auto" leaves it as it is (a free joint, or no joint to the world at all, lets it float); "fixed" welds a
+    floating robot to the world where it floats; "floating" frees a robot that a single fixed joint holds, whatever
+    else stands beside it. Raise MechanismError for another base, or where other joints tie the robot to the world.
     """
     if base not in BASES:
         raise MechanismError(f"a base is {', '.join(BASES)}, not {base!r}")
@@ -47,8 +39,7 @@ def with_base(mechanism: Mechanism, base: str) -> Mechanism:
 def _holding(mechanism: Mechanism, ties: list[Joint]) -> Joint:
     """Return the fixed joint that holds the robot: the one of most bodies, where things stand beside it.
 
-    Raises:
-        MechanismError: other joints tie it to the world.
+    Raise MechanismError where other joints tie it to the world.
     """
     on: dict[str, set[str]] = {body.name: {body.name} for body in mechanism.bodies}
     for joint in mechanism.joints:
@@ -66,15 +57,7 @@ def _holding(mechanism: Mechanism, ties: list[Joint]) -> Joint:
 
 
 def raised(mechanism: Mechanism, by: float) -> Mechanism:
-    """Return the robot with a rest pose that is higher.
-
-    Args:
-        mechanism: The robot.
-        by: How much higher [m]; below zero, lower.
-
-    Returns:
-        The robot; the given one for zero.
-    """
+    """Return the robot with a rest pose that is higher by `by` [m]; the given object for zero."""
     if by == 0.0:
         return mechanism
 

@@ -24,18 +24,9 @@ class Circle:
 
 
 def fit_circle(points: np.ndarray) -> Circle:
-    """Return the circle of best fit, in two steps.
+    """Return the circle of best fit to points (n, 3) [m], three or more; raise MechanismError where they form none.
 
-    The plane by least squares of distances, then in it the circle by those of |x − c|² − r² (Kåsa, 1976).
-
-    Args:
-        points: (n, 3), three or more [m].
-
-    Returns:
-        The circle.
-
-    Raises:
-        MechanismError: They do not lie on a circle; says by how much.
+    The plane is by least squares of distances, the circle in it by those of |x − c|² − r² (Kåsa, 1976).
     """
     points = np.asarray(points, dtype=float)
     if len(points) < 3:
@@ -60,16 +51,9 @@ def fit_circle(points: np.ndarray) -> Circle:
 
 
 def common_axis(circles: Iterable[Circle]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the point (3,) in the middle of circles about one axis, such as both rims of a hole, and that axis (3,).
+    """Return a point (3,) [m] and the unit vector (3,) of the axis that circles share, such as both rims of a hole.
 
-    Args:
-        circles: At least one circle.
-
-    Returns:
-        Point (3,) [m] and unit vector (3,).
-
-    Raises:
-        MechanismError: They are about several.
+    The point is in the middle of them. Raise MechanismError where the circles have several axes.
     """
     first, *others = circles
     for other in others:

@@ -12,15 +12,7 @@ FEW = 64  # degrees of freedom up to which a cluster keeps its order
 
 
 def path_to_root(tip: int, before: np.ndarray) -> list[int]:
-    """Return the degrees of freedom from `tip` to the root.
-
-    Args:
-        tip: Index of the first; negative for none.
-        before: Degree of freedom before each (d,), negative at the root.
-
-    Returns:
-        Indices, `tip` first.
-    """
+    """Return the degrees of freedom from `tip` to the root; none for a negative `tip`."""
     path = []
     while tip >= 0:
         path.append(tip)
@@ -29,14 +21,7 @@ def path_to_root(tip: int, before: np.ndarray) -> list[int]:
 
 
 def coupled_dofs(couplings: dict[str, np.ndarray]) -> list[list[int]]:
-    """Return the degrees of freedom of each coupling, the follower first, from the arrays of `Flat` on couplings.
-
-    Args:
-        couplings: Arrays of `Flat` about couplings, by name.
-
-    Returns:
-        Indices for each coupling.
-    """
+    """Return the degrees of freedom of each coupling, the follower first, from `Flat`'s arrays on couplings."""
     at, others = couplings["coupling_other_at"].tolist(), couplings["coupling_other"].tolist()
     pairs = zip(couplings["coupling_follower"].tolist(), couplings["coupling_leader"].tolist(), strict=True)
     return [[follower, leader, *others[at[g] : at[g + 1]]] for g, (follower, leader) in enumerate(pairs)]
@@ -48,19 +33,10 @@ def find_clusters(
     couplings: dict[str, np.ndarray],
     groups: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
-    """Return the arrays of `Flat` that describe clusters, from those of its bodies, cuts, couplings and groups.
+    """Return `Flat`'s arrays on clusters by name, from those on bodies, cuts, couplings and groups.
 
-    A cluster is connected in the tree: where a coupling ties degrees of freedom far apart, those between them belong to
-    it too.
-
-    Args:
-        bodies: Arrays of `Flat` about bodies, by name.
-        closure: Arrays about cuts.
-        couplings: Arrays about couplings.
-        groups: Arrays about groups of closure equations.
-
-    Returns:
-        Arrays about clusters, by name.
+    A cluster is connected in the tree: where a coupling ties degrees of freedom far apart, those between them
+    belong to it too.
     """
     first, last, tip, at_v, before, parent = (
         bodies[name] for name in ("first", "last", "tip", "at_v", "before", "parent")
@@ -99,7 +75,7 @@ def find_clusters(
 
 
 class _Ties:
-    """What second derivatives tie together in a cluster: degrees of freedom on one path, or in one loop.
+    """Degrees of freedom that second derivatives tie together: those on one path, or in one loop.
 
     Each loop ties all its own to each other, so a long one is never written out pair by pair where that tells nothing.
     """

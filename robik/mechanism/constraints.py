@@ -36,15 +36,9 @@ class ClosureRow(NamedTuple):
 
 
 def joint_matrices(joint: Joint) -> JointMatrices:
-    """Return a joint's frames in the rest pose, both as if all coordinates were zero.
+    """Return a joint's frames in the world in the rest pose, both as if all coordinates were zero.
 
-    Parent side (3, 3) with its origin (3,), and child side (3, 3); world coordinates.
-
-    Args:
-        joint: The joint.
-
-    Returns:
-        Axes of the parent side (3, 3), its origin (3,) [m], axes of the child side (3, 3).
+    They are the parent side's axes (3, 3) and origin (3,) [m], and the child side's axes (3, 3).
     """
     child = joint.matrix
     parent = child @ turn_matrix(joint, joint.rest).T
@@ -54,15 +48,7 @@ def joint_matrices(joint: Joint) -> JointMatrices:
 
 
 def turn_matrix(joint: Joint, values: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return the rotation (3, 3) of a joint's child side against its parent side.
-
-    Args:
-        joint: The joint.
-        values: Value per motion [rad or m].
-
-    Returns:
-        Rotation (3, 3).
-    """
+    """Return the rotation (3, 3) of a joint's child side against its parent side at a value per motion."""
     turns = dict(zip(joint.motions, values, strict=True))
     if joint.is_ball:
         return rotation_vector_matrix(np.array([turns["rx"], turns["ry"], turns["rz"]]))
@@ -74,14 +60,7 @@ def turn_matrix(joint: Joint, values: Sequence[float] | np.ndarray) -> np.ndarra
 
 
 def rotation_vector_matrix(v: np.ndarray) -> np.ndarray:
-    """Return the rotation matrix of a rotation vector.
-
-    Args:
-        v: Rotation vector (3,) [rad].
-
-    Returns:
-        Matrix (3, 3).
-    """
+    """Return the rotation matrix (3, 3) of a rotation vector (3,) [rad]."""
     angle = float(np.linalg.norm(v))
     if angle == 0.0:
         return np.eye(3)
@@ -103,16 +82,9 @@ class ElementaryMotion(NamedTuple):
 
 
 def chain(joint: Joint, flipped: bool) -> list[ElementaryMotion]:
-    """Return the joint's elementary motions from the tree's parent to the tree's child.
+    """Return the joint's elementary motions, a ball as one, from the tree's parent to the tree's child.
 
-    Backwards and negated where the tree runs from the joint's child to its parent.
-
-    Args:
-        joint: The joint.
-        flipped: Whether the tree runs from the joint's child to its parent.
-
-    Returns:
-        One entry per motion; a ball is one.
+    They are backwards and negated where the tree runs from the joint's child to its parent (`flipped`).
     """
     sign = -1 if flipped else 1
     motions, turns = [], []
@@ -134,13 +106,7 @@ def chain(joint: Joint, flipped: bool) -> list[ElementaryMotion]:
 def closure_rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> list[ClosureRow]:
     """Return the minimal number of rows that hold what the joint does not leave free (paper, III-B).
 
-    Args:
-        joint: The joint.
-        parent_R: Axes of its parent side (3, 3).
-        child_R: Axes of its child side (3, 3).
-
-    Returns:
-        Rows (kind, u (3,), w (3,)): OFFSET along u, or DOT of u and w.
+    A row is an OFFSET along u (3,), or a DOT of u and w (3,), from the axes (3, 3) of both sides.
     """
     rows = [
         ClosureRow(OFFSET, parent_R[:, k], np.zeros(3)) for k, name in enumerate(SLIDES) if name not in joint.motions
@@ -158,18 +124,10 @@ def closure_rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> lis
 
 
 def faced_axes(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the axes of both sides of a joint whose dot products are 1 where it is assembled.
+    """Return the axes u (3,), w (3,) of a joint's two sides whose dot products are 1 where it is assembled.
 
-    The closure rows alone do not say so: those of a hinge are zero, too, where its axis points backwards, and those of
-    a joint without rotations also after half a turn about an axis or a third of a turn about the diagonal.
-
-    Args:
-        joint: The joint.
-        parent_R: Axes of its parent side (3, 3).
-        child_R: Axes of its child side (3, 3).
-
-    Returns:
-        Pairs (u (3,), w (3,)).
+    The closure rows alone do not say so: those of a hinge are zero, too, where its axis points backwards, and those
+    of a joint without rotations also after half a turn about an axis or a third of a turn about the diagonal.
     """
     turns = [k for k, name in enumerate(TURNS) if name in joint.motions]
     kept = range(3) if not turns else turns if len(turns) == 1 else ()

@@ -12,18 +12,7 @@ from .pose import Vector, cross, vector
 
 
 def unit(values: Iterable[float], what: str) -> Vector:
-    """Return the unit vector along a vector; `what` names it.
-
-    Args:
-        values: Three components.
-        what: The vector in words, for errors.
-
-    Returns:
-        The unit vector.
-
-    Raises:
-        MechanismError: It is zero.
-    """
+    """Return the unit vector along a vector; raise MechanismError, which calls it `what`, where it is zero."""
     v = np.array(vector(values, what))
     length = hypot(*v)
     if length < 1e-12:
@@ -35,18 +24,9 @@ def unit(values: Iterable[float], what: str) -> Vector:
 
 
 def perpendicular(axis: Vector, values: Iterable[float], what: str) -> Vector:
-    """Return the unit vector at right angles to a unit vector that is nearest to another one, which `what` names.
+    """Return the unit vector nearest to a vector at right angles to the unit vector `axis`.
 
-    Args:
-        axis: A unit vector.
-        values: Three components of the other vector.
-        what: The other vector in words, for errors.
-
-    Returns:
-        The unit vector.
-
-    Raises:
-        MechanismError: The two are parallel.
+    Raise MechanismError, which calls the vector `what`, where the two are parallel.
     """
     a, b = np.array(axis), np.array(unit(values, what))
     if abs(a @ b) <= 1e-14:  # perpendicular already: a round trip must not change the last bit
@@ -59,14 +39,7 @@ def perpendicular(axis: Vector, values: Iterable[float], what: str) -> Vector:
 
 
 def any_perpendicular(a: np.ndarray) -> np.ndarray:
-    """Return a unit vector (3,) at right angles to one.
-
-    Args:
-        a: Unit vector (3,).
-
-    Returns:
-        Unit vector (3,).
-    """
+    """Return a unit vector (3,) at right angles to the unit vector a (3,)."""
     b = np.zeros(3)
     b[int(np.argmin(np.abs(a)))] = 1.0
     b = cross(a, b)

@@ -15,13 +15,9 @@ Value = TypeVar("Value")
 def kept_with_robot(
     function: Callable[Concatenate[Mechanism, Arguments], Value],
 ) -> Callable[Concatenate[Mechanism, Arguments], Value]:
-    """Keep what a function returns with the robot that it is given, by its other arguments (a decorator).
+    """Keep what a function returns with its first argument, the robot, by its other arguments (a decorator).
 
-    Args:
-        function: Of a robot and of arguments that can be keys; what it returns must not be changed.
-
-    Returns:
-        The function, which works out each value once.
+    The other arguments must be hashable; what is returned must not be changed.
     """
     name = f"{function.__module__}.{function.__qualname__}"
 

@@ -47,20 +47,11 @@ def limits_of(
     share: float = 1.0,
     torque: bool = False,
 ) -> Limits:
-    """Return the limits of a robot's motors.
+    """Return the limits of a robot's motors, with `share` of each one's speed and `torque` for efforts of its file.
 
-    Args:
-        mechanism: The robot.
-        acceleration: As in `Settings.acceleration_limit`; a motor that is not named reaches its speed in `RISE`.
-        jerk: As in `Settings.jerk_limit`; a motor that is not named reaches its acceleration in `ONSET`.
-        share: How much of each motor's speed may be used, above 0 to 1.
-        torque: Whether the efforts that the robot's file names are kept.
-
-    Returns:
-        The limits.
-
-    Raises:
-        ClipError: A limit of a motor that the robot does not have, or that is no positive number.
+    A motor that `acceleration` does not name reaches its speed in `RISE`; one that `jerk` does not name, its
+    acceleration in `ONSET`. Both are as in `Settings`. Raise ClipError for a motor that the robot does not have, or
+    a limit that is no positive number.
     """
     speed, effort = [], []
     for joint in mechanism.actuated:
@@ -74,17 +65,10 @@ def limits_of(
 
 
 def speed_limit(joint: Joint, coordinate: str, extent: float) -> float:
-    """Return the speed limit of a motor: `DEFAULT_SPEED` where the robot's file names none.
+    """Return the speed limit [rad/s or m/s] of a motor: `DEFAULT_SPEED` where the robot's file names none.
 
     Files name placeholders, such as 100 rad/s for a knee. Between two limits no motor turns faster than `FASTEST`.
-
-    Args:
-        joint: With a motor.
-        coordinate: The name of one of its motions.
-        extent: Of the robot [m].
-
-    Returns:
-        Speed [rad/s or m/s].
+    `extent` is that of the robot [m].
     """
     motion = joint.coordinate_names.index(coordinate)
     size = extent if joint.coordinate_units[motion] == "m" else 1.0
@@ -95,15 +79,7 @@ def speed_limit(joint: Joint, coordinate: str, extent: float) -> float:
 
 
 def motor_limits(mechanism: Mechanism, limit: float | Mapping[str, float] | None) -> dict[str, float]:
-    """Return the limit of each actuator that has one [rad or m, per s² or s³].
-
-    Args:
-        mechanism: The robot.
-        limit: As `Settings.acceleration_limit` and `Settings.jerk_limit` have it.
-
-    Returns:
-        Limit by actuator [rad or m, per s² or s³].
-    """
+    """Return the limit by actuator that has one [rad or m, per s² or s³], from a limit as in `Settings`."""
     if limit is None:
         return {}
     if isinstance(limit, Mapping):
@@ -113,17 +89,7 @@ def motor_limits(mechanism: Mechanism, limit: float | Mapping[str, float] | None
 
 
 def named_efforts(mechanism: Mechanism) -> dict[str, float]:
-    """Return the effort of each actuator that the robot's file names [N m or N].
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Effort by actuator, without those of which none is named.
-
-    Raises:
-        ClipError: None is named at all.
-    """
+    """Return the effort [N m or N] of each actuator with one in the robot's file; raise ClipError for none."""
     found = {
         name: joint.effort_limit
         for joint in mechanism.actuated
@@ -139,15 +105,7 @@ def named_efforts(mechanism: Mechanism) -> dict[str, float]:
 
 
 def torque_limits(mechanism: Mechanism, limit: float | Mapping[str, float]) -> np.ndarray:
-    """Return the largest torque of each actuator (A,) [N m or N]; infinite where there is no limit.
-
-    Args:
-        mechanism: The robot.
-        limit: As `Settings.torque_limit` has it.
-
-    Returns:
-        The limits.
-    """
+    """Return the largest torques (A,) [N m or N], from `Settings.torque_limit`; infinite for no limit."""
     given = limit if isinstance(limit, Mapping) else dict.fromkeys(mechanism.actuators, limit)
     return np.array([given.get(name, np.inf) for name in mechanism.actuators])
 

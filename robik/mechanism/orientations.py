@@ -12,14 +12,7 @@ if TYPE_CHECKING:
 
 
 def rotation(quaternion: Iterable[float]) -> Rotation:
-    """Return the rotation of a quaternion wxyz of about unit length, or of rows of them.
-
-    Args:
-        quaternion: Quaternion (4,), or rows (N, 4) of them.
-
-    Returns:
-        The rotation, or N of them.
-    """
+    """Return the rotation of a quaternion wxyz of about unit length, or of rows (N, 4) of them."""
     from scipy.spatial.transform import Rotation  # takes long to import
 
     rows = quaternion if isinstance(quaternion, np.ndarray) else np.asarray(tuple(quaternion))
@@ -27,26 +20,12 @@ def rotation(quaternion: Iterable[float]) -> Rotation:
 
 
 def quaternions(orientations: Rotation) -> np.ndarray:
-    """Return rotations as unit quaternions wxyz.
-
-    Args:
-        orientations: Orientations.
-
-    Returns:
-        Quaternions (..., 4).
-    """
+    """Return rotations as unit quaternions (..., 4) wxyz."""
     return orientations.as_quat()[..., [3, 0, 1, 2]]
 
 
 def quaternion_matrices(q: np.ndarray) -> np.ndarray:
-    """Return the rotation matrices of unit quaternions.
-
-    Args:
-        q: Quaternions (..., 4) wxyz.
-
-    Returns:
-        Matrices (..., 3, 3).
-    """
+    """Return the rotation matrices (..., 3, 3) of unit quaternions (..., 4) wxyz."""
     w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
     found = np.empty((*w.shape, 3, 3))
     found[..., 0, 0], found[..., 1, 1] = 1 - 2 * (y * y + z * z), 1 - 2 * (x * x + z * z)

@@ -9,14 +9,7 @@ from .parts import WORLD
 
 
 def mean_link(mechanism: Mechanism) -> float:
-    """Return the mean distance between neighbouring joint anchors (paper, III-C).
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Length [m]; 1 where nothing has one.
-    """
+    """Return the mean distance [m] between neighbouring joint anchors (paper, III-C); 1 where no two are apart."""
     anchors: dict[str, list[np.ndarray]] = {}
     for joint in mechanism.joints:
         for end in (joint.parent, joint.child):

@@ -14,18 +14,11 @@ Tree = list[tuple[str, Joint]]  # (body, joint it hangs on), parents first, twin
 
 
 def spanning_tree(mechanism: Mechanism, asked: Collection[str] = ()) -> tuple[Tree, list[Joint]]:
-    """Return the bodies with the joints they hang on, parents first and twins last, and the cuts.
+    """Return the bodies with the joints they hang on, parents first and twins last, and the joints that are cut.
 
-    Actuated, coupled and asked joints are preferred for the tree, then limited ones; joints with many free motions for
-    the cuts: a cut's equations are what its joint does not leave free. A robot that nothing ties to the world floats:
-    its first body hangs on the world by all six motions.
-
-    Args:
-        mechanism: The robot.
-        asked: Names of coordinates that shall be in the tree, too.
-
-    Returns:
-        Pairs of body and joint, and the joints that are cut.
+    Actuated, coupled and asked joints are preferred for the tree, then limited ones; joints with many free motions
+    for the cuts: a cut's equations are what its joint does not leave free. A robot that nothing ties to the world
+    floats: its first body hangs on the world by all six motions. `asked` are names of coordinates.
     """
     tied = any(j.parent == WORLD for j in mechanism.joints)
     floating = Joint(
@@ -88,16 +81,10 @@ def _chosen(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int]]:
 
 
 def rerooted(tree: Tree, bodies: int, contact: Joint, base: Joint) -> Tree:
-    """Return the tree with its root at a contact: the same joints but for the floating base, some the other way round.
+    """Return a tree with its root at a contact: the same joints, but for the base and some the other way round.
 
-    Args:
-        tree: As `spanning_tree` returns it.
-        bodies: How many of its entries are bodies; the rest are twins.
-        contact: Ties one of the robot's bodies to the world.
-        base: The tree's joint that lets the robot float, which the contact replaces.
-
-    Returns:
-        Pairs of body and joint, parents first.
+    The first `bodies` entries of the tree are bodies, the rest twins. `contact` ties a body to the world and
+    replaces `base`, which lets the robot float.
     """
     touching: dict[str, list[Joint]] = {}
     for joint in [contact, *(joint for _, joint in tree[:bodies] if joint is not base)]:
@@ -116,16 +103,7 @@ def rerooted(tree: Tree, bodies: int, contact: Joint, base: Joint) -> Tree:
 
 
 def connected_without(mechanism: Mechanism, joint: Joint, body: str) -> set[str]:
-    """Return the bodies that a body is connected with by all joints but one, and by none that ties nothing.
-
-    Args:
-        mechanism: The robot.
-        joint: The joint that does not count.
-        body: Where to begin.
-
-    Returns:
-        Their names, the body's among them.
-    """
+    """Return the names of the bodies connected with `body`, itself included, without `joint` and free joints."""
     ways = defaultdict(list)
     for other in mechanism.joints:
         if other is not joint and other.type != "free":

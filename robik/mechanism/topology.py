@@ -144,14 +144,9 @@ class Topology:
 
 
 def build_topology(mechanism: Mechanism, asked: Collection[str] = ()) -> Topology:
-    """Choose a mechanism's tree (`spanning_tree`) and lay everything out flat.
+    """Return a mechanism's tree (`spanning_tree`), cuts and arrays, without the limits of balls.
 
-    Args:
-        mechanism: The robot.
-        asked: Names of coordinates that shall be in the tree, whether or not they are actuated, limited or coupled.
-
-    Returns:
-        Tree, cuts and arrays, without the limits of balls.
+    `asked` names coordinates that must be in the tree, even if they are not actuated, limited or coupled.
     """
     return lay_out(mechanism, Measured(*spanning_tree(mechanism, asked)))
 
@@ -159,38 +154,18 @@ def build_topology(mechanism: Mechanism, asked: Collection[str] = ()) -> Topolog
 def limited_topology(mechanism: Mechanism, held: Sequence[str] = ()) -> Topology:
     """Return the topology of a mechanism whose balls' limits are limits of coordinates (`ball_limits.py`).
 
-    Args:
-        mechanism: The robot.
-        held: Names of the balls whose turn from frame to frame is measured, too.
-
-    Returns:
-        Tree, cuts and arrays; `build_topology`'s where no ball is limited.
+    The turn of `held` balls from frame to frame is measured, too. Without limited balls it is `build_topology`'s.
     """
     return lay_out(mechanism, measure_balls(mechanism, held))
 
 
 def lay_out(mechanism: Mechanism, measured: Measured) -> Topology:
-    """Lay a mechanism out flat on a given tree.
-
-    Args:
-        mechanism: The robot.
-        measured: Its tree and cuts, with what measures its balls.
-
-    Returns:
-        Tree, cuts and arrays.
-    """
+    """Return the topology on a given tree, with twins that measure its balls."""
     return _Layout(mechanism, measured).topology()
 
 
 def loop_groups(flat: Flat) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return rows and columns of each group of closure equations that share degrees of freedom.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-
-    Returns:
-        Pairs of indices.
-    """
+    """Return row and column indices of each group of closure equations that share degrees of freedom."""
     rows, columns = (
         np.split(flat.group_rows, flat.group_row_at[1:]),
         np.split(flat.group_columns, flat.group_column_at[1:]),

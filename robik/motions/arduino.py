@@ -23,29 +23,15 @@ TABLE = r"(?s)\w+ \w+_{name}\[[^;=]*= *\{{(.*?)\}};"
 
 
 def matches(content: bytes) -> bool:
-    """Return whether a file names its columns and has tables of counts and milliseconds.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        True where the content is of this format.
-    """
+    """Return True if a file names its columns and has tables of counts and milliseconds."""
     return COLUMNS.encode() in content and b"_counts[" in content and b"_milliseconds[" in content
 
 
 def read(content: bytes, companions: Companions) -> Motion:
-    """Return the motion of a header or a sketch.
+    """Return the motion of a header or a sketch, from 0 s on.
 
-    Args:
-        content: The file's bytes.
-        companions: With what the servos' counts are in motors' values.
-
-    Returns:
-        The motion, from 0 s on.
-
-    Raises:
-        ClipError: A table is missing or another one than the columns need, or the servos are others.
+    The companions give servos' counts as motors' values. Raise ClipError where a table is missing or does not fit the
+    columns, or the servos are others.
     """
     assert companions.count_values is not None  # as FORMAT.needs_to_read says
     text = content.decode("utf-8", errors="replace")
@@ -73,19 +59,7 @@ def _table(text: str, name: str) -> np.ndarray:
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a header where the path ends so, else a sketch.
-
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The file's bytes.
-
-    Raises:
-        ClipError: The motion is longer than a board's clock.
-    """
+    """Return a header where the path ends so, else a sketch; raise ClipError if a board's clock is too short."""
     assert companions.servos is not None  # as FORMAT.needs says
     name, data = _name(path), _data(motion, _name(path), companions.servos)
     text = (

@@ -16,19 +16,10 @@ CLOSED = 1e-4  # of the robot's size: loops that are open by more do not close
 
 
 def tree_coordinates(fk: ForwardKinematics, motion: Motion, source: str) -> np.ndarray:
-    """Return the tree's coordinates along a motion, by forward kinematics.
+    """Return the tree's coordinates (T, nq) along a motion, by forward kinematics [rad or m, wxyz for balls].
 
-    Args:
-        fk: The robot's.
-        motion: The motion.
-        source: The motion in words, for errors.
-
-    Returns:
-        Coordinates (T, nq) [rad or m, wxyz for balls].
-
-    Raises:
-        ClipError: Names the actuators that the motion lacks.
-        MechanismError: Loops that do not close, with the sample.
+    A ClipError names the actuators that the motion lacks, a MechanismError the sample whose loops do not close;
+    `source` is the motion in words, for both.
     """
     values = values_for(fk.mechanism, motion, source)
     base = None if motion.base is None else (motion.base.position, motion.base.quaternion)

@@ -29,32 +29,13 @@ HEAD = 1 << 16  # bytes in which the first line must begin
 
 
 def matches(content: bytes) -> bool:
-    """Return whether the first line that is no comment begins with `time`.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        True where the content is of this format.
-    """
+    """Return True if the first line that is no comment begins with `time`."""
     text = content[:HEAD].decode("utf-8-sig", errors="replace")
     return re.match(rf'("?){TIME}\1(,|\r|\n|$)', text[_comments(text)[1] :]) is not None
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as CSV.
-
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The file's bytes.
-
-    Raises:
-        ClipError: An actuator has the name of another column.
-    """
+    """Return a motion as CSV; raise ClipError if an actuator has the name of another column."""
     if taken := [name for name in motion.actuators if name in (TIME, *BASE_COLUMNS)]:
         raise ClipError(
             f"an actuator cannot be called {taken[0]!r} in a CSV file, where that is another column; choose json"
@@ -71,18 +52,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 
 
 def read(content: bytes, companions: Companions) -> Motion:
-    """Return the motion in a CSV file; a byte order mark, any line ends and empty lines are taken.
-
-    Args:
-        content: The file's bytes.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: Names the line and the column that is wrong.
-    """
+    """Return the motion in a CSV file; a byte order mark, any line ends and empty lines are accepted."""
     try:
         comments, start = _comments(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

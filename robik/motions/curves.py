@@ -23,11 +23,7 @@ FASTER = 1.01  # times the larger mean slope beside a sample: smooth motions are
 
 
 class Curves:
-    """Curves through the samples of a motion.
-
-    Args:
-        motion: with any times.
-    """
+    """Curves through the samples of a motion."""
 
     def __init__(self, motion: Motion) -> None:
         from scipy.spatial.transform import RotationSpline  # takes long to import
@@ -43,13 +39,9 @@ class Curves:
             self._turns = RotationSpline(motion.times, rotation(motion.base.quaternion))
 
     def at(self, times: np.ndarray) -> Motion:
-        """Return the motion at other times, with its rates.
+        """Return the motion at increasing times (K,) [s], with its rates, without bodies' states and report.
 
-        Args:
-            times: (K,) increasing [s]; before the first sample and after the last one the motion stands still.
-
-        Returns:
-            The motion, without the bodies' states and the report, which belong to the samples.
+        Before the first sample and after the last one the motion stands still.
         """
         inside = np.clip(times, self.motion.times[0], self.motion.times[-1])
         base, linear, angular = None, None, None
@@ -85,28 +77,16 @@ class Curves:
 
 
 def rates_of(motion: Motion) -> Rates:
-    """Return the derivatives of a motion at its samples.
-
-    Args:
-        motion: The motion; where it was taken from curves it brings their derivatives.
-
-    Returns:
-        Its own rates, or those of the curves through its samples.
-    """
+    """Return the derivatives of a motion at its samples: its own rates, else those of the curves through them."""
     rates = motion.rates or Curves(motion).at(motion.times).rates
     assert rates is not None
     return rates
 
 
 def through(times: np.ndarray, values: np.ndarray) -> CubicHermiteSpline:
-    """Return the curve through samples.
+    """Return the curve through values (T, n) at increasing times (T,) [s].
 
-    Args:
-        times: (T,) increasing [s].
-        values: (T, n).
-
-    Returns:
-        The curve: called with times (K,), and 1 for its derivative, it returns (K, n).
+    Called with times (K,), and 1 for its derivative, it returns (K, n).
     """
     from scipy.interpolate import CubicHermiteSpline, CubicSpline  # takes long to import
 

@@ -30,31 +30,12 @@ MANY = 8  # names that an error lists
 
 
 def matches(content: bytes) -> bool:
-    """Return whether it is a pickle that names a base's position and its joints.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        True where the content is of this format.
-    """
+    """Return True if it is a pickle that names a base's position and its joints."""
     return content[:1] in (b"\x80", b"(", b"}") and b"root_pos" in content and b"dof_pos" in content
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as a pickle.
-
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The file's bytes.
-
-    Raises:
-        ClipError: The robot does not float, or the samples are not at equal distances.
-    """
+    """Return a motion as a pickle; raise ClipError for a robot that does not float, or uneven times."""
     assert companions.robot is not None  # as `needs` says
     numbers = numbers_of(motion, companions.robot, companions.order)
     if not numbers.layout.root:
@@ -76,18 +57,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 
 
 def read(content: bytes, companions: Companions) -> Motion:
-    """Return the motion in a pickle.
-
-    Args:
-        content: The file's bytes.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: It holds something else than arrays, or they do not fit the robot.
-    """
+    """Return the motion in a pickle."""
     assert companions.robot is not None  # as `needs` says
     data = load_arrays(content)
     if not isinstance(data, dict) or not all(isinstance(data.get(name), np.ndarray) for name in ARRAYS):
@@ -104,16 +74,9 @@ def read(content: bytes, companions: Companions) -> Motion:
 
 
 def load_arrays(content: bytes) -> Any:
-    """Return what a pickle holds: arrays, numbers, texts, and lists and dictionaries of them. It runs no code.
+    """Return the arrays, numbers and texts of a pickle, and lists and dictionaries of them; run no code.
 
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        The content.
-
-    Raises:
-        ClipError: It holds something else, or is no pickle.
+    Raise ClipError where it holds anything else, or is no pickle.
     """
     try:
         _check_places(content)
@@ -167,14 +130,7 @@ class _Arrays(pickle.Unpickler):
         raise ClipError("it refers to something outside of the file; save arrays and numbers alone")
 
     def take(self, size: int) -> None:
-        """Count bytes that are made.
-
-        Args:
-            size: How many.
-
-        Raises:
-            ClipError: They are far more than the file has.
-        """
+        """Count bytes that are made."""
         self._left -= size
         if self._left < 0:
             raise ClipError("its arrays would take far more memory than the file is large; save each of them once")
@@ -217,11 +173,7 @@ def _array(*arguments: Any) -> np.ndarray:
 
 
 def _dtype(code: Any, *_flags: Any) -> np.dtype:
-    """Return a type of numbers or texts.
-
-    Raises:
-        ClipError: one that holds Python objects.
-    """
+    """Return a type of numbers or texts; raise ClipError for one of Python objects."""
     found = np.dtype(code if isinstance(code, str) else "O", copy=True)  # the pickle then sets its byte order
     if found.hasobject:
         raise ClipError("it holds an array of Python objects, which are not opened; save arrays of numbers alone")

@@ -45,15 +45,7 @@ class Hold:
         return float(self.values[self.frame])
 
     def part(self, first: int, stop: int) -> Hold:
-        """Return the hold of some of the frames, counted from the first of them.
-
-        Args:
-            first: The first of them.
-            stop: The one after the last.
-
-        Returns:
-            Their hold.
-        """
+        """Return the hold of some of the frames, counted from the first of them."""
         kept = range(first, stop)
         below, apart = (tuple(k - first for k in frames if k in kept) for frames in (self.below, self.apart))
         values = self.values[first:stop]
@@ -87,16 +79,7 @@ class Hold:
         return self.words(str)
 
     def words(self, name: Callable[[int], str], one: str = "in frame", many: str = "in frames") -> str:
-        """Return in a sentence where the motors lose hold of what; empty where they do not.
-
-        Args:
-            name: Name of a frame by its index.
-            one: What stands before one frame.
-            many: What stands before several.
-
-        Returns:
-            The sentence, without a full stop.
-        """
+        """Return in a sentence where the motors lose hold of what; empty where they do not."""
 
         def where(frames: tuple[int, ...]) -> str:
             return f"{one if len(frames) == 1 else many} {_runs(frames, name)}"
@@ -115,14 +98,7 @@ class Hold:
         return "; ".join(said)
 
     def in_seconds(self, times: np.ndarray) -> str:
-        """Return `words` with frames named by their times from the first one on.
-
-        Args:
-            times: Times (T,) [s].
-
-        Returns:
-            The sentence.
-        """
+        """Return `words` with frames named by their times from the first one on."""
         return self.words(lambda k: f"{times[k] - times[0]:.3f} s", "at", "at")
 
 

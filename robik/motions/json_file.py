@@ -25,29 +25,13 @@ HEAD = 4096  # bytes in which the kind must stand
 
 
 def matches(content: bytes) -> bool:
-    """Return whether it is an object that says that it is a motion.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        True where the content is of this format.
-    """
+    """Return True if it is an object that says that it is a motion."""
     head = content[:HEAD].decode("utf-8-sig", errors="replace").lstrip()
     return head.startswith("{") and f'"{KIND}"' in head
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as JSON.
-
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The file's bytes.
-    """
+    """Return a motion as JSON."""
     data: dict[str, Any] = {
         "format": KIND,
         "version": VERSION,
@@ -62,18 +46,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 
 
 def read(content: bytes, companions: Companions) -> Motion:
-    """Return the motion in a JSON file.
-
-    Args:
-        content: The file's bytes.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError, FormatError: Names the place or the field that is wrong.
-    """
+    """Return the motion in a JSON file."""
     data = parse_json(content, _unique)
     if not isinstance(data, dict) or data.get("format") != KIND:
         raise ClipError(f'not a motion (.json); such a file says "format": "{KIND}"')

@@ -25,31 +25,12 @@ ROW = re.compile(rb"\s*[-+.\d][-+.\deE]*(\s*,\s*[-+.\d][-+.\deE]*){7,}[ \t]*,?\s
 
 
 def matches(content: bytes) -> bool:
-    """Return whether the first line holds numbers alone, eight at least, or begins as a header does.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        True where the content is of this format.
-    """
+    """Return True if the first line holds numbers alone, eight at least, or begins as a header does."""
     return ROW.match(content[: 1 << 16]) is not None or content.removeprefix(BOM_UTF8).startswith(HEAD.encode())
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as rows of numbers.
-
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The file's bytes.
-
-    Raises:
-        ClipError: The robot does not float, or the samples are not at equal distances.
-    """
+    """Return a motion as rows of numbers; raise ClipError for a robot that does not float, or uneven times."""
     assert companions.robot is not None  # as `needs` says
     numbers = numbers_of(motion, companions.robot, companions.order)
     if not numbers.layout.root:
@@ -63,18 +44,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 
 
 def read(content: bytes, companions: Companions) -> Motion:
-    """Return the motion in rows of numbers, 30 per second unless the companions say otherwise.
-
-    Args:
-        content: The file's bytes.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: Names the line that is wrong.
-    """
+    """Return the motion in rows of numbers, 30 per second unless the companions say otherwise."""
     robot = companions.robot
     assert robot is not None  # as `needs` says
     names = layout_of(robot, companions.order).coordinates

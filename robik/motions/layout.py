@@ -95,17 +95,9 @@ class Numbers:
 
 
 def layout_of(mechanism: Mechanism, order: str = "depth") -> Layout:
-    """Return the order of a robot's bodies and joints.
+    """Return a robot's bodies and joints in an order of `ORDERS`, and the body by which it floats.
 
-    Args:
-        mechanism: The robot.
-        order: A name of `ORDERS`.
-
-    Returns:
-        Names in their order, and the body by which it floats.
-
-    Raises:
-        ClipError: An unknown order, or a joint that turns every way, for which there is no column.
+    Raise ClipError for an unknown order, or a joint that turns every way, for which there is no column.
     """
     if order not in ORDERS:
         raise ClipError(f"the order of bodies and joints is {' or '.join(ORDERS)}, not {order!r}")
@@ -148,18 +140,10 @@ def _tree(mechanism: Mechanism) -> dict[str, list[tuple[str, Joint | None]]]:
 
 
 def numbers_of(motion: Motion, mechanism: Mechanism, order: str = "depth") -> Numbers:
-    """Return a motion as simulators hold it; bodies and passive joints by forward kinematics.
+    """Return a motion as simulators hold it, joints in `depth` or `breadth` order.
 
-    Args:
-        motion: The motion.
-        mechanism: The robot.
-        order: Order of the joints: `depth` or `breadth`.
-
-    Returns:
-        Base, coordinates and bodies of each sample.
-
-    Raises:
-        ClipError: The motion lacks an actuator, or has another base than the robot.
+    Bodies and passive joints come by forward kinematics. Raise ClipError where the motion lacks an actuator, or has
+    another base than the robot.
     """
     found = layout_of(mechanism, order)
     values, base = values_for(mechanism, motion, "the motion"), motion.base
@@ -221,20 +205,10 @@ class _Tree:
 def motion_from(
     mechanism: Mechanism, order: str, times: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None, table: np.ndarray
 ) -> Motion:
-    """Return the motion that a simulator's numbers are.
+    """Return the motion of a simulator's joint coordinates (T, C), whose columns are in an order of `ORDERS`.
 
-    Args:
-        mechanism: The robot.
-        order: Of the columns.
-        times: (T,) [s].
-        base: (T, 3) [m] and (T, 4) wxyz of the body that floats.
-        table: (T, C) of the joints' coordinates.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: A number of columns that the robot does not have.
+    `base` has positions (T, 3) [m] and quaternions (T, 4) wxyz of the body that floats. Raise ClipError for a number of
+    columns that the robot does not have.
     """
     found = layout_of(mechanism, order)
     names = found.coordinates
@@ -249,20 +223,10 @@ def motion_by_names(
     base: tuple[str, np.ndarray, np.ndarray] | None,
     table: np.ndarray,
 ) -> Motion:
-    """Return the motion of columns with names; without its robot all of them are actuators.
+    """Return the motion of a table (T, columns) with named columns [rad or m]; without its robot all are actuators.
 
-    Args:
-        mechanism: The robot.
-        names: Names of the columns.
-        times: Times (T,) [s].
-        base: Body, positions (T, 3) [m] and quaternions (T, 4) wxyz; None without a base.
-        table: Values (T, columns) [rad or m].
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: A number of columns that the names do not have, or an actuator without a column.
+    `base` has its body, positions (T, 3) [m] and quaternions (T, 4) wxyz. Raise ClipError where names and columns
+    differ in number, or an actuator has no column.
     """
     _check_table(table, len(times), len(names), f"there are {len(names)} names")
     if mechanism is not None:
@@ -277,11 +241,7 @@ def motion_by_names(
 
 
 def _check_table(table: np.ndarray, samples: int, columns: int, wanted: str) -> None:
-    """Check that joints have a row per sample and a column each.
-
-    Raises:
-        ClipError: Which of the two is wrong.
-    """
+    """Check that joints have a row per sample and a column each, else raise ClipError."""
     if table.ndim != 2 or len(table) != samples:
         raise ClipError(f"joints must have a row for each of the {samples} samples, not the shape {table.shape}")
     if table.shape[1] != columns:
@@ -304,16 +264,9 @@ def _named_motion(
 
 
 def joint_coordinates(mechanism: Mechanism, joint: Joint, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """Return the coordinates of a joint from the poses of its two bodies, without jumps of 2π.
+    """Return a joint's coordinates (T, motions) [rad or m] from bodies' poses, without jumps of 2π.
 
-    Args:
-        mechanism: The robot.
-        joint: Of it.
-        position: (T, n, 3) of all bodies' own frames [m].
-        quaternion: (T, n, 4) likewise, wxyz.
-
-    Returns:
-        Coordinates (T, motions) [rad or m].
+    Positions (T, n, 3) [m] and quaternions (T, n, 4) wxyz are of all bodies' own frames.
     """
     from ..kinematics.actuation import values_between  # takes long to import
 

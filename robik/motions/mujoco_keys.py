@@ -20,29 +20,13 @@ HEAD = 4096  # bytes in which the first key must begin
 
 
 def matches(content: bytes) -> bool:
-    """Return whether it is MJCF that begins with keyframes.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        True where the content is of this format.
-    """
+    """Return True if it is MJCF that begins with keyframes."""
     head = content[:HEAD]
     return b"<mujoco" in head and b"<keyframe" in head and b"<worldbody" not in head
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as keyframes.
-
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The file's bytes.
-    """
+    """Return a motion as keyframes."""
     assert companions.robot is not None  # as `needs` says
     numbers = numbers_of(motion, companions.robot, companions.order)
     rows = zip(numbers.times.tolist(), qpos_of(numbers).tolist(), qvel_of(numbers).tolist(), strict=True)
@@ -54,18 +38,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 
 
 def read(content: bytes, companions: Companions) -> Motion:
-    """Return the motion that keyframes are; keys without `qpos` are left out.
-
-    Args:
-        content: The file's bytes.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: Not XML, or keys that do not fit the robot.
-    """
+    """Return the motion of keyframes, without keys that have no `qpos`."""
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
         raise ClipError("it has a DOCTYPE, which no keyframe needs and which can hide entities; delete that line")
     try:

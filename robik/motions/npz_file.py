@@ -21,28 +21,12 @@ PASSIVE = ("passive", "passive_values")
 
 
 def matches(content: bytes) -> bool:
-    """Return whether it is an archive of arrays that has those of a motion.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        True where the content is of this format.
-    """
+    """Return True if it is an archive of arrays that has those of a motion."""
     return names_in(content) >= {*ALWAYS}
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as an archive of arrays.
-
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The file's bytes.
-    """
+    """Return a motion as an archive of arrays."""
     arrays = {"times": motion.times, "actuators": np.array(motion.actuators, dtype=str), "values": motion.values}
     if (base := motion.base) is not None:
         arrays |= dict(zip(BASE, (np.array(base.body), base.position, base.quaternion), strict=True))
@@ -54,18 +38,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 
 
 def read(content: bytes, companions: Companions) -> Motion:
-    """Return the motion in a NumPy archive.
-
-    Args:
-        content: The file's bytes.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: Names the array that is missing or wrong.
-    """
+    """Return the motion in a NumPy archive."""
     there = names_in(content)
     parts = [part for part in (BASE, PASSIVE) if part[1] in there]
     arrays = read_npz(content, [*ALWAYS, *(name for part in parts for name in part)])

@@ -18,15 +18,9 @@ MOMENT = 1e-5  # [s] before and after a sample, for velocities
 
 
 def moved(base: tuple[np.ndarray, np.ndarray], rates: Rates, step: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return where a base is a moment later.
+    """Return positions (T, 3) [m] and quaternions (T, 4) wxyz of a base after `step` [s] at its rates.
 
-    Args:
-        base: Positions (T, 3) [m] and quaternions (T, 4) wxyz.
-        rates: With the base's velocities; it stands still without them.
-        step: The moment [s].
-
-    Returns:
-        Positions and quaternions.
+    Without velocities of the base it stands still.
     """
     from scipy.spatial.transform import Rotation  # takes long to import
 
@@ -38,14 +32,9 @@ def moved(base: tuple[np.ndarray, np.ndarray], rates: Rates, step: float) -> tup
 
 
 def turned_by(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return the small rotations (T, …, 3) in the world that turn bodies from one orientation to another [rad].
+    """Return the small rotation vectors (T, …, 3) in the world from one orientation to another [rad].
 
-    Args:
-        before: Unit quaternions (T, …, 4) wxyz.
-        after: Likewise, with the same sign or the other one.
-
-    Returns:
-        Rotation vectors, exact to the third order.
+    Unit quaternions (T, …, 4) are wxyz, with either sign; the vectors are exact to the third order.
     """
     w, v = before[..., :1], before[..., 1:]
     u, x = after[..., :1], after[..., 1:]
@@ -54,32 +43,19 @@ def turned_by(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def point_velocities(velocity: np.ndarray, omega: np.ndarray, quaternion: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return the velocities of points of bodies.
+    """Return velocities (T, B, 3) of points (B, 3) in their bodies' frames [m], in the world [m/s].
 
-    Args:
-        velocity: Velocities (T, B, 3) of the bodies' frames in the world [m/s].
-        omega: Angular velocities (T, B, 3) [rad/s].
-        quaternion: Orientations (T, B, 4) wxyz.
-        points: Points (B, 3) in the bodies' frames [m].
-
-    Returns:
-        Velocities (T, B, 3) [m/s].
+    Velocities [m/s] and angular velocities [rad/s] of the frames are (T, B, 3) in the world, quaternions (T, B, 4)
+    wxyz.
     """
     R = quaternion_matrices(quaternion.reshape(-1, 4)).reshape(*quaternion.shape[:2], 3, 3)
     return velocity + np.cross(omega, np.einsum("tbij,bj->tbi", R, points))
 
 
 def even_rate(times: np.ndarray) -> float:
-    """Return the samples per second of times (T,) at equal distances [Hz].
+    """Return the samples per second of evenly spaced times (T,) [Hz], whole where they are within rounding.
 
-    Args:
-        times: Times (T,) [s].
-
-    Returns:
-        Samples per second [Hz], a whole number where it is one within rounding.
-
-    Raises:
-        ClipError: They are not, or there is only one.
+    Raise ClipError for uneven times, or a single one.
     """
     if len(times) < 2:
         raise ClipError("this format needs at least two samples, to say how many there are per second")

@@ -33,30 +33,14 @@ ASKEW = 0.02  # by which entries of R Rᵀ may differ from those of the unit mat
 
 
 def matches(content: bytes) -> bool:
-    """Return whether it is an object with the samples of a move.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        True where the content is of this format.
-    """
+    """Return True if it is an object with the samples of a move."""
     return content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and f'"{FRAMES}"'.encode() in content
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as a move, which begins at 0 s; its description is the file's name.
+    """Return a motion of a Reachy Mini as a move from 0 s on, with the file's name as description.
 
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: The robot.
-
-    Returns:
-        The file's bytes.
-
-    Raises:
-        ClipError: The robot is no Reachy Mini.
+    Raise ClipError for another robot.
     """
     robot = companions.robot
     assert robot is not None  # as `needs` says
@@ -73,15 +57,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
 
 
 def head_poses(robot: Mechanism, values: np.ndarray) -> np.ndarray:
-    """Return the poses of the head as moves have them.
-
-    Args:
-        robot: A Reachy Mini.
-        values: Values (T, actuators) of its motors [rad].
-
-    Returns:
-        Homogeneous matrices (T, 4, 4) [m].
-    """
+    """Return the head's poses as moves have them, (T, 4, 4) [m], at values (T, A) of a Reachy Mini's motors [rad]."""
     from ..kinematics.forward import body_poses  # takes long to import
 
     position, quaternion, _ = body_poses(robot, values)
@@ -100,17 +76,9 @@ def head_poses(robot: Mechanism, values: np.ndarray) -> np.ndarray:
 
 
 def read(content: bytes, companions: Companions) -> Motion:
-    """Return the robot's motion along a move; its report says where the move is out of reach.
+    """Return a Reachy Mini's motion along a move; its report says where the move is out of reach.
 
-    Args:
-        content: The file's bytes.
-        companions: The robot, and who finds its motors' values.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError, FormatError: The robot is no Reachy Mini, or says which sample is wrong.
+    The companions find its motors' values. Raise ClipError for another robot, or a sample that is wrong.
     """
     from scipy.spatial.transform import Rotation  # takes long to import
 
@@ -136,14 +104,7 @@ def read(content: bytes, companions: Companions) -> Motion:
 
 
 def check_robot(robot: Mechanism) -> None:
-    """Check that a robot has what moves speak of.
-
-    Args:
-        robot: The robot.
-
-    Raises:
-        ClipError: It has not; names what is missing.
-    """
+    """Check that a robot has all that moves speak of; a ClipError names the first missing."""
     missing = [name for name in (YAW, *ANTENNAS) if name not in robot.actuators]
     if HEAD not in robot.frame_names:
         missing.append(HEAD)

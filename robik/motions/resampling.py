@@ -16,38 +16,19 @@ MOST = 10_000_000  # samples
 
 
 def resampled(motion: Motion, rate: float) -> Motion:
-    """Return a motion with samples at equal distances, from its first time on; the last one is at or before its end.
+    """Return a motion with `rate` samples a second, from its first time on; the last one is at or before its end.
 
     They are taken from smooth curves through the motion's samples, and so are its rates. Bodies' states and the report,
-    which belong to the original samples, are left out.
-
-    Args:
-        motion: At any times.
-        rate: Samples per second [Hz].
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: A rate that is not positive and finite, or one that gives too many samples.
+    which belong to the original samples, are left out. Raise ClipError for a rate that is not positive and finite, or
+    gives too many samples.
     """
     return Curves(motion).at(_times(motion, rate))
 
 
 def played_straight(motion: Motion, rate: float) -> Motion:
-    """Return what a player of straight lines makes of a motion; otherwise as `resampled`.
+    """Return a motion as a player of straight lines plays it; otherwise as `resampled`.
 
     Values and positions are interpolated linearly, the base's orientation along the shortest turn (slerp).
-
-    Args:
-        motion: At any times.
-        rate: Samples per second [Hz].
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: A rate that is not positive and finite, or one that gives too many samples.
     """
     times = _times(motion, rate)
     inside = np.clip(times, *motion.times[[0, -1]])  # rounding may put the last one behind the end
@@ -71,17 +52,9 @@ def _times(motion: Motion, rate: float) -> np.ndarray:
 
 
 def even_times(duration: float, rate: float) -> np.ndarray:
-    """Return times (T,) from 0 on at equal distances [s]; the last one is at or before the end, within rounding.
+    """Return times (T,) from 0 on at `rate` a second [s]; the last one is at or before the end, within rounding.
 
-    Args:
-        duration: From the first time to the end [s].
-        rate: Samples per second [Hz].
-
-    Returns:
-        Times (T,) [s].
-
-    Raises:
-        ClipError: A rate that is not positive and finite, or one that gives too many samples.
+    Raise ClipError for a rate that is not positive and finite, or gives too many samples.
     """
     if not 0 < rate < inf:
         raise ClipError(f"a motion's rate must be a positive number of samples per second, not {rate:g}")

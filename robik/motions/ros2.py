@@ -33,16 +33,7 @@ UNUSED = ("velocities", "accelerations", "effort")  # of a point
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     """Return a motion as YAML; times count from the first frame, velocities are those of the curves.
 
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The file's bytes.
-
-    Raises:
-        ClipError: It takes longer than the format can say.
+    Raise ClipError for a motion that is longer than the format can say.
     """
     if (seconds := motion.times[-1] - motion.times[0]) > LONGEST:
         raise ClipError(f"a ROS 2 trajectory counts seconds up to {LONGEST:,}, the motion takes {seconds:.4g} s")
@@ -82,30 +73,12 @@ def _duration(time: float) -> str:
 
 
 def matches(content: bytes) -> bool:
-    """Return whether it names joints and lists points.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        True where the content is of this format.
-    """
+    """Return True if it names joints and lists points."""
     return b"joint_names:" in content[:HEAD] and b"points:" in content
 
 
 def read(content: bytes, companions: Companions) -> Motion:
-    """Return the motion in a trajectory's positions; its times count from the first frame.
-
-    Args:
-        content: The file's bytes.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: Names the point that is wrong.
-    """
+    """Return the motion in a trajectory's positions; its times count from the first frame."""
     data = _plain(content)
     joints = data.get(JOINTS, data) if isinstance(data, dict) else data
     names, times, values = _rows(joints, lambda point, names: [float(value) for value in point["positions"]])

@@ -21,19 +21,10 @@ from .motion import BaseTrack, Motion
 
 
 def closed(times: np.ndarray, values: np.ndarray, seconds: float, is_turn: bool = False) -> np.ndarray:
-    """Return columns whose end runs into their beginning.
+    """Return columns (K, n) whose end runs into their beginning, blended over the last `seconds`, above 0.
 
-    Args:
-        times: (K,) increasing [s].
-        values: (K, n).
-        seconds: over which the end is blended, above 0; all of the motion where it is shorter.
-        is_turn: whether these are angles [rad], which end where they begin after whole turns, too.
-
-    Returns:
-        Values (K, n).
-
-    Raises:
-        ClipError: fewer than three samples, or no time to blend.
+    A turn has angles [rad], which may also end where they begin after whole turns. Raise ClipError for fewer than three
+    samples, or no time to blend.
     """
     gap = values[0] - values[-1] if len(values) else np.zeros(values.shape[1])
     return values + _added(times, values, np.remainder(gap + np.pi, 2 * np.pi) - np.pi if is_turn else gap, seconds)
@@ -42,17 +33,8 @@ def closed(times: np.ndarray, values: np.ndarray, seconds: float, is_turn: bool 
 def closed_motion(motion: Motion, seconds: float) -> Motion:
     """Return a motion whose end runs into its beginning, its base included, without the bodies' poses.
 
-    A base that goes somewhere stays in place: its way over the ground is left out, evenly along the motion.
-
-    Args:
-        motion: any motion of a robot.
-        seconds: over which the end is blended.
-
-    Returns:
-        The motion, with the same times.
-
-    Raises:
-        ClipError: fewer than three samples, or no time to blend.
+    A base that goes somewhere stays in place: its way over the ground is left out, evenly along the motion. Raise
+    ClipError for fewer than three samples, or no time to blend.
     """
     values, base = closed(motion.times, motion.values, seconds), motion.base
     if base is not None:
@@ -67,16 +49,7 @@ def closed_motion(motion: Motion, seconds: float) -> Motion:
 
 
 def closed_turns(times: np.ndarray, turns: np.ndarray, seconds: float) -> np.ndarray:
-    """Return quaternions whose end runs into their beginning.
-
-    Args:
-        times: (K,) increasing [s].
-        turns: (K, 4) wxyz.
-        seconds: over which the end is blended.
-
-    Returns:
-        Quaternions (K, 4), with signs of their own.
-    """
+    """Return quaternions (K, 4) wxyz whose end runs into their beginning over the last `seconds`, with any signs."""
     every = rotation(turns)
     # What is added is a rotation vector in the frame of the last one.
     local = (every * every[-1].inv()).as_rotvec()  # near the end these are small, and turn the short way

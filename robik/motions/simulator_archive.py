@@ -37,17 +37,9 @@ WORLD = "world"
 
 
 def load(content: bytes, needed: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Return the arrays of an archive: numbers, and names as texts.
+    """Return the arrays of an archive by name, `fps` as a number.
 
-    Args:
-        content: The file's bytes.
-        needed: Names of the arrays that must be there.
-
-    Returns:
-        The arrays by name.
-
-    Raises:
-        ClipError: One is missing or something else, or the archive is none.
+    Raise ClipError where one of those needed is missing, or it is no archive.
     """
     arrays = read_npz(content, needed)
     is_text = {name: name.endswith("names") for name in needed}
@@ -58,18 +50,7 @@ def load(content: bytes, needed: tuple[str, ...]) -> dict[str, np.ndarray]:
 
 
 def times_by(fps: np.ndarray, samples: int) -> np.ndarray:
-    """Return times from 0 on by the frames per second (1,) of an archive.
-
-    Args:
-        fps: Frames per second, one number.
-        samples: Number of samples T.
-
-    Returns:
-        Times (T,) [s].
-
-    Raises:
-        ClipError: It is no rate.
-    """
+    """Return times (T,) from 0 on by an archive's frames per second (1,); raise ClipError where it is no rate."""
     if np.size(fps) != 1 or not 0 < float(np.ravel(fps)[0]) < np.inf:
         raise ClipError(f"fps must be one positive number, not {np.ravel(fps)[:4].tolist()}")
     return np.arange(samples) / float(np.ravel(fps)[0])
@@ -95,25 +76,14 @@ def _saved(arrays: dict[str, np.ndarray]) -> bytes:
 
 
 def qpos_of(numbers: Numbers) -> np.ndarray:
-    """Return MuJoCo's qpos (T, nq): the base of a robot that floats, wxyz, then the joints.
-
-    Args:
-        numbers: The motion as simulators hold it.
-
-    Returns:
-        Array (T, nq) [m, wxyz, rad or m].
-    """
+    """Return MuJoCo's qpos (T, nq): the base of a robot that floats, wxyz, then the joints."""
     return np.hstack([*numbers.base, numbers.coordinates]) if numbers.layout.root else numbers.coordinates
 
 
 def qvel_of(numbers: Numbers) -> np.ndarray:
-    """Return MuJoCo's qvel (T, nv): of a base its velocity in the world and its angular velocity along its own axes.
+    """Return MuJoCo's qvel (T, nv) [m/s, rad/s]: base, then joints.
 
-    Args:
-        numbers: The motion as simulators hold it.
-
-    Returns:
-        Array (T, nv) [m/s, rad/s].
+    A base has its velocity in the world and its angular velocity along its own axes.
     """
     joints, linear, angular = numbers.speeds
     if not numbers.layout.root:
@@ -124,18 +94,9 @@ def qvel_of(numbers: Numbers) -> np.ndarray:
 
 
 def motion_of_qpos(qpos: np.ndarray, times: np.ndarray, companions: Companions) -> Motion:
-    """Return the motion that rows of MuJoCo's qpos (T, nq) are.
+    """Return the motion of rows of MuJoCo's qpos (T, nq).
 
-    Args:
-        qpos: Array (T, nq).
-        times: Times (T,) [s].
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: A number of columns that the robot does not have.
+    Raise ClipError for a number of columns that the robot does not have.
     """
     robot = companions.robot
     assert robot is not None  # as `needs` says
@@ -147,17 +108,9 @@ def motion_of_qpos(qpos: np.ndarray, times: np.ndarray, companions: Companions) 
 
 
 def write_mjlab(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as mjlab loads it; in the order of Isaac, as whole_body_tracking does.
+    """Return a motion as mjlab loads it; in breadth order as whole_body_tracking, made for Isaac, does.
 
     Their recorders differ in linear velocities: MuJoCo's are those of the bodies' frames, Isaac's of the masses.
-
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The file's bytes.
     """
     numbers = _robot_numbers(motion, companions)
     as_isaac = companions.order == "breadth"
@@ -167,18 +120,7 @@ def write_mjlab(motion: Motion, path: Path, companions: Companions) -> bytes:
 
 
 def read_mjlab(content: bytes, companions: Companions) -> Motion:
-    """Return the motion in an archive of mjlab; its base is the first body of the order asked for.
-
-    Args:
-        content: The file's bytes.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: An array is missing or does not fit the robot.
-    """
+    """Return the motion in an archive of mjlab; its base is the first body of the companions' order."""
     arrays = load(content, ("fps", *MJLAB))
     robot = companions.robot
     assert robot is not None  # as `needs` says
@@ -201,16 +143,7 @@ def read_mjlab(content: bytes, companions: Companions) -> Motion:
 def write_holosoma(motion: Motion, path: Path, companions: Companions) -> bytes:
     """Return a motion as holosoma loads it: bodies with the world first, the base among the joints.
 
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The file's bytes.
-
-    Raises:
-        ClipError: The robot does not float.
+    Raise ClipError for a robot that does not float.
     """
     numbers = _robot_numbers(motion, companions)
     if not numbers.layout.root:
@@ -229,18 +162,7 @@ def write_holosoma(motion: Motion, path: Path, companions: Companions) -> bytes:
 
 
 def read_holosoma(content: bytes, companions: Companions) -> Motion:
-    """Return the motion in an archive of holosoma.
-
-    Args:
-        content: The file's bytes.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: An array is missing or does not fit the others.
-    """
+    """Return the motion in an archive of holosoma."""
     arrays = load(content, ("fps", "joint_pos", *NAMED))
     qpos, bodies = arrays["joint_pos"], [name for name in arrays["body_names"].tolist() if name != WORLD]
     if qpos.ndim != 2 or qpos.shape[1] < 7 or not bodies:
@@ -251,16 +173,7 @@ def read_holosoma(content: bytes, companions: Companions) -> Motion:
 
 
 def write_isaac(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as the MotionLoader of Isaac Lab reads it.
-
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The file's bytes.
-    """
+    """Return a motion as the MotionLoader of Isaac Lab reads it."""
     numbers = _robot_numbers(motion, companions)
     joints = numbers.coordinates, numbers.speeds.coordinates
     names = np.array(numbers.layout.coordinates, dtype=str), np.array(numbers.layout.bodies, dtype=str)
@@ -269,18 +182,7 @@ def write_isaac(motion: Motion, path: Path, companions: Companions) -> bytes:
 
 
 def read_isaac(content: bytes, companions: Companions) -> Motion:
-    """Return the motion in an archive of Isaac Lab; its base is the body that floats, the first one without a robot.
-
-    Args:
-        content: The file's bytes.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: An array is missing or does not fit the others.
-    """
+    """Return the motion in an archive of Isaac Lab; its base floats, or is the first body without a robot."""
     arrays = load(content, ("fps", *ISAAC))
     bodies = tuple(map(str, arrays["body_names"].tolist()))
     position, quaternion = arrays["body_positions"], arrays["body_rotations"]
@@ -296,33 +198,13 @@ def read_isaac(content: bytes, companions: Companions) -> Motion:
 
 
 def write_qpos(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as rows of MuJoCo's qpos.
-
-    Args:
-        motion: The motion.
-        path: The file to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The file's bytes.
-    """
+    """Return a motion as rows of MuJoCo's qpos."""
     numbers = _robot_numbers(motion, companions)
     return _saved({QPOS: qpos_of(numbers), "fps": np.array(even_rate(numbers.times))})
 
 
 def read_qpos(content: bytes, companions: Companions) -> Motion:
-    """Return the motion that rows of MuJoCo's qpos are.
-
-    Args:
-        content: The file's bytes.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: An array is missing or does not fit the robot.
-    """
+    """Return the motion of rows of MuJoCo's qpos."""
     arrays = load(content, (QPOS, "fps"))
     qpos = finite(arrays[QPOS], QPOS, (None, None))
     return motion_of_qpos(qpos, times_by(arrays["fps"], len(qpos)), companions)

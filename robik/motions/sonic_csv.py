@@ -33,30 +33,14 @@ GROUNDED = "this format is for robots that float, whose base is the first body; 
 
 
 def matches(content: dict[str, bytes]) -> bool:
-    """Return whether a folder holds what a motion is read from.
-
-    Args:
-        content: The bytes of its files, by name.
-
-    Returns:
-        True where the folder is of this format.
-    """
+    """Return True if a folder, given as bytes by file name, holds the files that a motion is read from."""
     return content.keys() >= {*NEEDED}
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> dict[str, bytes]:
-    """Return a motion as the files of a folder.
+    """Return a motion as the files of a folder, bytes by name.
 
-    Args:
-        motion: The motion.
-        path: The folder to be written, for its name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The bytes of the files, by name.
-
-    Raises:
-        ClipError: The robot does not float, or there are not 50 samples per second.
+    Raise ClipError for a robot that does not float, or a rate other than 50 samples per second.
     """
     assert companions.robot is not None  # as `needs` says
     numbers = numbers_of(motion, companions.robot, ORDER)
@@ -91,15 +75,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> dict[str, bytes
 def read(content: dict[str, bytes], companions: Companions) -> Motion:
     """Return the motion in the files of a folder, by its joints and the pose of its first body.
 
-    Args:
-        content: The bytes of the files, by name.
-        companions: Robot, servos and choices that the format may need.
-
-    Returns:
-        The motion, 50 samples per second unless the companions say otherwise.
-
-    Raises:
-        ClipError: Names the file that is missing or wrong, and the line.
+    It has 50 samples per second unless the companions say otherwise.
     """
     robot = companions.robot
     assert robot is not None  # as `needs` says
@@ -136,11 +112,7 @@ def _info(title: str, robot: str, joints: tuple[str, ...], bodies: tuple[str, ..
 
 
 def _table(content: dict[str, bytes], name: str) -> np.ndarray:
-    """Return the numbers (T, columns) of a CSV file.
-
-    Raises:
-        ClipError: Names the file and the line that is wrong.
-    """
+    """Return the numbers (T, columns) of a CSV file; a ClipError names the file and the line that is wrong."""
     if name not in content:
         raise ClipError(f"no {name}; a motion of SONIC is a folder with {', '.join(NEEDED[:2])} and {NEEDED[2]}")
     lines = content[name].decode("utf-8-sig", errors="replace").splitlines()
@@ -171,11 +143,7 @@ def _numbers(line: str) -> list[float] | None:
 
 
 def _check_first(content: dict[str, bytes]) -> None:
-    """Check that the first columns are those of the body that floats, as far as the folder says.
-
-    Raises:
-        ClipError: They are another body's.
-    """
+    """Check that the first columns are those of the body that floats, as far as the folder says."""
     said = content.get("metadata.txt", b"").decode(errors="replace").partition(INDEXES)[2]
     if (found := re.search(r"\d+", said)) is not None and int(found[0]) != 0:
         raise ClipError(f"metadata.txt: the first body is number {found[0]}; it must be 0, by which the robot floats")

@@ -10,31 +10,15 @@ from ..files import check_writable, write_whole
 
 
 def beside(path: Path, extensions: Iterable[str]) -> Path | None:
-    """Return the sound file of a motion's file.
-
-    Args:
-        path: The motion's file.
-        extensions: Those of sound files, the best first.
-
-    Returns:
-        The file; None where there is none.
-    """
+    """Return the sound file beside a motion's file, with the first extension that exists; None without one."""
     found = (path.with_suffix(extension) for extension in extensions)
     return next((file.absolute() for file in found if file.is_file()), None)
 
 
 def kept(sound: Path | None, path: Path) -> Callable[[], None] | None:
-    """Return what puts a sound beside a motion's file, after checking that it can.
+    """Return a function that puts a sound beside a motion's file; None where there is nothing to do.
 
-    Args:
-        sound: The sound file, or None.
-        path: The motion's file.
-
-    Returns:
-        A function without arguments; None where nothing is to be done.
-
-    Raises:
-        FormatError: The sound cannot be read, or its copy not written; nothing was written.
+    Raise FormatError, before anything is written, where the sound cannot be read or its copy not written.
     """
     if sound is None:
         return None

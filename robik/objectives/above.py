@@ -48,16 +48,7 @@ def _height(normal, point):
 
 @kernel
 def add_value(now, aboves, total):
-    """Return `total` with the objective added.
-
-    Args:
-        now: Placement of the bodies.
-        aboves: The objectives' arrays.
-        total: Sum to add to.
-
-    Returns:
-        The new sum.
-    """
+    """Return `total` with the objective added."""
     for p in range(aboves.body.shape[0]):
         b, t, c = aboves.body[p], aboves.item[p], now.c[aboves.body[p]]
         x, y, z = rotate(now.R[b], aboves.point[p])
@@ -68,14 +59,7 @@ def add_value(now, aboves, total):
 
 @kernel
 def add_terms(now, aboves, terms, share):
-    """Add forces and stiffness to the bodies, with a `share` of the forces in the second derivatives.
-
-    Args:
-        now: Placement of the bodies.
-        aboves: The objectives' arrays.
-        terms: Forces and second derivatives of the objectives.
-        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
-    """
+    """Add forces and stiffness to the bodies: with a `share` of 1 of the forces exact, with 0 Gauss-Newton's."""
     for p in range(aboves.body.shape[0]):
         b, t, c = aboves.body[p], aboves.item[p], now.c[aboves.body[p]]
         x, y, z = rotate(now.R[b], aboves.point[p])
@@ -111,58 +95,25 @@ class Above(Least):
 
     @property
     def key(self) -> str:
-        """`FRAME.above`, `FRAME.above.OBSTACLE`."""
         return f"{self.frame}.above.{self.of}" if self.of else f"{self.frame}.above"
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """The frame."""
         return (self.frame,)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return its arrays by their keys in `CLIP.npz`."""
         return super().arrays() | ({} if self.normal is None else {f"{self.key}.{NORMAL}": self.normal})
 
     @classmethod
     def take(cls, arrays: dict[str, np.ndarray]) -> list[Self]:
-        """Return those in a clip's arrays, whose keys are taken out.
-
-        Args:
-            arrays: Arrays of a clip file by key.
-
-        Returns:
-            The objectives found.
-
-        Raises:
-            ClipError: The points are missing.
-        """
         normals = {key: arrays.pop(key) for key in list(arrays) if ".above." in key and key.endswith(f".{NORMAL}")}
         found = super().take(arrays)
         return [replace(item, of=item.of or "", normal=normals.get(f"{item.key}.{NORMAL}")) for item in found]
 
     def part(self, kept: slice | np.ndarray) -> Self:
-        """Return it for some of its samples.
-
-        Args:
-            kept: The samples that stay.
-
-        Returns:
-            The objective, cut.
-        """
         return replace(super().part(kept), normal=None if self.normal is None else self.normal[kept])
 
     def checked(self, samples: int) -> Self:
-        """Return the objective with frozen arrays.
-
-        Args:
-            samples: Number of samples T of the clip.
-
-        Returns:
-            The objective, checked.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
         if self.normal is None:
             return super().checked(samples)
         normal = samples_of(f"{self.key}.{NORMAL}", self.normal, samples, 3)
@@ -171,45 +122,17 @@ class Above(Least):
         return replace(super().checked(samples), normal=normal)
 
     def fill(self, table: Any, i: int, own: Callable, weight: float, per_square_metre: float) -> None:
-        """Write targets and weight into the table.
-
-        Args:
-            table: The compiled table of the kind.
-            i: Row of the table.
-            own: Returns the clip's array over time behind an array of the table.
-            weight: The objective's weight.
-            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
-        """
         super().fill(table, i, own, weight, per_square_metre)
         own(table.normal)[:, i] = UP if self.normal is None else self.normal
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives.
-
-        Args:
-            t: Number of objectives of the kind.
-
-        Returns:
-            A shape per array of targets.
-        """
         return [(t,), (t, 3)]
 
     @classmethod
     def table(
         cls, topology: Topology, items: Sequence[Above], slots: Sequence[int], views: Sequence[np.ndarray]
     ) -> Aboves:
-        """Return the compiled table, all weights zero.
-
-        Args:
-            topology: The robot.
-            items: t objectives.
-            slots: (t,) where their forces go: their bodies.
-            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
-
-        Returns:
-            Arrays for the kernels.
-        """
         places = [anchor(topology, item.frame) for item in items]
         points = [point + item.points @ axes.T for item, (_, point, axes) in zip(items, places, strict=True)]
         of = [i for i, own in enumerate(points) for _ in own]
@@ -226,13 +149,4 @@ class Above(Least):
 
     @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Above, float]]:
-        """Return the frame's origin no lower than the row's distance, with its weight.
-
-        Args:
-            mechanism: The robot.
-            row: Row that names the frame.
-
-        Returns:
-            Pairs of objective and weight.
-        """
         return [(cls(row.frame, least=np.full(row.samples, row.distance), points=np.zeros((1, 3))), row.weight)]

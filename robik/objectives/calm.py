@@ -39,14 +39,7 @@ class Calm(NamedTuple):
 
 
 def table(topology: Topology) -> Calm:
-    """Return posture and stillness of a robot, with weights of zero.
-
-    Args:
-        topology: Tree and cuts of the robot.
-
-    Returns:
-        Arrays for the kernels, with weights of zero.
-    """
+    """Return a robot's posture and stillness as arrays for the kernels, with weights of zero."""
     drawable = set(drawable_coordinates(topology.mechanism))
     values = zip(topology.mechanism.actuators, topology.mechanism.actuator_rest, strict=True)
     rest = {name: value for name, value in values if name in drawable}
@@ -58,11 +51,8 @@ def table(topology: Topology) -> Calm:
 def set_weights(calm: Calm, posture: float, stillness: float, per_square_metre: float) -> None:
     """Set the weights of posture and stillness.
 
-    Args:
-        calm: a robot's.
-        posture: pull to the rest pose.
-        stillness: pull to the previous state, times the time step [s].
-        per_square_metre: 1/ℓ² [1/m²].
+    Posture draws to the rest pose, stillness, times the time step [s], to the previous state. `per_square_metre` is
+    1/ℓ² [1/m²].
     """
     calm.unit[:] = np.where(calm.posture.length == 1, per_square_metre, 1.0)
     calm.weight[:] = posture, stillness, stillness * per_square_metre, 1.0
@@ -76,14 +66,7 @@ def _damping(missed):
 
 @kernel
 def begin(flat, calm, state, missed):
-    """Set the weights of a frame from the clusters' objectives in the frame before.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        calm: The arrays of posture and stillness.
-        state: Arrays of the pull to the state before.
-        missed: What each cluster missed (clusters,) in the frame before.
-    """
+    """Set the weights of a frame from each cluster's objectives (clusters,) in the frame before."""
     if calm.weight[3] == 0.0:
         return
     for c in range(missed.shape[0]):
@@ -93,30 +76,14 @@ def begin(flat, calm, state, missed):
 
 @kernel
 def draw(flat, calm, state, factor):
-    """Set all clusters' weights of posture and stillness to so many times what they are without a miss.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        calm: The arrays of posture and stillness.
-        state: Arrays of the pull to the state before.
-        factor: μ of all clusters.
-    """
+    """Set all clusters' weights of posture and stillness to `factor` (μ) times those of a cluster without error."""
     calm.factor[:] = factor
     _scale(flat, calm, state)
 
 
 @kernel
 def departure(flat, calm, now):
-    """Return how far the motors are from their rest, lengths in units of ℓ.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        calm: The arrays of posture and stillness.
-        now: Placement of the bodies.
-
-    Returns:
-        Σ (q - q°)² [rad²], and the largest |q - q°| [rad].
-    """
+    """Return Σ (q - q°)² [rad²] over the motors, and the largest |q - q°| [rad]; lengths in units of ℓ."""
     total, largest = 0.0, 0.0
     for t in range(calm.unit.shape[0]):
         off = now.q[flat.dof_q[calm.posture.dof[t]]] - calm.posture.sign[t] * calm.posture.target[t]
@@ -128,15 +95,9 @@ def departure(flat, calm, now):
 
 @kernel
 def loosen(flat, calm, state):
-    """Weaken posture and stillness of each cluster that misses much less than its weights assume.
+    """Weaken posture and stillness of each cluster whose error is much less than its weights assume.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        calm: The arrays of posture and stillness; `missed` holds what each cluster misses now.
-        state: Arrays of the pull to the state before.
-
-    Returns:
-        Whether there are any such clusters.
+    Errors (clusters,) stand in `calm.missed`. Return True if there is such a cluster.
     """
     found = False
     for c in range(calm.missed.shape[0]):

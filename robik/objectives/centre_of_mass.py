@@ -28,17 +28,7 @@ class CentreOfMass(NamedTuple):
 
 @kernel
 def add_value(flat, now, com, total):
-    """Return `total` with the objective added.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        com: The objective's arrays.
-        total: Sum to add to.
-
-    Returns:
-        The new sum.
-    """
+    """Return `total` with the objective added."""
     w = com.weight
     if w[0] == 0.0 and w[1] == 0.0 and w[2] == 0.0:
         return total
@@ -52,15 +42,7 @@ def add_value(flat, now, com, total):
 
 @kernel
 def add_terms(flat, now, com, terms, share):
-    """Add a `share` of the force to the bodies, by their mass.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        com: The objective's arrays.
-        terms: Forces and second derivatives of the objectives.
-        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
-    """
+    """Add a `share` of the objective's force to the bodies, by their mass."""
     w, aim = com.weight, com.target
     if share == 0.0 or (w[0] == 0.0 and w[1] == 0.0 and w[2] == 0.0):
         return
@@ -78,14 +60,7 @@ def add_terms(flat, now, com, terms, share):
 
 @kernel
 def add_rows(flat, now, com, terms):
-    """Append the derivatives of the centre of mass along the world's axes to the low-rank rows.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        com: The objective's arrays.
-        terms: Forces and second derivatives of the objectives.
-    """
+    """Append the derivatives of the centre of mass along the world's axes to the low-rank rows."""
     if com.weight[0] == 0.0 and com.weight[1] == 0.0 and com.weight[2] == 0.0:
         return
     start = terms.row_count[0]
@@ -105,17 +80,7 @@ def add_rows(flat, now, com, terms):
 
 @kernel
 def add_answer(flat, now, com, xi, out):
-    """Add to `out` (n + 1, 6) the change of the exerted wrenches.
-
-    Bodies move by the screws `xi` (n + 1, 6).
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        com: The objective's arrays.
-        xi: Screws (n + 1, 6) by which the bodies move.
-        out: Wrenches (n + 1, 6) to add to.
-    """
+    """Add to `out` (n + 1, 6) the change of exerted wrenches where bodies move by the screws `xi` (n + 1, 6)."""
     w = com.weight
     if w[0] == 0.0 and w[1] == 0.0 and w[2] == 0.0:
         return

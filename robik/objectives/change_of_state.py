@@ -29,17 +29,7 @@ class ChangeOfState(NamedTuple):
 
 @kernel
 def add_value(flat, now, state, total):
-    """Return `total` with the objective added.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        state: The objective's arrays.
-        total: Sum to add to.
-
-    Returns:
-        The new sum.
-    """
+    """Return `total` with the objective added."""
     placed = turned = 0.0
     for b in range(1, flat.bodies + 1):
         c, p = now.c[b], state.previous_c[b]
@@ -53,15 +43,7 @@ def add_value(flat, now, state, total):
 
 @kernel
 def add_terms(flat, now, state, terms, share):
-    """Add forces and stiffness to the bodies, with a `share` of the forces in the second derivatives.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        state: The objective's arrays.
-        terms: Forces and second derivatives of the objectives.
-        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
-    """
+    """Add forces and stiffness to the bodies: with a `share` of 1 of the forces exact, with 0 Gauss-Newton's."""
     for b in range(1, flat.bodies + 1):
         c, D, M, ahead, p = now.c[b], terms.D[b], terms.Mww[b], terms.ahead[b], state.previous_c[b]
         turn, slide = state.weight[b, 0], state.weight[b, 1]

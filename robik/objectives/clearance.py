@@ -49,33 +49,14 @@ class Clearance(Least, Pair):
 
     @property
     def key(self) -> str:
-        """`FRAME.clearance.OTHER`."""
         return f"{self.frame}.clearance.{self.other}"
 
     def checked(self, samples: int) -> Self:
-        """Return the objective with frozen arrays.
-
-        Args:
-            samples: Number of samples T of the clip.
-
-        Returns:
-            The objective, checked.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
         lengths_of(self.key, self.least, samples)
         return super().checked(samples)
 
     def gaps(self, states: States) -> np.ndarray:
-        """Return the distance of the two segments.
-
-        Args:
-            states: The bodies' poses along a motion.
-
-        Returns:
-            Distances (T,) [m].
-        """
+        """Return the distances (T,) [m] of the two segments along a motion."""
         lines = []
         for name, segment in zip((self.frame, self.other), self.points, strict=True):
             position, rotation = frame_poses(states.mechanism, name, states.position, states.quaternion)
@@ -90,17 +71,6 @@ class Clearance(Least, Pair):
     def table(
         cls, topology: Topology, items: Sequence[Clearance], slots: Sequence[int], views: Sequence[np.ndarray]
     ) -> Clearances:
-        """Return the compiled table, all weights zero.
-
-        Args:
-            topology: The robot.
-            items: t objectives.
-            slots: (t,) where their forces go.
-            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
-
-        Returns:
-            Arrays for the kernels.
-        """
         pair = ends(topology, items, slots)
         segments = np.array([item.points for item in items], dtype=float).reshape(-1, 2, 2, 3)
         return by_reference(
@@ -119,14 +89,5 @@ class Clearance(Least, Pair):
 
     @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Clearance, float]]:
-        """Return the clearance of the origins of two frames, with its weight.
-
-        Args:
-            mechanism: The robot.
-            row: Row that names both.
-
-        Returns:
-            Pairs of objective and weight.
-        """
         least = np.full(row.samples, row.distance)
         return [(cls(row.frame, row.other, least=least, points=np.zeros((2, 2, 3))), row.weight)]

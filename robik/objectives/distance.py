@@ -134,23 +134,13 @@ class Distance(Pair):
 
     @property
     def key(self) -> str:
-        """`FRAME.distance.OTHER`, where OTHER may be the world."""
         return f"{self.frame}.distance.{self.other or WORLD}"
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return its arrays by their keys in `CLIP.npz`."""
         return {self.key: self.distance} | ({} if self.point is None else {f"{self.key}.point": self.point})
 
     @classmethod
     def take(cls, arrays: dict[str, np.ndarray]) -> list[Distance]:
-        """Return those in a clip's arrays, whose keys are taken out.
-
-        Args:
-            arrays: Arrays of a clip file by key.
-
-        Returns:
-            The objectives found.
-        """
         found = []
         for key in list(arrays):
             match = re.fullmatch(r"(.+)\.distance\.(.+)", key)
@@ -160,28 +150,9 @@ class Distance(Pair):
         return found
 
     def part(self, kept: slice | np.ndarray) -> Distance:
-        """Return it for some of its samples.
-
-        Args:
-            kept: The samples that stay.
-
-        Returns:
-            The objective, cut.
-        """
         return replace(self, distance=self.distance[kept], point=None if self.point is None else self.point[kept])
 
     def checked(self, samples: int) -> Distance:
-        """Return the objective with frozen arrays.
-
-        Args:
-            samples: Number of samples T of the clip.
-
-        Returns:
-            The objective, checked.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
         if (self.other is None) == (self.point is None):
             raise ClipError(
                 f"{self.key!r} needs another frame of the robot, or {self.key}.point in the world, and not both"
@@ -191,30 +162,12 @@ class Distance(Pair):
         return replace(self, distance=distance, point=point)
 
     def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
-        """Write targets and weight into the table.
-
-        Args:
-            table: The compiled table of the kind.
-            i: Row of the table.
-            own: Returns the clip's array over time behind an array of the table.
-            weight: The objective's weight.
-            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
-        """
         own(table.distance)[:, i] = self.distance
         if self.point is not None:
             own(table.world_point)[:, i] = self.point
         table.weight[i] = weight * per_square_metre
 
     def errors(self, states: States, weight: float) -> list[TargetError]:
-        """Return the error of the distance.
-
-        Args:
-            states: The bodies' poses along a motion.
-            weight: The objective's weight.
-
-        Returns:
-            Errors (T,) with unit and wording, one per quantity.
-        """
         if not weight:
             return []
         x, _ = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
@@ -229,17 +182,6 @@ class Distance(Pair):
     def table(
         cls, topology: Topology, items: Sequence[Distance], slots: Sequence[int], views: Sequence[np.ndarray]
     ) -> Distances:
-        """Return the compiled table, all weights zero.
-
-        Args:
-            topology: The robot.
-            items: t objectives.
-            slots: (t,) where their forces go.
-            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
-
-        Returns:
-            Arrays for the kernels.
-        """
         pair = ends(topology, items, slots)
         return by_reference(
             Distances(
@@ -256,26 +198,9 @@ class Distance(Pair):
 
     @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Distance, float]]:
-        """Return the distance that a row asks for, from an object or from another frame, with its weight.
-
-        Args:
-            mechanism: The robot.
-            row: Row of an editor's list.
-
-        Returns:
-            Pairs of objective and weight.
-        """
         wanted = np.full(row.samples, row.distance)
         return [(cls(row.frame, wanted, row.other or None, None if row.other else row.position), row.weight)]
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives.
-
-        Args:
-            t: Number of objectives of the kind.
-
-        Returns:
-            A shape per array of targets.
-        """
         return [(t,), (t, 3)]

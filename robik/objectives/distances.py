@@ -8,30 +8,14 @@ from ..mechanism.pose import Vector
 
 
 def length_along(error: np.ndarray, weight: Vector) -> np.ndarray:
-    """Return the length (T,) of errors (T, 3) along the axes that have weight.
-
-    Args:
-        error: Errors (T, 3) [m].
-        weight: Weight of each axis.
-
-    Returns:
-        Lengths (T,) [m].
-    """
+    """Return the lengths (T,) [m] of errors (T, 3) along the axes that have weight."""
     return np.linalg.norm(error[:, np.array(weight) > 0], axis=1)
 
 
 def angle_between(R: np.ndarray, target: np.ndarray, weight: Vector) -> np.ndarray:
-    """Return the angle (T,) [rad] between orientations (T, 3, 3).
+    """Return the angles (T,) [rad] between orientations (T, 3, 3).
 
-    Of the whole frame, or of one axis if that alone has weight.
-
-    Args:
-        R: Orientations (T, 3, 3).
-        target: Orientations (T, 3, 3).
-        weight: Weight of each axis; at least one is not zero.
-
-    Returns:
-        Angles (T,) [rad].
+    The angle is that of the whole frame, or of one axis if that alone has weight; at least one axis has.
     """
     counted = np.flatnonzero(np.array(weight) > 0)
     difference = R - target

@@ -60,16 +60,7 @@ class FramePoses(NamedTuple):
 
 @kernel
 def add_value(now, frames, total):
-    """Return `total` with the objective added.
-
-    Args:
-        now: Placement of the bodies.
-        frames: The objectives' arrays.
-        total: Sum to add to.
-
-    Returns:
-        The new sum.
-    """
+    """Return `total` with the objective added."""
     for t in range(frames.body.shape[0]):
         total = add_frame_value(now, frames, t, total)
     return total
@@ -77,17 +68,7 @@ def add_value(now, frames, total):
 
 @inlined
 def add_frame_value(now, frames, t, total):
-    """Return `total` with frame t's part of the objective added.
-
-    Args:
-        now: Placement of the bodies.
-        frames: The objectives' arrays.
-        t: Index of a frame target.
-        total: Sum to add to.
-
-    Returns:
-        The new sum.
-    """
+    """Return `total` with the objective of frame target t added."""
     R, c = now.R[frames.body[t]], now.c[frames.body[t]]
     px, py, pz = rotate(R, frames.point[t])
     ex = px + c[0] - frames.position[t, 0]
@@ -131,14 +112,7 @@ def _add_held_value(R, c, frames, t, total):
 
 @kernel
 def add_terms(now, frames, terms, share):
-    """Add forces and stiffness to the bodies, with a `share` of the forces in the second derivatives.
-
-    Args:
-        now: Placement of the bodies.
-        frames: The objectives' arrays.
-        terms: Forces and second derivatives of the objectives.
-        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
-    """
+    """Add forces and stiffness to the bodies: with a `share` of 1 of the forces exact, with 0 Gauss-Newton's."""
     for t in range(frames.body.shape[0]):
         b = frames.body[t]
         R, c, ahead = now.R[b], now.c[b], terms.ahead[b]
@@ -191,17 +165,9 @@ def _add_direction(terms, b, d, target, weight, share):
 def table(
     topology: Topology, names: Sequence[str], position: np.ndarray, rotation: np.ndarray, tension: np.ndarray
 ) -> FramePoses:
-    """Return the compiled table, all weights zero.
+    """Return the compiled table for t frames or bodies, with weights of zero.
 
-    Args:
-        topology: The robot.
-        names: Names of t frames or bodies.
-        position: Targets (t, 3) [m], a view of the objectives' targets.
-        rotation: Targets (t, 3, 3), another view.
-        tension: Tensions (t, 4), another view.
-
-    Returns:
-        Arrays for the kernels.
+    Positions (t, 3) [m], rotations (t, 3, 3) and tensions (t, 4) are views of the objectives' targets.
     """
     anchors, t = [anchor(topology, name) for name in names], len(names)
     return by_reference(

@@ -37,26 +37,13 @@ class Least(Objective):
 
     @property
     def layout(self) -> tuple[Any, ...]:
-        """Return what its compiled table depends on beside its targets."""
         return self.key, self.points.tobytes()
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return its arrays by their keys in `CLIP.npz`."""
         return {self.key: self.least, f"{self.key}.{self.POINTS}": self.points}
 
     @classmethod
     def take(cls, arrays: dict[str, np.ndarray]) -> list[Self]:
-        """Return those in a clip's arrays, whose keys are taken out.
-
-        Args:
-            arrays: Arrays of a clip file by key.
-
-        Returns:
-            The objectives found.
-
-        Raises:
-            ClipError: The points are missing.
-        """
         found = []
         for key in list(arrays):
             match = re.fullmatch(cls.FORM, key)
@@ -68,28 +55,9 @@ class Least(Objective):
         return found
 
     def part(self, kept: slice | np.ndarray) -> Self:
-        """Return it for some of its samples.
-
-        Args:
-            kept: The samples that stay.
-
-        Returns:
-            The objective, cut.
-        """
         return replace(self, least=self.least[kept])
 
     def checked(self, samples: int) -> Self:
-        """Return the objective with frozen arrays.
-
-        Args:
-            samples: Number of samples T of the clip.
-
-        Returns:
-            The objective, checked.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
         least, points = samples_of(self.key, self.least, samples), np.array(self.points, dtype=float)
         wanted = tuple(len(points) if n == "K" else int(n) for n in self.SHAPE.strip("()").split(", "))
         if points.shape != wanted or not points.size or not np.isfinite(points).all():
@@ -98,38 +66,12 @@ class Least(Objective):
         return replace(self, least=least, points=points)
 
     def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
-        """Write targets and weight into the table.
-
-        Args:
-            table: The compiled table of the kind.
-            i: Row of the table.
-            own: Returns the clip's array over time behind an array of the table.
-            weight: The objective's weight.
-            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
-        """
         own(table.least)[:, i] = self.least
         table.weight[i] = weight * per_square_metre
 
     def errors(self, states: States, weight: float) -> list[TargetError]:
-        """Return none: figures of quality tell how deep bodies are in each other and in the ground.
-
-        Args:
-            states: The bodies' poses along a motion.
-            weight: The objective's weight.
-
-        Returns:
-            No errors.
-        """
         return []
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives.
-
-        Args:
-            t: Number of objectives of the kind.
-
-        Returns:
-            A shape per array of targets.
-        """
         return [(t,)]

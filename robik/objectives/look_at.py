@@ -177,28 +177,17 @@ class LookAt(Pair):
 
     @property
     def key(self) -> str:
-        """`FRAME.look_at` or `FRAME.look_at.in.OTHER`."""
         return f"{self.frame}.look_at" + (f".in.{self.other}" if self.other else "")
 
     @property
     def layout(self) -> tuple[Any, ...]:
-        """Return what its compiled table depends on: its name and the axis."""
         return self.key, tuple(self.axis)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return its arrays by their keys in `CLIP.npz`."""
         return {self.key: self.point, f"{self.key}.axis": np.array(self.axis)}
 
     @classmethod
     def take(cls, arrays: dict[str, np.ndarray]) -> list[LookAt]:
-        """Return those in a clip's arrays, whose keys are taken out.
-
-        Args:
-            arrays: Arrays of a clip file by key.
-
-        Returns:
-            The objectives found.
-        """
         found = []
         for key in list(arrays):
             match = re.fullmatch(r"(.+)\.look_at(?:\.in\.(.+))?", key)
@@ -208,28 +197,9 @@ class LookAt(Pair):
         return found
 
     def part(self, kept: slice | np.ndarray) -> LookAt:
-        """Return it for some of its samples.
-
-        Args:
-            kept: The samples that stay.
-
-        Returns:
-            The objective, cut.
-        """
         return replace(self, point=self.point[kept])
 
     def checked(self, samples: int) -> LookAt:
-        """Return the objective with frozen arrays and an axis of length 1.
-
-        Args:
-            samples: Number of samples T of the clip.
-
-        Returns:
-            The objective, checked.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
         axis = samples_of(f"{self.key}.axis", self.axis, 3)
         if not np.linalg.norm(axis) > 1e-9:
             raise ClipError(
@@ -239,28 +209,10 @@ class LookAt(Pair):
         return replace(self, point=samples_of(self.key, self.point, samples, 3), axis=tuple(axis.tolist()))
 
     def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
-        """Write targets and weight into the table.
-
-        Args:
-            table: The compiled table of the kind.
-            i: Row of the table.
-            own: Returns the clip's array over time behind an array of the table.
-            weight: The objective's weight.
-            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
-        """
         own(table.target)[:, i] = self.point
         table.weight[i] = weight
 
     def errors(self, states: States, weight: float) -> list[TargetError]:
-        """Return the angle between the axis and the line of sight; NaN on the point itself.
-
-        Args:
-            states: The bodies' poses along a motion.
-            weight: The objective's weight.
-
-        Returns:
-            Errors (T,) with unit and wording, one per quantity.
-        """
         if not weight:
             return []
         x, R = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
@@ -277,17 +229,6 @@ class LookAt(Pair):
     def table(
         cls, topology: Topology, items: Sequence[LookAt], slots: Sequence[int], views: Sequence[np.ndarray]
     ) -> LookAts:
-        """Return the compiled table, all weights zero.
-
-        Args:
-            topology: The robot.
-            items: t objectives.
-            slots: (t,) where their forces go.
-            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
-
-        Returns:
-            Arrays for the kernels.
-        """
         pair = ends(topology, items, slots)
         axes = [axes @ np.array(item.axis) for axes, item in zip(pair.axes, items, strict=True)]
         return by_reference(
@@ -306,26 +247,9 @@ class LookAt(Pair):
 
     @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[LookAt, float]]:
-        """Return the look that a row asks for, at an object or at another frame's origin, with its weight.
-
-        Args:
-            mechanism: The robot.
-            row: Row of an editor's list.
-
-        Returns:
-            Pairs of objective and weight.
-        """
         point = np.zeros((row.samples, 3)) if row.other or row.position is None else row.position
         return [(cls(row.frame, point, row.other or None, row.axis), row.weight)]
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives.
-
-        Args:
-            t: Number of objectives of the kind.
-
-        Returns:
-            A shape per array of targets.
-        """
         return [(t, 3)]

@@ -31,7 +31,6 @@ class Pair(Objective):
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """The frame, and the other one if it is the robot's."""
         return (self.frame, str(self.other)) if self.is_tied else (self.frame,)
 
 
@@ -48,16 +47,7 @@ class Ends(NamedTuple):
 
 
 def ends(topology: Topology, items: Sequence[Any], slots: Sequence[int]) -> Ends:
-    """Return the ends of objectives over two frames.
-
-    Args:
-        topology: The robot.
-        items: t objectives, each a `Pair`.
-        slots: (t,) where their forces go.
-
-    Returns:
-        Bodies, points and axes as arrays for the kernels.
-    """
+    """Return bodies, points and axes of objectives over two frames; `slots` says where each one's forces go."""
     own = [anchor(topology, item.frame) for item in items]
     others = [anchor(topology, item.other) if item.is_tied else (0, np.zeros(3), np.eye(3)) for item in items]
     return Ends(

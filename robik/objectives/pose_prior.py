@@ -48,14 +48,7 @@ class Component:
     rest: float
 
     def log_likelihood(self, v: np.ndarray) -> np.ndarray:
-        """Return the log-likelihood of poses, but for what all components have in common.
-
-        Args:
-            v: Actuator values (..., A).
-
-        Returns:
-            Of the shape (...).
-        """
+        """Return the log-likelihood (...) of poses (..., A), but for a constant that all components share."""
         away = v - self.mean
         along = away @ self.directions
         across = np.sum(away**2, axis=-1) - np.sum(along**2, axis=-1)
@@ -63,15 +56,9 @@ class Component:
         return np.log(self.share) - 0.5 * (np.sum(along**2 / self.variances, axis=-1) + across / self.rest + spread)
 
     def likeliest(self, v: np.ndarray) -> np.ndarray:
-        """Return the pose in the Gaussian that one at v most probably stands for.
+        """Return the pose (A,) of the Gaussian that pose v (A,) most probably stands for.
 
-        No further out than the example's own.
-
-        Args:
-            v: Actuator values (A,).
-
-        Returns:
-            Actuator values (A,).
+        It is no further out than the example's own poses.
         """
         kept, most = (self.variances - self.rest) / self.variances, SPREAD * np.sqrt(self.variances)
         return self.mean + self.directions @ (kept * np.clip((v - self.mean) @ self.directions, -most, most))
@@ -89,19 +76,10 @@ class PosePrior:
 
     @classmethod
     def fit(cls, values: np.ndarray, components: int = 1, directions: int = 2, seed: int = 0) -> PosePrior:
-        """Learn from poses of an example.
+        """Return the prior learned from an example's poses (T, A) [rad or m].
 
-        Args:
-            values: Actuator values (T, A) [rad or m].
-            components: Number of Gaussians; 1 is a PCA.
-            directions: Main directions of each, fewer than actuators.
-            seed: Seed of the first guess.
-
-        Returns:
-            The prior.
-
-        Raises:
-            ClipError: Too few poses, or values that are not finite.
+        `components` is the number of Gaussians; 1 is a PCA. `directions` is the number of main directions of each,
+        fewer than actuators. Raise ClipError where poses are too few or not finite.
         """
         values = np.asarray(values, dtype=float)
         if values.ndim != 2 or not np.isfinite(values).all():
@@ -125,55 +103,26 @@ class PosePrior:
 
     @classmethod
     def of(cls, example: np.ndarray) -> PosePrior:
-        """Learn from the poses of a motion.
+        """Return the prior learned from the poses (T, A) of a motion.
 
-        Up to three Gaussians with up to three main directions, as far as it has poses.
-
-        Args:
-            example: Actuator values (T, A) of a motion.
-
-        Returns:
-            The prior.
-
-        Raises:
-            ClipError: Too few poses, or values that are not finite.
+        It has up to three Gaussians with up to three main directions, as far as there are poses. Raise ClipError
+        where poses are too few or not finite.
         """
         count, actuators = np.shape(example)
         return cls.fit(example, min(3, max(1, count // POSES_EACH)), min(3, actuators - 1))
 
     def responsibilities(self, v: np.ndarray) -> np.ndarray:
-        """Return the probabilities with which poses come from each component.
-
-        Args:
-            v: Actuator values (..., A).
-
-        Returns:
-            Probabilities (..., K); each pose's sum is 1.
-        """
+        """Return the probability (..., K) that a pose (..., A) comes from each component; their sum is 1."""
         logs = np.stack([c.log_likelihood(v) for c in self.components], axis=-1)
         shares = np.exp(logs - logs.max(axis=-1, keepdims=True))
         return shares / shares.sum(axis=-1, keepdims=True)
 
     def log_likelihood(self, v: np.ndarray) -> np.ndarray:
-        """Return the log-likelihood of poses but for a constant: log Σ πₖ N(v; …).
-
-        Args:
-            v: Actuator values (..., A).
-
-        Returns:
-            Of the shape (...).
-        """
+        """Return the log-likelihood (...) of poses (..., A) but for a constant: log Σ πₖ N(v; …)."""
         return np.logaddexp.reduce([c.log_likelihood(v) for c in self.components], axis=0)
 
     def likeliest(self, v: np.ndarray) -> np.ndarray:
-        """Return m(v): the pose among the example's that one at v is drawn to.
-
-        Args:
-            v: Actuator values (A,).
-
-        Returns:
-            Actuator values (A,).
-        """
+        """Return m(v) (A,): the pose among the example's to which pose v (A,) is drawn."""
         return self.responsibilities(v) @ np.array([c.likeliest(v) for c in self.components])
 
 
@@ -208,19 +157,9 @@ def _component(values: np.ndarray, weight: np.ndarray, directions: int) -> Compo
 class Attraction:
     """Attraction of a robot's bodies to the pose that a prior prefers.
 
-    Args:
-        mechanism: the robot.
-        prior: what poses are likely, over its actuators.
-        followed: the frames that have targets; a floating robot takes the likely pose so that these stay where they
-            are.
-        weight: of the pull, per body.
-
-    Attributes:
-        pull: the weights, as targets have them.
-
-    Raises:
-        ClipError: a prior over another number of actuators, or a weight that is not positive.
-        MechanismError: an unknown frame; lists those that exist.
+    A floating robot takes the likely pose so that the `followed` frames stay where they are. `weight` is that of
+    the pull, per body. Raise ClipError for a prior over another number of actuators, or a weight that is not
+    positive.
     """
 
     def __init__(self, mechanism: Mechanism, prior: PosePrior, followed: Iterable[str], weight: float = WEIGHT):
@@ -237,15 +176,9 @@ class Attraction:
         self._held[[mechanism.body_index[mechanism.frame(name).body] for name in followed]] = 1.0
 
     def poses(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the bodies' own frames in the likeliest pose, assembled.
+        """Return the bodies' own frames in the assembled likeliest pose: (n, 3) [m] and (n, 4) wxyz.
 
-        Args:
-            values: Actuator values (A,) now [rad or m].
-            position: Positions (n, 3) of the bodies now [m].
-            quaternion: Their orientations (n, 4) wxyz.
-
-        Returns:
-            Positions (n, 3) [m] and quaternions (n, 4) wxyz.
+        `values` (A,), `position` (n, 3) and `quaternion` (n, 4) are those of the robot now.
         """
         likely = self._fk.solve(self.prior.likeliest(values))
         if self._fk.root is None:

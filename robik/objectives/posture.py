@@ -97,60 +97,23 @@ class Posture(Objective):
 
     @property
     def key(self) -> str:
-        """`posture.JOINT`."""
         return f"posture.{self.joint}"
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return its array by its key in `CLIP.npz`."""
         return {self.key: self.value}
 
     @classmethod
     def take(cls, arrays: dict[str, np.ndarray]) -> list[Posture]:
-        """Return those in a clip's arrays, whose keys are taken out; a track of a frame called posture is none.
-
-        Args:
-            arrays: Arrays of a clip file by key.
-
-        Returns:
-            The objectives found.
-        """
         keys = [key for key in arrays if re.fullmatch(r"posture\.(?!(position|quaternion|contact)$).+", key)]
         return [cls(key.removeprefix("posture."), arrays.pop(key)) for key in keys]
 
     def part(self, kept: slice | np.ndarray) -> Posture:
-        """Return it for some of its samples.
-
-        Args:
-            kept: The samples that stay.
-
-        Returns:
-            The objective, cut.
-        """
         return replace(self, value=self.value[kept])
 
     def checked(self, samples: int) -> Posture:
-        """Return the objective with a frozen array.
-
-        Args:
-            samples: Number of samples T of the clip.
-
-        Returns:
-            The objective, checked.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
         return replace(self, value=samples_of(self.key, self.value, samples))
 
     def check(self, mechanism: Mechanism) -> None:
-        """Check that the robot has the joint, and that it can be drawn.
-
-        Args:
-            mechanism: The robot.
-
-        Raises:
-            ClipError: The robot has no such coordinate; lists those that can be drawn.
-        """
         drawable = drawable_coordinates(mechanism)
         if self.joint not in drawable:
             raise ClipError(
@@ -160,58 +123,20 @@ class Posture(Objective):
             )
 
     def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
-        """Write targets and weight into the table.
-
-        Args:
-            table: The compiled table of the kind.
-            i: Row of the table.
-            own: Returns the clip's array over time behind an array of the table.
-            weight: The objective's weight.
-            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
-        """
         own(table.target)[:, i] = self.value
         table.weight[i] = weight * (per_square_metre if table.length[i] else 1.0)
 
     def errors(self, states: States, weight: float) -> list[TargetError]:
-        """Return nothing: a posture is a preference, which the other objectives may leave unmet.
-
-        Args:
-            states: The bodies' poses along a motion.
-            weight: The objective's weight.
-
-        Returns:
-            Errors (T,) with unit and wording, one per quantity.
-        """
         return []
 
     @classmethod
     def table(
         cls, topology: Topology, items: Sequence[Posture], slots: Sequence[int], views: Sequence[np.ndarray]
     ) -> Postures:
-        """Return the compiled table, all weights zero.
-
-        Args:
-            topology: The robot.
-            items: t objectives.
-            slots: Of no use here: no body is pulled at.
-            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
-
-        Returns:
-            Arrays for the kernels.
-        """
         return new_postures(topology, tuple(item.joint for item in items), views[0])
 
     @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Posture, float]]:
-        """Return the rest value of each joint that a row draws, with its weight.
-
-        Args:
-            mechanism: The robot.
-            row: Row of an editor's list.
-
-        Returns:
-            Pairs of objective and weight.
-        """
         return [
             (cls(name, np.full(row.samples, rest)), cls.WEIGHT * row.weight)
             for name, rest in rest_values(mechanism, row.frame).items()
@@ -219,14 +144,6 @@ class Posture(Objective):
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives.
-
-        Args:
-            t: Number of objectives of the kind.
-
-        Returns:
-            A shape per array of targets.
-        """
         return [(t,)]
 
 

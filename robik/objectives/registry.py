@@ -87,16 +87,9 @@ ROWS: tuple[RowKind, ...] = (frame_pose.ROW, *(kind.ROW for kind in ASKED if kin
 def new_tables(
     topology: Topology, names: Sequence[str], previous: Placement, objectives: Sequence[Objective] = ()
 ) -> ObjectiveTables:
-    """Return objectives that ask for nothing yet: all weights zero, no bounds.
+    """Return the tables of a robot's objectives, with weights of zero and no bounds.
 
-    Args:
-        topology: The robot.
-        names: Of the followed frames.
-        previous: Placement of the frame before; its arrays are read when a frame is solved.
-        objectives: What else is asked for.
-
-    Returns:
-        Records for the kernels.
+    `names` are the followed frames. The arrays of `previous`, the frame before, are read when a frame is solved.
     """
     t, n = len(names), len(topology.flat.parent)
     of_kind = [[item for item in objectives if isinstance(item, kind)] for kind in ASKED]
@@ -145,15 +138,7 @@ def fill(
     weights: Sequence[Any],
     per_square_metre: float,
 ) -> None:
-    """Write the clip's objectives over frames into the tables' weights and a clip's targets.
-
-    Args:
-        tables: made for these objectives.
-        targets: (T, m), a row of `ObjectiveTables.targets` for each sample.
-        objectives: with T samples.
-        weights: theirs.
-        per_square_metre: 1/ℓ² [1/m²].
-    """
+    """Write the weights of a clip's objectives into the tables, and their targets into `targets` (T, m)."""
     count = dict.fromkeys(ASKED, 0)
     for item, weight in zip(objectives, weights, strict=True):
         item.fill(
@@ -167,14 +152,10 @@ def fill(
 
 
 def hold(tables: ObjectiveTables, settings: Settings, per_square_metre: float) -> None:
-    """Set what holds the freedom that targets leave.
+    """Set the weights that decide the freedom that targets leave.
 
-    Posture and stillness, or the paper's pull to the previous state alone.
-
-    Args:
-        tables: of a robot.
-        settings: with the weights.
-        per_square_metre: 1/ℓ² [1/m²].
+    They are posture and stillness, or the paper's pull to the previous state alone. `per_square_metre` is 1/ℓ²
+    [1/m²].
     """
     if settings.state_weight is None:
         calm.set_weights(tables.calm, settings.posture, settings.stillness, per_square_metre)
@@ -183,43 +164,18 @@ def hold(tables: ObjectiveTables, settings: Settings, per_square_metre: float) -
 
 
 def over_time(tables: ObjectiveTables, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return one objective's part of all targets over time, as a view.
-
-    Args:
-        tables: that the targets are for.
-        targets: (T, m), a row of `ObjectiveTables.targets` for each frame.
-        own: an array of an objective that lies in `ObjectiveTables.targets`.
-
-    Returns:
-        (T, *own.shape), sharing the memory of `targets`.
-    """
+    """Return the view (T, *own.shape) of `targets` (T, m) for `own`, an array in `ObjectiveTables.targets`."""
     start = (own.ctypes.data - tables.targets.ctypes.data) // own.itemsize
     return targets[:, start : start + own.size].reshape(len(targets), *own.shape)
 
 
 def row_kind(key: str) -> RowKind:
-    """Return a kind of rows by its key.
-
-    Args:
-        key: Key of the kind, such as `look_at`.
-
-    Returns:
-        The kind.
-    """
+    """Return the kind of rows with a key such as `look_at`."""
     return next(kind for kind in ROWS if kind.key == key)
 
 
 def objective_of(key: str) -> type[Objective] | None:
-    """Return the objective that a kind of rows asks for.
-
-    None for the pose of a frame, which a clip keeps as a track.
-
-    Args:
-        key: Key of a kind of rows.
-
-    Returns:
-        The class of the objective, or None.
-    """
+    """Return the objective's class for a kind of rows; None for a frame's pose, which a clip keeps as a track."""
     return next((kind for kind in ASKED if kind.ROW and kind.ROW.key == key), None)
 
 
@@ -267,30 +223,15 @@ def _missed(flat, now, tables):
 
 @kernel
 def missed(flat, now, tables):
-    """Return the sum of what the clip asks for.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-
-    Returns:
-        The sum of what the clip's targets miss.
-    """
+    """Return the sum of the objectives that a clip's targets give rise to."""
     return _missed(flat, now, tables)
 
 
 @kernel
 def missed_by_cluster(flat, now, tables, out):
-    """Fill `out` (clusters,) with the sum of the misses that a cluster has a part in.
+    """Fill `out` (clusters,) with the sum of the clip's objectives on which a cluster has influence.
 
-    Of the frames it moves, of the centre of mass, and of each objective over frames.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        out: Sums (clusters,) to fill.
+    They are those of the frames that it moves, of the centre of mass, and of each objective over frames.
     """
     common = centre_of_mass.add_value(flat, now, tables.centre_of_mass, 0.0) + _asked_value(flat, now, tables.asked)
     out[:] = 0.0
@@ -307,32 +248,14 @@ def missed_by_cluster(flat, now, tables, out):
 
 @kernel
 def objective_of_pose(flat, now, tables):
-    """Return the sum of the objectives that the frame before has no part in: f(s), if `now` is its state.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-
-    Returns:
-        The value.
-    """
+    """Return the sum of the objectives that do not depend on the frame before: f(s), if `now` is its state."""
     total = _missed(flat, now, tables)
     return posture.add_value(flat, now, tables.calm.posture, total) if tables.calm.weight[3] != 0.0 else total
 
 
 @kernel
 def objective(flat, now, tables):
-    """Return f(s), the sum of all objectives.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-
-    Returns:
-        The value.
-    """
+    """Return f(s), the sum of all objectives."""
     total = objective_of_pose(flat, now, tables)
     total = change_of_state.add_value(flat, now, tables.change_of_state, total)
     return velocity.add_value(flat, now, tables.velocity, total)
@@ -342,15 +265,8 @@ def objective(flat, now, tables):
 def gather(flat, now, tables, terms, share):
     """Fill the terms at `now`, and sum wrenches from the tips to the root.
 
-    The second derivatives are exact with a `share` of 1 of the forces, Gauss-Newton's with 0; those of the velocity
-    regularizer, which is no square, are exact in both.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        terms: Forces and second derivatives of the objectives.
-        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
+    With a `share` of 1 of the forces, second derivatives are exact, with 0 Gauss-Newton's. Those of the velocity
+    objective, which is no square, are exact in both.
     """
     terms.sums[:] = 0.0
     frame_pose.add_terms(now, tables.frame_pose, terms, share)
@@ -365,16 +281,7 @@ def gather(flat, now, tables, terms, share):
 
 @kernel
 def stiffen(flat, now, tables, terms):
-    """Fill the second derivatives from gathered terms.
-
-    The bodies' own, and the low-rank rows of what ties bodies together.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        terms: Forces and second derivatives of the objectives.
-    """
+    """Fill the second derivatives from gathered terms: the bodies' own, and low-rank rows of ties between them."""
     stiffen_bodies(flat, terms)
     terms.row_count[0] = 0
     centre_of_mass.add_rows(flat, now, tables.centre_of_mass, terms)
@@ -384,16 +291,6 @@ def stiffen(flat, now, tables, terms):
 
 @kernel
 def answer(flat, now, tables, xi, out):
-    """Add to `out` (n + 1, 6) the change of wrenches where objectives tie bodies together.
-
-    The bodies move by the screws `xi` (n + 1, 6).
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        xi: Screws (n + 1, 6) by which the bodies move.
-        out: Wrenches (n + 1, 6) to add to.
-    """
+    """Add to `out` (n + 1, 6) the change of wrenches from ties between bodies that move by `xi` (n + 1, 6)."""
     centre_of_mass.add_answer(flat, now, tables.centre_of_mass, xi, out)
     _add_asked_answer(xi, out, tables.asked)

@@ -162,24 +162,14 @@ class RelativeFrame(Pair):
 
     @property
     def key(self) -> str:
-        """`FRAME.in.OTHER`."""
         return f"{self.frame}.in.{self.other}"
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return its arrays by their keys in `CLIP.npz`."""
         both = {"position": self.position, "quaternion": self.quaternion}
         return {f"{self.key}.{name}": values for name, values in both.items() if values is not None}
 
     @classmethod
     def take(cls, arrays: dict[str, np.ndarray]) -> list[RelativeFrame]:
-        """Return those in a clip's arrays, whose keys are taken out.
-
-        Args:
-            arrays: Arrays of a clip file by key.
-
-        Returns:
-            The objectives found.
-        """
         found: dict[tuple[str, str], dict[str, np.ndarray]] = {}
         for key in list(arrays):
             if match := re.fullmatch(r"(.+)\.in\.(.+)\.(position|quaternion)", key):
@@ -187,29 +177,10 @@ class RelativeFrame(Pair):
         return [cls(*frames, parts.get("position"), parts.get("quaternion")) for frames, parts in found.items()]
 
     def part(self, kept: slice | np.ndarray) -> RelativeFrame:
-        """Return it for some of its samples.
-
-        Args:
-            kept: The samples that stay.
-
-        Returns:
-            The objective, cut.
-        """
         position, quaternion = (None if values is None else values[kept] for values in (self.position, self.quaternion))
         return replace(self, position=position, quaternion=quaternion)
 
     def checked(self, samples: int) -> RelativeFrame:
-        """Return the objective with frozen arrays and unit quaternions.
-
-        Args:
-            samples: Number of samples T of the clip.
-
-        Returns:
-            The objective, checked.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
         if self.position is None and self.quaternion is None:
             raise ClipError(f"{self.key!r} has neither a position nor a quaternion; it needs one of them")
         position = None if self.position is None else samples_of(f"{self.key}.position", self.position, samples, 3)
@@ -225,20 +196,6 @@ class RelativeFrame(Pair):
 
     @classmethod
     def weight_from(cls, data: Any, key: str) -> Weights:
-        """Return weights from `{"position_weight": [3], "orientation_weight": [3]}`, each optional.
-
-        Raises ClipError.
-
-        Args:
-            data: The weight as `SETTINGS.json` has it.
-            key: The objective's key, for errors.
-
-        Returns:
-            The weight.
-
-        Raises:
-            ClipError: Names the key and what would be right.
-        """
         if isinstance(data, Weights):
             return data
         names = ("position_weight", "orientation_weight")
@@ -252,15 +209,6 @@ class RelativeFrame(Pair):
             raise ClipError(f"the weight of {key!r}: {error}") from None
 
     def fill(self, table: Any, i: int, own: Own, weight: Weights, per_square_metre: float) -> None:
-        """Write targets and weights into the table; a part that is left open has weights of zero.
-
-        Args:
-            table: The compiled table of the kind.
-            i: Row of the table.
-            own: Returns the clip's array over time behind an array of the table.
-            weight: The objective's weight.
-            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
-        """
         table.position_weight[i] = per_square_metre * np.array(weight.position) if self.position is not None else 0.0
         table.orientation_weight[i] = weight.orientation if self.quaternion is not None else 0.0
         if self.position is not None:
@@ -268,15 +216,6 @@ class RelativeFrame(Pair):
         own(table.rotation)[:, i] = np.eye(3) if self.quaternion is None else quaternion_matrices(self.quaternion)
 
     def errors(self, states: States, weight: Weights) -> list[TargetError]:
-        """Return the distance and the angle, along the axes that count.
-
-        Args:
-            states: The bodies' poses along a motion.
-            weight: The objective's weight.
-
-        Returns:
-            Errors (T,) with unit and wording, one per quantity.
-        """
         x, R = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
         o, other = np.zeros(3), np.eye(3)[None]
         if self.is_tied:
@@ -301,17 +240,6 @@ class RelativeFrame(Pair):
     def table(
         cls, topology: Topology, items: Sequence[RelativeFrame], slots: Sequence[int], views: Sequence[np.ndarray]
     ) -> RelativeFrames:
-        """Return the compiled table, all weights zero.
-
-        Args:
-            topology: The robot.
-            items: t objectives.
-            slots: (t,) where their forces go.
-            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
-
-        Returns:
-            Arrays for the kernels.
-        """
         pair, t = ends(topology, items, slots), len(items)
         return by_reference(
             RelativeFrames(
@@ -327,18 +255,6 @@ class RelativeFrame(Pair):
 
     @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[RelativeFrame, Weights]]:
-        """Return the frame that a row holds on an object or in another frame, with its weights.
-
-        Where nothing leads the frame, it stays at the row's offset. Where something does, it is led from there as seen
-        from what leads the other frame, or, without another frame, in the world.
-
-        Args:
-            mechanism: The robot.
-            row: Row of an editor's list.
-
-        Returns:
-            Pairs of objective and weight.
-        """
         point, turn = np.array(row.offset.position), np.array(row.offset.quaternion)
         if row.position is None or row.quaternion is None:
             position, quaternion = np.tile(point, (row.samples, 1)), np.tile(turn, (row.samples, 1))
@@ -355,12 +271,4 @@ class RelativeFrame(Pair):
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives.
-
-        Args:
-            t: Number of objectives of the kind.
-
-        Returns:
-            A shape per array of targets.
-        """
         return [(t, 3), (t, 3, 3)]

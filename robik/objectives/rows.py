@@ -33,14 +33,7 @@ class RowKind:
     needs: tuple[str, ...] = ("frame",)
 
     def shows(self, name: str) -> bool:
-        """Return whether a field is shown.
-
-        Args:
-            name: Name of a field of `Row`.
-
-        Returns:
-            True where an editor shows it.
-        """
+        """Return True if an editor shows this field of `Row`."""
         return any(name == shown for shown, _ in self.fields)
 
 

@@ -68,24 +68,15 @@ class TiedTerms(Terms):
 def low_rank_rows(tied: np.ndarray | None) -> int:
     """Return the number of low-rank rows that there is room for.
 
-    Args:
-        tied: (k, 2) bodies a and b of the objectives over two bodies; None where nothing is asked for one by one.
-
-    Returns:
-        The number.
+    `tied` (k, 2) has bodies a and b of the objectives over two bodies; None for a clip without such objectives.
     """
     return ROWS if tied is None else ROWS + ROWS_APART + ROWS_TIED * len(tied)
 
 
 def new_terms(flat: Flat, tied: np.ndarray | None = None) -> Terms:
-    """Return room for the terms of a mechanism.
+    """Return room for the terms of a mechanism, as zeros.
 
-    Args:
-        flat: The robot.
-        tied: (k, 2) bodies a and b of the objectives over two bodies; None where nothing is asked for one by one.
-
-    Returns:
-        Zeros.
+    `tied` (k, 2) has bodies a and b of the objectives over two bodies; None for a clip without such objectives.
     """
     kind = Terms if tied is None else TiedTerms
     tied = NOTHING_TIED if tied is None else tied
@@ -99,18 +90,7 @@ def new_terms(flat: Flat, tied: np.ndarray | None = None) -> Terms:
 
 @inlined
 def add_point(terms, b, x, y, z, fx, fy, fz):
-    """Add a force at a world point of a body.
-
-    Args:
-        terms: Forces and second derivatives of the objectives.
-        b: Index of a body or slot.
-        x: Point [m].
-        y: Point [m].
-        z: Point [m].
-        fx: Force.
-        fy: Force.
-        fz: Force.
-    """
+    """Add a force (fx, fy, fz) at the world point (x, y, z) [m] to body or slot b."""
     f, D = terms.f[b], terms.D[b]
     f[0] += fx
     f[1] += fy
@@ -128,17 +108,9 @@ def add_point(terms, b, x, y, z, fx, fy, fz):
 
 @inlined
 def add_stiffness(terms, b, x, y, z, wx, wy, wz):
-    """Add the Gauss-Newton part of ½ Σ w e² for a world point of a body: Mww = -[x] W [x], Mwv = [x] W, Mvv = W.
+    """Add the Gauss-Newton part of ½ Σ w e² for the world point x of body or slot b.
 
-    Args:
-        terms: Forces and second derivatives of the objectives.
-        b: Index of a body or slot.
-        x: Point [m].
-        y: Point [m].
-        z: Point [m].
-        wx: Weight along the world's x.
-        wy: Weight along the world's y.
-        wz: Weight along the world's z.
+    Mww = -[x] W [x], Mwv = [x] W, Mvv = W.
     """
     A, B, V = terms.Mww[b], terms.Mwv[b], terms.Mvv[b]
     V[0, 0] += wx
@@ -163,19 +135,7 @@ def add_stiffness(terms, b, x, y, z, wx, wy, wz):
 
 @inlined
 def add_along(terms, b, x, y, z, nx, ny, nz, w):
-    """Add the Gauss-Newton part of ½ w (n · e)² for a world point of a body and a direction n.
-
-    Args:
-        terms: Forces and second derivatives of the objectives.
-        b: Index of a body or slot.
-        x: Point [m].
-        y: Point [m].
-        z: Point [m].
-        nx: Direction.
-        ny: Direction.
-        nz: Direction.
-        w: Weight.
-    """
+    """Add the Gauss-Newton part of ½ w (n · e)² for a world point of body or slot b and a direction n."""
     m, n = cross(x, y, z, nx, ny, nz), (nx, ny, nz)
     A, B, V = terms.Mww[b], terms.Mwv[b], terms.Mvv[b]
     for i in range(3):
@@ -187,33 +147,14 @@ def add_along(terms, b, x, y, z, nx, ny, nz, w):
 
 @inlined
 def seen_from(terms, b, a):
-    """Return the screw by which body b will have moved against body a.
-
-    Args:
-        terms: Forces and second derivatives of the objectives.
-        b: Index of a body.
-        a: Index of another body.
-
-    Returns:
-        Components of the screw (ω, v).
-    """
+    """Return the screw (ω, v), by components, by which body b will have moved against body a."""
     x, y = terms.ahead[b], terms.ahead[a]
     return x[0] - y[0], x[1] - y[1], x[2] - y[2], x[3] - y[3], x[4] - y[4], x[5] - y[5]
 
 
 @inlined
 def moved(screw, x, y, z):
-    """Return where a screw takes a point, to first order.
-
-    Args:
-        screw: Screw (6,), (ω, v).
-        x: Point [m].
-        y: Point [m].
-        z: Point [m].
-
-    Returns:
-        Components of the moved point [m].
-    """
+    """Return the point [m], by components, to which a screw (ω, v) (6,) takes (x, y, z), to first order."""
     a, b, c = cross(screw[0], screw[1], screw[2], x, y, z)
     return x + a + screw[3], y + b + screw[4], z + c + screw[5]
 
@@ -234,12 +175,7 @@ def _collect_tied(flat, terms):
 
 @compiled_for_record(TiedTerms)
 def collect_tied(flat, terms):
-    """Collect the wrenches of slots where bodies may be tied.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        terms: Forces and second derivatives of the objectives.
-    """
+    """Add the wrenches of slots to both of their bodies, where objectives tie bodies."""
     _collect_tied(flat, terms)
 
 
@@ -266,23 +202,13 @@ def _stiffen_tied(flat, terms):
 
 @compiled_for_record(TiedTerms)
 def stiffen_tied(flat, terms):
-    """Fill the stiffness of slots where bodies may be tied.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        terms: Forces and second derivatives of the objectives.
-    """
+    """Fill the stiffness of slots, where objectives tie bodies."""
     _stiffen_tied(flat, terms)
 
 
 @kernel
 def collect(flat, terms):
-    """Sum wrenches from the tips to the root, those of slots on both of their bodies.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        terms: Forces and second derivatives of the objectives.
-    """
+    """Sum wrenches from the tips to the root, those of slots on both of their bodies."""
     collect_tied(flat, terms)
     for b in range(flat.parent.shape[0] - 1, 0, -1):
         p, f, D, wrench = flat.parent[b], terms.f[b], terms.D[b], terms.wrench[b]
@@ -297,14 +223,7 @@ def collect(flat, terms):
 
 @kernel
 def gradient(flat, now, terms, out):
-    """Fill out (d,), the gradient ∂f/∂y, from gathered terms.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        terms: Forces and second derivatives of the objectives.
-        out: Gradient (d,) to fill.
-    """
+    """Fill out (d,), the gradient ∂f/∂y, from gathered terms."""
     for b in range(1, flat.parent.shape[0]):
         if flat.first[b] < flat.last[b]:
             for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
@@ -313,12 +232,7 @@ def gradient(flat, now, terms, out):
 
 @kernel
 def stiffen_bodies(flat, terms):
-    """Fill the bodies' own stiffness from gathered terms, and what ties two of them.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        terms: Forces and second derivatives of the objectives.
-    """
+    """Fill the stiffness of bodies and of ties between two of them from gathered terms."""
     for b in range(1, terms.f.shape[0]):
         K, A, B, V, D, f = terms.stiffness[b], terms.Mww[b], terms.Mwv[b], terms.Mvv[b], terms.D[b], terms.f[b]
         trace = D[0, 0] + D[1, 1] + D[2, 2]

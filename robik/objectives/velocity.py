@@ -44,17 +44,7 @@ def _turned_away(R, P):
 
 @kernel
 def add_value(flat, now, velocity, total):
-    """Return `total` with the objective added.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        velocity: The objective's arrays.
-        total: Sum to add to.
-
-    Returns:
-        The new sum.
-    """
+    """Return `total` with the objective added."""
     if not velocity.weight[0] > 0.0:
         return total
     value = 0.0
@@ -74,14 +64,7 @@ def add_value(flat, now, velocity, total):
 
 @kernel
 def add_terms(flat, now, velocity, terms):
-    """Add forces and stiffness to the bodies.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        velocity: The objective's arrays.
-        terms: Forces and second derivatives of the objectives.
-    """
+    """Add forces and stiffness to the bodies."""
     weight = velocity.weight[0]
     if not weight > 0.0:
         return

@@ -65,16 +65,7 @@ def _nearest_points(now, pairs, k):
 
 @kernel
 def add_value(now, pairs, total):
-    """Return `total` with the objective added.
-
-    Args:
-        now: Placement of the bodies.
-        pairs: The objectives' arrays.
-        total: Sum to add to.
-
-    Returns:
-        The new sum.
-    """
+    """Return `total` with the objective added."""
     for k in range(pairs.body.shape[0]):
         if pairs.least[k] > 0.0:
             p, a, _, _, _, _ = _nearest_points(now, pairs, k)
@@ -86,14 +77,9 @@ def add_value(now, pairs, total):
 
 @kernel
 def add_terms(flat, now, pairs, terms, share):
-    """Add forces to both bodies of each pair, with a `share` of them in the second derivatives.
+    """Add forces to both bodies of each pair, and keep the lines on which they act in `pairs`.
 
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        pairs: The objectives' arrays; the lines on which forces act are kept in it.
-        terms: Forces and second derivatives of the objectives.
-        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
+    `share` of the forces: 1 for exact second derivatives, 0 for Gauss-Newton's.
     """
     for k in range(pairs.body.shape[0]):
         stiffness = pairs.stiffness[k]
@@ -161,14 +147,7 @@ def _bend(pairs, k, points, n, ways, across):
 
 @kernel
 def add_rows(flat, now, pairs, terms):
-    """Append the second derivatives along the kept lines to the low-rank rows, as far as they fit.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        pairs: The objectives' arrays, with the lines that `add_terms` has kept.
-        terms: Forces and second derivatives of the objectives.
-    """
+    """Append the second derivatives along the lines of `add_terms` to the low-rank rows, as far as they fit."""
     start, count = terms.row_count[0], 0
     for m in range(LINES):  # those of force first, should there be no room for all
         for k in range(pairs.body.shape[0]):
@@ -196,13 +175,7 @@ def _add_along_chain(flat, now, line, tip, sign, row):
 
 @kernel
 def add_answer(pairs, xi, out):
-    """Add to `out` (n + 1, 6) the change of the exerted wrenches where bodies move by the screws `xi` (n + 1, 6).
-
-    Args:
-        pairs: The objectives' arrays, with the lines that `add_terms` has kept.
-        xi: Screws (n + 1, 6) by which the bodies move.
-        out: Wrenches (n + 1, 6) to add to.
-    """
+    """Add to `out` (n + 1, 6) the change of exerted wrenches where bodies move by the screws `xi` (n + 1, 6)."""
     for k in range(pairs.body.shape[0]):
         b, o = pairs.body[k], pairs.other[k]
         for m in range(LINES):

@@ -34,25 +34,14 @@ def carrying(
     rate: float = 100.0,
     source: str = "the motion",
 ) -> tuple[Motion, str]:
-    """Return a motion's goals for servos, within their limits of position and speed.
+    """Return a motion's goals for servos, within limits of position and speed, and a text on what speeds took away.
 
-    Args:
-        mechanism: the robot, with masses.
-        motion: with a column per actuator and, where the robot floats, its base.
-        chain: the robot's servos.
-        gains: position P gains, by id of a servo or of all; those of the factory where they are left out.
-        speed: at which it is played; 2 is twice as fast, and needs other torques.
-        rate: of goals [Hz].
-        source: the motion's file, for errors.
+    The goals are at the motion's own times; the text is empty where the loss is negligible. The motion has, where the
+    robot floats, its base. `gains` are position P gains, by id of a servo or of all; the chain's if left out, else the
+    factory's. At `speed` 2 the motion is played twice as fast, and needs other torques. `rate` of goals is in [Hz].
 
-    Returns:
-        The goals at the motion's own times, and what keeping the limits of speed took away from them, in words; empty
-        where it is nothing to speak of.
-
-    Raises:
-        ServoError: a motor without a servo, or a servo of which it is not known what its motor can.
-        ClipError: a motion without base of a robot that floats, or one that lacks an actuator.
-        MechanismError: a robot without mass.
+    Raise ServoError for a motor without a servo or a servo without motor data, ClipError for a motion without an
+    actuator or a needed base, MechanismError for a robot without mass.
     """
     drives = chain_drives(chain, mechanism, gains)
     played = slowed(motion, speed)
@@ -68,35 +57,16 @@ def carrying(
 def springs(mechanism: Mechanism, motion: Motion, drives: Mapping[str, Drive], source: str = "the motion") -> Motion:
     """Return the set-points that bring springs to where a motion is, whatever their limits.
 
-    Args:
-        mechanism: The robot, with masses.
-        motion: As it is played.
-        drives: By actuator.
-        source: The motion's file, for errors.
-
-    Returns:
-        The motion that motors are told.
-
-    Raises:
-        ClipError: A motion without base of a robot that floats, or one that lacks an actuator.
-        MechanismError: A robot without mass.
+    Raise ClipError for a motion without an actuator or a needed base, MechanismError for a robot without mass.
     """
     found = motion_forces(InverseDynamics(mechanism), motion, source)
     return replace(found.motion, values=carry_weight(found.motion.values, found.dynamics, drives))
 
 
 def limits_of(mechanism: Mechanism, chain: ServoChain) -> tuple[np.ndarray, np.ndarray]:
-    """Return lowest and highest values (A,) that both the robot and its servos allow.
+    """Return lowest and highest values (A,) that both the robot and its servos allow [rad or m].
 
-    Args:
-        mechanism: The robot.
-        chain: Its servos.
-
-    Returns:
-        Lowest (A,) and highest (A,) [rad or m].
-
-    Raises:
-        ServoError: There are none.
+    Raise ServoError where their limits have nothing in common.
     """
     servos = {servo.actuator: servo.position_limits for servo in chain.servos}
     own = np.array([servos.get(name, (-np.inf, np.inf)) for name in mechanism.actuators]).reshape(-1, 2)

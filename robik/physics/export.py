@@ -20,23 +20,14 @@ KEYS = 1000  # at most
 
 
 def save_scene(plan: Plan, path: str | Path, read_from: str | Path | None = None) -> tuple[Path, Path, tuple[str, ...]]:
-    """Write a scene and, beside it, the robot that it includes.
+    """Write a scene and, beside it, the robot that it includes; return both paths and what cannot be shown.
 
     The robot has the shapes that it shows, collision spheres in its soles' corners, stiff loops and position actuators
     with the motors' stiffness and limits of torque and speed; the scene has the floor and a key per sample of the
-    motion, with what the motors are told.
+    motion, with the motors' set-points.
 
-    Args:
-        plan: The simulation.
-        path: The scene's file, `.xml`.
-        read_from: The file that the robot came from. Its meshes are copied beside the scene where they would lie
-            outside its folder. Without, they are named as they are.
-
-    Returns:
-        Paths of scene and robot, and one sentence each on what cannot be shown.
-
-    Raises:
-        FormatError: A file that cannot be written, or a scene that is not called `.xml`.
+    Meshes that would lie outside the folder of `read_from`, the robot's own file, are copied beside the scene; without
+    it they are named as they are. Raise FormatError if a file cannot be written, or the scene is not called `.xml`.
     """
     scene = Path(path)
     if scene.suffix.lower() != ".xml":

@@ -43,13 +43,9 @@ class Record:
     floor: np.ndarray
 
     def torque_shares(self, efforts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the largest torque of each motor by what it can at rest (A,), and the mean square of that share (A,).
+        """Return each motor's largest torque as a share of its effort (A,), and the mean square of that share (A,).
 
-        Args:
-            efforts: (A,) [N m or N]; infinite where they are not known.
-
-        Returns:
-            Shares (A,), and their mean squares (A,).
+        Efforts (A,) are torques at rest [N m or N], infinite where they are not known.
         """
         started = np.abs(self.forces[self.times >= 0.0]) / efforts
         heat = (started**2).mean(axis=0) if len(started) else np.zeros(len(efforts))
@@ -72,14 +68,7 @@ class Record:
 
 
 def least_margin(record: Record) -> tuple[float, float] | None:
-    """Return the smallest margin of balance in a motion.
-
-    Args:
-        record: Of the simulation.
-
-    Returns:
-        The margin [m] and when it was [s]; None where no foot stood.
-    """
+    """Return the smallest margin of balance in a simulation [m] and its time [s]; None where no foot stood."""
     if len(record.times) < 3 or not len(record.foot_of):
         return None
     margin = record.balance[1]
@@ -91,19 +80,10 @@ def least_margin(record: Record) -> tuple[float, float] | None:
 
 
 def cause(record: Record, reference: Motion, feet: Sequence[str], legs: Sequence[str]) -> str:
-    """Return why a robot fell, in words: over which foot's which side its weight left, and which motor gave way most.
+    """Return a fall's cause in words: foot and side over which weight left, and the motor that gave way most.
 
     The fall began when the point in which the robot could still stop left the support for good. Motors that bear
-    nothing of the body are not looked at.
-
-    Args:
-        record: Of the simulation.
-        reference: The motion that is meant, from time 0 on.
-        feet: Names.
-        legs: Names of the legs' actuators.
-
-    Returns:
-        The cause.
+    nothing of the body are not looked at. `reference` is the intended motion from 0 s on; `legs` are actuators.
     """
     if len(record.times) < 3 or not len(record.foot_of):
         return "no foot touched the floor"

@@ -26,14 +26,8 @@ from .motors import chain_drives
 class LiveCarrying:
     """Goals that bring loaded servos to poses as they come.
 
-    Args:
-        mechanism: the robot, with masses.
-        chain: its servos.
-        gains: position P gains by id, or of all; those of the factory where they are left out.
-
-    Raises:
-        ServoError: a motor without a servo, or a servo of which it is not known what its motor can.
-        MechanismError: a robot without mass.
+    `gains` are position P gains by id of a servo, or of all; the chain's if left out, else the factory's. Raise
+    ServoError for a motor without a servo or a servo without motor data, MechanismError for a robot without mass.
     """
 
     def __init__(
@@ -49,18 +43,10 @@ class LiveCarrying:
         return "" if self._room.topology.base is None else self._room.topology.root or ""
 
     def goals(self, values: Mapping[str, float], base: Pose | None = None) -> dict[str, float]:
-        """Return the goals of a pose.
+        """Return the goals by actuator for a pose [rad or m], within the limits of robot and servos.
 
-        Args:
-            values: By actuator [rad or m]; those of which one is missing come back as they are.
-            base: Pose of the base of a robot that floats; its feet stand where they are lowest.
-
-        Returns:
-            By actuator; within the limits of robot and servos.
-
-        Raises:
-            ClipError: No base of a robot that floats.
-            MechanismError: Loops that do not close in this pose.
+        Values come back as they are where an actuator's is missing. The feet stand that are lowest. Raise ClipError for
+        a floating robot without base, MechanismError where loops do not close.
         """
         mechanism = self._room.mechanism
         row = np.array([values.get(name, np.nan) for name in mechanism.actuators])

@@ -33,19 +33,9 @@ class MotionForces:
 
 
 def motion_forces(room: InverseDynamics, motion: Motion, source: str = "the motion") -> MotionForces:
-    """Return a motion's forces, found from its poses alone.
+    """Return a motion with its forces, by inverse dynamics from its poses alone.
 
-    Args:
-        room: The robot's inverse dynamics.
-        motion: With a column per actuator and, where the robot floats, its base.
-        source: The motion's file, for errors.
-
-    Returns:
-        The motion with its forces.
-
-    Raises:
-        ClipError: A motion without base of a robot that floats, or one that lacks an actuator.
-        MechanismError: Loops that do not close.
+    Raise ClipError for a motion without an actuator or a needed base, MechanismError where loops do not close.
     """
     mechanism, floats = room.mechanism, room.topology.base is not None
     if floats and motion.base is None:

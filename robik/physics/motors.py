@@ -25,18 +25,10 @@ COARSE = 100.0  # steps of P gains that go to thousands
 def chain_drives(
     chain: ServoChain, mechanism: Mechanism, p_gain: Mapping[int, float] | float | None = None
 ) -> dict[str, Drive]:
-    """Return drives by actuator.
+    """Return the servos' drives by actuator.
 
-    Args:
-        chain: The servos.
-        mechanism: The robot that they move.
-        p_gain: Position P gain of all servos, or by their ids; the chain's where it is left out, else the factory's.
-
-    Returns:
-        Drive by actuator.
-
-    Raises:
-        ServoError: An actuator without a servo, or a model of which RobIK does not know what its motor can.
+    `p_gain` is the position P gain of all servos, or by their ids; the chain's if left out, else the factory's. Raise
+    ServoError for an actuator without a servo, or a servo without motor data.
     """
     if missing := [name for name in mechanism.actuators if name not in chain.actuators]:
         raise ServoError(f"no servo turns {', '.join(missing)} of robot {mechanism.name!r}")
@@ -55,17 +47,7 @@ def chain_drives(
 
 
 def motor_data(servo: Servo) -> MotorData:
-    """Return what a servo's motor can.
-
-    Args:
-        servo: The servo.
-
-    Returns:
-        The motor's data at the voltage for which the vendor gives them.
-
-    Raises:
-        ServoError: It is not known.
-    """
+    """Return the data of a servo's motor at the vendor's voltage; raise ServoError if they are not known."""
     model, motor = servo.datasheet, servo.datasheet.motor
     if motor is None or not model.max_speed > 0:
         known = [name for brand in BRANDS.values() for name, one in brand.models.items() if one.motor is not None]
@@ -92,27 +74,13 @@ class Motors:
     stiffness: float = STANDING
 
     def drives(self, p_gain: float | None = None) -> dict[str, Drive]:
-        """Return drives by actuator, of servos at a P gain, that of the factory if left out.
-
-        Args:
-            p_gain: Position P gain.
-
-        Returns:
-            Drives by actuator.
-        """
+        """Return drives by actuator, at a position P gain; the chain's if left out, else the factory's."""
         if self.chain is None:
             return standing_drives(self.room, self.stiffness)
         return chain_drives(self.chain, self.room.mechanism, p_gain)
 
     def leg(self, p_gain: float | None = None) -> float:
-        """Return the stiffness of the softest leg, in shares of m g h; infinite without legs.
-
-        Args:
-            p_gain: Position P gain.
-
-        Returns:
-            The share.
-        """
+        """Return the stiffness of the softest leg at a position P gain, as a share of m g h; infinite without legs."""
         return min(standing_share(self.room, self.drives(p_gain)).values(), default=inf)
 
     @property
@@ -132,14 +100,7 @@ class Motors:
         return min((motor.highest_gain for motor in found if motor is not None), default=inf)
 
     def gain(self, wanted: float) -> float:
-        """Return the P gain that is set where so much is wanted: a round number, never above what servos take.
-
-        Args:
-            wanted: P gain at least.
-
-        Returns:
-            The gain.
-        """
+        """Return the round P gain to set for at least a wanted one, never above the highest that servos take."""
         step = COARSE if self.highest_gain > 10 * COARSE else 1.0
         return min(ceil(wanted / step - 1e-9) * step, self.highest_gain)
 
@@ -151,15 +112,7 @@ class Motors:
 
 
 def told_of_legs(motors: Motors, p_gain: float | None = None) -> str:
-    """Return whether a leg's motors in series can hold the robot up, a sentence; empty where they can, or has no legs.
-
-    Args:
-        motors: Of the robot.
-        p_gain: Position P gain of its servos; that of the factory if left out.
-
-    Returns:
-        The sentence.
-    """
+    """Return a clause on legs whose motors in series are too soft to hold the robot; empty where none is."""
     if not motors.room.mechanism.mass > 0 or (share := motors.leg(p_gain)) >= 0.999 * STANDING:
         return ""
     now = p_gain or motors.factory_gain
@@ -171,54 +124,26 @@ def told_of_legs(motors: Motors, p_gain: float | None = None) -> str:
 
 
 def told_of_data(motors: Motors) -> str:
-    """Return which servos' data no page of the vendor's confirms, a sentence; empty where there are none.
-
-    Args:
-        motors: Of the robot.
-
-    Returns:
-        The sentence.
-    """
+    """Return a clause on servos whose data no vendor's page confirms; empty where there are none."""
     return f"what the motor of {' and '.join(motors.unchecked)} can is not confirmed" if motors.unchecked else ""
 
 
 def motors_of(servos: str | None, mechanism: Mechanism, stiffness: float | None = None) -> Motors:
-    """Return a robot's motors.
+    """Return a robot's motors, from the file of its servos where there is one.
 
-    Args:
-        servos: the file of its servos; None where there is none.
-        mechanism: the robot.
-        stiffness: of the legs without servos; the default's if left out.
-
-    Returns:
-        The motors.
+    `stiffness` is that of legs without servos, as a share of m g h; the default if left out.
     """
     chain = load_chain(servos) if servos else None
     return Motors(room=InverseDynamics(mechanism), chain=chain, stiffness=STANDING if stiffness is None else stiffness)
 
 
 def slowed(motion: Motion, speed: float) -> Motion:
-    """Return a motion at another speed: 2 is twice as fast.
-
-    Args:
-        motion: The motion.
-        speed: Factor of the speed; 2 is twice as fast.
-
-    Returns:
-        The motion with other times.
-    """
+    """Return a motion at another speed: 2 is twice as fast."""
     return motion if speed == 1.0 else replace(motion, times=motion.times / speed)
 
 
 def check_options(options: argparse.Namespace) -> None:
-    """Make sure that the command's numbers can be.
-
-    Args:
-        options: rate, speed, trials, p_gain, stiffness and servos as they were parsed.
-
-    Raises:
-        RobikError: Names the one that cannot.
-    """
+    """Check the command's numbers; a RobikError names the option that cannot be."""
     for name in ("rate", "speed", "p_gain", "stiffness"):
         value = getattr(options, name)
         if value is not None and not (isfinite(value) and value > 0):

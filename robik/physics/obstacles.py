@@ -23,16 +23,10 @@ GIVES = 2.0  # [degrees] by which a motor may give way before it is worth a word
 
 
 def obstacles(plan: Plan, fell: Mapping[str, Any] | None = None) -> list[str]:
-    """Return what keeps a robot from standing through a motion, beside soft legs, one sentence each.
+    """Return a sentence for each obstacle to standing through a motion, but for soft legs.
 
-    What decides comes first: weak motors, unless the robot falls with motors of any torque, too.
-
-    Args:
-        plan: The simulation.
-        fell: What the process said of the undisturbed trial; None where it was not simulated.
-
-    Returns:
-        Sentences.
+    The decisive one comes first: weak motors, unless the robot falls with motors of any torque, too. `fell` is the
+    result of the undisturbed trial; None where it was not simulated.
     """
     loose, weak = _loose(plan), weak_motors(plan)
     own = [*_tilted_soles(plan), *_sliding(plan), *_thrown(plan)]
@@ -61,14 +55,7 @@ def _loose(plan: Plan) -> list[str]:
 
 
 def soft_legs(plan: Plan) -> list[str]:
-    """Return which leg is too soft to stand on, a sentence; nothing where none is.
-
-    Args:
-        plan: The simulation.
-
-    Returns:
-        One sentence, or none.
-    """
+    """Return a sentence on the softest leg that is too soft to stand on; none where all are stiff enough."""
     soft = {foot: share for foot, share in plan.shares.items() if share < 0.999 * RAISED}
     if not soft:
         return []
@@ -80,14 +67,7 @@ def soft_legs(plan: Plan) -> list[str]:
 
 
 def weak_motors(plan: Plan) -> list[str]:
-    """Return which motors the motion asks for more than they can give, a sentence; nothing where none.
-
-    Args:
-        plan: The simulation.
-
-    Returns:
-        One sentence, or none.
-    """
+    """Return a sentence on motors that cannot give the torque that the motion needs; none where all can."""
     effort = np.array([plan.drives[name].effort for name in plan.dynamics.actuators])
     share = np.abs(plan.dynamics.torque).max(axis=0) / np.where(np.isfinite(effort), effort, np.inf)
     weak = sorted(zip(share.tolist(), plan.dynamics.actuators, strict=True), reverse=True)

@@ -102,24 +102,13 @@ def planned(
     feedback: bool = False,
     source: str = "the motion",
 ) -> Plan:
-    """Return the plan of a simulation.
+    """Return the plan of a simulation of a motion, with masses and, where the robot floats, soles and base.
 
-    Args:
-        mechanism: The robot, with masses and, where it floats, soles.
-        motion: With a column per actuator and, where the robot floats, its base.
-        drives: By actuator; from the robot's own limits if left out.
-        carry: Whether goals carry the weight.
-        rate: Of goals [Hz].
-        delay: Of every goal [s].
-        feedback: Whether tilt is fed back to ankles and hips.
-        source: The motion's file, for errors.
+    Drives are by actuator, from the robot's own limits if left out. Goals come at `rate` [Hz], each `delay` [s] late;
+    with `carry` they carry the weight, with `feedback` tilt is fed back to ankles and hips.
 
-    Returns:
-        The plan.
-
-    Raises:
-        MechanismError: No mass, massless moving bodies, a floating robot without soles, or loops that do not close.
-        ClipError: A motion without base, or one that lacks an actuator.
+    Raise MechanismError for a robot without mass, massless moving bodies, a floating robot without soles or loops that
+    do not close; ClipError for a motion without an actuator or a needed base.
     """
     room = InverseDynamics(mechanism)
     _check_robot(mechanism, room)
@@ -156,11 +145,7 @@ def _stage(drives: Mapping[str, Drive], height: float) -> Stage:
 
 
 def _check_robot(mechanism: Mechanism, room: InverseDynamics) -> None:
-    """Make sure that physics can move a robot.
-
-    Raises:
-        MechanismError: names the bodies without mass, or says that there are no feet.
-    """
+    """Check that physics can move a robot; a MechanismError names bodies without mass, or missing feet."""
     ball = [j.name for j in mechanism.actuated if j.is_ball]
     if ball:
         raise MechanismError(
@@ -181,15 +166,9 @@ def _check_robot(mechanism: Mechanism, room: InverseDynamics) -> None:
 
 
 def massless(mechanism: Mechanism) -> list[str]:
-    """Return bodies that move against their neighbours without mass of their own or of anything fixed to them.
+    """Return names of bodies that move without mass of their own or of anything fixed to them.
 
     Those between several joints of one body are left out: physics has no bodies there.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Their names.
     """
     group = {body.name: body.name for body in mechanism.bodies}
 
@@ -210,15 +189,9 @@ def massless(mechanism: Mechanism) -> list[str]:
 
 
 def floor_height(mechanism: Mechanism, motion: Motion, stands: Mapping[str, np.ndarray]) -> float:
-    """Return the height of the floor: that of the lowest corner of a sole as the motion begins.
+    """Return the floor's height: that of the lowest corner of a sole as the motion begins [m].
 
-    Args:
-        mechanism: The robot.
-        motion: The motion, with bodies' poses.
-        stands: Whether each foot stands (T,), by frame.
-
-    Returns:
-        Height [m].
+    The motion has bodies' poses; `stands` (T,) is by frame.
     """
     lowest = [float(standing_points(mechanism, motion, name)[0, :, 2].min()) for name in stands]
     return min(lowest, default=0.0)

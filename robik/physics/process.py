@@ -31,18 +31,9 @@ class PhysicsError(RobikError):
 
 
 def run(plan: Plan, trials: Sequence[Trial] = ()) -> Verdict:
-    """Simulate a plan as it is and under disturbances.
+    """Return the verdict on a plan, simulated as it is and under disturbances.
 
-    Args:
-        plan: What is simulated.
-        trials: Disturbances.
-
-    Returns:
-        The verdict.
-
-    Raises:
-        PhysicsError: The process ended by itself, or the simulation left the numbers.
-        MissingExtraError: MuJoCo is not installed.
+    Raise PhysicsError where the process ended early or the simulation diverged, MissingExtraError without MuJoCo.
     """
     return finish(simulate(plan, trials))
 
@@ -50,22 +41,10 @@ def run(plan: Plan, trials: Sequence[Trial] = ()) -> Verdict:
 def simulate(
     plan: Plan, trials: Sequence[Trial] = (), most_falls: int | None = None
 ) -> Generator[float, None, Verdict]:
-    """Simulate a plan in a process of its own, and yield the share that is done.
+    """Simulate a plan in a process of its own, and yield the share that is done; the generator returns the verdict.
 
-    As `run`; a generator that is closed ends the process.
-
-    Args:
-        plan: The simulation.
-        trials: Trials beside the nominal one.
-        most_falls: Falls in trials after one more of which the others are left out; all of them, too, where the robot
-            falls undisturbed. None to simulate all.
-
-    Yields:
-        Share that is done, 0 to 1. The generator returns the verdict.
-
-    Raises:
-        RobikError: The extra `physics` is not installed.
-        PhysicsError: The process failed; says what it said.
+    A generator that is closed ends the process. With `most_falls`, trials after one fall more than that are left out,
+    and all of them where the robot falls undisturbed; None simulates all. Errors are those of `run`.
     """
     if find_spec("mujoco") is None:
         raise missing("physics")
@@ -88,16 +67,8 @@ def simulate(
 def _watched(path: Path, said: Any, count: int) -> Generator[float, None, tuple[list[dict[str, Any]], tuple[str, ...]]]:
     """Run the process of a job file and yield the share that is done.
 
-    Args:
-        path: of the job.
-        said: a file for what the process says on stderr.
-        count: of trials.
-
-    Returns:
-        What came out of each trial, and the names of the bodies.
-
-    Raises:
-        PhysicsError: it ended too early.
+    The generator returns the trials' results and the bodies' names. The process writes its stderr to `said`. Raise
+    PhysicsError where it ended too early.
     """
     process = _start(path, said)
     found: list[dict[str, Any]] = []

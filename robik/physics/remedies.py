@@ -68,14 +68,7 @@ class Remedy:
         return replace(self, carry=False, p_gain=None, feedback=False)
 
     def times(self, times: np.ndarray) -> np.ndarray:
-        """Return when samples (T,) come that are played slower in the windows [s].
-
-        Args:
-            times: (T,) of the motion [s].
-
-        Returns:
-            (T,) [s].
-        """
+        """Return the times of samples (T,) that are played slower in the windows [s]."""
         if not self.windows or self.speed == 1.0:
             return times
         inside = np.zeros(len(times), dtype=bool)
@@ -115,16 +108,9 @@ class Source:
         return self.request.mechanism
 
     def made(self, remedy: Remedy) -> tuple[Motion, TargetClip | None]:
-        """Return the motion with a remedy, and the clip that it follows; None where it stays as it is.
+        """Return the motion with a remedy, and the clip that it follows; None for a motion that stays as it is.
 
-        Args:
-            remedy: What is changed.
-
-        Returns:
-            The motion, and its clip.
-
-        Raises:
-            ClipError: the clip cannot be balanced.
+        Raise ClipError where the clip cannot be balanced.
         """
         if remedy.moves_alike:
             return self.motion, None
@@ -150,16 +136,9 @@ def source_of(
     source: str = "the motion",
     walls: Callable[[], Walls | None] | None = None,
 ) -> Source:
-    """Return a motion's own feet, hips and posture as what it follows, where nothing else is known of it.
+    """Return a motion's own feet, hips and posture as a clip to follow, where it comes without one.
 
-    Args:
-        mechanism: the robot, with soles.
-        motion: with its base.
-        source: the motion's file, for errors.
-        walls: makes what keeps the robot's bodies apart; None where nothing does.
-
-    Returns:
-        The source.
+    `walls` makes the walls that keep the robot's bodies apart; None where nothing does.
     """
     states, _ = posed(mechanism, motion, source)
     assert states.position is not None

@@ -18,16 +18,7 @@ FEW = 3  # samples at least, from which accelerations are known
 
 
 def force_plots(room: InverseDynamics, motion: Motion, drives: Mapping[str, Drive]) -> list[Plot]:
-    """Return plots of torques and power; none where forces cannot be known, as of a motion without its base.
-
-    Args:
-        room: Of the robot.
-        motion: The motion.
-        drives: By actuator.
-
-    Returns:
-        The plots.
-    """
+    """Return plots of torques and power; none where forces cannot be known, as of a motion without its base."""
     if len(motion.times) < FEW:
         return []
     try:

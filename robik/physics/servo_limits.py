@@ -19,14 +19,7 @@ AnyBalance = TypeVar("AnyBalance", bound=Balance)
 
 
 def file_beside(robot_file: Path | None) -> Path | None:
-    """Return the servo file beside a robot's file, `NAME.servos.json` beside `NAME.urdf`.
-
-    Args:
-        robot_file: The robot's.
-
-    Returns:
-        The path; None where there is none.
-    """
+    """Return the servo file beside a robot's file, `NAME.servos.json` beside `NAME.urdf`; None without one."""
     if robot_file is None:
         return None
     beside = robot_file.with_name(robot_file.name.split(".")[0] + CHAIN_EXTENSION)
@@ -34,17 +27,7 @@ def file_beside(robot_file: Path | None) -> Path | None:
 
 
 def chain_beside(robot_file: Path | None) -> ServoChain | None:
-    """Return the servos of the file beside a robot's file.
-
-    Args:
-        robot_file: The robot's.
-
-    Returns:
-        The chain; None where there is none.
-
-    Raises:
-        ServoError, FormatError: The file is not what it should be.
-    """
+    """Return the servos of the file beside a robot's file; None without one."""
     beside = file_beside(robot_file)
     return None if beside is None else load_chain(beside)
 
@@ -58,16 +41,8 @@ def with_servos(
 ) -> tuple[AnyBalance, BakeSettings]:
     """Return balance and settings of a bake for a robot that known servos move.
 
-    Args:
-        balance: Of the clip.
-        settings: Of the bake.
-        mechanism: The robot.
-        chain: Its servos; None where they are not known.
-        p_gain: Position P gain that they are set to; that of the chain, else of the factory, if left out.
-
-    Returns:
-        The balance, with what the servos give way by where it is to be added, and the settings with their
-        accelerations.
+    The settings get the servos' accelerations, the balance the yield of the servos where that is to be added. `p_gain`
+    is the position P gain; the chain's if left out, else the factory's.
     """
     if chain is None:
         return balance, settings
@@ -78,16 +53,9 @@ def with_servos(
 def with_give(
     balance: AnyBalance, mechanism: Mechanism, chain: ServoChain | None, p_gain: float | None = None
 ) -> AnyBalance:
-    """Return a balance with what known servos give way by, where that is to be added.
+    """Return a balance with the yield of known servos, where that is to be added.
 
-    Args:
-        balance: Of the clip.
-        mechanism: The robot.
-        chain: Its servos; None where they are not known.
-        p_gain: As for `with_servos`.
-
-    Returns:
-        The balance; as it was, for a share of the sole, where the servos' motors are not known.
+    It stays as it was, for a share of the sole, where the servos' motors are not known.
     """
     if chain is None or not balance.over_feet or balance.gives is not None or not mechanism.mass > 0:
         return balance

@@ -142,17 +142,9 @@ class Search:
 def make_it_stand(
     source: Source, motors: Motors, trials: int = 20, tell: Callable[[str], object] | None = None, **options: Any
 ) -> Search:
-    """Return what makes a motion stand; arguments as for `standing_steps`.
+    """Return the search for a remedy that makes a motion stand; arguments as for `standing_steps`.
 
-    Args:
-        source: The motion, and what it was made from.
-        motors: Of the robot.
-        trials: Disturbed ones.
-        tell: Called once with each thing that is tried, in words.
-        options: As for `standing_steps`.
-
-    Returns:
-        What was tried and chosen.
+    `tell` is called once with each remedy that is tried, in words.
     """
     said = ""
 
@@ -174,19 +166,11 @@ def standing_steps(
     rate: float = RATE,
     feedback: bool = False,
 ) -> Generator[tuple[float, str], None, Search]:
-    """As `make_it_stand`, but yield the share that is done and what is being tried.
+    """Search for a remedy as `make_it_stand` does; yield the share that is done and the remedy being tried.
 
-    Args:
-        source: the motion, and what it was made from.
-        motors: of the robot.
-        trials: disturbed ones.
-        p_gain: that the servos are set to; that of the factory if left out.
-        rate: of goals [Hz].
-        feedback: whether tilt is fed back in everything that is tried; else only where the servos have a sensor beside
-            them, as something to try.
-
-    Yields:
-        Share that is done, and what is being tried. The generator returns the search.
+    `trials` is the number of disturbed ones. `p_gain` is that of the servos; the chain's if left out, else the
+    factory's. Goals come at `rate` [Hz]. With `feedback` tilt is fed back in every trial; else only where the servos
+    have a sensor beside them, as a remedy to try. The generator returns the search.
     """
     bench = _Bench(source, motors, draws(trials), rate)
     kept = Remedy(p_gain=p_gain, feedback=feedback)

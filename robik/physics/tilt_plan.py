@@ -22,20 +22,10 @@ DAMPED = 0.02  # of the largest singular value: motions with smaller ones are da
 
 
 def tilt_plan(mechanism: Mechanism, motion: Motion, body: str = "", source: str = "the motion") -> TiltPlan:
-    """Return what tilt feedback must know of a motion.
+    """Return the plan of tilt feedback for a motion, from 0 s on.
 
-    Args:
-        mechanism: The robot, with masses and soles.
-        motion: As it is played, with the base.
-        body: On which the sensor sits; the base if left out.
-        source: The motion's file, for errors.
-
-    Returns:
-        The plan, from 0 s on.
-
-    Raises:
-        ClipError: A motion without base, or one that lacks an actuator.
-        MechanismError: A robot that does not float, has no soles or no such body.
+    `body` is the one with the sensor; the base if left out. Raise ClipError for a motion without an actuator or base,
+    MechanismError for a robot that does not float, has no soles or no such body.
     """
     room = InverseDynamics(mechanism)
     if room.topology.base is None or not any(frame.is_foot for frame in mechanism.frames):
@@ -46,18 +36,9 @@ def tilt_plan(mechanism: Mechanism, motion: Motion, body: str = "", source: str 
 
 
 def plan_of(room: InverseDynamics, found: MotionForces, body: str = "") -> TiltPlan:
-    """Return what tilt feedback must know of a motion whose poses and standing feet are known.
+    """Return the plan of tilt feedback, from 0 s on, for a motion whose poses and standing feet are known.
 
-    Args:
-        room: The robot's inverse dynamics.
-        found: The motion.
-        body: On which the sensor sits; the base if left out.
-
-    Returns:
-        The plan, from 0 s on.
-
-    Raises:
-        MechanismError: There is no such body.
+    `body` is the one with the sensor, the base if left out; raise MechanismError for an unknown one.
     """
     if room.following_motors:
         raise MechanismError(
@@ -110,12 +91,8 @@ def _leg_gains(twist: np.ndarray, sole: np.ndarray, leg: np.ndarray) -> np.ndarr
     """Return the actuators' changes (A, 3) that turn a body against a foot by one about the world's axes.
 
     The turn is about the middle of the leg: half of it is the ankle's, half the hip's. A leg that cannot do all of it
-    does what it can.
-
-    Args:
-        twist: (6, A) of the body against the foot, by actuator, about the origin.
-        sole: (3,) [m].
-        leg: (3,) from sole to body [m].
+    does as much as it can. `twist` (6, A) is of the body against the foot, by actuator, about the origin; `leg` (3,)
+    leads from the sole (3,) to the body [m].
     """
     length, pivot = max(float(np.linalg.norm(leg)), 1e-6), sole + PIVOT * leg
     moved = np.concatenate([twist[:3], (twist[3:] + np.cross(twist[:3].T, pivot).T) / length])

@@ -157,17 +157,9 @@ def judged(
     bodies: tuple[str, ...],
     record: Record,
 ) -> Verdict:
-    """Return the verdict.
+    """Return the verdict on the results of simulated trials, of which the undisturbed one is first.
 
-    Args:
-        plan: What was simulated.
-        trials: The undisturbed one first.
-        found: What the process said of each trial, as far as they were simulated.
-        bodies: Names of the simulated bodies, in order.
-        record: What the robot did in the first trial.
-
-    Returns:
-        The verdict.
+    `bodies` are the simulated bodies in order; `record` is of the first trial.
     """
     fell, power = found[0]["falls_at"], battery_power(plan.dynamics, plan.drives)
     begin, names = float(plan.motion.times[0]), plan.mechanism.actuators

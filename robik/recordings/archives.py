@@ -19,17 +19,9 @@ ARRAYS = (*POSITIONS, *NAMES, *RATES, "times", "parents", *smpl.RECORDING)
 
 
 def read(arrays: dict[str, np.ndarray], body_model: str | Path | None) -> SkeletonMotion:
-    """Return the motion in an archive.
+    """Return the motion in an archive, Z up, in metres; poses need a body model of the SMPL family.
 
-    Args:
-        arrays: Of the archive, by name.
-        body_model: Of the SMPL family, for poses.
-
-    Returns:
-        The motion, Z up, in metres.
-
-    Raises:
-        ClipError: Names the array that is missing or wrong.
+    A ClipError names the array that is missing or wrong.
     """
     if "poses" in arrays or "pose_body" in arrays:
         if body_model is None:

@@ -31,18 +31,10 @@ MOST = 2_000_000_000  # bytes of a model
 
 
 def read(arrays: dict[str, np.ndarray], rate: float, model: str | Path) -> SkeletonMotion:
-    """Return the motion of the body's joints; fingers and face are left out.
+    """Return the motion of the body's joints, without fingers and face.
 
-    Args:
-        arrays: `poses` (T, 3 K) or `root_orient` and `pose_body`, `trans` (T, 3), `betas`.
-        rate: Frames per second.
-        model: The model's npz.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: Names the array that is missing or wrong.
+    Arrays are `poses` (T, 3 K) or `root_orient` and `pose_body`, `trans` (T, 3), `betas`; a ClipError names the one
+    that is missing or wrong.
     """
     poses = _poses(arrays)
     if "trans" not in arrays:

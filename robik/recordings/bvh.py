@@ -44,29 +44,14 @@ class Joint:
 
 
 def matches(content: bytes) -> bool:
-    """Return whether a file's first word is `HIERARCHY`.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        True where the content is of this format.
-    """
+    """Return True if a file's first word is `HIERARCHY`."""
     return content[:200].removeprefix(b"\xef\xbb\xbf").lstrip()[:9].upper() == b"HIERARCHY"
 
 
 def read(content: bytes, name: str | Path = "the recording") -> SkeletonMotion:
-    """Return the motion in a BVH file, in the file's unit and axes; one with fewer frames than it says is told of.
+    """Return the motion in a BVH file, in the file's unit and axes; warn of one with fewer frames than it says.
 
-    Args:
-        content: The file's bytes.
-        name: Of the file, in what is told.
-
-    Returns:
-        The motion; lengths in the file's unit.
-
-    Raises:
-        ClipError: Names the line that is wrong.
+    A ClipError names the line that is wrong.
     """
     lines = content.decode("utf-8-sig", errors="replace").splitlines()
     joints, columns, start = _hierarchy(lines)

@@ -24,19 +24,10 @@ FLAT = 1e-9  # of the skeleton's size: shorter bones have no direction
 def skeleton_motion(
     names: tuple[str, ...], positions: np.ndarray, times: np.ndarray, parents: np.ndarray | None = None
 ) -> SkeletonMotion:
-    """Return the motion of joints as that of a skeleton, whose rest pose is the first frame's.
+    """Return the motion of J joints as that of a skeleton, whose rest pose is the first frame's.
 
-    Args:
-        names: Of J joints.
-        positions: (T, J, 3) [any unit].
-        times: (T,) increasing [s].
-        parents: (J,) index of the joint that each hangs on, below 0 for a root; found by distances if left out.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: Shapes that do not fit, or parents that are none.
+    Positions (T, J, 3) are in any unit, at increasing times (T,) [s]. `parents` (J,) are indices of joints, −1 for a
+    root; found by distances if left out. Raise ClipError for shapes or parents that do not fit.
     """
     if not len(positions):
         raise ClipError("it holds no frame of motion")

@@ -47,31 +47,22 @@ def with_balance(
 ) -> TargetClip:
     """Return the clip with a CoM target that keeps the robot balanced, and with its feet's contact phases.
 
-    The target's height is that of the wish: leave the weight of the CoM along z at zero. The tracks of what is no foot
-    lean with the CoM, level, as far as its target lies off the wish: else the pelvis would pull it back out of the
-    support. What holds on to something stays there, and carries weight as a foot does.
+    Contact phases are found where the clip has none. The target's height is that of the wish: leave the weight of the
+    CoM along z at zero. The tracks of what is no foot lean with the CoM, level, as far as its target lies off the wish:
+    else the pelvis would pull it back out of the support. What holds on to something stays there, and carries weight as
+    a foot does.
 
-    Args:
-        mechanism: The robot, with soles on its feet's frames.
-        clip: With tracks of its feet; contact phases are found where there are none.
-        margin: The CoM stays at least this far inside the standing foot's outline [m], as far as the sole is that wide.
-        wish: (T, 3) where the CoM would be if balance did not matter [m]. By default the clip's own CoM target, else
-            where the robot's CoM would be if it moved rigidly with the track of its hips, or the first that is not a
-            foot, else the middle of the feet.
-        lead: The shift of weight is done this long before a foot lifts, and begins this long after one lands [s].
-        shift: Where the feet leave less time than this for a shift of weight, it begins earlier and ends later [s].
-        stiffness: τ [s], whose fourth power weighs accelerations; a longer one gives a smoother path that leaves the
-            wish further.
-        pace: "still" holds the CoM over the feet, so that the robot could stop at any time; "moving" holds the
-            zero-moment point there, so that it may not stop but need not throw its weight from foot to foot; "auto"
-            takes the first where its own accelerations allow that, else the second, and the wish where no foot ever
-            stands.
+    The CoM stays `margin` [m] inside the standing foot's outline, as far as the sole is that wide. `wish` (T, 3) [m] is
+    the path of the CoM if balance did not matter; `default_wish` if left out. The shift of weight ends `lead` [s]
+    before a foot lifts, and begins as long after one lands. Where the feet leave less time than `shift` [s] for it, it
+    begins earlier and ends later. The fourth power of `stiffness` [s] weighs accelerations: a longer one gives a
+    smoother path that leaves the wish further.
 
-    Returns:
-        The clip.
+    With the pace "still" the CoM is over the feet, so that the robot could stop at any time. With "moving" the
+    zero-moment point is there: the robot may not stop, but need not throw its weight from foot to foot. "auto" takes
+    the first where its own accelerations allow that, else the second, and the wish where no foot ever stands.
 
-    Raises:
-        ClipError: The clip moves no foot, none of them ever stands (but for "auto"), or a setting cannot be.
+    Raise ClipError where the clip moves no foot, none ever stands (but for "auto"), or a setting cannot be.
     """
     return BalancePlan(
         mechanism, clip, margin=margin, wish=wish, lead=lead, shift=shift, stiffness=stiffness, pace=pace
@@ -126,12 +117,8 @@ class BalancePlan:
     def clip(self, offset: np.ndarray | None = None) -> TargetClip:
         """Return the clip with a target of the centre of mass, and with tracks that lean with it.
 
-        Args:
-            offset: (T, 2) by how much the whole body's zero-moment point lies off that of all mass at the centre of
-                mass [m]; it counts in motion.
-
-        Returns:
-            The clip.
+        In motion the whole body's zero-moment point lies off that of all mass at the centre of mass by `offset` (T, 2)
+        [m].
         """
         times, wish = self._clip.times, self._wish
         path = self._path(np.zeros((len(times), 2)) if offset is None else offset)
@@ -174,11 +161,7 @@ class BalancePlan:
 
 
 def _foot_contacts(mechanism: Mechanism, clip: TargetClip, needed: bool) -> dict[str, np.ndarray]:
-    """Return when the feet of a clip stand (T,).
-
-    Raises:
-        ClipError: none of them ever does, and it is needed.
-    """
+    """Return the contact phase (T,) of each foot; raise ClipError if one is needed and no foot ever stands."""
     contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None and mechanism.frame(n).is_foot}
     if needed and not any(c.any() for c in contacts.values()):
         why = "they slide or are in the air all the time; mend their targets, or give the phases by hand"
@@ -187,15 +170,7 @@ def _foot_contacts(mechanism: Mechanism, clip: TargetClip, needed: bool) -> dict
 
 
 def hips_held(mechanism: Mechanism, clip: TargetClip) -> str | None:
-    """Return the frame of the hips where they hold on to something at some time, as a seat; None where they do not.
-
-    Args:
-        mechanism: The robot.
-        clip: The targets.
-
-    Returns:
-        Its name.
-    """
+    """Return the hips' frame if it holds on to something at some time, as to a seat; else None."""
     hips = hips_of(mechanism, (n for n, t in clip.tracks.items() if t.position is not None))
     return hips if hips in holding(mechanism, clip) else None
 
@@ -207,15 +182,10 @@ def _seat(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarray]:
 
 
 def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the preferred path of the CoM, before balance; `with_balance` says how it is chosen.
+    """Return the preferred path (T, 3) of the CoM before balance [m].
 
-    Args:
-        mechanism: The robot.
-        clip: The targets.
-        contacts: Whether each foot stands (T,), by frame.
-
-    Returns:
-        Positions (T, 3) [m].
+    It is the clip's own CoM target; else the way of the robot's CoM if it moved rigidly with the track of its hips, or
+    with the first track that is not a foot's; else the middle of the feet. `contacts` (T,) are by frame.
     """
     if clip.com is not None:
         return clip.com

@@ -8,18 +8,9 @@ Base = tuple[np.ndarray, np.ndarray]
 
 
 def shares(frames: np.ndarray, length: float, at_start: bool, at_end: bool) -> np.ndarray:
-    """Return the share of the new motion at each frame (T,).
+    """Return the share (T,) of the new motion at each frame: 0 to 1 within `length` frames of an end that blends.
 
-    From 0 to 1 within `length` of an end that blends, at rest at both.
-
-    Args:
-        frames: Frame numbers (T,), increasing.
-        length: Length of a blend, in frames; at most half of what there is.
-        at_start: Whether the start blends.
-        at_end: Whether the end blends.
-
-    Returns:
-        Shares (T,), 0 to 1.
+    It is at rest at both. A blend takes at most half of all frames, which increase.
     """
     length = min(length, 0.5 * (frames[-1] - frames[0]))
     share = np.ones(len(frames))
@@ -33,33 +24,18 @@ def shares(frames: np.ndarray, length: float, at_start: bool, at_end: bool) -> n
 
 
 def blended(old: np.ndarray, new: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Return rows between the old and the new ones.
-
-    Args:
-        old: Rows (T, n).
-        new: Rows (T, n).
-        share: Share of the new ones (T,).
-
-    Returns:
-        Rows (T, n).
-    """
+    """Return rows (T, n) between the old and the new ones, by the share (T,) of the new ones."""
     return old + share[:, None] * (new - old)
 
 
 def within_speeds(values: np.ndarray, times: np.ndarray, speeds: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """Return rows near these of which none is faster than allowed.
+    """Return values (T, A) near these, none of which is faster than `speeds` (A,) [1/s].
+
+    Rows that are `held` (T,) stay as they are, if they can be reached at all. Speeds are infinite where there is no
+    limit.
 
     Each coordinate becomes the mean of the highest curve below it and the lowest above it that keep the speed: of all
     that keep it, one whose largest distance is the least (the Lipschitz extensions of McShane and Whitney).
-
-    Args:
-        values: (T, A) of the actuators.
-        times: (T,) [s], increasing.
-        speeds: (A,) the most of each per second, infinite where there is none.
-        held: (T,) rows that stay as they are, if they can be reached at all.
-
-    Returns:
-        Rows (T, n); the given ones where none is.
     """
     steps = np.diff(times)[:, None] * speeds
     highest, lowest = (sign * _lowest(np.where(held[:, None], sign * values, np.inf), steps) for sign in (1.0, -1.0))
@@ -78,34 +54,14 @@ def _lowest(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
 
 
 def blended_base(old: Base | None, new: Base | None, share: np.ndarray) -> Base | None:
-    """Return base poses between the old and the new ones.
-
-    None for a robot on the ground.
-
-    Args:
-        old: Positions (T, 3) [m] and quaternions (T, 4) wxyz, or None for a robot on the ground.
-        new: The same.
-        share: Share of the new ones (T,).
-
-    Returns:
-        Positions and unit quaternions, or None.
-    """
+    """Return base poses between the old and the new ones, by the share (T,) of the new; None without a base."""
     if old is None or new is None:
         return None
     return blended(old[0], new[0], share), blended_turns(old[1], new[1], share)
 
 
 def blended_turns(old: np.ndarray, new: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Return orientations between the old and the new ones, the short way round.
-
-    Args:
-        old: Unit quaternions (T, 4) wxyz.
-        new: The same.
-        share: Share of the new ones (T,).
-
-    Returns:
-        Unit quaternions (T, 4).
-    """
+    """Return unit quaternions (T, 4) between old and new, the short way round, by the share (T,) of the new."""
     signs = np.where((old * new).sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
     turned = blended(old, signs * new, share)
     return turned / np.linalg.norm(turned, axis=1, keepdims=True)

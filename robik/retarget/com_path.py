@@ -48,18 +48,11 @@ def smooth_inside(
     tolerance: float = 2e-5,
     most: int = 4000,
 ) -> np.ndarray:
-    """Return the smooth path whose zero-moment point stays inside the supports, and which stays near the wish.
+    """Return the smooth path p (N, 2) [m] near the wish r whose zero-moment point stays inside the supports Sₖ.
 
-    Args:
-        wish: r, (N, 2) [m].
-        supports: Sₖ, corners (K, 2) of a convex polygon, a segment or a point [m], or None for anywhere.
-        smoothness: weights of the path's differences.
-        lever: λ, (N,) [samples²]; None where the path itself is to be inside.
-        tolerance: how far outside a support the zero-moment point may end [m].
-        most: iterations.
-
-    Returns:
-        p, (N, 2) [m].
+    A support is the corners (K, 2) of a convex polygon, a segment or a point [m], or None for anywhere. `lever` is λ
+    (N,) [samples²]; None where the path itself is to be inside. The zero-moment point may end `tolerance` [m] outside,
+    after at most `most` iterations.
     """
     project = _projection(supports)
     level = np.zeros(len(wish)) if lever is None else np.asarray(lever, dtype=float)
@@ -86,14 +79,9 @@ def smooth_inside(
 
 
 def zero_moment(path: np.ndarray, lever: np.ndarray) -> np.ndarray:
-    """Return the zero-moment point z = p − λ D₂p of a path.
+    """Return the zero-moment point z = p − λ D₂p (N, 2) of a path p (N, 2) [m], with λ (N,) [samples²].
 
-    Args:
-        path: p, (N, 2) [m].
-        lever: λ, (N,) [samples²].
-
-    Returns:
-        z, (N, 2) [m]. The path neither speeds up nor slows down at its ends.
+    The path neither speeds up nor slows down at its ends.
     """
     point = path.copy()
     point[1:-1] -= lever[1:-1, None] * (path[:-2] - 2.0 * path[1:-1] + path[2:])
@@ -101,16 +89,7 @@ def zero_moment(path: np.ndarray, lever: np.ndarray) -> np.ndarray:
 
 
 def levers(height: np.ndarray, ground: np.ndarray | float, rate: float) -> np.ndarray:
-    """Return λ of a centre of mass at these heights.
-
-    Args:
-        height: (N,) [m].
-        ground: Height of the ground below (N,) [m], a number where it is level.
-        rate: Samples a second [Hz].
-
-    Returns:
-        λ (N,) [samples²].
-    """
+    """Return λ (N,) [samples²] of a centre of mass at heights (N,) over ground [m], at `rate` samples a second."""
     rise = np.zeros_like(height)
     if len(height) > 2:
         rise[1:-1] = (height[:-2] - 2.0 * height[1:-1] + height[2:]) * rate**2
@@ -118,15 +97,7 @@ def levers(height: np.ndarray, ground: np.ndarray | float, rate: float) -> np.nd
 
 
 def outside(points: np.ndarray, supports: Sequence[np.ndarray | None]) -> np.ndarray:
-    """Return how far points (N, 2) are outside their supports (N,) [m]; 0 inside, and where there is none.
-
-    Args:
-        points: Points (N, 2) [m].
-        supports: Corners (K, 2) of each point's support [m], or None.
-
-    Returns:
-        Distances (N,) [m].
-    """
+    """Return the distances (N,) of points (N, 2) from their supports (K, 2) [m]; 0 inside, and where there is none."""
     return np.linalg.norm(points - _projection(supports)(points), axis=1)
 
 

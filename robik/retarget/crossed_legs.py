@@ -64,15 +64,10 @@ class _Legs:
 def crossed_legs(
     solving: Retargeting, walls: Walls, begin: Callable[[TargetClip], Retargeting]
 ) -> Generator[int, None, Crossed | None]:
-    """Find legs that are in each other even with walls between them.
+    """Find legs that are in each other even with walls between them; yield the number of frames that are done.
 
-    Args:
-        solving: A clip's retargeting without walls, done.
-        walls: Of the robot.
-        begin: Makes the retargeting of the clip with walls.
-
-    Yields:
-        Number of frames that are done. The generator returns the legs; None where they are apart.
+    `solving` is the clip's retargeting without walls, done; `begin` makes that of the clip with walls. The generator
+    returns the legs; None where they are apart.
     """
     mechanism, part = solving.mechanism, solving.clip
     legs = _leg_of(mechanism, feet(mechanism, part))

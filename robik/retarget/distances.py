@@ -35,17 +35,9 @@ class ObjectiveErrors(NamedTuple):
 def objective_errors(
     mechanism: Mechanism, clip: TargetClip, settings: Settings, position: np.ndarray, quaternion: np.ndarray
 ) -> ObjectiveErrors:
-    """Return the errors of a motion against its clip's objectives.
+    """Return the errors of a motion against its clip's objectives, in their order.
 
-    Args:
-        mechanism: The robot.
-        clip: What it follows.
-        settings: For the weights.
-        position: Positions (T, n, 3) of the bodies' own frames [m].
-        quaternion: Their orientations (T, n, 4) wxyz.
-
-    Returns:
-        The errors, in the order of the clip's objectives.
+    Positions (T, n, 3) [m] and quaternions (T, n, 4) wxyz are of the bodies' own frames.
     """
     states = States(mechanism, position, quaternion)
     found = [(item.key, error) for item in clip.objectives for error in item.errors(states, settings.weight_of(item))]
@@ -62,17 +54,9 @@ def distances(
 ) -> ClipErrors:
     """Return the errors of a motion against its clip, along the axes that have weight.
 
-    Args:
-        mechanism: The robot.
-        clip: What it follows.
-        settings: For the weights.
-        position: Positions (T, n, 3) of the bodies' own frames [m].
-        quaternion: Their orientations (T, n, 4) wxyz.
-        com: Centres of mass (T, 3) of the robot [m].
-
-    Returns:
-        Distances (T, targets) [m] and angles (T, targets) [rad] of the targets, in the order of the clip's tracks, and
-        distances of the centre of mass (T,) [m]; NaN where there is nothing to follow.
+    Of the targets these are distances [m] and angles [rad], (T, targets), in the order of the clip's tracks; of the
+    centre of mass distances (T,) [m]; NaN where there is no target. Positions (T, n, 3) [m] and quaternions (T, n, 4)
+    wxyz are of the bodies' own frames.
     """
     frames = len(clip.times)
     apart, turned = np.full((frames, len(clip.tracks)), np.nan), np.full((frames, len(clip.tracks)), np.nan)
@@ -94,17 +78,9 @@ def distances(
 def reached(
     mechanism: Mechanism, clip: TargetClip, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray
 ) -> TargetClip:
-    """Return where a motion takes the frames and the centre of mass that a clip asks for.
+    """Return a clip of the poses that a motion reaches, with the same tracks as a clip and nothing else.
 
-    Args:
-        mechanism: The robot.
-        clip: What it should follow.
-        position: Positions (T, n, 3) of the bodies' own frames [m].
-        quaternion: Their orientations (T, n, 4) wxyz.
-        com: The centre of mass (T, 3) [m].
-
-    Returns:
-        A clip with the same tracks, of poses that are reached, and nothing else.
+    Positions (T, n, 3) [m] and quaternions (T, n, 4) wxyz are of the bodies' own frames, `com` is (T, 3) [m].
     """
     tracks = {}
     for name, track in clip.tracks.items():

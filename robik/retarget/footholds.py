@@ -48,17 +48,9 @@ class Footholds:
         grid: np.ndarray,
         margin: float,
     ) -> Footholds:
-        """Return the feet of a clip.
+        """Return the footholds of a clip at times `grid` (N,) [s], `margin` [m] inside the soles' outlines.
 
-        Args:
-            mechanism: The robot.
-            clip: With tracks of its feet.
-            contacts: By foot, and by what else holds on, whether it stands (T,).
-            grid: (N,) times of the plan [s].
-            margin: How far inside their outlines to stay [m].
-
-        Returns:
-            The footholds, on a grid of times.
+        `contacts` (T,) are by foot, and by what else holds on.
         """
         outlines, centres, heights = {}, {}, {}
         for name in contacts:
@@ -78,16 +70,10 @@ class Footholds:
         return cls(times=clip.times, grid=grid, contacts=contacts, outlines=outlines, centres=centres, ground=ground)
 
     def for_standing(self, lead: float, shift: float) -> list[np.ndarray | None]:
-        """Return the areas over which the centre of mass of a slow robot is to be, at the grid's times.
+        """Return the areas for the centre of mass of a slow robot, at the grid's times.
 
-        A single foot's outline; of several feet the hull of their centres, which for two is a line.
-
-        Args:
-            lead: Time after landing and before lifting in which a foot does not count [s].
-            shift: Shortest time for a shift of weight [s].
-
-        Returns:
-            Corners (K, 2) [m], or None in the air; N of them.
+        An area has corners (K, 2) [m]; it is None in the air. Of a single foot it is the outline; of several feet the
+        hull of their centres, which for two is a line. `lead` and `shift` [s] are those of `planned_feet`.
         """
         feet = planned_feet(self.times, self.contacts, self.grid, lead, shift)
         return _hulls(
@@ -96,14 +82,7 @@ class Footholds:
         )
 
     def for_moving(self, lead: float) -> list[np.ndarray | None]:
-        """Return the areas for the zero-moment point: the hull of all outlines that stand.
-
-        Args:
-            lead: as `planned_feet` takes it [s].
-
-        Returns:
-            As `for_standing`.
-        """
+        """Return the areas for the zero-moment point, as `for_standing` does: hulls of all outlines that stand."""
         feet = planned_feet(self.times, self.contacts, self.grid, lead, 0.0)
         return _hulls([self.outlines[name][k] for name in sorted(standing)] for k, standing in enumerate(feet))
 
@@ -123,16 +102,7 @@ def _hulls(areas: Iterable[list[np.ndarray]]) -> list[np.ndarray | None]:
 
 
 def sole_inside(mechanism: Mechanism, name: str, margin: float) -> np.ndarray:
-    """Return a sole's outline less the margin (K, 3) [m], in the frame's coordinates.
-
-    Args:
-        mechanism: The robot.
-        name: Name of the foot's frame.
-        margin: Width of the rim that is left out [m].
-
-    Returns:
-        Corners (K, 3) [m].
-    """
+    """Return the corners (K, 3) of a sole's outline less a rim of width `margin` [m], in the frame's coordinates."""
     outline, axes = sole_polygon(mechanism.frame(name)), sole_axes(mechanism.frame(name))
     middle = outline.mean(axis=0)
     return middle + inset((outline - middle) @ axes[:2].T, margin) @ axes[:2]
@@ -141,20 +111,11 @@ def sole_inside(mechanism: Mechanism, name: str, margin: float) -> np.ndarray:
 def planned_feet(
     times: np.ndarray, contacts: Mapping[str, np.ndarray], grid: np.ndarray, lead: float, shift: float
 ) -> list[frozenset[str]]:
-    """Return the feet that may carry weight at the grid's times.
+    """Return the names of the feet that may carry weight, for each of the grid's times (G,) [s].
 
-    A foot counts from `lead` after it landed until `lead` before it lifts. The remaining time for a shift of weight is
-    made at least `shift` long, at the cost of at most a third of the phases around it.
-
-    Args:
-        times: Times (T,) [s].
-        contacts: Whether each foot stands (T,), by frame.
-        grid: Times (G,) [s].
-        lead: Time after landing and before lifting in which a foot does not count [s].
-        shift: Shortest time for a shift of weight [s].
-
-    Returns:
-        Names of the feet that count, for each time of the grid.
+    A foot counts from `lead` [s] after it landed until `lead` before it lifts. The remaining time for a shift of weight
+    is made at least `shift` [s] long, at the cost of at most a third of the phases around it. `contacts` (T,) are by
+    frame.
     """
     names = sorted(contacts)
     sets = [frozenset(n for n in names if contacts[n][k]) for k in range(len(times))]

@@ -26,17 +26,9 @@ Phase = tuple[str, int, int]  # a foot, the first sample in which it stands and 
 
 
 def freed(mechanism: Mechanism, part: TargetClip, phases: Collection[Phase], settings: Settings, held: bool) -> Motion:
-    """Find a motion in which soles lie flat while they stand, but turn as they like.
+    """Return a motion in which soles lie flat while they stand, but turn as they like in the given phases.
 
-    Args:
-        mechanism: The robot.
-        part: The targets.
-        phases: In which soles may turn.
-        settings: With which the clip will be solved.
-        held: Whether soles keep their centres; else these are targets, and move as far as walls push them.
-
-    Returns:
-        The motion.
+    Where they are `held`, soles keep their centres; else these are targets, and move as far as walls push them.
     """
     frames, tracks, weights = list(mechanism.frames), dict(part.tracks), dict(settings.targets)
     if not held:
@@ -65,17 +57,7 @@ def freed(mechanism: Mechanism, part: TargetClip, phases: Collection[Phase], set
 
 
 def off_hold(mechanism: Mechanism, part: TargetClip, motion: Motion, phase: Phase) -> tuple[np.ndarray, np.ndarray]:
-    """Return by how much a sole is off its hold.
-
-    Args:
-        mechanism: The robot.
-        part: The targets.
-        motion: With body poses.
-        phase: Phase of T samples.
-
-    Returns:
-        How far over the ground (T, 2) [m], and how much turned about the vertical (T,) [rad].
-    """
+    """Return a sole's errors from its hold in a phase: over the ground (T, 2) [m], about the vertical (T,) [rad]."""
     assert motion.position is not None and motion.quaternion is not None  # a solved motion has them
     name, during = phase[0], slice(*phase[1:])
     centre = np.mean(mechanism.frame(name).sole, axis=0)

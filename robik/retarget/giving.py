@@ -26,15 +26,7 @@ MOST = 0.35  # of a sole's width: more leaves no room for the weight
 
 
 def motors_give(mechanism: Mechanism, drives: Mapping[str, Drive]) -> float:
-    """Return what motors give way by on one foot, as the centre of mass moves [m].
-
-    Args:
-        mechanism: the robot, with soles.
-        drives: by actuator.
-
-    Returns:
-        The distance [m].
-    """
+    """Return the distance by which the centre of mass moves on one foot as motors give way under the weight [m]."""
     shares = standing_share(InverseDynamics(mechanism), drives)
     com = sum(body.mass * np.asarray(body.rest_com) for body in mechanism.bodies) / mechanism.mass
     found = 0.0
@@ -46,26 +38,12 @@ def motors_give(mechanism: Mechanism, drives: Mapping[str, Drive]) -> float:
 
 
 def sole_share(mechanism: Mechanism) -> float:
-    """Return a share of the soles' width, for motors of which nothing is known [m].
-
-    Args:
-        mechanism: The robot, with soles.
-
-    Returns:
-        The distance [m].
-    """
+    """Return the share of the soles' width by which motors of unknown stiffness are taken to give way [m]."""
     return SHARE * sole_width(mechanism)
 
 
 def sole_width(mechanism: Mechanism) -> float:
-    """Return the width of the narrowest sole [m]; 0 without soles.
-
-    Args:
-        mechanism: The robot, with soles.
-
-    Returns:
-        The width [m].
-    """
+    """Return the width of the narrowest sole [m]; 0 without soles."""
     widths = [
         float(np.ptp((sole_polygon(frame) @ sole_axes(frame)[:2].T), axis=0).min())
         for frame in mechanism.frames

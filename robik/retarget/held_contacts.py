@@ -39,27 +39,13 @@ class HeldTrack:
     quaternion: np.ndarray | None
 
     def part(self, kept: slice | np.ndarray) -> HeldTrack:
-        """Return it for some of its samples.
-
-        Args:
-            kept: The samples that stay.
-
-        Returns:
-            The track, cut.
-        """
+        """Return the track of some of its samples."""
         turn = None if self.quaternion is None else self.quaternion[kept]
         return HeldTrack(self.contact.part(kept), self.position[kept], turn)
 
 
 def held_tracks(clip: TargetClip) -> dict[str, HeldTrack]:
-    """Return the tracks of a clip that have contacts and positions to be held at, by frame.
-
-    Args:
-        clip: The targets.
-
-    Returns:
-        Contact and held pose by frame.
-    """
+    """Return the contact and held pose of each track that has a contact and positions, by frame."""
     return {
         name: _held(name, clip.times, track, track.contact, track.position)
         for name, track in clip.tracks.items()
@@ -68,14 +54,7 @@ def held_tracks(clip: TargetClip) -> dict[str, HeldTrack]:
 
 
 def check_contacts(clip: TargetClip) -> None:
-    """Check that every contact of a clip can be held.
-
-    Args:
-        clip: The targets.
-
-    Raises:
-        ClipError: A contact of a frame without a position.
-    """
+    """Check that every contact of a clip can be held; raise ClipError for a frame in contact without a position."""
     for name, track in clip.tracks.items():
         if track.contact is not None and track.contact.any() and track.position is None:
             raise ClipError(

@@ -42,15 +42,8 @@ def judged(
 ) -> Motion:
     """Return a motion with the poses of its bodies and a report, whoever made it.
 
-    Args:
-        mechanism: The robot.
-        clip: What it should follow, a target for each sample.
-        settings: For the weights, and for whether contacts are held.
-        motion: T samples of the actuators.
-        base: Positions (T, 3) [m] and quaternions (T, 4) wxyz of the base; None for a robot on the ground.
-
-    Returns:
-        The motion. Its report knows no iterations and no times, since nothing was solved.
+    The clip has a target for each sample. `base` has positions (T, 3) [m] and quaternions (T, 4) wxyz; None for a robot
+    on the ground. The report has no iterations and no times, since nothing was solved.
     """
     position, quaternion, residual = body_poses(mechanism, motion.values, base)
     com = robot_com(mechanism, position, quaternion)
@@ -86,21 +79,10 @@ def make_report(
     why: Reasons,
     also: Iterable[int] = (),
 ) -> Report:
-    """Return the report of actuator values and errors, without what only a solver knows.
+    """Return the report of actuator values (T, A) and errors, without what only a solver knows.
 
-    Args:
-        mechanism: The robot.
-        clip: What it should follow.
-        settings: For the weights, and for whether contacts are held.
-        values: Actuator values (T, A) [rad or m].
-        off: Errors of frames and of the centre of mass.
-        asked: Errors of what else the clip asks for.
-        contacts: Figures of all samples.
-        why: What is said of a sample that falls short.
-        also: Samples that fall short for another reason than a target.
-
-    Returns:
-        The report.
+    `off` are errors of frames and of the centre of mass, `asked` of the clip's other objectives. `why` words the
+    reasons of a sample that falls short; `also` are samples that fall short for another reason than a target.
     """
     missed = misses(mechanism, clip, settings, off, asked.errors)
     late = contacts.late() if settings.contacts == "hold" else {}
@@ -132,15 +114,9 @@ def make_report(
 
 
 def rates(mechanism: Mechanism, values: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return velocities, accelerations and jerks of actuators, as reports have them.
+    """Return velocities, accelerations and jerks (T, A) of actuators, as reports have them.
 
-    Args:
-        mechanism: The robot.
-        values: Values (T, A) [rad or m].
-        times: Times (T,) [s].
-
-    Returns:
-        Each (T, A), 0 where a frame has none: velocities are those of the step into the frame.
+    They are 0 where a frame has none. Velocities are those of the step into the frame.
     """
     velocity, acceleration, jerk = (np.zeros_like(values) for _ in range(3))
     _, second, third = differences(times)

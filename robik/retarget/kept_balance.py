@@ -43,16 +43,7 @@ class KeptBalance:
 
 
 def kept_balance(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> KeptBalance | None:
-    """Return the balance that a motion keeps.
-
-    Args:
-        mechanism: The robot.
-        clip: That was followed, with the feet's contact phases.
-        motion: With body poses.
-
-    Returns:
-        The balance; None where no foot ever stands, or the robot has no mass.
-    """
+    """Return the balance that a motion with body poses keeps; None if no foot ever stands or the robot has no mass."""
     contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None and t.contact.any()}
     if not any(mechanism.frame(name).is_foot for name in contacts) or mechanism.mass <= 0:
         return None
@@ -66,16 +57,7 @@ def kept_balance(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Kept
 
 
 def with_kept_balance(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Motion:
-    """Return a solved motion whose report's quality says what balance it keeps.
-
-    Args:
-        mechanism: The robot.
-        clip: That was followed.
-        motion: With its report and body poses.
-
-    Returns:
-        The motion.
-    """
+    """Return a solved motion with the balance that it keeps in its report's quality."""
     if motion.report is None:
         return motion
     quality = with_balance_figures(motion.report.quality, mechanism, clip, motion)
@@ -83,17 +65,7 @@ def with_kept_balance(mechanism: Mechanism, clip: TargetClip, motion: Motion) ->
 
 
 def with_balance_figures(quality: Quality, mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Quality:
-    """Return figures of quality with those of balance; as they were where there is nothing to keep.
-
-    Args:
-        quality: Of the motion.
-        mechanism: The robot.
-        clip: That was followed.
-        motion: With body poses.
-
-    Returns:
-        The figures.
-    """
+    """Return figures of quality with those of balance; as they were where there is no balance to keep."""
     kept = kept_balance(mechanism, clip, motion)
     if kept is None:
         return quality

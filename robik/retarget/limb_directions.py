@@ -13,11 +13,9 @@ from ..skeleton.robot import robot_anatomy
 
 
 class LimbDirections:
-    """Angles between a robot's thighs, shins, upper arms and forearms and what they follow, gathered block by block.
+    """Angles between a robot's thighs, shins, upper arms and forearms and those they follow, block by block.
 
-    Args:
-        mechanism: the robot.
-        clip: what it follows; only parts of limbs whose orientation has a target are looked at.
+    Only parts of limbs whose orientation has a target count.
     """
 
     def __init__(self, mechanism: Mechanism, clip: TargetClip):
@@ -35,13 +33,7 @@ class LimbDirections:
                     self._followed.append((part, body, local, track.quaternion))
 
     def add(self, frames: slice, position: np.ndarray, quaternion: np.ndarray) -> None:
-        """Take the next frames in.
-
-        Args:
-            frames: Which they are.
-            position: Positions (B, n, 3) of the bodies' own frames [m].
-            quaternion: Their orientations (B, n, 4) wxyz.
-        """
+        """Add the next frames, by positions (B, n, 3) [m] and quaternions (B, n, 4) wxyz of the bodies' own frames."""
         for part, body, local, wanted in self._followed:
             way = frame_poses(self._mechanism, body, position, quaternion)[1] @ local
             theirs = quaternion_matrices(wanted[frames]) @ local

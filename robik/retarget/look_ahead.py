@@ -54,15 +54,7 @@ def _frame_by_frame(solver: Solver, clip: TargetClip, output: Output) -> FrameBy
 
 
 def check_cyclic(mechanism: Mechanism, clip: TargetClip) -> None:
-    """Check that a clip asks for the same in its last frame as in its first.
-
-    Args:
-        mechanism: The robot.
-        clip: The targets.
-
-    Raises:
-        ClipError: Names the target that does not come back.
-    """
+    """Check that a clip ends as it begins; raise ClipError for the target that does not come back."""
     if len(clip.times) < 5:
         raise ClipError(f"a cyclic clip needs at least 5 frames, not {len(clip.times)}")
     for name, track in clip.tracks.items():
@@ -89,15 +81,10 @@ def _check_back(name: str, apart: float, mechanism: Mechanism) -> None:
 
 
 class LookingAhead:
-    """Look-ahead under way.
+    """Look-ahead under way, which replaces the output of the frames one by one.
 
-    Args:
-        solver: of one frame.
-        clip: what is followed.
-        clip_targets: the same in the solver's terms.
-        output: of the frames one by one, which is replaced.
-        earlier: that left the output, with other walls.
-        own_range: frames that are solved, and what the others stay at; None for all frames.
+    `earlier` is the look-ahead, with other walls, that left the output. `own_range` names the frames that are solved,
+    and the motion at which the others stay; None for all frames.
     """
 
     def __init__(
@@ -125,11 +112,7 @@ class LookingAhead:
         )
 
     def steps(self) -> Iterator[float]:
-        """Improve the output.
-
-        Yields:
-            Share of the work that is done, 0 to 1.
-        """
+        """Improve the output, and yield the share that is done."""
         yield from self._clip_solver.steps()
         self._clip_solver.write(self._output)
 

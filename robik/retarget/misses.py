@@ -40,14 +40,7 @@ class Misses:
         return self.share.max(axis=1, initial=0.0)
 
     def words(self, k: int) -> list[str]:
-        """Return what is missed in a sample.
-
-        Args:
-            k: The sample's index.
-
-        Returns:
-            A clause for each target that is missed, the worst first.
-        """
+        """Return a clause for each target that is missed in sample k, the worst first."""
         missed = [i for i in np.argsort(-self.share[k], kind="stable") if self.share[k, i] > 1.0]
         return [self.errors[i].text.format(_amount(self.errors[i].values[k], self.errors[i].unit)) for i in missed]
 
@@ -55,17 +48,9 @@ class Misses:
 def misses(
     mechanism: Mechanism, clip: TargetClip, settings: Settings, found: ClipErrors, asked: Sequence[TargetError] = ()
 ) -> Misses:
-    """Return the errors of a motion with their tolerances.
+    """Return all errors of a motion with their tolerances.
 
-    Args:
-        mechanism: The robot.
-        clip: What it follows.
-        settings: For the weights.
-        found: Errors of the frames and of the centre of mass.
-        asked: Errors of what the clip asks for beside them.
-
-    Returns:
-        All errors, in this order: positions, orientations, centre of mass, what else is asked for.
+    They come in this order: positions, orientations, centre of mass, then `asked`, the clip's other objectives.
     """
     names = list(clip.tracks)
     weights = [settings.weights(name) for name in names]

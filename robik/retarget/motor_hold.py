@@ -32,18 +32,7 @@ def hold_of_bake(
     values: np.ndarray,
     base: tuple[np.ndarray, np.ndarray] | None,
 ) -> Hold | None:
-    """Return the hold along a bake, and where its motors alone bring the bodies elsewhere.
-
-    Args:
-        mechanism: The robot.
-        topology: The tree of the coordinates.
-        q: Coordinates (T, nq) [rad or m, wxyz for balls].
-        values: Actuator values (T, A) [rad or m].
-        base: Positions (T, 3) [m] and quaternions (T, 4) wxyz of a floating base; None for a robot on the ground.
-
-    Returns:
-        Hold; None for a robot without loops that motors move.
-    """
+    """Return the hold along a bake, and where its motors alone bring the bodies elsewhere."""
     if not topology.cuts or not (meter := HoldMeter(topology)).loops:
         return None
     fk = ForwardKinematics(mechanism, topology)
@@ -55,15 +44,7 @@ def hold_of_bake(
 
 
 def hold_along(mechanism: Mechanism, values: np.ndarray) -> Hold | None:
-    """Return the hold along actuator values, from the rest pose on, and where loops do not close or jump.
-
-    Args:
-        mechanism: The robot.
-        values: Actuator values (T, A) [rad or m].
-
-    Returns:
-        Hold; None for a robot without loops that motors move.
-    """
+    """Return the hold along actuator values, from the rest pose on, and where loops do not close or jump."""
     fk = ForwardKinematics(mechanism)
     if not fk.topology.cuts or not (meter := HoldMeter(fk.topology)).loops:
         return None

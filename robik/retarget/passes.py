@@ -12,11 +12,7 @@ from .retarget import Retargeting
 class Passes:
     """Retargetings of a clip and of the same clip with walls.
 
-    Args:
-        begin: Makes the retargeting of a clip.
-
-    Attributes:
-        last: The retargeting that is under way; None before the first.
+    `begin` makes the retargeting of a clip; `last` is the one under way, None before the first.
     """
 
     def __init__(self, begin: Callable[[TargetClip], Retargeting]):
@@ -29,39 +25,21 @@ class Passes:
         return self._count
 
     def of(self, motion: Motion) -> Retargeting:
-        """Return the retargeting that a motion is of.
-
-        Args:
-            motion: That `solve` or `finish` has returned.
-
-        Returns:
-            The retargeting.
-        """
+        """Return the retargeting of a motion that `solve` or `finish` has returned."""
         return next(solving for made, solving in self._made if made is motion)
 
     def solve(self, clip: TargetClip) -> Generator[int, None, Motion]:
-        """Solve a clip frame by frame.
-
-        Args:
-            clip: The targets, with walls or without.
-
-        Yields:
-            Number of frames that are done. The generator returns the motion.
-        """
+        """Solve a clip frame by frame and yield the number of frames done; the generator returns the motion."""
         self._count += 1
         self.last = solving = self._begin(clip)
         yield from solving.frame_by_frame()
         return self._keep(solving.one_by_one, solving)
 
     def finish(self, motion: Motion, clip: TargetClip) -> Generator[int, None, Motion]:
-        """Solve all frames at once, where that is asked for.
+        """Solve all frames at once where that is asked for, from a motion that `solve` or `finish` has returned.
 
-        Args:
-            motion: That `solve` or `finish` has returned, where the frames begin.
-            clip: The targets. With other walls than those of the motion, this is a pass more.
-
-        Yields:
-            Number of frames that are as good as done. The generator returns the motion.
+        A clip with other walls than the motion's is a pass more. Yield the number of frames that are as good as done;
+        the generator returns the motion.
         """
         begin = self.of(motion)
         if begin.clip is clip:

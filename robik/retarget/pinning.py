@@ -44,23 +44,13 @@ class _Hold(NamedTuple):
 def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None) -> TargetClip:
     """Return the clip with its feet held in contact: flat on the ground, without sliding or turning.
 
-    Swings are led from hold to hold.
+    Swings are led from hold to hold. Contact phases are found where the clip has none. `ground` is the height of level
+    ground [m]; that of the robot's rest pose if left out. Raise ClipError where the clip moves no foot.
 
     A foot is held at the middle of its phase's track; one that stands on a step stays so much higher. On a mesh as
     ground it is held as it comes to rest there, and the body goes along. Through a swing the corrections at its two
     ends blend into each other, before the first phase and after the last they come and go, so that the track stays
     continuous and keeps its shape; no sole dips into the ground.
-
-    Args:
-        mechanism: The robot.
-        clip: With tracks of its feet; contact phases are found where there are none.
-        ground: Its height where it is level [m]; left out, that of the robot's rest pose.
-
-    Returns:
-        The clip.
-
-    Raises:
-        ClipError: The clip moves no foot.
     """
     level = ground_height(mechanism) if ground is None else ground
     if clip.ground is not None and clip.ground.moves:
@@ -94,15 +84,8 @@ def held_elsewhere(
 ) -> TargetClip:
     """Return a pinned clip with some of a foot's holds moved over the ground; its swings are led there.
 
-    Args:
-        mechanism: The robot.
-        clip: With pinned feet.
-        name: Of the foot's frame.
-        moves: By the first sample of a phase, how far its hold is moved (2,) [m] and turned about the vertical through
-            the sole's centre [rad].
-
-    Returns:
-        The clip.
+    `moves` gives, by the first sample of a phase, the way (2,) [m] and the angle about the vertical through the sole's
+    centre [rad].
     """
     track = clip.tracks[name]
     assert track.contact is not None  # `pin_feet` has filled it in

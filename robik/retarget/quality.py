@@ -27,14 +27,9 @@ JUMP_TIME = 1.0 / 120.0  # s: a jump is what a joint turns by in this time
 
 
 class QualityFigures:
-    """Figures of what a motion's contacts and limbs do, gathered block by block.
+    """Figures of a motion's contacts and limbs, gathered block by block.
 
-    Args:
-        mechanism: the robot.
-        clip: what it follows, with contact phases where something stands.
-
-    Attributes:
-        held: contact and held pose by frame.
+    `held` has contact and held pose by frame.
     """
 
     def __init__(self, mechanism: Mechanism, clip: TargetClip):
@@ -50,13 +45,7 @@ class QualityFigures:
         self._limbs = LimbDirections(mechanism, clip)
 
     def add(self, frames: slice, position: np.ndarray, quaternion: np.ndarray) -> None:
-        """Take the next frames in.
-
-        Args:
-            frames: Which they are.
-            position: Positions (B, n, 3) of the bodies' own frames [m].
-            quaternion: Their orientations (B, n, 4) wxyz.
-        """
+        """Add the next frames, by positions (B, n, 3) [m] and quaternions (B, n, 4) wxyz of the bodies' own frames."""
         self._limbs.add(frames, position, quaternion)
         if not self.held:
             return
@@ -90,14 +79,9 @@ class QualityFigures:
         self._slides[name].append(speed[both])
 
     def quality(self, values: np.ndarray, jerk: np.ndarray) -> Quality:
-        """Return the figures, once all frames are in.
+        """Return figures of contacts, limbs and jumps, once all frames are added.
 
-        Args:
-            values: Of the actuators (T, A) [rad or m].
-            jerk: Of the actuators (T, A) [rad/s³ or m/s³].
-
-        Returns:
-            Figures of contacts, limbs and jumps.
+        Values [rad or m] and jerk [rad/s³ or m/s³] are (T, A) of the actuators.
         """
         turning = [unit == "rad" for unit in self._mechanism.actuator_units]
         speeds = np.abs(np.diff(values[:, turning], axis=0)) / np.diff(self._times)[:, None]
@@ -146,15 +130,9 @@ class QualityFigures:
 
 
 def measure_quality(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Quality:
-    """Return the figures of a motion's quality, against a clip of the same times.
+    """Return the figures of a motion's contacts, balance, limbs and jumps, against a clip of the same times.
 
-    Args:
-        mechanism: The robot.
-        clip: What was followed, with contact phases where something stands.
-        motion: With body poses; what a report of it has judged before is kept.
-
-    Returns:
-        Figures of contacts, balance, limbs and jumps.
+    The motion has body poses. Figures of bodies in each other are kept as its report has them.
     """
     figures = QualityFigures(mechanism, clip)
     figures.add(slice(0, len(motion.times)), *_poses(motion))
@@ -170,17 +148,7 @@ def measure_quality(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Q
 
 
 def contact_gaps(mechanism: Mechanism, name: str, track: HeldTrack, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances and angles of a frame in contact from where it is held.
-
-    Args:
-        mechanism: The robot.
-        name: Of the frame.
-        track: Its track and contact.
-        motion: With body poses.
-
-    Returns:
-        Distances (T,) [m] and angles (T,) [rad], NaN where it does not stand.
-    """
+    """Return distances (T,) [m] and angles (T,) [rad] of a frame from its hold, NaN where it is not in contact."""
     contact = track.contact
     position, quaternion = _poses(motion)
     hold = hold_of(mechanism, name, contact.oriented)

@@ -58,14 +58,7 @@ class Reached:
 
 
 def thinned(clip: TargetClip) -> TargetClip:
-    """Return about `RATE` samples a second of a clip.
-
-    Args:
-        clip: The targets.
-
-    Returns:
-        The part, which begins at 0 s.
-    """
+    """Return a clip with about `RATE` samples a second, from 0 s on."""
     seconds = float(clip.times[-1] - clip.times[0])
     return clip.part(0, len(clip.times), max(1, int((len(clip.times) - 1) / max(seconds * RATE, 1.0))))
 
@@ -79,15 +72,8 @@ def reaching(
 ) -> Generator[float, None, Reached]:
     """Move footholds that are out of reach or put legs into each other, and yield the share that is done.
 
-    Args:
-        mechanism: The robot.
-        clip: Clip with pinned feet.
-        settings: Settings that the clip will be solved with.
-        planned: Returns a clip with its balance planned.
-        walls: That keep the robot's bodies apart, where they are to.
-
-    Yields:
-        Share that is done, 0 to 1. The generator returns the clip whose footholds are best reached, with its motion.
+    The clip has pinned feet; `planned` returns a clip with its balance planned. The generator returns the clip whose
+    footholds are best reached, with its motion.
     """
     quick = settings.frame_by_frame()
 

@@ -24,33 +24,16 @@ class Keys:
     slopes: np.ndarray
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Return the curve at times; it is constant before the first and after the last key.
-
-        Args:
-            times: Times (T,) [s].
-
-        Returns:
-            Values (T,).
-        """
+        """Return the curve at times (T,) [s]; it is constant before the first and after the last key."""
         return _hermite(self, np.clip(np.asarray(times, dtype=float), self.times[0], self.times[-1]))
 
 
 def reduce_keys(times: np.ndarray, values: np.ndarray, tolerance: float) -> Keys:
-    """Return the keys that keep a sampled curve within a tolerance at every sample.
+    """Return the keys that keep a sampled curve within a tolerance, in its own unit, at every sample.
 
     Starting with the two ends, each piece that misses a sample by more than the tolerance is cut where it misses most.
-    The slopes at keys are the samples' own, so neighbouring pieces join smoothly.
-
-    Args:
-        times: (T,) increasing.
-        values: (T,).
-        tolerance: How far the curve may pass by a sample, in the unit of the values.
-
-    Returns:
-        Times, values and tangents of the keys.
-
-    Raises:
-        ClipError: The tolerance is not positive, or the arrays do not fit.
+    The slopes at keys are the samples' own, so neighbouring pieces join smoothly. Raise ClipError where the tolerance
+    is not positive, or the arrays do not fit.
     """
     times, values = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
     if not tolerance > 0:

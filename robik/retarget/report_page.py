@@ -76,15 +76,7 @@ class Plot:
 def with_states(mechanism: Mechanism, motion: Motion) -> Motion:
     """Return the motion with its bodies' poses and its centre of mass, by forward kinematics unless they are known.
 
-    Args:
-        mechanism: The robot.
-        motion: Has a column per actuator of the robot.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ClipError: An actuator has no column, or the robot floats and the motion has neither states nor a base.
+    Raise ClipError where an actuator has no column, or the robot floats and the motion has neither states nor a base.
     """
     if motion.position is None or motion.quaternion is None:
         if motion.base is None and not mechanism.is_grounded:
@@ -109,17 +101,9 @@ def save_page(
 ) -> None:
     """Write the page, whole or not at all.
 
-    Args:
-        path: of the HTML file.
-        motion: with body poses (`with_states`) where errors and balance are to be shown.
-        mechanism: for the motors' limits and the feet, or None.
-        clip: what was followed, of the same times, or None.
-        settings: for the weights.
-        frames: (T,) of an animation, to be shown in place of seconds.
-        more: further plots of the same times.
-
-    Raises:
-        ClipError: the clip is of other times than the motion.
+    Errors and balance are shown of a motion with body poses (`with_states`), limits and feet where the robot is given.
+    The clip, where given, and `more` plots are of the motion's times, else a ClipError is raised. `frames` (T,) of an
+    animation are shown in place of seconds.
     """
     write_whole(path, page(motion, mechanism, clip, settings, frames, more))
 
@@ -132,22 +116,7 @@ def page(
     frames: np.ndarray | None = None,
     more: Sequence[Plot] = (),
 ) -> str:
-    """Return the page as HTML.
-
-    Args:
-        motion: The motion.
-        mechanism: The robot, or None.
-        clip: The targets, or None.
-        settings: Weights, regularizers and limits.
-        frames: Frame numbers (T,) for the time axis; seconds if left out.
-        more: Further plots of the same times.
-
-    Returns:
-        HTML of one file.
-
-    Raises:
-        ClipError: The clip has other times than the motion.
-    """
+    """Return the page as HTML of one file; the arguments are those of `save_page`."""
     if clip is not None and (clip.times.shape != motion.times.shape or np.abs(clip.times - motion.times).max() > 1e-6):
         raise ClipError(
             f"the clip has {len(clip.times)} samples to {clip.times[-1]:g} s, the motion {len(motion.times)} to"

@@ -35,13 +35,7 @@ LEAST = 1e-4  # m: a sole that rises by less, or by less more than in the round 
 def on_rolled_soles(mechanism: Mechanism, clip: TargetClip, settings: Settings) -> Generator[float, None, TargetClip]:
     """Let feet rise on the edges of soles that roll while they stand, and yield the share that is done.
 
-    Args:
-        mechanism: The robot.
-        clip: With pinned feet and planned balance.
-        settings: With which it will be solved.
-
-    Yields:
-        Share that is done, 0 to 1. The generator returns the clip; the same one where no sole rolls.
+    The clip has pinned feet and planned balance. The generator returns the clip; the same one where no sole rolls.
     """
     holds = {name: hold_of(mechanism, name, True) for name, track in clip.tracks.items() if track.contact is not None}
     rolling = {name: hold for name, hold in holds.items() if hold.rolls and clip.tracks[name].contact.any()}  # type: ignore[union-attr]

@@ -21,19 +21,11 @@ SAME = 1e-4  # of the robot's size: a stance that it has further apart at both s
 
 
 def led_through(mechanism: Mechanism, clip: TargetClip, own: OwnRange, share: np.ndarray) -> TargetClip:
-    """Return a clip whose targets change over, at the seams of an own range, from where the motion before has them.
+    """Return a clip whose targets blend, at the seams of an own range, with the poses of the motion before.
 
-    A stance over a seam is held where the motion before has it. Where that does not stand there, or stands elsewhere,
-    it is no contact as long as the targets change over.
-
-    Args:
-        mechanism: The robot.
-        clip: What all T frames are to follow.
-        own: The range, with the motion before.
-        share: Share of the clip's own targets (T,): 0 outside of the range.
-
-    Returns:
-        The clip; what it asks for beside frames and the centre of mass stays.
+    `share` (T,) is that of the clip's own targets: 0 outside of the range. A stance over a seam is held where the
+    motion before has it. Where that does not stand there, or stands elsewhere, it is no contact during the blend. The
+    clip's other objectives stay.
     """
     before = own.before
     base = None if before.base is None else (before.base.position, before.base.quaternion)

@@ -24,16 +24,10 @@ from .retarget import Retargeting
 def seated_wish(
     mechanism: Mechanism, clip: TargetClip, settings: Settings
 ) -> Generator[float, None, np.ndarray | None]:
-    """Find where the centre of mass of a robot that sits should be, and yield the share that is done.
+    """Find the preferred path of a sitting robot's centre of mass, and yield the share that is done.
 
-    Args:
-        mechanism: The robot.
-        clip: The targets.
-        settings: With which the clip will be solved.
-
-    Yields:
-        Share that is done, 0 to 1. The generator returns positions (T, 3) [m]; None where nobody sits down, or where
-        the clip has a target of the centre of mass.
+    The generator returns positions (T, 3) [m]; None where no hips sit down, or the clip has a target of the centre of
+    mass.
     """
     hips = hips_held(mechanism, clip)
     if hips is None or clip.com is not None or not mechanism.mass > 0:

@@ -18,39 +18,17 @@ OPEN = 1e-3  # of what counts as met: loops further open make a motion that no r
 
 
 def position_met(mechanism: Mechanism) -> float:
-    """Return the distance from its target within which a frame of the robot meets it.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Distance [m].
-    """
+    """Return the distance from its target within which a frame of the robot meets it [m]."""
     return POSITION_MET * mechanism.extent
 
 
 def open_beyond(mechanism: Mechanism) -> float:
-    """Return the closure residual above which the robot's loops are open.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Residual [m].
-    """
+    """Return the closure residual above which the robot's loops are open [m]."""
     return OPEN * position_met(mechanism)
 
 
 def unassembled(mechanism: Mechanism, residual: np.ndarray) -> str:
-    """Return the frames whose loops do not close, and how far they are open, in words.
-
-    Args:
-        mechanism: The robot.
-        residual: Closure residuals (T,) [m].
-
-    Returns:
-        A sentence; empty if all loops close.
-    """
+    """Return a sentence on the frames whose loops do not close, by residuals (T,) [m]; empty if all close."""
     frames = np.flatnonzero(residual > open_beyond(mechanism))
     if not len(frames):
         return ""
@@ -63,15 +41,7 @@ def unassembled(mechanism: Mechanism, residual: np.ndarray) -> str:
 
 
 def beyond_the_robot(mechanism: Mechanism, motion: Motion) -> str:
-    """Return in a sentence that a robot cannot do a clip as asked, and where it misses it most; empty if it can.
-
-    Args:
-        mechanism: The robot.
-        motion: What came out, with its report.
-
-    Returns:
-        The sentence.
-    """
+    """Return a sentence on where a robot misses a clip most, if it cannot do it as asked; empty if it can."""
     report = motion.report
     assert report is not None  # a solved motion has one
     names = [*report.targets, "the centre of mass"]
@@ -88,12 +58,5 @@ def beyond_the_robot(mechanism: Mechanism, motion: Motion) -> str:
 
 
 def millimetres(distance: float) -> str:
-    """Return a distance [m] in words: to a tenth, and what is smaller than one by its first digits.
-
-    Args:
-        distance: Distance [m].
-
-    Returns:
-        Such as "12.3 mm".
-    """
+    """Return a distance [m] in words, such as "12.3 mm": to a tenth, below one millimetre to two digits."""
     return f"{1e3 * distance:.1f} mm" if distance >= 1e-3 else f"{1e3 * distance:.2g} mm"

@@ -54,17 +54,9 @@ class Stretch:
 
 
 def along(mechanism: Mechanism, path: str | Path) -> Stretch:
-    """Look along the motion in a file.
+    """Return the distances from singular poses along the motion in a file, sample by sample.
 
-    Args:
-        mechanism: The robot.
-        path: The file.
-
-    Returns:
-        Distances from singular poses, sample by sample.
-
-    Raises:
-        ClipError: It has no column for an actuator.
+    Raise ClipError where the motion has no column for an actuator.
     """
     motion = load_motion(path)
     found = distances(mechanism, values_for(mechanism, motion, path))
@@ -72,14 +64,7 @@ def along(mechanism: Mechanism, path: str | Path) -> Stretch:
 
 
 def describe(stretch: Stretch) -> list[str]:
-    """Describe a stretch in words.
-
-    Args:
-        stretch: What `along` found.
-
-    Returns:
-        Lines of text.
-    """
+    """Return lines of text that describe a stretch."""
     lines = [
         f"distance from singular poses over {len(stretch.times)} frames (1 is far; frames:"
         f" {', '.join(stretch.frames) or 'none'}):"
@@ -97,14 +82,7 @@ def describe(stretch: Stretch) -> list[str]:
 def save_distances(stretch: Stretch, path: str | Path) -> None:
     """Write `time`, a column per distance, and the closure residual [m] as CSV.
 
-    A distance that means nothing here is `inf`.
-
-    Args:
-        stretch: What `along` found.
-        path: The file.
-
-    Raises:
-        FormatError: The file cannot be written.
+    A distance that means nothing here is `inf`. Raise FormatError if the file cannot be written.
     """
     names = [*MEANING, "residual"]
     columns = np.column_stack([stretch.times, *(getattr(stretch.distances, name) for name in names)])

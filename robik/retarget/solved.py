@@ -45,17 +45,13 @@ class Reading(NamedTuple):
 
 
 class SolvedFrames:
-    """Frames under way.
+    """Solved frames of a clip, as they come.
 
-    Args:
-        solver: of one frame.
-        clip: what T frames follow.
-        settings: for the weights.
-        at_once: whether all frames have room at the same time, as look-ahead needs it.
+    With `at_once` all frames have room at the same time, as look-ahead needs it.
 
     Attributes:
         figures: of the frames' quality, complete once all frames are read.
-        room: where the solver puts its results, of all frames or of a piece.
+        room: for the solver's results, of all frames or of a piece.
         q: (T, nq) coordinates.
         iterations, status, residual: (T,) of each frame, as `Output` has them.
     """
@@ -77,14 +73,7 @@ class SolvedFrames:
         self._is_read = False
 
     def solve(self, start: int, stop: int, targets: ClipTargets, contacts: Sequence[Contact]) -> None:
-        """Solve frames `start` to `stop`, after those before.
-
-        Args:
-            start: First frame to solve.
-            stop: Frame after the last.
-            targets: Of the whole clip.
-            contacts: Over the whole clip, of frames that are held.
-        """
+        """Solve frames `start` to before `stop`, after those before; targets and contacts are the whole clip's."""
         room = self.room
         while start < stop:
             if self._first < 0 or start == self._first + len(room.q):
@@ -104,22 +93,18 @@ class SolvedFrames:
                 del self.room
 
     def take(self, other: SolvedFrames) -> None:
-        """Take all frames as another clip of the same robot left them, instead of solving them.
+        """Copy all frames from another clip of the same robot, instead of solving them.
 
-        Args:
-            other: Its frames, with room for all of them at the same time.
+        Both have room for all frames at the same time.
         """
         for name in Output._fields:
             getattr(self.room, name)[:] = getattr(other.room, name)
         self._first = 0
 
     def keep(self, q: np.ndarray, targets: ClipTargets, contacts: Sequence[Contact]) -> None:
-        """Take coordinates of all frames, of which some are solved then; there is room for all at the same time.
+        """Set all frames to coordinates q (T, nq) with closed loops, before some of them are solved.
 
-        Args:
-            q: Coordinates (T, nq), with closed loops.
-            targets: As for `solve`.
-            contacts: As for `solve`.
+        There is room for all frames at the same time; targets and contacts are those of `solve`.
         """
         solver, room = self._solver, self.room
         room.q[:], room.status[:] = q, CONVERGED
@@ -183,15 +168,7 @@ class SolvedFrames:
         return position, quaternion
 
     def hold(self, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Hold | None:
-        """Return whether the actuators alone determine the frames.
-
-        Args:
-            values: Actuator values (T, A) that were read [rad or m].
-            base: As in `Reading`.
-
-        Returns:
-            Hold; None for a robot without loops.
-        """
+        """Return whether the actuators alone determine the frames."""
         solver = self._solver
         if not solver.BY_COORDINATES:
             return hold_along(solver.mechanism, values)

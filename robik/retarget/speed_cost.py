@@ -19,20 +19,9 @@ from .shortfall import ORIENTATION_MET, position_met
 def measure_speed_cost(
     mechanism: Mechanism, clip: TargetClip, settings: Settings, held: Motion, free: Motion
 ) -> SpeedCost:
-    """Compare two solved motions that follow the same clip; what moves along axes without weight costs nothing.
+    """Return the errors of two solved motions of the same clip, `held` within speeds and `free` of them.
 
-    Args:
-        mechanism: The robot.
-        clip: What both follow.
-        settings: With their weights.
-        held: With its speeds held back.
-        free: Without.
-
-    Returns:
-        Errors with and without the speeds kept.
-
-    Raises:
-        ClipError: A motion is not a solved one.
+    Only axes with weight count. Raise ClipError for a motion that is not a solved one.
     """
     (report, *poses), (without, *others) = _solved(held), _solved(free)
     apart, twisted, off = distances(mechanism, reached(mechanism, clip, *others), settings, *poses)
@@ -49,14 +38,7 @@ def measure_speed_cost(
 
 
 def without_speeds(settings: Settings) -> Settings | None:
-    """Return the settings with no speed held back.
-
-    Args:
-        settings: Weights, regularizers and limits.
-
-    Returns:
-        The settings; None where none is held back.
-    """
+    """Return the settings with no speed held back; None where none is held back anyway."""
     held = settings.enforce_velocity or settings.velocity_weight
     if not held and all(getattr(settings, name) is None for name in OVER_TIME):
         return None

@@ -14,16 +14,9 @@ LANDING = 0.15  # [s] before a foot stands, in which it comes to rest
 
 
 def narrowed(clip: TargetClip, share: float) -> TargetClip:
-    """Return a clip whose tracks go less far over the ground: steps and swings of arms are shorter.
+    """Return a clip whose tracks go only a share of their way over the ground: shorter steps and swings of arms.
 
     Each track keeps its first place, and what stood stands.
-
-    Args:
-        clip: to be narrowed.
-        share: of its way that each track goes.
-
-    Returns:
-        The clip.
     """
 
     def nearer(track: Track) -> Track:
@@ -44,14 +37,6 @@ def landing_softly(mechanism: Mechanism, clip: TargetClip, seconds: float = LAND
     """Return a clip whose feet come down slower and slower, so that they land without speed.
 
     The height h above the landing becomes h u (2 − u), with u from 1 to 0 in the last `seconds` of a swing.
-
-    Args:
-        mechanism: the robot.
-        clip: with the feet's contact phases.
-        seconds: before a foot stands [s].
-
-    Returns:
-        The clip.
     """
     tracks = dict(clip.tracks)
     for name, track in clip.tracks.items():

@@ -55,23 +55,13 @@ def transfer(
     table: Mapping[str, str] | None = None,
     torques: np.ndarray | None = None,
 ) -> Transferred:
-    """Bring a motion from one model of a robot to another; limits of both are kept, and what went beyond is told.
+    """Return a motion of one model of a robot as that of another, within the limits of both, with its report.
 
-    Args:
-        source: The model that the motion was made for.
-        target: The other one.
-        motion: Has a column per actuator of the source.
-        table: Coordinate of the source → coordinate of the target, where names differ; a minus before the target's name
-            turns the sign round. A body that floats is named in it as well. Coordinates that neither a name nor the
-            table pairs are paired where their axes lie in the same place in the rest pose.
-        torques: (T, A) of the source's motors [N m or N].
+    `table` gives, by the source's coordinate or floating body, the name in the target where it differs; a minus turns
+    the sign round. Coordinates that neither a name nor the table pairs are paired where their axes lie in the same
+    place in the rest pose. `torques` (T, A) are of the source's motors [N m or N].
 
-    Returns:
-        The motion of the other model, with its report.
-
-    Raises:
-        ClipError: A name that is not there, motors of the target of which the source says nothing, or torques of
-            another shape.
+    Raise ClipError for an unknown name, motors of the target without a value, or torques of another shape.
     """
     table = dict(table or {})
     _check(source, target, table)
@@ -111,14 +101,7 @@ def _motion(target: Mechanism, times: np.ndarray, values: np.ndarray, found: Arr
 def load_table(path: str | Path) -> dict[str, str]:
     """Read a table of names: `{"left_ankle_pitch": "free_foot1_left", "left_knee": "-motor_knee_left"}`.
 
-    Args:
-        path: The file.
-
-    Returns:
-        Name in the other robot by name in this one; a minus turns the sign.
-
-    Raises:
-        ClipError: Names the file and what is wrong.
+    Keys are names in this robot, values in the other; a minus turns the sign. A ClipError names the file and its fault.
     """
     try:
         data: Any = read_json(path)

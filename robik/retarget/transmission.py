@@ -49,19 +49,11 @@ class Arrived:
 
 
 class Way:
-    """The way of a motion from one model of a robot to another.
+    """The way of a motion from one model of a robot, the source, to another, the target.
 
-    Args:
-        source: the model that motions come from.
-        target: the other one.
-        pairs: coordinates and bodies of the source and their names in the target, a minus where the sign turns; those
-            of one name need none.
-
-    Attributes:
-        drivers: coordinates of the target that are given.
-
-    Raises:
-        ClipError: motors of the target of which the source says nothing.
+    `pairs` gives the target's name of a coordinate or body of the source where they differ, with a minus where the sign
+    turns. `drivers` are the coordinates of the target that are given. Raise ClipError where motors of the target are
+    without a value.
     """
 
     def __init__(self, source: Mechanism, target: Mechanism, pairs: Mapping[str, str]) -> None:
@@ -84,15 +76,7 @@ class Way:
             return None
 
     def along(self, values: np.ndarray, base: Base | None = None) -> Arrived:
-        """Return a motion on the target.
-
-        Args:
-            values: (T, A) of the source's motors [rad or m].
-            base: Of the source, where it floats and that is known.
-
-        Returns:
-            The target's coordinates.
-        """
+        """Return a motion of the source's motors (T, A) [rad or m], and of its base where known, on the target."""
         position, quaternion, _ = self._here.poses(values, base)
         own = dict(zip(self.source.actuators, values.T, strict=True))
         for joint in self.source.joints:
@@ -104,14 +88,7 @@ class Way:
         return self._arrived(self._there, np.column_stack([*columns.values()]), placed, columns)
 
     def slopes(self, values: np.ndarray) -> np.ndarray:
-        """Return the derivatives of the target's motors by the source's.
-
-        Args:
-            values: (T, A) of the source's motors [rad or m].
-
-        Returns:
-            Derivatives (T, B, A); zero where the loops of either do not close.
-        """
+        """Return the derivatives (T, B, A) of the target's motors by the source's; zero where loops do not close."""
         giving = {there: (name, sign) for name, (there, sign) in self._known.items()}
         names = [giving[driver][0] for driver in self.drivers]
         signs = np.array([giving[driver][1] for driver in self.drivers])
@@ -120,15 +97,7 @@ class Way:
         return there @ (signs[:, None] * here)
 
     def driven_by_own_motors(self, values: np.ndarray, base: Base | None) -> Arrived:
-        """Return where the target is by its own motors.
-
-        Args:
-            values: (T, A) of the target's motors [rad or m].
-            base: Of the target.
-
-        Returns:
-            The target's coordinates.
-        """
+        """Return the target's coordinates at values (T, B) of its own motors [rad or m]."""
         columns = dict(zip(self.target.actuators, values.T, strict=True))
         return self._arrived(ForwardKinematics(self.target), values, base, columns)
 
@@ -166,16 +135,9 @@ class Way:
 
 
 def transmitted(way: Way, values: np.ndarray, arrived: Arrived, torques: np.ndarray) -> np.ndarray:
-    """Return the torques of the target's motors that have the power of the source's.
+    """Return the torques (T, B) of the target's motors that have the power of the source's, `torques` (T, A).
 
-    Args:
-        way: From the source to the target.
-        values: (T, A) of the source's motors [rad or m].
-        arrived: Where the target is then.
-        torques: (T, A) of the source's motors [N m or N].
-
-    Returns:
-        Torques (T, B) of the target's motors; the smallest where several would do.
+    They are the smallest where several would do. `values` (T, A) are of the source's motors.
     """
     if len(way.target.actuators) < len(way.source.actuators) and (back := way.back()) is not None:
         return np.einsum("tab,ta->tb", back.slopes(arrived.values), torques)
@@ -189,27 +151,15 @@ def _in_tree(robot: Mechanism, names: Sequence[str]) -> ForwardKinematics:
 
 
 def coordinates_of(robot: Mechanism) -> list[str]:
-    """Return the names of a robot's coordinates, without the base's.
-
-    Args:
-        robot: The robot.
-
-    Returns:
-        Names, in the order of its joints.
-    """
+    """Return the names of a robot's coordinates in the order of its joints, without the base's."""
     return [name for joint in robot.joints if joint.type != "free" for name in joint.coordinate_names]
 
 
 def paired_by_place(source: Mechanism, target: Mechanism, table: Mapping[str, str]) -> dict[str, str]:
     """Return pairs of coordinates without a common name whose axes lie in the same place in the rest pose.
 
-    Args:
-        source: One model.
-        target: The other one.
-        table: Pairs that are known.
-
-    Returns:
-        Name in the target by name in the source, a minus where the axes count against each other.
+    They are names in the target by names in the source, with a minus where the axes count against each other. `table`
+    has the pairs that are known.
     """
     named = {name for name in coordinates_of(source) if name in {*coordinates_of(target)}} | {*table}
     taken = named | {name.removeprefix("-") for name in table.values()}

@@ -13,16 +13,10 @@ from ..mechanism.spanning_tree import connected_without
 
 @kept_with_robot
 def unfollowed_ranges(mechanism: Mechanism, followed: frozenset[str]) -> dict[str, tuple[float, float]]:
-    """Return the rest values of motors between what follows and nothing that does, as ranges.
+    """Return ranges that keep motors at rest between frames that follow and parts that nothing follows with.
 
-    Motors in loops, those that are coupled and balls are left alone.
-
-    Args:
-        mechanism: The robot.
-        followed: Names of the frames that follow; if only one does and nothing is fixed to the world, no motor is held.
-
-    Returns:
-        The rest value, twice, by coordinate.
+    A range is the rest value, twice, by coordinate. Motors in loops, those that are coupled and balls are left alone.
+    No motor is held if only one frame follows and nothing is fixed to the world.
     """
     anchors = {mechanism.frame(name).body for name in followed}
     if len(anchors) + mechanism.is_grounded < 2:

@@ -42,16 +42,8 @@ def passes(
 ) -> Iterator[tuple[float, TargetClip]]:
     """Yield the share that is done and the best clip so far; nothing where the plan is slow.
 
-    Args:
-        plan: of the clip's balance.
-        mechanism: the robot.
-        settings: with which it will be solved.
-        margin: that the zero-moment point shall keep [m].
-        first: the clip as the plan has it for one mass.
-        known: what came of it, where it has been solved; its footholds are the plan's.
-
-    Yields:
-        Share that is done, and the best clip so far.
+    `margin` [m] is to be kept by the zero-moment point. `first` is the clip as the plan has it for one mass, `known`
+    its solution where it has been solved; the footholds of that are the plan's.
     """
     if plan.pace != MOVING or not mechanism.mass > 0:
         return

@@ -30,15 +30,9 @@ Path = Callable[[np.ndarray, int], np.ndarray]
 class ExactTimes:
     """Frames of a retimed path on their way into the limits.
 
-    Args:
-        path: Gives the values (T, A) at places s (T,), or their derivatives by s of an order.
-        times: Of the frames (T,) [s]; the first and the last stay where they are on the path.
-        along: Places s (T,) to begin with.
-        limits: Of speed, acceleration and jerk (3, A).
-        most: ṡ at the most.
-
-    Attributes:
-        along: Places s (T,) [s].
+    `path` gives the values (T, A) at places s (T,) [s], or their derivatives by s of an order. The first and the last
+    of the frames' times (T,) [s] stay where they are on the path. `along` (T,) are the places, from which it begins and
+    which it moves. `limits` (3, A) are of speed, acceleration and jerk; `most` is that of ṡ.
     """
 
     def __init__(self, path: Path, times: np.ndarray, along: np.ndarray, limits: np.ndarray, most: float):
@@ -60,11 +54,7 @@ class ExactTimes:
         return self._excess(self.along)
 
     def steps(self) -> Iterator[int]:
-        """Move the frames along the path.
-
-        Yields:
-            How many steps are done.
-        """
+        """Move the frames along the path, and yield the number of steps that are done."""
         kept = None
         for done in range(STEPS):
             promised = self._go()
@@ -83,14 +73,9 @@ class ExactTimes:
             self.along = kept
 
     def _go(self, reach: float = RADIUS, least: float = LEAST) -> float | None:
-        """Take a step.
+        """Make a step of at most `reach` frames; return the decrease in frames that it promised, None without one.
 
-        Args:
-            reach: How far it may go along the path, in frames.
-            least: Price of a violation at the least.
-
-        Returns:
-            What it has promised in frames, None where there is none.
+        `least` is the smallest price of a violation.
         """
         values, count = self._values(self.along), len(self.along)
         program = Program(

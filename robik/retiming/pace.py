@@ -44,15 +44,8 @@ class Nodes:
 def fastest_pace(nodes: Nodes, limits: Limits, most: float, ends: float, torques: Torques | None = None) -> np.ndarray:
     """Return the pace ṡ (K,) at the nodes that takes the least time.
 
-    Args:
-        nodes: The path.
-        limits: Of its motors.
-        most: ṡ at the most.
-        ends: ṡ at both ends, at the most.
-        torques: Along the path; None where torque is not to be kept.
-
-    Returns:
-        The pace; where a torque cannot even be kept at rest, that torque is left out.
+    ṡ is at most `most`, and `ends` at both ends. A torque that cannot even be kept at rest is left out; None keeps no
+    torques.
     """
     top = _top(nodes, limits, most, ends)
     b = np.maximum(0.25 * np.minimum(top, _gentle(nodes, limits)), SLOWEST)

@@ -50,13 +50,9 @@ class Slowed:
     beyond: str = ""
 
     def later(self, times: np.ndarray) -> np.ndarray:
-        """Return when the motion is where the original was at these times.
+        """Return the times at which the motion is where the original was at these times [s].
 
-        Args:
-            times: Of the original motion [s].
-
-        Returns:
-            Times [s]; before its beginning as they were, after its end later by as much as the end is.
+        Before its beginning they stay, after its end they are as late as the end.
         """
         first, last = (
             np.searchsorted(self.along, self.along[0], "right") - 1,
@@ -77,20 +73,10 @@ class Slowed:
 
 
 def slow_down(mechanism: Mechanism, motion: Motion, limits: Limits, catch_up: float = 0.0) -> Slowed:
-    """Return a motion that keeps limits of speed, acceleration, jerk and torque on the same path, as fast as it can.
+    """Return a motion on the same path within limits of speed, acceleration, jerk and torque, as fast as it can.
 
-    Args:
-        mechanism: The robot.
-        motion: Of its motors, with the base of a robot that floats.
-        limits: Of the motors.
-        catch_up: How much faster than the motion it may be to make up for a delay, as a share: 0.1 for a tenth.
-
-    Returns:
-        The motion at the same rate, and by how much it is longer.
-
-    Raises:
-        ClipError: A motion of fewer than four samples.
-        MechanismError: Torques are to be kept of a robot without mass.
+    It has the same rate. To make up for a delay it may be faster than the motion by the share `catch_up`: 0.1 for a
+    tenth. Raise ClipError for fewer than four samples, MechanismError for torques of a robot without mass.
     """
     return finish(slowing_down(mechanism, motion, limits, catch_up))
 
@@ -98,17 +84,7 @@ def slow_down(mechanism: Mechanism, motion: Motion, limits: Limits, catch_up: fl
 def slowing_down(
     mechanism: Mechanism, motion: Motion, limits: Limits, catch_up: float = 0.0
 ) -> Generator[float, None, Slowed]:
-    """Slow a motion down as `slow_down` does, and yield the share that is done.
-
-    Args:
-        mechanism: The robot.
-        motion: Of its motors.
-        limits: Of the motors.
-        catch_up: How much faster than the motion it may be.
-
-    Yields:
-        Share that is done. The generator returns the result.
-    """
+    """Slow a motion down as `slow_down` does, and yield the share that is done; the generator returns the result."""
     if len(motion.times) < FEWEST:
         raise ClipError(f"a motion is slowed down from {FEWEST} samples on, this one has {len(motion.times)}")
     path = _Path(mechanism, motion)

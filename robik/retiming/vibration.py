@@ -37,15 +37,7 @@ class Shaper:
         return float(self.delays[-1])
 
     def left(self, frequency: float, damping: float = 0.0) -> float:
-        """Return the share of a vibration that a shaper leaves.
-
-        Args:
-            frequency: Of the vibration [Hz].
-            damping: Of critical.
-
-        Returns:
-            Share, 0 for none.
-        """
+        """Return the share of a vibration [Hz] that a shaper leaves, 0 for none; damping is a share of critical."""
         rate = 2.0 * pi * frequency
         turning = rate * sqrt(1.0 - damping**2) * self.delays
         grown = self.weights * np.exp(damping * rate * (self.delays - self.length))
@@ -53,17 +45,9 @@ class Shaper:
 
 
 def shaper(frequency: float, damping: float = DAMPING) -> Shaper:
-    """Return the shaper of a frequency that is known to some percent.
+    """Return the shaper of a frequency [Hz] that is known to some percent: three impulses, the last after a period.
 
-    Args:
-        frequency: Of the vibration [Hz].
-        damping: Of critical, 0 to below 1.
-
-    Returns:
-        Three weights and delays; the last one is a period.
-
-    Raises:
-        ClipError: A frequency that is not positive and finite, or damping out of its range.
+    Damping is a share of critical, below 1. Raise ClipError for values out of their range.
     """
     if not 0.0 < frequency < inf:
         raise ClipError(f"a vibration's frequency must be a positive number [Hz], not {frequency:g}")
@@ -75,17 +59,9 @@ def shaper(frequency: float, damping: float = DAMPING) -> Shaper:
 
 
 def shaped(mechanism: Mechanism, motion: Motion, by: Shaper) -> Motion:
-    """Return a motion that excites no vibration of a shaper's frequency, assembled.
+    """Return a motion, at even times, that excites no vibration of a shaper's frequency, assembled.
 
     It begins as the motion does and comes to rest a shaper's length later; on average it is half of that late.
-
-    Args:
-        mechanism: The robot.
-        motion: At even times.
-        by: The shaper.
-
-    Returns:
-        The motion at the same rate.
     """
     step = float(np.median(np.diff(motion.times))) if len(motion.times) > 1 else 1.0
     more = int(np.ceil(by.length / step - 1e-9))
@@ -109,16 +85,10 @@ def shaped(mechanism: Mechanism, motion: Motion, by: Shaper) -> Motion:
 
 
 def measured_vibration(recording: Recording) -> tuple[float, str, float]:
-    """Return the strongest vibration of a recording of servos, by the error between their goals and positions.
+    """Return the strongest vibration of played servos: frequency [Hz], the actuator that shows it, and its share.
 
-    Args:
-        recording: Of servos that played.
-
-    Returns:
-        Frequency [Hz], the actuator that shows it best, and its share of that one's error.
-
-    Raises:
-        ClipError: None stands out, or there are too few looks.
+    It is measured in the error between goals and positions; the share is of that actuator's error. Raise ClipError
+    where none stands out, or samples are too few.
     """
     found = [(*_strongest(times, error), name) for name, times, error in _errors(recording) if len(times) >= FEWEST]
     share, frequency, name = max(found, default=(0.0, 0.0, ""))

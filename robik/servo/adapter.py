@@ -13,15 +13,9 @@ MACOS = "in the settings of the adapter's driver: LatencyTimer"
 
 
 def advice(port: str, seconds: float, system: str = sys.platform) -> str:
-    """Say that an adapter takes too long, and how to set it; empty where it does not.
+    """Return how to shorten an adapter's latency, if an answer takes too long [s]; else an empty text.
 
-    Args:
-        port: Its name.
-        seconds: From a question to its answer, at best [s].
-        system: As `sys.platform` names it.
-
-    Returns:
-        A sentence, or an empty text.
+    `system` is named as `sys.platform`.
     """
     if seconds < TOO_LONG:
         return ""

@@ -31,13 +31,7 @@ class Board:
             self.status = replace(self.status, **changes)  # type: ignore[arg-type]
 
     def complain(self, message: str) -> None:
-        """Publish a fault.
-
-        Not if the owner has asked meanwhile for something that looks again, and will report what comes of that.
-
-        Args:
-            message: The fault in a sentence.
-        """
+        """Publish a fault, unless the owner has meanwhile asked to connect again, which reports its own result."""
         with self._lock:
             if self.status.state is not PlayState.CONNECTING:
                 self.status = replace(self.status, state=PlayState.FAULT, message=message)

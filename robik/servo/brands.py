@@ -14,47 +14,19 @@ DEFAULT = DYNAMIXEL
 
 
 def brand_of(name: object) -> Brand:
-    """Return the brand of a name.
-
-    Args:
-        name: Name of a brand.
-
-    Returns:
-        The brand.
-
-    Raises:
-        ServoError: There is none; lists those that there are.
-    """
+    """Return the brand of a name; a ServoError lists those that there are."""
     if not isinstance(name, str) or name not in BRANDS:
         raise ServoError(f"unknown brand {name!r}; the brands are {', '.join(BRANDS)}")
     return BRANDS[name]
 
 
 def brand_at(port: str) -> Brand | None:
-    """Return the brand as which servos behind a port are spoken to, whatever they are.
-
-    Args:
-        port: Name of the port.
-
-    Returns:
-        The brand; None where the servos themselves are at the port.
-    """
+    """Return the brand as which a program behind a port speaks; None where the servos themselves are at the port."""
     return next((brand for brand in BRANDS.values() if brand.scheme and port.strip().startswith(brand.scheme)), None)
 
 
 def model_of(brand: object, name: object) -> ServoModel:
-    """Return a model of a brand that goals can be sent to.
-
-    Args:
-        brand: Name of a brand.
-        name: Name of a model.
-
-    Returns:
-        The model.
-
-    Raises:
-        ServoError: There is no such brand or model, or it cannot be played.
-    """
+    """Return a model that goals can be sent to; raise ServoError if the brand has none of that name."""
     made = brand_of(brand)
     if not isinstance(name, str) or name not in made.models:
         raise ServoError(f"unknown model {name!r}; the models are {', '.join(made.playable)}")

@@ -29,23 +29,16 @@ _Each = TypeVar("_Each")
 class Bus:
     """Open ports with a chain behind them. One thread at a time owns it.
 
-    Args:
-        chain: who should be there.
-        port: a device path, or a URL that pyserial opens, such as `socket://host:port`.
-        silence: how long a servo of the chain is asked again, unless goals are waiting, before it counts as gone [s].
-        emergency: the owner's emergency stop.
-        needs_all: whether a port that cannot be opened is an error at once; else it is one when torque has been cut on
-            the others.
+    Reads and writes raise EmergencyStopped when the emergency stop is pressed. A servo is asked again for `silence`
+    [s], unless goals are waiting, before it counts as gone. With `needs_all`, a port that cannot be opened is a
+    ServoError at once; else it is one when torque has been cut on the others.
 
     Attributes:
         name: of the port, or of all.
         chain: the servos that it speaks to.
         missing: who is left out, and still hears when torque is turned off.
         failed: servos, by their place in the chain, that get no goals any more.
-        emergency: see above; reads and writes leave with `EmergencyStopped` when it is pressed.
-
-    Raises:
-        ServoError: a port does not exist or cannot be opened; says what to do.
+        emergency: the owner's emergency stop.
     """
 
     def __init__(
@@ -89,11 +82,7 @@ class Bus:
         self._speak_to(self._asked, ())
 
     def leave_out(self, missing: Sequence[Servo]) -> None:
-        """Speak to the others from here on, who were all inquired; torque-off still goes to everybody.
-
-        Args:
-            missing: Servos that do not answer.
-        """
+        """Speak from here on to all but the missing, who still hear torque-off; all others were inquired."""
         for line in self._lines:
             line.leave_out([servo for servo in line.servos if servo in missing])
         left = tuple(servo for servo in self._asked.servos if servo not in missing)
@@ -105,11 +94,7 @@ class Bus:
         self._places = [np.array([place[servo.id] for servo in line.servos], dtype=int) for line in self._lines]
 
     def prepare(self) -> None:
-        """Set up what streaming needs.
-
-        Raises:
-            ServoSilent: a servo does not answer.
-        """
+        """Set up what streaming needs; raise ServoSilent if a servo does not answer."""
         for line, _ in self._parts():
             line.prepare()
 
@@ -134,19 +119,11 @@ class Bus:
     # reading
 
     def positions(self) -> np.ndarray:
-        """Return present positions (n,) of all servos [counts].
-
-        Raises:
-            ServoSilent: names the one that does not answer.
-        """
+        """Return present positions (n,) of all servos [counts]; raise ServoSilent if one does not answer."""
         return np.array(self._gathered([line.positions().tolist() for line, _ in self._parts()]), dtype=np.int64)
 
     def look(self) -> list[Telemetry] | None:
-        """Look at all servos in one go.
-
-        Returns:
-            The state of each; None where one question is not enough, or not all answers arrived.
-        """
+        """Look at all servos with one question; None where one is not enough, or not all answers arrived."""
         seen = []
         for line, _ in self._parts():
             if (some := line.look()) is None:
@@ -155,17 +132,9 @@ class Bus:
         return self._gathered(seen)
 
     def look_at(self, k: int, hastily: bool = True) -> Telemetry:
-        """Look at servo k of the chain.
+        """Look at servo k of the chain; raise ServoSilent if it does not answer.
 
-        Args:
-            k: Place in the chain.
-            hastily: Whether goals wait: it is asked only once and gets little time.
-
-        Returns:
-            Its telemetry.
-
-        Raises:
-            ServoSilent: It does not answer.
+        `hastily`, while goals wait, it is asked only once and gets little time.
         """
         servo = self.chain.servos[k]
         return self.line_of(servo).look_at(servo, hastily)
@@ -173,51 +142,26 @@ class Bus:
     def look_at_each(self) -> list[Telemetry]:
         """Look at all servos, one after the other where one question is not enough.
 
-        Returns:
-            The state of each.
-
-        Raises:
-            ServoSilent: names the one that does not answer.
+        Raise ServoSilent if one does not answer.
         """
         return self.look() or [self.look_at(k, hastily=False) for k in range(len(self.chain.servos))]
 
     def glance(self) -> list[Telemetry | None]:
-        """Look at every servo, asking once.
-
-        Returns:
-            The state of each; None where one does not answer.
-        """
+        """Look at every servo, asking once; None for one that does not answer."""
         return [self.line_of(servo).glance(servo) for servo in self.chain.servos]
 
     def tunings(self) -> list[Tuning]:
-        """Return the tuning of each servo, as read.
-
-        Raises:
-            ServoSilent: Names the one that does not answer.
-        """
+        """Return the tuning of each servo, as read; raise ServoSilent if one does not answer."""
         return self._gathered([line.tunings() for line, _ in self._parts()])
 
     def are_stopped(self) -> list[bool]:
-        """Return which servos were stopped by their watchdog.
-
-        Raises:
-            ServoSilent: names the one that does not answer.
-        """
+        """Return which servos were stopped by their watchdog; raise ServoSilent if one does not answer."""
         return self._gathered([line.are_stopped() for line, _ in self._parts()])
 
     # writing
 
     def set_watchdog(self, seconds: float) -> None:
-        """Let the servos stop when no packet has come for this long [s].
-
-        0 turns that off and clears one that has stopped them.
-
-        Args:
-            seconds: Longest time without a packet [s]; 0 turns the watchdog off.
-
-        Raises:
-            ServoError: A servo does not take it.
-        """
+        """Let the servos stop when no packet has come for `seconds`; 0 turns that off and frees stopped ones."""
         for line, _ in self._parts():
             line.set_watchdog(seconds)
 
@@ -230,75 +174,41 @@ class Bus:
             line.send_watchdog_off([self.chain.servos[k] for k in places.tolist() if k not in self.failed])
 
     def set_speed_limit(self, speeds: np.ndarray) -> None:
-        """Set the servos' own speed limits.
-
-        Args:
-            speeds: Speeds (n,) of the actuators [rad/s or m/s].
-
-        Raises:
-            ServoError: A servo does not take it.
-        """
+        """Set the servos' own speed limits to speeds (n,) of the actuators [rad/s or m/s]."""
         for line, places in self._parts():
             line.set_speed_limit(speeds[places])
 
     def tune(self, servo: Servo, tuning: Tuning) -> None:
-        """Write gains and the profile's acceleration of a servo; None stays as it is.
+        """Write gains and the profile's acceleration of a servo; entries that are None stay.
 
-        Args:
-            servo: The servo.
-            tuning: Its new tuning.
-
-        Raises:
-            ServoError: It does not take it.
+        Raise ServoError if it does not take them.
         """
         self.line_of(servo).tune(servo, tuning)
 
     def hold_at(self, counts: np.ndarray) -> None:
-        """Set goals and the limits of currents before torque is on.
-
-        Args:
-            counts: Counts (..., n).
-
-        Raises:
-            ServoError: A servo does not take them.
-        """
+        """Set goals (n,) [counts] and the limits of currents before torque is on."""
         for line, places in self._parts():
             line.hold_at(counts[places])
 
     def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None = None) -> None:
-        """Send goals to the servos that have not failed.
+        """Send goals (n,) [counts] to the servos that have not failed.
 
-        Args:
-            counts: Counts (..., n).
-            speeds: Speeds (n,) in the models' units, or None.
+        `speeds` (n,) go with them, in the models' units, where goals carry speeds.
         """
         for line, places in self._parts():
             obeying = [k for k, place in enumerate(places.tolist()) if place not in self.failed]
             line.send_goals(counts[places], None if speeds is None else speeds[places], obeying)
 
     def set_torque(self, powered: Sequence[bool]) -> None:
-        """Turn torque on or off, for each servo of the chain.
-
-        Args:
-            powered: Whether each servo gets torque.
-
-        Raises:
-            ServoError: A servo does not obey.
-        """
+        """Turn torque on or off, for each servo of the chain; raise ServoError if one does not obey."""
         for line, places in self._parts():
             line.set_torque([powered[k] for k in places.tolist()])
 
     def cut_torque(self) -> list[bool | None]:
-        """Turn torque off at once, whatever else was going on.
+        """Turn torque off at once, and return it for each servo as read back; None without an answer.
 
-        On every port, before any servo is asked whether it obeyed.
-
-        Returns:
-            Torque of each servo of the chain as read back, None where one does not answer.
-
-        Raises:
-            ServoError: a port fails, or could not be opened; the servos on the others were told, and asked, all the
-                same.
+        Every port is told before any servo is asked. Raise ServoError if a port fails or could not be opened; the
+        servos on the others were told, and asked, all the same.
         """
         with self.emergency.serving():
             gone = self._on_every(lambda line: line.send_torque_off())[1]
@@ -325,28 +235,11 @@ class Bus:
     # lines
 
     def line_of(self, servo: Servo) -> Line:
-        """Return the line that a servo is on, for what is asked of it alone.
-
-        Args:
-            servo: A servo of the chain, missing or not.
-
-        Returns:
-            The line.
-        """
+        """Return the line of a servo, missing or not, for questions to it alone."""
         return self._line_of[servo.id]
 
     def line_with(self, imu: ImuMount) -> BoardLine:
-        """Return the line that a sensor on the bus is on.
-
-        Args:
-            imu: The sensor.
-
-        Returns:
-            The line.
-
-        Raises:
-            ServoError: No servos of that port speak as such a sensor does.
-        """
+        """Return the line that a sensor is on; raise ServoError if no servos of that port speak as it does."""
         brand = BOARDS[imu.type].brand
         for part in self._asked.parts:
             line = self._line_of.get(part.servos[0].id)

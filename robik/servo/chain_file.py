@@ -20,27 +20,12 @@ ENTRIES = ("format", "version", "robot", "brand", "baud_rate", "imu", "servos")
 
 
 def save_chain(chain: ServoChain, path: str | Path) -> None:
-    """Write a chain as `*.servos.json`, whole or not at all.
-
-    Args:
-        chain: The chain of servos.
-        path: The file.
-
-    Raises:
-        FormatError: The file cannot be written.
-    """
+    """Write a chain as `*.servos.json`, whole or not at all."""
     write_whole(path, chain_text(chain))
 
 
 def chain_text(chain: ServoChain) -> str:
-    """Return a chain as JSON.
-
-    Args:
-        chain: The chain of servos.
-
-    Returns:
-        JSON, an entry per line.
-    """
+    """Return a chain as JSON, an entry per line."""
     brand = chain.brand.name
     head: dict[str, Any] = {
         "format": FORMAT,
@@ -66,32 +51,13 @@ def chain_text(chain: ServoChain) -> str:
 def load_chain(path: str | Path) -> ServoChain:
     """Read what `save_chain` writes.
 
-    Args:
-        path: The file.
-
-    Returns:
-        The chain.
-
-    Raises:
-        FormatError: There is no such file, or it is not JSON.
-        ServoError: Names the file and the entry that is wrong.
+    Raise FormatError if it is no JSON file; a ServoError names the file and the entry that is wrong.
     """
     return read_chain(read_json(path), str(path))
 
 
 def read_chain(data: Any, path: str) -> ServoChain:
-    """Return a chain from its JSON data.
-
-    Args:
-        data: Content of a JSON file.
-        path: The file, for errors.
-
-    Returns:
-        The chain.
-
-    Raises:
-        ServoError: Names the entry that is wrong, and where the data is from.
-    """
+    """Return a chain from its JSON data; a ServoError names `path` and the entry that is wrong."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ServoError(f'{path} is not a servo chain; it must be an object with "format": "{FORMAT}"')
     if data.get("version") != VERSION:

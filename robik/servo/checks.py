@@ -13,36 +13,14 @@ LARGEST = 1e100  # of any number: beyond it products are no numbers any more
 
 
 def positive(value: Any, what: str) -> float:
-    """Return a positive number.
-
-    Args:
-        value: The value to check.
-        what: What it is in words, for errors.
-
-    Returns:
-        The number.
-
-    Raises:
-        ServoError: It is none.
-    """
+    """Return a positive number; else raise ServoError, which calls the value `what`."""
     if not _is_finite(value) or value < 1 / LARGEST:
         raise ServoError(f"{what} must be a positive number, not {value!r}")
     return float(value)
 
 
 def span(values: Any, what: str) -> tuple[float, float]:
-    """Return two finite numbers, low then high.
-
-    Args:
-        values: The values to check.
-        what: What they are in words, for errors.
-
-    Returns:
-        Low and high.
-
-    Raises:
-        ServoError: They are none.
-    """
+    """Return two finite numbers, low then high; else raise ServoError, which calls them `what`."""
     if (
         not isinstance(values, (tuple, list))
         or len(values) != 2
@@ -54,18 +32,7 @@ def span(values: Any, what: str) -> tuple[float, float]:
 
 
 def entries(values: Any, what: str) -> tuple[tuple[str, int], ...]:
-    """Return whole numbers by name.
-
-    Args:
-        values: The values to check.
-        what: What they are in words, for errors.
-
-    Returns:
-        Pairs of name and number.
-
-    Raises:
-        ServoError: They are none.
-    """
+    """Return whole numbers by name."""
     pairs = tuple(values.items()) if isinstance(values, Mapping) else values
     if not isinstance(pairs, tuple) or any(
         type(pair) is not tuple or list(map(type, pair)) != [str, int] for pair in pairs

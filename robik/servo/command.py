@@ -58,23 +58,12 @@ class How:
 
 
 def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How = How(), **settings: Any) -> int:
-    """Play a motion file on a chain and say how it goes.
+    """Play a motion file on a chain, print its progress, and return 0 if it came to its end, 1 if it was stopped.
 
-    ESC, Ctrl-C, SIGTERM and a terminal that is closed stop softly; T turns torque off, and so does a second stop, two
-    seconds later or more; space pauses. Whatever ends it before anything moved leaves torque as it was found.
-
-    Args:
-        motion_path: a `MOTION.csv`.
-        servos_path: a `*.servos.json`.
-        port: a device path, a URL that pyserial opens, or `sim`.
-        how: which part of it.
-        settings: of `PlaySettings`.
-
-    Returns:
-        0 when it was played to the end, 1 when it was stopped.
-
-    Raises:
-        RobikError: what is wrong, and what would be right; the servos are in a defined state.
+    ESC, Ctrl-C, SIGTERM and a terminal that is closed stop softly; T turns torque off, and so does a second stop,
+    two seconds later or more; space pauses. Whatever ends it before anything moved leaves torque as it was found.
+    The port is a device path, a URL that pyserial opens, or `sim`; settings are those of `PlaySettings`. After a
+    RobikError the servos are in a defined state.
     """
     whole, chain = load_motion(motion_path), load_chain(servos_path)
     player = Player(chain, port, PlaySettings(**settings))
@@ -122,16 +111,10 @@ class _Play(AtTerminal):
     """A player and its user's controls, from connecting to the end."""
 
     def run(self, whole: Motion, motion: Motion, how: How, tilt: TiltPlan | None = None) -> int:
-        """Connect, check everything that can be known, turn torque on, play.
+        """Connect, check everything that can be known, turn torque on, play, and return the exit code.
 
-        Args:
-            whole: the motion of the file.
-            motion: what is played of it, as far as it is known before the servos are.
-            how: which part of it.
-            tilt: what tilt feedback must know of it; None to play without.
-
-        Returns:
-            The exit code.
+        `whole` is the motion of the file; `motion` what is played of it, as far as that is known before connecting.
+        `tilt` is None to play without feedback.
         """
         player, has_moved = self._player, False
         try:
@@ -209,15 +192,8 @@ def simulate(servos_path: str | Path, record: str | Path | None = None, over_soc
     """Serve a simulated chain until it is ended, its port in the first line of the output.
 
     Servos of several brands are on a port each, a line per port; a sensor of tilt with a port of its own is on the
-    last one, after the word `imu`.
-
-    Args:
-        servos_path: a `*.servos.json`.
-        record: a file that gets a line `time,id,counts` per goal position that a servo of the first brand takes.
-        over_socket: on a TCP socket instead of a pseudo-terminal.
-
-    Raises:
-        RobikError: a bad chain, or no pseudo-terminals on this system.
+    last one, after the word `imu`. `record` gets a line `time,id,counts` per goal that a servo of the first brand
+    takes. `over_socket` serves on a TCP socket instead of a pseudo-terminal, which Windows has not.
     """
     parts = with_one_imu(load_chain(servos_path).on_one_port().parts)
     mount = parts[0].imu

@@ -17,19 +17,10 @@ class Unfit(ServoError):
 
 
 def find(bus: Bus, without: Collection[int] = ()) -> tuple[Found, ...]:
-    """Read every servo of the chain that the bus was opened for.
+    """Read every servo of the bus's chain but those with ids in `without`, which become its `missing`.
 
-    Args:
-        bus: whose chain is reduced by those to do without; they become its `missing`.
-        without: ids of servos to do without.
-
-    Returns:
-        What the others say, in the chain's order.
-
-    Raises:
-        ServoError: none answers as the chain says, or there is no servo of an id to do without.
-        Unfit: some do not answer, are another model, have a hardware error, are set up so that they cannot follow
-            positions, or otherwise than when their zero was taken; names all of them, and what to do.
+    Raise Unfit, which names all servos that do not answer, are another model, have a hardware error, or cannot
+    follow positions; raise ServoError if none answers as the chain says, or an id in `without` is unknown.
     """
     bus.forget()
     found: list[Found] = []
@@ -92,15 +83,9 @@ def _strayed(servo: Servo, found: Found) -> list[str]:
 def check_inside(
     servos: Sequence[Servo], counts: Sequence[int], limits: Sequence[tuple[int | None, int | None]]
 ) -> None:
-    """Check that servos stand within their own limits, since they take no goal outside.
+    """Check that servos stand within their own limits [counts], since they take no goal outside.
 
-    Args:
-        servos: The servos.
-        counts: Where each stands.
-        limits: Lowest and highest counts of each; None where it has no such limit.
-
-    Raises:
-        ServoError: One does not; names it.
+    A limit that is None does not hold. A ServoError names the first that is outside.
     """
     for servo, goal, (low, high) in zip(servos, counts, limits, strict=True):
         if low is not None and high is not None and not low <= goal <= high:
@@ -111,24 +96,10 @@ def check_inside(
 
 
 def absence(missing: Sequence[Servo]) -> str:
-    """Say which servos are left out; empty where none is.
-
-    Args:
-        missing: Servos that do not answer.
-
-    Returns:
-        A part of a sentence.
-    """
+    """Return the servos that are left out in words; empty where none is."""
     return f"played without {names(missing)}, as asked" if missing else ""
 
 
 def names(servos: Sequence[Servo]) -> str:
-    """Return servos by id and actuator.
-
-    Args:
-        servos: The servos.
-
-    Returns:
-        Such as "servo 1 (hip), servo 2 (knee)".
-    """
+    """Return servos by id and actuator, such as "servo 1 (hip), servo 2 (knee)"."""
     return ", ".join(f"servo {servo.id} ({servo.actuator})" for servo in servos)

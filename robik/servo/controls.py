@@ -27,9 +27,8 @@ ENDINGS = (
 class Controls:
     """Presses so far. A key that is held, or hit again within `RELEASED`, is one press.
 
-    Args:
-        keys: returns the keys since the last call, those without a letter as the sequences that terminals make of them.
-        now: a clock [s].
+    `keys` returns the keys since the last call, those without a letter as the sequences that terminals make of
+    them.
 
     Attributes:
         stops: presses of ESC and signals that ask for the end.
@@ -65,11 +64,7 @@ class Controls:
 
 @contextmanager
 def controls() -> Iterator[Controls]:
-    """Turn keys and signals into presses within this context, instead of ending the program.
-
-    Yields:
-        The presses.
-    """
+    """Turn keys and signals into presses within this context, instead of ending the program."""
     with _keys() as keys:
         made = Controls(keys)
         with on_endings(made.interrupt):
@@ -78,11 +73,7 @@ def controls() -> Iterator[Controls]:
 
 @contextmanager
 def on_endings(act: Callable[[], None]) -> Iterator[None]:
-    """Call a function at the signals that ask for the end, where signals can be had at all.
-
-    Args:
-        act: Called at each.
-    """
+    """Call a function at each signal that asks for the end, where signals are available."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

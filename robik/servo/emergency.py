@@ -60,11 +60,7 @@ class Emergency:
         self._pressed.clear()
 
     def let_pass(self, seconds: float = PASSING) -> None:
-        """Let ports be opened beside another program's lock, which may hang: to turn torque off, and for nothing else.
-
-        Args:
-            seconds: How long to wait for that program first [s].
-        """
+        """Let ports be opened beside another program's lock, which may hang, to turn torque off alone."""
         self.passes_at = time.perf_counter() + seconds
 
     def forbid_passing(self) -> None:
@@ -72,26 +68,15 @@ class Emergency:
         self.passes_at, self.has_passed = inf, False
 
     def check(self, changes: bool = False) -> None:
-        """Leave what is going on if it must not go on.
+        """Raise EmergencyStopped if the work must stop.
 
-        Args:
-            changes: whether a packet that changes a servo is about to be sent.
-
-        Raises:
-            EmergencyStopped: it must not.
+        `changes` says that a packet that changes a servo is about to be sent.
         """
         if not self._is_serving and (self.is_pending or (changes and self.is_pressed)):
             raise EmergencyStopped
 
     def pause(self, seconds: float) -> None:
-        """Wait, unless the stop is pressed.
-
-        Args:
-            seconds: Span of time [s].
-
-        Raises:
-            EmergencyStopped: It is.
-        """
+        """Wait for `seconds`; raise EmergencyStopped when the stop is pressed."""
         until = time.perf_counter() + seconds
         while (left := until - time.perf_counter()) > 0:
             self.check()

@@ -32,21 +32,12 @@ def export_motion(
     order: str = "depth",
     header: bool = False,
 ) -> None:
-    """Write a motion.
+    """Write a motion in a format of `FORMATS`, by the path's extension if left out.
 
-    Args:
-        motion: to be written.
-        path: of the file.
-        format: a name of `FORMATS`; by the path's extension if left out.
-        chain: the servos, for formats that hold their counts.
-        robot: whose motion it is, for formats that need it.
-        order: of bodies and joints in formats that do not name them: depth or breadth.
-        header: whether a row of names is above rows of numbers.
-
-    Raises:
-        FormatError: an unknown format, one that needs something else, or a file that cannot be written.
-        ClipError: a motion that the format cannot hold.
-        ServoError: the motion lacks a column of the chain.
+    Formats that hold counts need the chain, others the robot. `order` (depth or breadth) is that of bodies and
+    joints in formats that do not name them; with `header` a row of names is above rows of numbers. Raise
+    FormatError for an unknown format or one that lacks what it needs, ClipError for a motion that it cannot hold,
+    and ServoError if the motion lacks a column of the chain.
     """
     chosen = format_to_write(path, format)
     servos = servo_counts(motion, chain) if chain is not None and "servos" in chosen.needs else None
@@ -68,24 +59,14 @@ def export(
     carry: Callable[[Motion, ServoChain], Motion] | None = None,
     follow: Follow | None = None,
 ) -> None:
-    """Write a motion file in another format.
+    """Write a motion file in another format; after a RobikError nothing is written.
 
-    Args:
-        source: The motion file.
-        path: Of the file to be written.
-        source_format: Name of the source's format; by its content if left out.
-        format: Name of the format to be written; by the extension if left out.
-        servos: A `*.servos.json`, for formats that hold servo counts.
-        robot: Whose motion it is; its columns are then in the order of the robot's actuators.
-        rate: Samples per second of what is written [Hz]; the motion's own samples if left out.
-        fps: Samples per second of a source that does not say how many [Hz].
-        order: Of bodies and joints in formats that do not name them: depth or breadth.
-        header: Whether a row of names is above rows of numbers.
-        carry: Makes goals that carry the weight of a motion; the motion itself is written if left out.
-        follow: A solver for sources that hold poses of frames instead of motors' values.
-
-    Raises:
-        RobikError: One sentence that says what is wrong, and what would be right; nothing is written.
+    Formats are known by the source's content and the path's extension if left out. `servos` is a `*.servos.json`,
+    for formats that hold counts. With a robot, columns are in the order of its actuators. `rate` [Hz] is that of
+    what is written, the source's own if left out; `fps` [Hz] that of a source that does not say it. `order` (depth
+    or breadth) is that of bodies and joints in formats that do not name them; with `header` a row of names is above
+    rows of numbers. `carry` returns goals that carry the motion's weight, and `follow` solves sources that hold
+    poses of frames.
     """
     chosen = format_to_write(path, format)
     chain = None if servos is None else load_chain(servos)
@@ -105,13 +86,9 @@ def export(
 
 
 def count_values(chain: ServoChain) -> CountValues:
-    """Return what a chain's counts are in motors' values, for files that hold counts.
+    """Return a function of actuators' names, servos' ids and counts to motors' values, for files that hold counts.
 
-    Args:
-        chain: The chain of servos.
-
-    Returns:
-        A function of actuators' names, servos' ids and counts; it raises ClipError for another chain's.
+    The function raises ClipError for another chain's.
     """
 
     def values(names: str, ids: tuple[int, ...], counts: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
@@ -124,17 +101,9 @@ def count_values(chain: ServoChain) -> CountValues:
 
 
 def servo_counts(motion: Motion, chain: ServoChain) -> ServoCounts:
-    """Return a motion in the counts of a chain's servos.
+    """Return a motion in the counts of a chain's servos, with their speeds, also on the approach.
 
-    Args:
-        motion: The motion.
-        chain: The chain of servos.
-
-    Returns:
-        Counts of each sample, and the speeds of the approach.
-
-    Raises:
-        ServoError: The motion lacks a column of the chain.
+    Raise ServoError if the motion lacks a column of the chain.
     """
     speeds = chain.approach_speeds(APPROACH).tolist()
     slow = tuple(servo.velocity_units(speed) for servo, speed in zip(chain.servos, speeds, strict=True))

@@ -45,15 +45,7 @@ class Guide(Protocol):
         """Return the time that is left [s]."""
 
     def step(self, seconds: float, pace: float) -> np.ndarray:
-        """Return the values after another span of time.
-
-        Args:
-            seconds: Span of time [s].
-            pace: Requested pace: 1 as planned, 0 for standing.
-
-        Returns:
-            Values (n,) [rad or m].
-        """
+        """Return the values (n,) [rad or m] after another span of time; pace 1 is as planned, 0 stands."""
         ...
 
     def stop(self) -> None:
@@ -66,14 +58,10 @@ class Guide(Protocol):
 
 
 class Journey:
-    """Guide along a trajectory.
+    """Guide along a trajectory, from the time `begin` on its way.
 
-    The pace changes evenly. The robot stays on its way at any pace, also while it stops.
-
-    Args:
-        trajectory: the way.
-        stop_time: from pace 1 to a stand [s].
-        begin: where on the way it begins [s].
+    The pace changes evenly, from 1 to a stand in `stop_time` [s]. The robot stays on its way at any pace, also
+    while it stops.
     """
 
     def __init__(self, trajectory: Trajectory, stop_time: float, begin: float = 0.0) -> None:
@@ -97,15 +85,7 @@ class Journey:
         return self._trajectory.duration - self.at
 
     def step(self, seconds: float, pace: float) -> np.ndarray:
-        """Return the values after another span of time, as `Guide`.
-
-        Args:
-            seconds: Span of time [s].
-            pace: Requested pace: 1 as planned, 0 for standing.
-
-        Returns:
-            Values (n,) [rad or m].
-        """
+        """Return the values after another span of time, as `Guide.step`."""
         self._go(seconds, pace)
         return self._trajectory.at(np.array([self.at]))[0]
 
@@ -134,14 +114,9 @@ class Timed(Journey):
 
         1 + (clock's time − own time) / HORIZON,  within 1 ± STEERING
 
-    so that it keeps to the clock, and comes back to it slowly after a stand. Own time is that of the goal that is due.
-
-    Args:
-        trajectory: the way.
-        stop_time: from pace 1 to a stand [s].
-        clock: of the show.
-        pace: with which it begins: 1 as planned, 0 to join the show from a stand.
-        steering: instead of STEERING; a larger one catches up SOON.
+    so that it keeps to the clock, and comes back to it slowly after a stand. Own time is that of the goal that is
+    due. It begins with `pace`: 1 as planned, 0 to join the show from a stand. A `steering` larger than STEERING
+    catches up SOON.
     """
 
     def __init__(
@@ -158,7 +133,6 @@ class Timed(Journey):
         self._horizon = SOON if steering > STEERING else HORIZON
 
     def _go(self, seconds: float, pace: float) -> None:
-        """Go on by the clock, once the show has begun."""
         wanted = self._clock.at(time.perf_counter())
         if self._has_begun and wanted is not None:
             behind = wanted - self.at - seconds
@@ -178,11 +152,7 @@ class Wish:
         self._values: np.ndarray | None = None
 
     def set(self, values: np.ndarray | None) -> None:
-        """Set the requested actuator values.
-
-        Args:
-            values: Values (n,) [rad or m]; None, or NaN in some, where nothing is requested.
-        """
+        """Set the requested actuator values (n,) [rad or m]; None, or NaN in some, requests nothing."""
         self._values = None if values is None else np.array(values, dtype=float)
 
     @property
@@ -192,15 +162,10 @@ class Wish:
 
 
 class Pursuit:
-    """Guide after requests.
+    """Guide after requests, by a limiter that is placed where the servos are.
 
-    The limiter bounds speed and acceleration whatever is requested. The way to the first request is slow, as any
-    approach.
-
-    Args:
-        limiter: placed where the servos are.
-        wish: whose values to follow.
-        approach_speeds, speeds: until the wish has been caught up with, and from then on (n,) [rad/s or m/s].
+    The limiter bounds speed and acceleration whatever is requested. An actuator goes at its approach speed until it
+    has caught up with the request, and at its full speed from then on.
     """
 
     def __init__(self, limiter: Limiter, wish: Wish, approach_speeds: np.ndarray, speeds: np.ndarray) -> None:
@@ -225,16 +190,9 @@ class Pursuit:
         return inf
 
     def step(self, seconds: float, pace: float) -> np.ndarray:
-        """Return the values after another span of time, as `Guide`.
+        """Return the values after another span of time, as `Guide.step`.
 
         Periods that were dropped are not caught up with.
-
-        Args:
-            seconds: Span of time [s].
-            pace: 0 for standing.
-
-        Returns:
-            Values (n,) [rad or m].
         """
         wished = None if self._is_stopping or pace == 0.0 else self._wish.values
         lost = np.ones(len(self._near), dtype=bool) if wished is None else ~np.isfinite(wished)

@@ -26,11 +26,7 @@ BEHIND_FOR = 0.5  # [s] that it may be
 
 
 class Health:
-    """Keeps an eye on each servo.
-
-    Args:
-        chain: the servos.
-        found: what they said at connecting.
+    """Health of a chain's servos, from what each said at connecting and has reported since.
 
     Attributes:
         seen: of each servo the latest, None before.
@@ -46,14 +42,7 @@ class Health:
         self._strains = [""] * len(chain.servos)
 
     def load(self, k: int) -> float:
-        """Return the load of servo k, averaged.
-
-        Args:
-            k: Place in the chain.
-
-        Returns:
-            Share of its greatest.
-        """
+        """Return the averaged load of servo k, as a share of its greatest."""
         return self._loads[k]
 
     @property
@@ -70,18 +59,10 @@ class Health:
         speed: float = 0.0,
         is_streaming: bool = False,
     ) -> str:
-        """Take note of what servo k reports.
+        """Note what servo k reports, and return why all must stop, in words; empty if they may go on.
 
-        Args:
-            k: which.
-            seen: its report.
-            now: [s].
-            goal: the latest [counts]; None where it has none.
-            speed: at which its goals move [counts/s].
-            is_streaming: whether goals are sent, so that it needs its watchdog and a speed limit.
-
-        Returns:
-            Why all must stop, in words; empty if they may go on.
+        `goal` is its latest [counts], None for none, and `speed` that at which its goals move [counts/s]. While
+        goals are streamed it needs its watchdog and a speed limit.
         """
         servo = self._chain.servos[k]
         where = f"servo {servo.id} ({servo.actuator})"

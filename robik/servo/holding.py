@@ -21,27 +21,14 @@ GLANCE = 0.03  # [s] between looks meanwhile
 
 
 class Stand:
-    """Places where the servos stand while torque is turned on.
-
-    Args:
-        bus: with servos that were found.
-        counts: where connecting found them (n) [counts].
-        is_single_turn: (n,) whether their positions are within one turn once torque is on.
-    """
+    """Places where the servos stand while torque is turned on."""
 
     def __init__(self, bus: Bus, counts: Sequence[int], is_single_turn: np.ndarray) -> None:
         self._bus, self._counts, self._is_single_turn = bus, np.array(counts), is_single_turn
         self._looked = -np.inf
 
     def look(self) -> np.ndarray:
-        """Look again, a while after the last time and with another question, and make sure that nothing has stirred.
-
-        Returns:
-            Where the servos stand (n,) [counts], as they are once torque is on.
-
-        Raises:
-            ServoError: One is somewhere else than before; names it.
-        """
+        """Look again, a while after the last time and with another question, and make sure that nothing has stirred."""
         self._bus.emergency.pause(max(0.0, self._looked + APART - time.perf_counter()))
         now = self._bus.positions()  # unlike the last time: see `Entries.spans`
         self._looked = time.perf_counter()
@@ -57,11 +44,7 @@ class Stand:
         return np.where(self._is_single_turn, now % self._bus.chain.counts_per_turn, now)
 
     def check_gains(self) -> None:
-        """Make sure that the servos' position control does something.
-
-        Raises:
-            ServoError: One has no P gain; names it.
-        """
+        """Make sure that the servos' position control does something."""
         for servo, tuning in zip(self._bus.chain.servos, self._bus.tunings(), strict=True):
             if tuning.p == 0:
                 raise ServoError(
@@ -70,17 +53,7 @@ class Stand:
                 )
 
     def watch(self, goals: np.ndarray) -> list[Telemetry]:
-        """Look for a moment whether the servos hold where they stood; else cut their torque.
-
-        Args:
-            goals: Their goals (n,) [counts].
-
-        Returns:
-            What they last reported.
-
-        Raises:
-            ServoError: One has left its place, or does not answer, and torque was cut.
-        """
+        """Look for a moment whether the servos hold where they stood; else cut their torque."""
         ends = time.perf_counter() + WATCHED
         while True:
             try:

@@ -17,10 +17,9 @@ PIECE = 4096  # bytes that are taken in at a time
 
 
 class Listener:
-    """Bytes that arrive at an open file.
+    """Bytes that arrive at an open file, given by a descriptor that does not block.
 
-    Args:
-        file: its descriptor, which does not block; it is neither opened nor closed here.
+    It neither opens nor closes it.
     """
 
     def __init__(self, file: int) -> None:
@@ -40,17 +39,9 @@ class Listener:
         os.close(self._wakes)
 
     def take(self, count: int, seconds: float) -> bytes:
-        """Return bytes as soon as there are any, or none after a time.
+        """Return at most `count` bytes as soon as there are any, or none after `seconds`.
 
-        Args:
-            count: Number of bytes, at most.
-            seconds: How long to wait [s].
-
-        Returns:
-            The bytes.
-
-        Raises:
-            OSError: Nothing more comes, since the port is gone.
+        Raise OSError if the port is gone.
         """
         with self._news:
             if not self._bytes:
@@ -58,11 +49,7 @@ class Listener:
             return self._taken(count)
 
     def take_all(self) -> bytes:
-        """Return what has arrived, at once.
-
-        Raises:
-            OSError: nothing more comes, since the port is gone.
-        """
+        """Return what has arrived, at once; raise OSError if the port is gone."""
         with self._news:
             return self._taken(len(self._bytes))
 

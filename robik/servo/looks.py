@@ -82,25 +82,11 @@ class Sight(Protocol):
         """Indices of the servos that are looked at together."""
 
     def begin_look(self, ids: Sequence[int]) -> Look[Telemetry]:
-        """Return a look at servos of one group, of which nothing has been asked yet.
-
-        Args:
-            ids: Ids of the servos.
-
-        Returns:
-            The look.
-        """
+        """Return a look at servos of one group, which has not asked anything yet."""
         ...
 
     def begin_late_look(self, id: int) -> Look[Telemetry] | None:
-        """Return a look at one servo in one question, of which nothing has been asked yet.
-
-        Args:
-            id: Id of the servo.
-
-        Returns:
-            The look; None where one question is not enough, or the servo's goal is not among what it reports.
-        """
+        """Return a look at one servo in one question, of which nothing has been asked yet."""
         ...
 
 
@@ -112,27 +98,18 @@ class Beside(Protocol):
         ...
 
     def take(self, data: bytes) -> None:
-        """Take what it has answered.
-
-        Args:
-            data: Its bytes.
-        """
+        """Read the board's answer."""
         ...
 
 
 class Looks:
-    """Looks in turn, one share of the servos after the other, and finds out who is silent.
+    """Looks in turn, one share of the servos after the other, which also find out who is silent.
 
-    Args:
-        sight: the servos.
-        silence: how long a servo may be silent [s].
-        on_seen: called with each look: the moment, and what the servos report, by id.
-        on_silent: called with the id of a servo that has been silent for too long.
-        beside: a board that gets every other look; None for servos alone.
+    `on_seen` is called with each look's moment and the servos' reports by id, `on_silent` with the id of a servo
+    that has been silent for `silence` [s]. `beside` is a board that gets every other look.
 
     Attributes:
         rounds: in which every servo was looked at.
-        is_starved: whether there was no late look, since an answer was awaited, as with an adapter that is slow.
     """
 
     def __init__(
@@ -165,14 +142,9 @@ class Looks:
         return [id for group in self._sight.groups for id in group]
 
     def turn(self, slack: float, moment: Moment) -> float:
-        """Take in what was answered, and ask what fits.
+        """Collect answers, ask what fits into `slack` [s], and return how long the wire is needed [s].
 
-        Args:
-            slack: before the wire is needed for goals [s].
-            moment: now.
-
-        Returns:
-            How long the wire is needed for the answers [s]; 0 where nothing was asked.
+        0 means that nothing was asked. `slack` ends when the wire is needed for goals.
         """
         self.collect()
         if self._aside is not None or (self._look is not None and self._look.is_asked):
@@ -193,21 +165,12 @@ class Looks:
         return seconds
 
     def late(self) -> float:
-        """Choose a servo to be looked at just before the next goals.
-
-        Returns:
-            How long the wire is needed for that [s]; 0 where its goal is not among its answer.
-        """
+        """Choose a servo to be looked at just before the next goals."""
         self._late = self._sight.begin_late_look(self._chance.choice(self._all))
         return self._late.seconds + ASIDE if self._late else 0.0
 
     def ask_late(self, slack: float, moment: Moment) -> None:
-        """Ask that servo, if there still is time, and no other answer is awaited.
-
-        Args:
-            slack: before the wire is needed for goals [s].
-            moment: now.
-        """
+        """Ask that servo, if there still is time, and no other answer is awaited."""
         self.collect()
         look, self._late = self._late, None
         self.is_starved = self._look is not None or self._aside is not None

@@ -34,75 +34,32 @@ class Columns(NamedTuple):
 
 
 def pack(do: str, **content: object) -> bytes:
-    """Return a message as a line.
-
-    Args:
-        do: Name of the message.
-        **content: Its entries, as JSON knows them.
-
-    Returns:
-        The line, with its end.
-    """
+    """Return a message as a line of JSON, with its end; `do` names the message."""
     return json.dumps({"do": do, **content}).encode() + b"\n"
 
 
 def unpack(line: bytes) -> dict[str, Any]:
-    """Return what `pack` packed; `do` says which message it is.
-
-    Args:
-        line: A line.
-
-    Returns:
-        Entries of the message.
-    """
+    """Return the entries of a message that `pack` packed; `do` names it."""
     return json.loads(line)
 
 
 def settings_data(settings: PlaySettings) -> dict[str, Any]:
-    """Return settings as JSON knows them.
-
-    Args:
-        settings: Settings of playing.
-
-    Returns:
-        Entries.
-    """
+    """Return settings as JSON knows them."""
     return asdict(settings)
 
 
 def settings_from(data: Mapping[str, Any]) -> PlaySettings:
-    """Return what `settings_data` was given.
-
-    Args:
-        data: Entries.
-
-    Returns:
-        Settings of playing.
-    """
+    """Return the settings that `settings_data` packed."""
     return PlaySettings(**{**data, "without": tuple(data["without"])})
 
 
 def status_data(status: Status) -> dict[str, Any]:
-    """Return a status as JSON knows it.
-
-    Args:
-        status: A status.
-
-    Returns:
-        Entries.
-    """
+    """Return a status as JSON knows it."""
     return vars(status) | {"servos": [vars(servo) for servo in status.servos]}  # `asdict` copies all of it, slowly
 
 
 def status_from(data: Mapping[str, Any]) -> Status:
-    """Return what `status_data` was given.
-
-    Args:
-        data: Entries.
-
-    Returns:
-        The status.
-    """
+    """Return the status that `status_data` packed."""
     servos = tuple(ServoReading(**servo) for servo in data["servos"])
     known: dict[str, Any] = {"state": PlayState(data["state"]), "present": tuple(data["present"]), "servos": servos}
     known["goals"] = tuple(data["goals"])
@@ -113,16 +70,9 @@ def status_from(data: Mapping[str, Any]) -> Status:
 
 
 def along_data(along: Along, chain: ServoChain) -> dict[str, Any]:
-    """Return a way along a motion, its numbers in a file.
+    """Return a way along a motion, its numbers in a file whose path is among the entries.
 
     Whoever writes must not wait for a process that hangs.
-
-    Args:
-        along: The way.
-        chain: The chain of servos.
-
-    Returns:
-        Entries, with the file's path.
     """
     names = tuple(dict.fromkeys(chain.actuators))
     columns = along.motion.values[:, [along.motion.actuators.index(name) for name in names]]
@@ -133,15 +83,7 @@ def along_data(along: Along, chain: ServoChain) -> dict[str, Any]:
 
 
 def along_from(data: Mapping[str, Any], chain: ServoChain) -> Along:
-    """Return what `along_data` was given, and remove the file.
-
-    Args:
-        data: Entries.
-        chain: The chain of servos.
-
-    Returns:
-        The way.
-    """
+    """Return the way that `along_data` packed, and remove the file."""
     try:
         table = np.load(data["file"])
     finally:
@@ -150,14 +92,7 @@ def along_from(data: Mapping[str, Any], chain: ServoChain) -> Along:
 
 
 def tilt_data(plan: TiltPlan) -> dict[str, Any]:
-    """Return what tilt feedback must know of a motion, its numbers in a file.
-
-    Args:
-        plan: The plan.
-
-    Returns:
-        Entries, with the file's path.
-    """
+    """Return a plan of tilt feedback, its numbers in a file whose path is among the entries."""
     handle, path = tempfile.mkstemp(prefix="robik-tilt-", suffix=".npz")
     with os.fdopen(handle, "wb") as file:
         np.savez(file, times=plan.times, up=plan.up, gains=plan.gains)
@@ -165,14 +100,7 @@ def tilt_data(plan: TiltPlan) -> dict[str, Any]:
 
 
 def tilt_from(data: Mapping[str, Any]) -> TiltPlan:
-    """Return what `tilt_data` was given, and remove the file.
-
-    Args:
-        data: Entries.
-
-    Returns:
-        The plan.
-    """
+    """Return the plan that `tilt_data` packed, and remove the file."""
     try:
         with np.load(data["file"]) as file:
             arrays = {name: file[name] for name in ("times", "up", "gains")}

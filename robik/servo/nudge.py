@@ -19,20 +19,10 @@ STEP = 0.01  # [s] between its samples
 
 
 def slow_nudge(chain: ServoChain, rest: Mapping[str, float], actuator: str, way: float, seconds: float) -> Motion:
-    """Return a motion by a way and back, evenly.
+    """Return a motion of one actuator by a way [rad or m] and back, evenly, in `seconds` each.
 
-    Args:
-        chain: The servos.
-        rest: Where the actuators are [rad or m].
-        actuator: Which goes.
-        way: How far [rad or m]; the other way where there is no room.
-        seconds: Time for either way [s].
-
-    Returns:
-        The motion.
-
-    Raises:
-        ServoError: There is no such actuator, or it has no room.
+    All actuators begin at `rest`. It goes the other way where there is no room; raise ServoError if there is none
+    either, or no such actuator.
     """
     start, end = _ends(chain, rest, actuator, way)
     times = np.array([0.0, seconds, 2.0 * seconds])
@@ -40,19 +30,10 @@ def slow_nudge(chain: ServoChain, rest: Mapping[str, float], actuator: str, way:
 
 
 def quick_nudge(chain: ServoChain, rest: Mapping[str, float], actuator: str, way: float) -> Motion:
-    """Return a motion by a way and back, as quickly as the limits let it go, with a stand after either.
+    """Return a motion of one actuator by a way [rad or m] and back, as quickly as its limits allow.
 
-    Args:
-        chain: The servos.
-        rest: Where the actuators are [rad or m].
-        actuator: Which goes.
-        way: How far [rad or m]; the other way where there is no room.
-
-    Returns:
-        The motion.
-
-    Raises:
-        ServoError: There is no such actuator, or it has no room.
+    It stands after either. All actuators begin at `rest`. It goes the other way where there is no room; raise
+    ServoError if there is none either, or no such actuator.
     """
     start, end = _ends(chain, rest, actuator, way)
     way = float(np.abs(end - start).max())

@@ -27,23 +27,13 @@ class Outbox:
         self._is_over = self._is_writing = False
 
     def open(self, pipe: IO[bytes], first: bytes) -> None:
-        """Begin to write, with a message that comes before those that have been sent already.
-
-        Args:
-            pipe: The process's standard input, which this closes at its end.
-            first: The message.
-        """
+        """Begin to write, with a message that comes before those that have been sent already."""
         with self._news:
             self._pipe, self._waiting = pipe, {next(self._numbers): first, **self._waiting}
         threading.Thread(target=self._run, name="outbox", daemon=True).start()
 
     def send(self, line: bytes, topic: str = "") -> None:
-        """Send a message.
-
-        Args:
-            line: The message.
-            topic: What it says the newest of; an earlier one that still waits is forgotten. Empty for none.
-        """
+        """Send a message."""
         key = topic or next(self._numbers)
         with self._news:
             self._waiting.pop(key, None)
@@ -56,11 +46,7 @@ class Outbox:
             self._news.notify()
 
     def close(self, pipe: IO[bytes]) -> None:
-        """Forget what waits and close the pipe, also where the process never was spoken to.
-
-        Args:
-            pipe: The process's standard input.
-        """
+        """Forget what waits and close the pipe, also where the process never was spoken to."""
         with self._news:
             self._is_over = True
             self._waiting.clear()

@@ -44,42 +44,21 @@ class Held(NamedTuple):
 
 
 def ports_of(chain: ServoChain, port: str) -> list[str]:
-    """Return the ports that a chain's servos are on, where `port` is the one that is played on.
-
-    Args:
-        chain: The chain of servos.
-        port: The port that is played on.
-
-    Returns:
-        Names of ports.
-    """
+    """Return the ports that a chain's servos are on; servos that name none are on `port`."""
     return [part.port or port for part in chain.parts]
 
 
 def held(chain: ServoChain, port: str) -> list[Held]:
-    """Return the ports that whoever plays a chain holds.
-
-    Args:
-        chain: The chain of servos.
-        port: The port that is played on.
-
-    Returns:
-        The ports; one where all servos are simulated.
-    """
+    """Return the ports that whoever plays a chain holds."""
     if port == SIMULATED:
         return [Held(port, chain.brand.name, chain.baud_rate)]
     return [Held(part.port or port, part.brand.name, part.baud_rate) for part in chain.parts]
 
 
 class Notice:
-    """That this process holds one port or several, for as long as the block lasts.
+    """Notice that this process holds one port or several, for as long as the block lasts.
 
-    Where there is no folder for it, the program plays all the same, and says on the standard error that nobody can stop
-    it from outside.
-
-    Args:
-        ports: that it holds.
-        status: gives the player's status, also after the player was closed.
+    `status` returns the player's status, also after the player was closed.
     """
 
     def __init__(self, ports: Sequence[Held], status: Callable[[], Status]) -> None:
@@ -113,11 +92,7 @@ class Notice:
                 self._presence.end()
 
     def look(self) -> str:
-        """Write the status, and return what another process asks for.
-
-        Returns:
-            `STOP` or `TORQUE_OFF`, once, and nothing otherwise.
-        """
+        """Write the status, and return another process's request, once: `STOP`, `TORQUE_OFF` or an empty text."""
         if self._file is None:
             return ""
         now, status = time.perf_counter(), self._status()
@@ -186,14 +161,7 @@ class Holder:
 
 
 def holders(port: str = "") -> list[Holder]:
-    """Return the processes that hold a port, this one or any, also those that hang.
-
-    Args:
-        port: Name of the port, one of those that it has; empty for any.
-
-    Returns:
-        The processes.
-    """
+    """Return the processes that hold a port; empty for any port."""
     asked = device_of(port) if port else ""
     found = [_read(file) for place in folders() for file in sorted(place.glob("*.json"))]
     return [one for one in found if one is not None and (not asked or asked in one.devices)]
@@ -220,17 +188,10 @@ def _said(file: Path, is_hung: bool = False) -> Holder | None:
 
 
 def ask_to_stop(port: str = "", is_torque_off: bool = False) -> list[Holder]:
-    """Let whoever plays stop softly, or turn torque off at once, and wait until it has.
+    """Ask whoever plays on a port to stop softly or turn torque off at once, and return the result of each.
 
-    Args:
-        port: of whom; empty for everybody.
-        is_torque_off: which.
-
-    Returns:
-        What became of each. One that does not turn torque off since it hangs `is_hung`.
-
-    Raises:
-        ServoError: nobody holds a port, or one does not stop.
+    An empty port is every port. Wait until each has done so. Raise ServoError if nobody holds it, or one does not
+    stop.
     """
     asked = holders(port)
     if not asked:
@@ -243,11 +204,7 @@ def ask_to_stop(port: str = "", is_torque_off: bool = False) -> list[Holder]:
 
 
 def tell_torque_off(port: str) -> None:
-    """Let whoever else holds a port turn torque off, and do not wait for it.
-
-    Args:
-        port: Name of the port.
-    """
+    """Let whoever else holds a port turn torque off, and do not wait for it."""
     for holder in holders(port):
         if holder.pid != os.getpid():
             with suppress(FormatError):  # what comes of it is seen on the bus

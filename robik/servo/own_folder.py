@@ -16,11 +16,7 @@ OTHERS = 0o077  # bits of a mode that let others in
 
 
 def folder() -> Path:
-    """Return the folder to write to, which is made if it is not there: the first that can be trusted.
-
-    Raises:
-        ServoError: None can; says why the last cannot.
-    """
+    """Return the folder to write to, which is made if it is not there: the first that can be trusted."""
     why = ""
     for place in _candidates():
         try:

@@ -39,14 +39,11 @@ LEAVING = 10.0  # [s] that another player gets to let go of the port
 
 
 class Player:
-    """Plays motions on a chain.
+    """Player of motions on a chain.
 
-    Args:
-        chain: the servos.
-        port: a device path, a URL that pyserial opens, the address of a program that has the bus, or `SIMULATED`.
-        settings: how to play.
-        is_apart: whether a process of its own has the port, instead of a thread of this one: then this process may
-            stall, and where it stalls for too long or dies, the servos come to a planned stand.
+    Its port is a device path, a URL that pyserial opens, the address of a program that has the bus, or `SIMULATED`.
+    With `is_apart` a process of its own has the port, instead of a thread of this one: then this process may stall,
+    and where it stalls for too long or dies, the servos come to a planned stand.
 
     Attributes:
         chain: the servos; once connected, those of them that are there.
@@ -94,12 +91,9 @@ class Player:
         self._wishes.beat()
 
     def connect(self, after: Player | None = None) -> None:
-        """Open the port and read every servo, writing nothing.
+        """Open the port and read every servo, writing nothing; end in ready, or in holding where torque is on.
 
-        Ends in ready, or in holding where torque is on already.
-
-        Args:
-            after: a player that still has to let go of the port.
+        `after` is a player that still has to let go of the port.
         """
         if self.is_open:
             if self.status.state is PlayState.FAULT:
@@ -114,12 +108,7 @@ class Player:
         """Turn torque on, the servos holding where they are, or off. Nothing ever moves before the first.
 
         After a fault or an emergency stop this is also the way on: everything is read and checked again first.
-
-        Args:
-            on: Whether torque is to be on.
-
-        Raises:
-            ServoError: They move, or torque is just being turned off.
+        Raise ServoError while they move, or while torque is being turned off.
         """
         if on and self._thread.is_cutting:
             raise ServoError("torque is just being turned off; wait until the status says so")
@@ -132,45 +121,30 @@ class Player:
     def restore_torque(self) -> None:
         """Give each servo the torque, on or off, that it had at connecting: for whoever gives up before anything moved.
 
-        Raises:
-            ServoError: they move.
+        Raise ServoError while they move.
         """
         self._ask_again("leaving torque as it was found", "restore_torque")
 
     def reboot(self) -> None:
-        """Reboot the servos that have a hardware error, once its cause is gone: the way on from there, then torque on.
+        """Reboot the servos that have a hardware error, once its cause is gone; then torque can be turned on.
 
-        Raises:
-            ServoError: they move.
+        Raise ServoError while they move.
         """
         self._ask_again("rebooting", "reboot")
 
     def watch(self, is_close: bool) -> None:
-        """Look at servos that stand, or are moved by hand, as often as a recording of that wants it.
-
-        Args:
-            is_close: Whether so, or as often as an interface wants it.
-        """
+        """Look at standing servos as often as a recording by hand needs it, or else as an interface does."""
         self._wishes.look_every = CLOSE_LOOK if is_close else LOOK
 
     def trace(self, id: int | None) -> None:
-        """Look closely at one servo, whose `Status.trace` then has what it was told and did.
-
-        Args:
-            id: Its id; None for none.
-        """
+        """Look closely at the servo with this id, whose goals and positions `Status.trace` then has; None ends it."""
         self._wishes.traced = -1 if id is None else id
 
     def tune(self, servo: Servo) -> None:
-        """Give a servo the gains and the profile's acceleration of this one, now and whenever torque is turned on.
+        """Give the servo of this one's id its gains and profile acceleration, now and whenever torque is turned on.
 
-        They are read back: `Status.tunings`, and `Status.untuned` where it does not take them.
-
-        Args:
-            servo: As it is to be; its id says which one.
-
-        Raises:
-            ServoError: They move.
+        They are read back: `Status.tunings`, and `Status.untuned` where it does not take them. Raise ServoError
+        while they move.
         """
         self._check_standing()
         self._asked, self.chain = retuned(self._asked, servo), retuned(self.chain, servo)
@@ -178,37 +152,18 @@ class Player:
             self._thread.ask("tune", servo.id, *servo.tuning)
 
     def ask_tunings(self) -> None:
-        """Let the servos' tunings be read; `Status.tunings` has them then.
-
-        Raises:
-            ServoError: they move.
-        """
+        """Have the servos' tunings read, for `Status.tunings`; raise ServoError while they move."""
         self._check_standing()
         if self.is_open:
             self._thread.ask("read_tunings")
 
     def preflight(self, motion: Motion, from_afar: bool = False) -> Preflight:
-        """Return what speaks against playing a motion.
-
-        Args:
-            motion: The motion.
-            from_afar: As for `play`.
-
-        Returns:
-            Problems and warnings.
-        """
+        """Return the problems and warnings of playing a motion; `from_afar` is as for `play`."""
         present, begin = self.status.present, self.begins_at(motion)
         return preflight(motion, self.chain, self.settings, present, from_afar, self._goal_limits, begin)
 
     def begins_at(self, motion: Motion) -> float:
-        """Return the time at which a motion begins: where it was stopped, if the robot stands there.
-
-        Args:
-            motion: The motion.
-
-        Returns:
-            Time on the way [s]; 0 for the beginning.
-        """
+        """Return the time on the way [s] at which a motion begins: where it was stopped, if the robot stands there."""
         return stopped_in(motion, self._played, self.chain, self.settings.interpolation, self.status)
 
     def play(
@@ -223,18 +178,10 @@ class Player:
     ) -> None:
         """Go slowly to the first frame, then play; where the same motion was stopped and the robot stands there, go on.
 
-        Args:
-            motion: What.
-            loop: Over and over, until it is stopped.
-            start: Begin of the stretch to play, in the motion's own times [s]; its first if left out.
-            end: End of the stretch [s]; the motion's last if left out.
-            speed: 2 is twice as fast.
-            from_afar: Whether it may start far from where the robot stands, going there slowly, instead of being
-                refused.
-            tilt: What tilt feedback must know of the motion as it is played; None to play without.
-
-        Raises:
-            ServoError: What speaks against it, or that the servos do not hold.
+        `start` and `end` are the stretch to play, in the motion's own times [s]. With `loop` it goes over and over
+        until it is stopped; `speed` 2 is twice as fast. With `from_afar` it may start far from where the robot
+        stands, going there slowly, instead of being refused. `tilt` is None to play without feedback. Raise
+        ServoError for what speaks against it, or if the servos do not hold.
         """
         if tilt is not None and self._asked.imu is None:
             raise ServoError('tilt feedback needs an IMU; name one in the servo file ("imu": {"port": …})')
@@ -251,13 +198,8 @@ class Player:
     def perform(self, motion: Motion, from_afar: bool = False, *timing: float) -> None:
         """Go slowly to the first frame and stand there, until `begin_show` says when to begin; then play by that clock.
 
-        Args:
-            motion: What.
-            from_afar: As in `play`.
-            *timing: Pace with which it begins, and steering, as in `Timed`.
-
-        Raises:
-            ServoError: What speaks against it, or that the servos do not hold.
+        `from_afar` and errors are as for `play`; `timing` is the pace with which it begins, and steering, as in
+        `Timed`.
         """
         along = self.check(motion, from_afar)
         self._check_holding()
@@ -267,27 +209,17 @@ class Player:
         self._played = None
 
     def begin_show(self, begin: float) -> None:
-        """Say when the motion that is performed begins, or began; again as the clock of the show goes otherwise.
+        """Set the time of `time.perf_counter` [s] at which the performed motion begins, or began.
 
-        Args:
-            begin: By `time.perf_counter` [s].
+        Set it again where the show's clock goes otherwise.
         """
         self._wishes.show.set(begin)
 
     def check(self, motion: Motion, from_afar: bool = False) -> Along:
-        """Check a motion against everything that can be known before torque is on.
+        """Check a whole motion against everything that can be known before torque is on, and return the way along it.
 
-        The chain's limits and the servos' own, where the robot stands, and whether the telemetry can be recorded.
-
-        Args:
-            motion: As it is to be played, the whole of it.
-            from_afar: As in `play`.
-
-        Returns:
-            The way along the motion.
-
-        Raises:
-            ServoError: What speaks against it.
+        That is the chain's limits and the servos' own, where the robot stands (`from_afar` as for `play`), and
+        whether the telemetry can be recorded. Raise ServoError for what speaks against it.
         """
         self.preflight(motion, from_afar).check()
         if self.settings.record:
@@ -295,10 +227,9 @@ class Player:
         return Along(motion, self.chain, self.settings.interpolation)
 
     def live(self) -> None:
-        """Follow what `aim` says, from slowly catching up with the first of it until `stop`.
+        """Follow the values of `aim` until `stop`, from slowly catching up with the first of them.
 
-        Raises:
-            ServoError: the servos do not hold.
+        Raise ServoError unless the servos hold.
         """
         self._check_holding()
         if self.settings.record:
@@ -307,13 +238,10 @@ class Player:
         self._thread.ask("live", state=PlayState.LIVE, message="following live", time=0.0, duration=0.0)
 
     def aim(self, values: Mapping[str, float] | None) -> None:
-        """Set the values to follow live.
+        """Set the value per actuator [rad or m] to follow live.
 
-        Without values, or where one is missing or is not a number, the robot comes to a stand, smoothly, until there is
-        one again.
-
-        Args:
-            values: A value per actuator [rad or m], or None.
+        Without values, or where one is missing or is not a number, the robot comes to a stand, smoothly, until
+        there is one again.
         """
         wished = (
             None
@@ -347,28 +275,16 @@ class Player:
     def close(self, timeout: float = 3.0) -> None:
         """Stop softly if it plays, leave torque as it is, close the port.
 
-        Waits for that at most `timeout` [s], 0 for not at all.
-
-        Args:
-            timeout: How long to wait for that [s]; 0 for not at all.
+        Wait for that at most `timeout` [s], 0 for not at all.
         """
         self._wishes.stop.set()
         self._thread.end(timeout)
 
     def wait(self, *states: PlayState, timeout: float = 60.0) -> Status:
-        """Beat until the player is in one of these states.
+        """Beat until the player is in one of these states, and return the status then.
 
-        For scripts; an interface looks at `status` instead.
-
-        Args:
-            *states: The states to wait for.
-            timeout: How long to wait [s].
-
-        Returns:
-            The status then.
-
-        Raises:
-            ServoError: A fault, with its message, unless faults are waited for; or time is up.
+        For scripts; an interface looks at `status` instead. Raise ServoError after `timeout` [s], or for a fault
+        that is not waited for.
         """
         ends = time.perf_counter() + timeout
         while (status := self.status).state not in states:

@@ -23,17 +23,13 @@ ELSEWHERE = 0.5  # [s] by which a frame is too early to come from playing
 class ShownFrames:
     """Clock of playback, by the moments at which its frames are shown.
 
-    A frame is shown late, by several frames where drawing is slow, and never early. So with the rate *f* the first
-    frame was due at
+    A frame is shown late, by several frames where drawing is slow, and never early. So with the rate *f* [Hz] the
+    first frame was due at
 
         begin = min over the last seconds of  (moment − (frame − first) / f)
 
-    A program may show a frame and then wait, as for its sound device. So a first frame does not count where the second
-    one comes later than it should.
-
-    Args:
-        first: the frame at which playback began.
-        rate: frames a second, *f* [Hz].
+    A program may show a frame and then wait, as for its sound device. So a first frame does not count where the
+    second one comes later than it should.
 
     Attributes:
         last: the frame that is shown.
@@ -50,27 +46,12 @@ class ShownFrames:
         return min(earliest for _, earliest in self._spans) if self._spans else None
 
     def due(self, now: float) -> float:
-        """Return the frame that is due.
-
-        Args:
-            now: The moment [s].
-
-        Returns:
-            Its number, with its fraction; the first one while no other was shown.
-        """
+        """Return the frame that is due, with its fraction; the first one while no other was shown."""
         begin = self.begin
         return self.first if begin is None else self.first + (now - begin) * self.rate
 
     def note(self, frame: int, now: float) -> bool:
-        """Note a frame that is shown.
-
-        Args:
-            frame: Its number.
-            now: The moment [s].
-
-        Returns:
-            Whether playing can have led there: not to an earlier frame, nor far ahead.
-        """
+        """Note a frame that is shown, and return whether playing can lead there: neither back nor far ahead."""
         if frame <= self.last:
             return frame == self.last
         earliest = now - (frame - self.first) / self.rate
@@ -89,15 +70,10 @@ class ShownFrames:
 
 
 def joining(motion: Motion, chain: ServoChain) -> tuple[float, float]:
-    """Return how a robot that stands at the begin of a motion joins it: the timing of `Player.perform`.
+    """Return the timing of `Player.perform` by which a robot that stands at the begin of a motion joins it.
 
-    Args:
-        motion: The motion, which may begin at a speed.
-        chain: Chain of servos with the limits.
-
-    Returns:
-        Pace with which it begins, 0 where a motor would have to jump to its speed; and share of the pace that its
-        limits leave for catching up, at least STEERING.
+    It is the pace with which it begins, 0 where a motor would have to jump to its speed; and the share of the pace
+    that its limits leave for catching up, at least STEERING.
     """
     if len(motion.times) < 2:
         return 1.0, STEERING

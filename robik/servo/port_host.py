@@ -33,11 +33,7 @@ ENDINGS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")  # which end in a soft sto
 
 
 class Host:
-    """A port with its thread, and an owner at the other end of a pipe.
-
-    Args:
-        answers: what the owner reads.
-    """
+    """A port with its thread, and an owner at the other end of a pipe, who reads `answers`."""
 
     def __init__(self, answers: IO[bytes]) -> None:
         self._answers = answers
@@ -62,11 +58,7 @@ class Host:
     # what the owner says
 
     def listen(self, lines: Iterable[bytes]) -> None:
-        """Obey the owner's messages until there are no more; then stop softly and leave.
-
-        Args:
-            lines: A message each.
-        """
+        """Obey the owner's messages, a line each, until there are no more; then stop softly and leave."""
         take_precedence()
         try:
             for line in lines:
@@ -234,13 +226,10 @@ def _line(state: _State) -> bytes:
 
 
 def main() -> int:
-    """Serve an owner on standard input and output.
+    """Serve an owner on standard input and output, and return the exit code.
 
-    All threads have the precedence of the one that plays: one that waits for a core while it holds Python's lock would
-    hold that one up.
-
-    Returns:
-        The process's exit code.
+    All threads have the precedence of the one that plays: one that waits for a core while it holds Python's lock
+    would hold that one up.
     """
     take_precedence()
     host = Host(sys.stdout.buffer)

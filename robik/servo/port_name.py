@@ -20,15 +20,7 @@ CALL_IN, CALL_OUT = "/dev/tty.", "/dev/cu."  # macOS: the two devices of each po
 
 
 def device_of(port: str, system: str = sys.platform) -> str:
-    """Return what all names of a port have in common.
-
-    Args:
-        port: A device path, a URL that pyserial opens, the address of a program that has the bus, or any other name.
-        system: As `sys.platform` names it.
-
-    Returns:
-        A text to compare with; of a device that is there its number.
-    """
+    """Return what all names of a port have in common."""
     name = port.strip()
     for wrapper in WRAPPERS:
         name = name.removeprefix(wrapper)
@@ -43,14 +35,7 @@ def device_of(port: str, system: str = sys.platform) -> str:
 
 
 def device_at(path: str) -> str:
-    """Return the number of the device at a path.
-
-    Args:
-        path: A device, a link to one, or anything else.
-
-    Returns:
-        The number in words; empty where there is no device.
-    """
+    """Return the number of the device at a path."""
     try:
         there = os.stat(path)
     except (OSError, ValueError):

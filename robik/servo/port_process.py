@@ -48,20 +48,10 @@ class PortOwner(Protocol):
         """Return whether it is cutting torque."""
 
     def start(self, before: Callable[[], None]) -> None:
-        """Start the process; call `before` first.
-
-        Args:
-            before: Called first; it may take its time.
-        """
+        """Start the process; call `before` first, which may be slow."""
 
     def ask(self, command: str, *arguments: Any, **published: Any) -> None:
-        """Ask the process for a command; what is `published` counts at once.
-
-        Args:
-            command: Name of the command.
-            *arguments: Its arguments.
-            **published: What counts at once.
-        """
+        """Ask the process for a command; the status says `published` at once."""
 
     def press_emergency(self) -> None:
         """Press the emergency stop."""
@@ -70,22 +60,14 @@ class PortOwner(Protocol):
         """Release the emergency stop."""
 
     def end(self, timeout: float) -> None:
-        """End the process, by force after a timeout [s].
-
-        Args:
-            timeout: How long to wait [s].
-        """
+        """End the process, by force after a timeout [s]."""
 
 
 class PortProcess:
     """A process that opens the port, connects, does what is asked for, and closes it.
 
-    Args:
-        chain: the servos that are asked for.
-        port: a device path, a URL that pyserial opens, or `SIMULATED`.
-        settings: how to play.
-        board: where the status is published.
-        on_connected: callback (chain, count limits (n, 2)), called before the servos that are there are published.
+    `on_connected` is called with the chain and its count limits (n, 2) before the servos that are there are
+    published.
 
     Attributes:
         wishes: the owner's.
@@ -128,22 +110,15 @@ class PortProcess:
         return self._is_running and (self._presses > self._known_presses or self._is_known_cutting)
 
     def start(self, before: Callable[[], None]) -> None:
-        """Open the port and connect, after something else that may take its time.
-
-        Args:
-            before: Called first; it may take its time.
-        """
+        """Open the port and connect, after `before`, which may be slow."""
         self._is_running = True
         self._thread = threading.Thread(target=self._run, args=(before,), name=f"process of {self._port}", daemon=True)
         self._thread.start()
 
     def ask(self, command: str, *arguments: Any, **published: Any) -> None:
-        """Let the process do something, unless the emergency stop is pressed before it gets there.
+        """Call a command of `Session`, unless the emergency stop is pressed before.
 
-        Args:
-            command: a method of `Session`.
-            arguments: what it is given.
-            published: what the status says until then.
+        The status says `published` until it is done.
         """
         sent = [self._data(one) for one in arguments]
         with self._lock:  # a status that does not know of this must not be published after it
@@ -173,11 +148,7 @@ class PortProcess:
         self._send("release")
 
     def end(self, timeout: float) -> None:
-        """Close the port once all that was asked for is done.
-
-        Args:
-            timeout: How long to wait [s].
-        """
+        """Close the port once all that was asked for is done; wait at most `timeout` [s]."""
         self._send("end")
         if self._thread is not None and timeout > 0:
             self._thread.join(timeout)

@@ -31,20 +31,13 @@ PATIENT_LOOKS = 3  # that may fail in a row
 
 
 class PortThread:
-    """Opens the port, connects, does what is asked for, and closes it.
+    """A thread that opens the port, connects, does what is asked for, and closes it.
 
-    Its methods without an underscore are for other threads.
-
-    Args:
-        chain: the servos that are asked for.
-        port: a device path, a URL that pyserial opens, or `SIMULATED`.
-        settings: how to play.
-        board: where the status is published.
-        on_connected: callback (chain, count limits (n, 2)), called before the servos that are there are published.
-        wishes: the owner's; None for new ones.
+    Its methods without an underscore are for other threads. `on_connected` is called with the chain and its count
+    limits (n, 2) before the servos that are there are published.
 
     Attributes:
-        wishes, port: see above.
+        wishes, port: the owner's, and the port that it opens.
         emergency: the owner's emergency stop.
         simulation: the simulated chain, while it runs.
     """
@@ -73,20 +66,13 @@ class PortThread:
         return self._thread is not None and self._thread.is_alive()
 
     def start(self, before: Callable[[], None]) -> None:
-        """Open the port and connect, after something else that may take its time.
-
-        Args:
-            before: Called first; it may take its time.
-        """
+        """Open the port and connect, after `before`, which may be slow."""
         self._start(lambda: self._run(before))
 
     def ask(self, command: str, *arguments: object, **published: object) -> None:
-        """Let the thread do something, unless the emergency stop is pressed before it gets there.
+        """Call a command of `Session`, unless the emergency stop is pressed before.
 
-        Args:
-            command: a method of `Session`.
-            arguments: what it is given.
-            published: what the status says until then.
+        The status says `published` until it is done.
         """
         if published:
             self._board.publish(**published)
@@ -115,11 +101,7 @@ class PortThread:
             self._start(self._run_for_emergency)
 
     def end(self, timeout: float) -> None:
-        """Close the port once all that was asked for is done.
-
-        Args:
-            timeout: How long to wait [s].
-        """
+        """Close the port once all that was asked for is done; wait at most `timeout` [s]."""
         self._ending = True
         if self._thread is not None and timeout > 0:
             self._thread.join(timeout)

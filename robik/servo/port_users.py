@@ -12,14 +12,7 @@ LONGEST = 80  # characters of a command that are told
 
 
 def process_words(pid: int) -> str:
-    """Return a process in words.
-
-    Args:
-        pid: Its number.
-
-    Returns:
-        Its number, and its command where the system tells it.
-    """
+    """Return a process in words."""
     try:
         command = (PROCESSES / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except OSError:
@@ -29,14 +22,7 @@ def process_words(pid: int) -> str:
 
 
 def users_words(port: str) -> str:
-    """Return the other processes that have a port open, in words.
-
-    Args:
-        port: Its name.
-
-    Returns:
-        The processes; "another program" where the system tells of none.
-    """
+    """Return the other processes that have a port open, in words."""
     found = [process_words(pid) for pid in _users(device_of(port)) if pid != os.getpid()]
     return " and ".join(found) or "another program"
 

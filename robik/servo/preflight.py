@@ -34,15 +34,7 @@ class Preflight:
     warnings: tuple[str, ...]
 
     def with_hold(self, lost: str, may_lose: bool) -> Preflight:
-        """Return the preflight with what is said where the motors lose hold of the robot.
-
-        Args:
-            lost: The sentence; empty where they keep it.
-            may_lose: Whether it may be played all the same, with a warning.
-
-        Returns:
-            The preflight, with a problem or a warning more.
-        """
+        """Return the preflight with what is said where the motors lose hold of the robot."""
         if not lost:
             return self
         if may_lose:
@@ -64,22 +56,14 @@ def preflight(
     goal_limits: np.ndarray | None = None,
     begin: float = 0.0,
 ) -> Preflight:
-    """Hold a motion against the chain's limits at the rate at which it is to be sent.
+    """Return problems, which forbid playing, and warnings: a motion held against the chain's limits.
 
     Positions and speeds count at every goal that will be sent, accelerations at the motion's own samples: straight
     lines between these have corners, at which an acceleration would mean nothing.
 
-    Args:
-        motion: To be played.
-        chain: Whose limits.
-        settings: How it is to be played.
-        present: Where the chain's servos are now [rad or m]; empty if that is not known.
-        from_afar: Whether it may start far from there, going there slowly, instead of being refused.
-        goal_limits: Lowest and highest counts (n, 2) that the servos take; None where that is not known.
-        begin: Where on the way it begins, where it goes on after a stop [s].
-
-    Returns:
-        Problems, which forbid playing, and warnings.
+    `present` has where the chain's servos are [rad or m], empty if unknown, and `goal_limits` the lowest and
+    highest counts (n, 2) that they take, None if unknown. With `from_afar` it may start far from there, going there
+    slowly. `begin` is where on the way it goes on after a stop [s].
     """
     rate = settings.rate
     warnings = [f"{name} has no servo and is left out" for name in motion.actuators if name not in chain.actuators]
@@ -124,15 +108,9 @@ def _way_to_start(chain: ServoChain, settings: PlaySettings, present: Sequence[f
 
 
 def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> list[str]:
-    """Say why the bus cannot carry goals at a rate, with the arithmetic.
+    """Return sentences on why the bus cannot carry goals at a rate [Hz], with the arithmetic; none where it can.
 
-    Args:
-        chain: The chain of servos.
-        rate: Goals per second [Hz].
-        feed_forward: Whether goals carry speeds.
-
-    Returns:
-        Sentences; none where it can.
+    `feed_forward` says that goals carry speeds.
     """
     size = chain.packet_bytes(feed_forward)
     seconds = size * BITS_PER_BYTE / chain.baud_rate
@@ -158,16 +136,10 @@ def _look_warnings(chain: ServoChain, settings: PlaySettings) -> list[str]:
 
 
 def limit_problems(motion: Motion, chain: ServoChain, times: np.ndarray, values: np.ndarray) -> list[str]:
-    """Say where a motion exceeds limits of position, speed or acceleration.
+    """Return sentences on where a motion exceeds limits of position, speed or acceleration; none where it keeps them.
 
-    Args:
-        motion: The motion, at whose samples accelerations are judged.
-        chain: The chain of servos.
-        times: Times (K,) of the goals that will be sent [s].
-        values: These goals (K, n) [rad or m].
-
-    Returns:
-        Sentences; none where it keeps them.
+    Accelerations are judged at the motion's samples, the others at the goals: times (K,) [s] and values (K, n) [rad
+    or m].
     """
     problems = _position_problems(chain, times, values) + _speed_problems(chain, times, values)
     return problems + _acceleration_problems(chain, motion)
@@ -236,14 +208,6 @@ def _acceleration_problems(chain: ServoChain, motion: Motion) -> list[str]:
 
 
 def accelerations(times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return second differences of values.
-
-    Args:
-        times: Times (K,) [s].
-        values: Values (K, …).
-
-    Returns:
-        Accelerations (K − 2, …) at all but the first and the last time.
-    """
+    """Return second differences (K − 2, …) of values (K, …) at all times (K,) [s] but the first and the last."""
     steps = np.diff(times).reshape(-1, *[1] * (values.ndim - 1))
     return 2.0 * np.diff(np.diff(values, axis=0) / steps, axis=0) / (steps[1:] + steps[:-1])

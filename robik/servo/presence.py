@@ -22,14 +22,7 @@ else:
 
 
 class Presence:
-    """A locked file, until `end` or the end of the process.
-
-    Args:
-        path: The file; made if it is not there.
-
-    Raises:
-        OSError: It cannot be made, or another process has it.
-    """
+    """A locked file, until `end` or the end of the process."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -47,14 +40,7 @@ class Presence:
 
 
 def is_present(path: Path) -> bool:
-    """Return whether the process that locked a file lives.
-
-    Args:
-        path: The file.
-
-    Returns:
-        True also where it hangs.
-    """
+    """Return whether the process that locked a file lives."""
     try:
         file = os.open(path, FLAGS)
     except OSError:

@@ -26,13 +26,8 @@ CURRENT = "current"  # [A], in load's place where the servo measures it; earlier
 class Recorder:
     """Recorder of a line per look, from the first frame on.
 
-    The time, the place on the way, and `COLUMNS` of every servo that was seen.
-
-    The file is made at the first look. What is there already stays: the take then goes to the next free name beside it.
-
-    Args:
-        path: a CSV file.
-        chain: whose servos.
+    A line has the time, the place on the way, and `COLUMNS` of every servo that was seen. The CSV file is made at
+    the first look. A file that is there already stays: the new one then gets the next free name beside it.
 
     Attributes:
         said: what became of the recording where it is not what was asked for, in words; empty otherwise.
@@ -44,15 +39,10 @@ class Recorder:
         self._is_over = False
 
     def add(self, time: float, at: float, goals: np.ndarray, seen: Sequence[Telemetry | None]) -> None:
-        """Write a look.
+        """Write a look at a time [s] and place on the way [s], with goals (n,) [counts].
 
-        Where that fails the recording ends, and nothing else does.
-
-        Args:
-            time: Time of the look [s].
-            at: Place on the way [s].
-            goals: Goals (n,) [counts].
-            seen: What each servo reported, None for one that was not looked at.
+        A servo that was not looked at is None in `seen`. Where writing fails the recording ends, and nothing else
+        does.
         """
         if self._is_over:
             return
@@ -113,15 +103,9 @@ class Recorder:
 def recorded(
     path: str, chain: ServoChain, said: Callable[[str], None]
 ) -> Iterator[Callable[[float, float, np.ndarray, Sequence[Telemetry | None]], None] | None]:
-    """Record within this.
+    """Record within this context, and yield the function that records a look; None without a path.
 
-    Args:
-        path: the file; empty for no recording.
-        chain: whose servos.
-        said: told in the end what became of it, in words; nothing where it is as asked.
-
-    Yields:
-        What takes a look, `Recorder.add`; None where nothing is recorded.
+    At the end `said` is called with what became of the recording, where it is not as asked.
     """
     if not path:
         yield None
@@ -137,12 +121,7 @@ def recorded(
 def check_writable(path: str | Path, what: str = "telemetry") -> None:
     """Check, before anything moves, that a file can be written; its content stays.
 
-    Args:
-        path: The file.
-        what: What is to be written, for the error.
-
-    Raises:
-        ServoError: It cannot.
+    A ServoError calls the content `what`.
     """
     is_new = not Path(path).exists()
     try:
@@ -155,14 +134,7 @@ def check_writable(path: str | Path, what: str = "telemetry") -> None:
 
 
 def labels(chain: ServoChain) -> list[str]:
-    """Return a name for each servo: its actuator's, with the id where two servos share one.
-
-    Args:
-        chain: The chain of servos.
-
-    Returns:
-        A name per servo.
-    """
+    """Return a name for each servo: its actuator's, with the id where two servos share one."""
     return [
         name if chain.actuators.count(name) == 1 else f"{name} #{id}"
         for name, id in zip(chain.actuators, chain.ids, strict=True)
@@ -220,17 +192,7 @@ class Recording:
 
 
 def load_recording(path: str | Path) -> Recording:
-    """Read what `Recorder` wrote.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The recording.
-
-    Raises:
-        ServoError: There is no such file, or it is something else.
-    """
+    """Read what `Recorder` wrote; raise ServoError if there is no such file, or it is something else."""
     try:
         with open(path, newline="", encoding="utf-8") as file:
             head, *rows = list(csv.reader(file))

@@ -31,17 +31,7 @@ class TrackingRow(NamedTuple):
 
 
 def tracking_table(recording: Recording) -> list[TrackingRow]:
-    """Return a row per servo.
-
-    Its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature [°C] and current
-    [A], NaN where it does not measure that.
-
-    Args:
-        recording: A recording.
-
-    Returns:
-        Rows (name, mean, worst, lag, hottest, current).
-    """
+    """Return a row of figures per servo; all are NaN for one that was never seen."""
     return [TrackingRow(name, *_tracking(recording, k)) for k, name in enumerate(recording.names)]
 
 
@@ -61,27 +51,12 @@ def _tracking(recording: Recording, k: int) -> tuple[float, float, float, float,
 
 
 def amperes(current: float) -> str:
-    """Return a current in words; a dash where it is not known.
-
-    Args:
-        current: Current [A].
-
-    Returns:
-        Such as "0.42 A".
-    """
+    """Return a current [A] in words, such as "0.42 A"; a dash where it is not known."""
     return f"{current:.2f} A" if isfinite(current) else "–"
 
 
 def write_report(recording: Recording, path: str | Path) -> None:
-    """Write the page, which needs nothing but itself.
-
-    Args:
-        recording: A recording.
-        path: The file.
-
-    Raises:
-        FormatError: It cannot be written.
-    """
+    """Write the report as a page that needs no other file."""
     head = "<tr><th>servo</th><th>error, mean</th><th>worst</th><th>lag</th><th>hottest</th><th>current, most</th></tr>"
     rows = [
         f"<tr><td>{escape(name)}</td><td>{mean:.4f}</td><td>{worst:.4f}</td><td>{1e3 * lag:.0f} ms</td><td>{hot:.0f}"

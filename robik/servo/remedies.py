@@ -7,38 +7,17 @@ from .telemetry import Telemetry
 
 
 def remedy(seen: Telemetry) -> str:
-    """Return how to go on after a servo's complaint.
-
-    Args:
-        seen: Its telemetry.
-
-    Returns:
-        A part of a sentence.
-    """
+    """Return how to go on after a servo's complaint, as a clause."""
     return "remove the cause, reboot it, then turn torque on" if seen.errors else "turn torque on again to go on"
 
 
 def halted(trouble: str) -> str:
-    """Return who stopped for an event.
-
-    Args:
-        trouble: The event in words.
-
-    Returns:
-        A part of a sentence.
-    """
+    """Return who stopped for an event, as a clause; the event is in words."""
     return f"the {'others' if trouble.startswith('servo ') else 'servos'} stopped and hold"
 
 
 def way_on(trouble: str) -> str:
-    """Return how to go on after an event that stopped all servos.
-
-    Args:
-        trouble: The event in words.
-
-    Returns:
-        A part of a sentence.
-    """
+    """Return how to go on after an event that stopped all servos, as a clause; the event is in words."""
     return (
         "remove the cause, reboot it, then turn torque on"
         if "hardware error" in trouble
@@ -47,15 +26,7 @@ def way_on(trouble: str) -> str:
 
 
 def halt(chain: ServoChain, seconds: float) -> str:
-    """Return what servos do when no packet comes any more.
-
-    Args:
-        chain: The servos.
-        seconds: Time of their watchdog [s].
-
-    Returns:
-        A part of a sentence.
-    """
+    """Return what servos do when no packet comes any more, as a clause; `seconds` is their watchdog's time."""
     by_watchdog = f"stop by their watchdog within {seconds:g} s"
     to_goal = "go to their last goal, a step away,"
     if len({brand.has_watchdog for brand in chain.brands}) > 1:
@@ -65,15 +36,7 @@ def halt(chain: ServoChain, seconds: float) -> str:
 
 
 def stopped(chain: ServoChain, count: int) -> str:
-    """Return how many servos stand after no packet has come for long.
-
-    Args:
-        chain: The servos.
-        count: How many of them stand.
-
-    Returns:
-        A part of a sentence.
-    """
+    """Return how many servos stand after no packet has come for long, as a clause."""
     all_guarded = all(brand.has_watchdog for brand in chain.brands)
     how = "were stopped by their watchdog" if all_guarded else "stand at their last goal or where their watchdog bit"
     if not any(brand.has_watchdog for brand in chain.brands):

@@ -16,16 +16,7 @@ from .telemetry import Found, Telemetry
 
 
 def found_report(bus: Bus, found: Sequence[Found], counts: np.ndarray) -> dict[str, Any]:
-    """Return what is to be published of servos that were found.
-
-    Args:
-        bus: With the servos.
-        found: What each said of itself.
-        counts: Where they are (n,) [counts].
-
-    Returns:
-        Fields of a `Status`.
-    """
+    """Return the fields of a `Status` for servos that were found, at counts (n,)."""
     readings = tuple(
         ServoReading(s.id, s.actuator, f.torque, 0.0, s.amperes(0), f.celsius, f.volts, "")
         for s, f in zip(bus.chain.servos, found, strict=True)
@@ -48,17 +39,9 @@ def found_report(bus: Bus, found: Sequence[Found], counts: np.ndarray) -> dict[s
 def look_report(
     bus: Bus, health: Health, seen: Sequence[Telemetry | None], counts: np.ndarray, before: tuple[float, ...]
 ) -> dict[str, Any]:
-    """Return what is to be published of a look at every servo; of one that did not answer, that it did not.
+    """Return the fields of a `Status` for a look at every servo, at counts (n,).
 
-    Args:
-        bus: With the servos.
-        health: With their loads.
-        seen: What each reported; None where one did not answer.
-        counts: Where they are (n,) [counts]; anything where one did not answer.
-        before: Their values as they were published last.
-
-    Returns:
-        Fields of a `Status`.
+    `seen` is None for one that did not answer; its value stays as in `before`, those that were published last.
     """
     known = before if len(before) == len(seen) else (nan,) * len(seen)
     present = [

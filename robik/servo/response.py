@@ -28,14 +28,7 @@ class Response:
 
 
 def response(samples: Sequence[Sample]) -> Response | None:
-    """Return how a servo followed.
-
-    Args:
-        samples: Of one servo.
-
-    Returns:
-        Its response; None where it had no goals.
-    """
+    """Return the response of a servo to its goals; None where it had none."""
     table = np.array([(one.time, one.goal, one.position) for one in samples], dtype=float).reshape(-1, 3)
     times, goal, position = table[np.isfinite(table).all(axis=1)].T
     if len(times) < 2:
@@ -50,17 +43,11 @@ def response(samples: Sequence[Sample]) -> Response | None:
 
 
 def lag_of(times: np.ndarray, goal: np.ndarray, position: np.ndarray) -> float:
-    """Return by how much a position follows its goal later than told: error against speed, least squares.
+    """Return the lag of a position behind its goal [s]: error against speed, least squares; 0 for a goal at rest.
 
         lag = Σ e v / Σ v²,  e = goal − position,  v = d goal / d t
 
-    Args:
-        times: (K,) [s], each later than the one before.
-        goal: (K,) [rad or m].
-        position: (K,) [rad or m].
-
-    Returns:
-        Lag [s]; 0 where the goal never moves.
+    Times, goals and positions are (K,) [s, rad or m]; times increase.
     """
     speed = np.gradient(goal, times) if len(times) > 1 else np.zeros_like(goal)
     power = float((speed**2).sum())

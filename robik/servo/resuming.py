@@ -17,17 +17,9 @@ STILL_THERE = 0.1  # [rad or m] from where it was stopped, at most, for it to go
 
 
 def stopped_in(motion: Motion, last: Motion | None, chain: ServoChain, interpolation: str, status: Status) -> float:
-    """Return the time at which a motion begins: where it was stopped, if the robot stands there.
+    """Return the time on the way [s] at which a motion begins: where it was stopped, if the robot stands there, else 0.
 
-    Args:
-        motion: The motion.
-        last: What was played last; None for nothing.
-        chain: The servos.
-        interpolation: Between the motion's samples.
-        status: Where they stand.
-
-    Returns:
-        Time on the way [s]; 0 for the beginning.
+    `last` is the motion that was played last, None for none.
     """
     if last is None or not status.stopped_at or last.actuators != motion.actuators:
         return 0.0

@@ -86,23 +86,12 @@ class Lateness:
         self.worst = 0.0
 
     def add(self, seconds: float) -> None:
-        """Count one goal.
-
-        Args:
-            seconds: How late it left [s].
-        """
+        """Count one goal that left `seconds` late."""
         self._counts[min(BINS - 1, max(0, int(seconds / BIN)))] += 1
         self.worst = max(self.worst, seconds)
 
     def percentile(self, percent: float) -> float:
-        """Return the lateness [s] that this share of goals did not exceed; 0 without any.
-
-        Args:
-            percent: Share of the goals, 0 to 100.
-
-        Returns:
-            Lateness [s].
-        """
+        """Return the lateness [s] that `percent` of the goals did not exceed; 0 without any."""
         total = int(self._counts.sum())
         if total == 0:
             return 0.0
@@ -114,11 +103,8 @@ class Schedule:
     """Deadlines k / rate from `start` on.
 
     A goal goes out late if it must. Where a deadline and the one after it have both passed before anybody waits for
-    the first, its goal is dropped: the newest goes out at once, and nothing is queued.
-
-    Args:
-        rate: of goals [Hz].
-        check: called now and then while waiting; may raise what ends the wait.
+    the first, its goal is dropped: the newest goes out at once, and nothing is queued. `check` is called now and
+    then while waiting, and may raise to end the wait.
 
     Attributes:
         sent, dropped: goals so far.
@@ -140,15 +126,9 @@ class Schedule:
         self._next = 0
 
     def wait(self, last: float = inf) -> int:
-        """Sleep until the next deadline.
+        """Sleep until the next deadline, and return its number.
 
         Numbers whose successor is due already are dropped, but for `last`.
-
-        Args:
-            last: Number that is never dropped.
-
-        Returns:
-            Number of the deadline.
         """
         due = int(min((time.perf_counter() - self._origin - DROPPED_SLACK) / self.period, last))
         if due > self._next:

@@ -16,9 +16,6 @@ BEAT_EVERY = 0.02  # [s] at most
 class SentWishes:
     """Requests to a stream in another process: see `Wishes`.
 
-    Args:
-        send: sends a message.
-
     Attributes:
         stop, wish, show: to be `set`.
     """

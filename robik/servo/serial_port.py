@@ -28,18 +28,10 @@ OPEN_ERRORS = PORT_ERRORS + (ValueError,)  # noqa: RUF005  (a starred tuple has 
 
 
 def open_serial(name: str, baud_rate: int, emergency: Emergency) -> serial.SerialBase:
-    """Open a port for this program alone, with as little delay as the system allows.
+    """Open a port for this program alone, with as little delay as the system allows and nothing waiting to be read.
 
-    Args:
-        name: A device path, or a URL that pyserial opens, such as `socket://host:port`.
-        baud_rate: Rate [bit/s].
-        emergency: The owner's emergency stop, which may pass the lock of another program.
-
-    Returns:
-        The open port, with nothing waiting to be read.
-
-    Raises:
-        OSError: One of `OPEN_ERRORS`; `reason` says it in words.
+    The name is a device path, or a URL that pyserial opens, such as `socket://host:port`. Raise one of
+    `OPEN_ERRORS`, which `reason` puts in words.
     """
     opened = _opened(name, baud_rate, emergency)
     over_network = getattr(opened, "_socket", None)
@@ -66,11 +58,7 @@ def _opened(name: str, baud_rate: int, emergency: Emergency) -> serial.SerialBas
 
 
 def lower_latency(opened: serial.SerialBase) -> None:
-    """Let an adapter pass answers on at once: USB adapters hold them back for 16 ms, and only Linux lets us say so.
-
-    Args:
-        opened: The port.
-    """
+    """Let an adapter pass answers on at once: USB adapters hold them back for 16 ms, and only Linux lets us say so."""
     if not hasattr(opened, "set_low_latency_mode"):
         return
     try:
@@ -80,14 +68,7 @@ def lower_latency(opened: serial.SerialBase) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Return why a port failed, in a few words.
-
-    Args:
-        error: The error of the port.
-
-    Returns:
-        The words.
-    """
+    """Return why a port failed, in a few words."""
     text = str(error.args[1] if len(error.args) == 2 else error)
     if "returned no data" in text:  # pyserial's guess at why there is nothing to read
         return "unplugged"
@@ -98,28 +79,12 @@ def reason(error: Exception) -> str:
 
 
 def unopened(name: str, error: Exception) -> ServoError:
-    """Return the error that a port cannot be opened, which says what to do.
-
-    Args:
-        name: Of the port.
-        error: The error of the port.
-
-    Returns:
-        The error.
-    """
+    """Return the error that a port cannot be opened, which says what to do."""
     return ServoError(f"port {name} cannot be opened ({reason(error)}); {ports_there()}")
 
 
 def gone(name: str, error: Exception) -> PortGone:
-    """Return the error that an open port fails, which says what to do.
-
-    Args:
-        name: Of the port.
-        error: The error of the port.
-
-    Returns:
-        The error.
-    """
+    """Return the error that an open port fails, which says what to do."""
     return PortGone(f"port {name} is gone ({reason(error)}); check the adapter and its cable, then connect again")
 
 

@@ -28,6 +28,8 @@ class Servo:
 
     counts = zero + direction · gear_ratio · value · counts per turn / 2π
 
+    Raise ServoError, which names the actuator, for values that cannot be so.
+
     Attributes:
         actuator: the column of a motion that it plays.
         id: on the bus, 0 to 252.
@@ -38,16 +40,12 @@ class Servo:
         position_limits: lowest and highest value of the actuator [rad or m].
         velocity_limit: of the actuator [rad/s or m/s]; not above what the model can turn at and can be set to.
         acceleration_limit: of the actuator [rad/s² or m/s²].
-        zero_settings: of the servo itself, by name, under which its zero was taken; empty where that is not known.
         p_gain, i_gain, d_gain: of its position control, in the servo's own unit; None for those that it has.
         profile_acceleration: of the actuator, with which the servo goes to each goal [rad/s² or m/s²]; None for none.
         current_limit: that the servo may draw for longer [A], below its own; None for its own.
         multi_turn: whether it may turn more than once, in the extended position mode.
         brand: the name of one in `BRANDS`.
         port: that it is on, where the robot has several; empty for the one that is played on.
-
-    Raises:
-        ServoError: names the actuator and what would be right.
     """
 
     actuator: str
@@ -165,30 +163,18 @@ class Servo:
         )
 
     def as_of(self, brand: Brand) -> Servo:
-        """Return the same servo as a program has it that speaks of it in its own counts.
+        """Return the servo as a program of another brand has it, in the program's counts.
 
-        Args:
-            brand: That of the program.
-
-        Returns:
-            The servo; its limit of current and its gains are the program's.
+        Its limit of current and its gains are the program's.
         """
         if self.brand == brand.name:
             return self
         return replace(self.as_model(brand, brand.default_model), current_limit=None)
 
     def as_model(self, brand: Brand, model: str) -> Servo:
-        """Return the same servo as another model: its zero and limits in the counts that this one has, without gains.
+        """Return the servo as another model, its zero and limits in that model's counts, without gains.
 
-        Args:
-            brand: That of the model.
-            model: Its name.
-
-        Returns:
-            The servo.
-
-        Raises:
-            ServoError: The model cannot do what the servo's limits say.
+        Raise ServoError if the model cannot do what the servo's limits say.
         """
         there = model_of(brand.name, model)
         finer = there.counts_per_turn / self.datasheet.counts_per_turn
@@ -213,14 +199,7 @@ class Servo:
         return self.direction * self.gear_ratio * self.datasheet.counts_per_turn / tau
 
     def velocity_units(self, speed: float) -> int:
-        """Return an actuator's speed in the servo's unit, rounded up: 0 would mean no limit at all.
-
-        Args:
-            speed: Speed [rad/s or m/s].
-
-        Returns:
-            Units, at least 1.
-        """
+        """Return an actuator's speed [rad/s or m/s] in the servo's unit, rounded up: 0 would mean no limit."""
         return max(1, ceil(abs(speed) * self.gear_ratio / self.datasheet.velocity_unit - 1e-9))
 
     @property
@@ -247,24 +226,10 @@ class Servo:
         return Tuning(self.p_gain, self.i_gain, self.d_gain, units)
 
     def amperes(self, units: int) -> float | None:
-        """Return the current that a servo reports; None where it reports a load instead.
-
-        Args:
-            units: Current in the servo's unit.
-
-        Returns:
-            Current [A], or None.
-        """
+        """Return a current [A] from the servo's unit; None where it reports a load instead."""
         unit = self.datasheet.current_unit
         return None if unit is None else units * unit
 
     def speed(self, units: float) -> float:
-        """Return the actuator's velocity from the servo's unit.
-
-        Args:
-            units: Velocity in the servo's unit.
-
-        Returns:
-            Velocity [rad/s or m/s].
-        """
+        """Return the actuator's velocity [rad/s or m/s] from the servo's unit."""
         return self.direction * units * self.datasheet.velocity_unit / self.gear_ratio

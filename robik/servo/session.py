@@ -42,13 +42,8 @@ SETTLES = 10  # times
 class Session:
     """A chain behind an open port.
 
-    Args:
-        bus: the port.
-        settings: how to play.
-        wishes: the owner's.
-        board: where the status is published.
-        on_connected: callback (chain, count limits (n, 2)): the servos that are there, and the lowest and highest
-            counts that each takes; called before they are published.
+    `on_connected` is called with the chain and its count limits (n, 2) before the servos that are there are
+    published.
     """
 
     def __init__(
@@ -72,8 +67,7 @@ class Session:
     def connect(self) -> None:
         """Read every servo, write nothing; end in ready, or in holding where torque is on already.
 
-        Raises:
-            ServoError: what keeps them from playing.
+        Raise ServoError for what keeps them from playing.
         """
         found = self._find()
         self._torque_before = dict(zip(self.chain.ids, (one.torque for one in found), strict=True))
@@ -130,13 +124,9 @@ class Session:
         self._board.publish(**report | held | {"state": PlayState.HOLDING})
 
     def torque_off(self, message: str = "torque is off") -> None:
-        """Turn torque off, before anything else.
+        """Turn torque off, before anything else, and publish `message`.
 
-        Args:
-            message: The status when it is done.
-
-        Raises:
-            ServoError: A servo still has torque, or does not answer; names them.
+        A ServoError names the servos that still have torque, or do not answer.
         """
         after = self._bus.cut_torque()
         seen: Sequence[bool | None] = after
@@ -156,11 +146,7 @@ class Session:
         raise ServoError(f"torque-off was sent, but {names(still)} did not confirm it; switch the power off")
 
     def restore_torque(self) -> None:
-        """Give each servo the torque, on or off, that it had at connecting.
-
-        Raises:
-            ServoError: a servo does not take it.
-        """
+        """Give each servo the torque, on or off, that it had at connecting."""
         self._bus.set_torque([self._torque_before.get(id, False) for id in self.chain.ids])
         self.survey()
         status = self._board.status
@@ -188,12 +174,7 @@ class Session:
             self._board.publish(tunings=self._tuner.read())
 
     def tune(self, id: int, *entries: int | None) -> None:
-        """Give a servo another tuning, and publish what all then have, and why it did not take it.
-
-        Args:
-            id: Its id.
-            *entries: Of a `Tuning`.
-        """
+        """Give a servo the entries of a `Tuning`; publish the tuning of all, and why it was not taken."""
         said, tunings = self._tuner.tune(id, Tuning(*entries))
         self._board.publish(untuned=said, **({"tunings": tunings} if tunings else {}))
 
@@ -205,8 +186,7 @@ class Session:
     def look(self) -> None:
         """Look at all servos, while nothing plays; at none if not all were fit when they were last looked for.
 
-        Raises:
-            ServoError: one does not answer, or no longer does what it did.
+        Raise ServoError if one does not answer, or no longer does what it did.
         """
         if not self._is_found:
             return
@@ -226,19 +206,10 @@ class Session:
     # moving
 
     def play(self, along: Along, loop: bool, frame: float, begin: float = 0.0, tilt: TiltPlan | None = None) -> None:
-        """Go slowly to the first frame, or to where it begins on the way, then along a motion.
+        """Go slowly to the first frame, or to the time `begin` on the way, then along a motion, in a loop if asked.
 
-        `frame` is the time between its samples [s].
-
-        Args:
-            along: The way.
-            loop: Whether to begin again at the end.
-            frame: Time between the motion's samples [s].
-            begin: Time on the way to begin at [s].
-            tilt: What tilt feedback must know of the motion; None to play without.
-
-        Raises:
-            ServoError: A servo fails; or the sensor that feedback needs does not say enough, before anything moves.
+        `frame` is the time between its samples [s], `tilt` None to play without feedback. Raise ServoError if a
+        servo fails; or, before anything moves, if the sensor that feedback needs does not say enough.
         """
         way: Trajectory = Round(along, self._approach_speeds, frame, self.chain.speed_limits) if loop else along
         round = way.length if isinstance(way, Round) else 0.0
@@ -249,9 +220,7 @@ class Session:
     def perform(self, along: Along, *timing: float) -> None:
         """Go slowly to the first frame, stand there until a show begins, then along a motion by the show's clock.
 
-        Args:
-            along: The way.
-            *timing: Pace with which it begins, and steering, as in `Timed`.
+        `timing` is the pace with which it begins, and steering, as in `Timed`.
         """
         self._righting = None
         self._board.publish(state=PlayState.APPROACHING, message="going to the first frame", round=0.0)

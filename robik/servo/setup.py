@@ -34,37 +34,21 @@ LIMITS = ("position_limits", "velocity_limit", "acceleration_limit")  # of an ac
 def open_workshop(
     port: str, baud_rate: int | None = None, brand: str = DEFAULT.name, emergency: Emergency | None = None
 ) -> Workshop:
-    """Open a port with whomever behind it.
+    """Open a port with whatever servos are behind it.
 
-    Args:
-        port: A device path, a URL that pyserial opens, or the address of a program that has the bus.
-        baud_rate: At which to open it [bit/s]; the one for playing if left out.
-        brand: A name in `BRANDS`.
-        emergency: Of who only turns torque off, and may pass the lock of another program.
-
-    Returns:
-        The workshop.
-
-    Raises:
-        ServoError: There is no such brand, or the port cannot be opened.
+    It is a device path, a URL that pyserial opens, or the address of a program that has the bus. The baud rate
+    [bit/s] is the one for playing if left out. Raise ServoError if there is no such brand, or the port cannot be
+    opened.
     """
     made = brand_at(port) or brand_of(brand)
     return driver_of(made.name).open_workshop(port, baud_rate or made.streaming_baud, emergency)
 
 
 def other_brand(port: str, brand: str, said: Callable[[str], None] = lambda _: None) -> tuple[str, str]:
-    """Ask on a port on which no known servo of one brand answers as which other brand servos answer.
+    """Return the other brand as which servos answer on a port, and what was found, in words; empty if none answers.
 
-    Args:
-        port: A device path, or a URL that pyserial opens.
-        brand: The name of the brand as which none answers.
-        said: Called with what is being done.
-
-    Returns:
-        The name of the brand, and what was found, in words; both empty where nobody answers at the usual baud rates.
-
-    Raises:
-        ServoError: The port cannot be opened, or is gone.
+    `brand` is the one as which none answers; `said` is called with progress in words. Only the usual baud rates are
+    tried.
     """
     others = [made for made in BRANDS.values() if made.name != brand and made.baud_rates and brand_at(port) is None]
     for made in others:
@@ -79,29 +63,14 @@ def other_brand(port: str, brand: str, said: Callable[[str], None] = lambda _: N
 
 
 def rate_warning(chain: ServoChain, settings: PlaySettings) -> str:
-    """Say why the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic.
-
-    Empty if it can.
-
-    Args:
-        chain: The chain of servos.
-        settings: Settings of playing.
-
-    Returns:
-        A sentence; empty if it can.
-    """
+    """Return why the chain's baud rate cannot carry the goals, with the arithmetic; empty if it can."""
     return "; ".join(bus_problems(chain, settings.rate, settings.feed_forward))
 
 
 class Dragging:
-    """The servo that is being moved by hand, torque being off.
+    """Search for the servo that is being moved by hand, torque being off, among those seen.
 
-    Args:
-        workshop: at the servos' baud rate.
-        seen: which may be.
-
-    Raises:
-        ServoError: one of them has its torque on, or does not answer.
+    Raise ServoError if one of them has torque, or does not answer.
     """
 
     def __init__(self, workshop: Workshop, seen: Iterable[Seen]) -> None:
@@ -117,11 +86,7 @@ class Dragging:
         return np.array([self._workshop.position(one) for one in self._seen]) * tau / self._turns
 
     def moved(self) -> Seen | None:
-        """Return the one that has moved the most since the last one was found, once that is plain; None before.
-
-        Raises:
-            ServoError: one does not answer.
-        """
+        """Return the servo that has moved the most since the last one was found, once that is plain; None before."""
         now = self._positions()
         away = np.abs(now - self._before)
         k = int(np.argmax(away))
@@ -132,20 +97,10 @@ class Dragging:
 
 
 def zeroed(chain: ServoChain, port: str, values: dict[str, float] | None = None) -> ServoChain:
-    """Return the chain with zeros by which the robot, as it stands now, is in a pose: put there by hand, torque off.
+    """Return the chain with zeros by which the robot, as it stands now by hand, torque off, is in a pose.
 
+    The pose has values by actuator [rad or m], 0 where there is none. Servos that name no port are on `port`.
     Servos of brands that keep the middle of their turn themselves get it here.
-
-    Args:
-        chain: Whose zeros.
-        port: That its servos are on, but for those that name another.
-        values: Of the actuators in that pose [rad or m]; 0 where there is none.
-
-    Returns:
-        The chain with other zeros.
-
-    Raises:
-        ServoError: A port cannot be opened, or a servo does not answer.
     """
     counts: dict[int, int] = {}
     settings: dict[int, tuple[tuple[str, int], ...]] = {}
@@ -165,18 +120,9 @@ def with_zeros(
     values: dict[str, float] | None = None,
     settings: Mapping[int, tuple[tuple[str, int], ...]] | None = None,
 ) -> ServoChain:
-    """Return the chain with zeros by which servos at these counts, by id, stand at these actuator values.
+    """Return the chain with zeros by which servos at these counts, by id, are at these values of their actuators.
 
-    Others keep theirs.
-
-    Args:
-        chain: The chain of servos.
-        counts: Position by id [counts].
-        values: Value by actuator [rad or m]; 0 for one that is left out.
-        settings: Those by id under which the servos count so; none where one is left out.
-
-    Returns:
-        The chain.
+    Values are in rad or m, 0 if left out. Servos that are not among the counts keep their zero.
     """
     servos = []
     for servo in chain.servos:
@@ -189,36 +135,15 @@ def with_zeros(
 
 
 def turned_round(chain: ServoChain, id: int) -> ServoChain:
-    """Return the chain with this servo's direction the other way round.
-
-    Args:
-        chain: The chain of servos.
-        id: Id of the servo.
-
-    Returns:
-        The chain.
-
-    Raises:
-        ServoError: There is no such servo.
-    """
+    """Return the chain with this servo's direction reversed; raise ServoError if there is no such servo."""
     return edited(chain, id, direction=-_servo(chain, id).direction)
 
 
 def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
     """Return the chain with other entries of this servo. The actuator's limits become those of all servos on it.
 
-    Another brand becomes that of all servos on its port, with the same model.
-
-    Args:
-        chain: The chain of servos.
-        id: Id of the servo.
-        **entries: Entries of the servo by name.
-
-    Returns:
-        The chain.
-
-    Raises:
-        ServoError: There is no such servo, or an entry cannot be so.
+    Another brand becomes that of all servos on its port, with the same model. Raise ServoError if there is no such
+    servo, or an entry cannot be so.
     """
     servo = _servo(chain, id)
     limits = {name: value for name, value in entries.items() if name in LIMITS}
@@ -234,18 +159,7 @@ def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
 
 
 def with_another(chain: ServoChain, servo: Servo) -> ServoChain:
-    """Return the chain with another servo, whose id becomes the next free one, after those of its actuator.
-
-    Args:
-        chain: The chain of servos.
-        servo: The servo.
-
-    Returns:
-        The chain.
-
-    Raises:
-        ServoError: All ids are taken.
-    """
+    """Return the chain with another servo, whose id becomes the next free one, after those of its actuator."""
     free = next(id for id in range(1, len(chain.servos) + 2) if id not in chain.ids)
     same = [k for k, one in enumerate(chain.servos) if one.actuator == servo.actuator]
     at = same[-1] + 1 if same else len(chain.servos)
@@ -253,18 +167,7 @@ def with_another(chain: ServoChain, servo: Servo) -> ServoChain:
 
 
 def without(chain: ServoChain, id: int) -> ServoChain:
-    """Return the chain without this servo.
-
-    Args:
-        chain: The chain of servos.
-        id: Id of the servo.
-
-    Returns:
-        The chain.
-
-    Raises:
-        ServoError: There is no such servo, or it is the last.
-    """
+    """Return the chain without this servo; raise ServoError if there is no such servo, or it is the last."""
     gone = _servo(chain, id)
     return replace(chain, servos=tuple(servo for servo in chain.servos if servo != gone))
 
@@ -277,20 +180,10 @@ def _servo(chain: ServoChain, id: int) -> Servo:
 
 
 def assigned(chain: ServoChain, actuator: str, seen: Seen) -> ServoChain:
-    """Return the chain with this servo on an actuator.
+    """Return the chain with a servo, as a scan found it, on an actuator.
 
-    The servo that had its id gives it up, and the one that turned the actuator is replaced.
-
-    Args:
-        chain: The chain of servos.
-        actuator: Name of the actuator.
-        seen: The servo as a scan found it.
-
-    Returns:
-        The chain.
-
-    Raises:
-        ServoError: The model is not known, or nobody would be left.
+    The servo that had its id gives it up, and the one that turned the actuator is replaced. Raise ServoError if the
+    model is not known, or no servo would be left.
     """
     mine = next((servo for servo in chain.servos if servo.actuator == actuator), None)
     others = [servo for servo in chain.servos if servo.actuator != actuator and servo.id != seen.id]

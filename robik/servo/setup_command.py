@@ -24,14 +24,7 @@ GLANCE = 0.02  # [s] between looks at the keys
 
 
 def models(brand: str = DEFAULT.name) -> None:
-    """Print the models of a brand, where a user adds one, and what is wrong with those that were added.
-
-    Args:
-        brand: Name of a brand.
-
-    Raises:
-        ServoError: There is no such brand.
-    """
+    """Print the models of a brand, where a user adds one, and what is wrong with those that were added."""
     made = brand_of(brand)
     for name in sorted(made.models):
         print(name if made.models[name].is_playable else f"{name}  (its torque can be cut, but it is not played)")
@@ -42,16 +35,7 @@ def models(brand: str = DEFAULT.name) -> None:
 
 
 def scan(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> None:
-    """Print who is on the bus.
-
-    Args:
-        port: Name of the port.
-        baud_rate: Rate to ask at [bit/s]; the likely ones if left out.
-        brand: Name of a brand.
-
-    Raises:
-        ServoError: There is no such brand, or the port cannot be opened.
-    """
+    """Print who is on the bus; the likely baud rates [bit/s] are asked if none is given."""
     rates = None if baud_rate is None else (baud_rate,)
     with closing(setup.open_workshop(port, brand=brand)) as workshop:
         found = workshop.scan(rates, lambda text: print(text, flush=True))
@@ -67,18 +51,7 @@ def scan(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> 
 
 
 def change(port: str, id: int, new_id: int | None, new_baud_rate: int | None, brand: str = DEFAULT.name) -> None:
-    """Give a servo another id or baud rate.
-
-    Args:
-        port: Name of the port.
-        id: Id of the servo.
-        new_id: The new id, or None.
-        new_baud_rate: The new rate [bit/s], or None.
-        brand: Name of a brand.
-
-    Raises:
-        ServoError: It is not there, or what is asked for is not possible.
-    """
+    """Give a servo another id or baud rate [bit/s]; None leaves one as it is."""
     with closing(setup.open_workshop(port, brand=brand)) as workshop:
         one = _find(workshop, id)
         if new_id is not None:
@@ -91,14 +64,7 @@ def change(port: str, id: int, new_id: int | None, new_baud_rate: int | None, br
 def prepare(port: str, baud_rate: int | None, is_sure: bool, brand: str = DEFAULT.name) -> None:
     """Bring all servos to streaming settings, after asking; those that cannot be played are left as they are.
 
-    Args:
-        port: a device path, or a URL that pyserial opens.
-        baud_rate: to which they are brought [bit/s]; the brand's for playing if left out.
-        is_sure: whether not to ask.
-        brand: a name in `BRANDS`.
-
-    Raises:
-        ServoError: one of them does not take it, or there is no such baud rate.
+    The baud rate [bit/s] is the brand's for playing if left out. With `is_sure` it does not ask.
     """
     with closing(setup.open_workshop(port, brand=brand)) as workshop:
         found = workshop.scan()
@@ -129,21 +95,10 @@ def _confirm(question: str) -> bool:
 
 
 def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> int:
-    """Turn torque off on a bus, first of all and whoever is there, then print what each servo has, as read back.
+    """Turn torque off on a bus, whoever is there, print it for each servo as read back, and return the exit code.
 
-    A program that plays with RobIK on that port has it for itself: then that one is told, and does it at once. Beside a
-    program that does not, torque-off is sent from here.
-
-    Args:
-        port: Name of the port.
-        baud_rate: Rate to ask at [bit/s]; the likely ones if left out.
-        brand: Name of a brand.
-
-    Returns:
-        0 when every servo that answers has its torque off, 1 otherwise.
-
-    Raises:
-        ServoError: The port cannot be opened, or is gone.
+    It is 0 when every servo that answers has its torque off, else 1. A program that plays with RobIK on that port
+    has it for itself: then that one is told, and does it at once. The likely baud rates are asked if none is given.
     """
     if holders(port):
         return _ask_to_stop(port, is_torque_off=True)
@@ -151,15 +106,7 @@ def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.nam
 
 
 def _cut(held: Held, hung: Holder | None = None) -> int:
-    """Turn torque off on a bus from here, beside whoever holds it, and print what came of it.
-
-    Args:
-        held: The port; without a baud rate, the likely ones are asked at.
-        hung: Who holds it, and has been waited for in vain.
-
-    Returns:
-        0 when every servo that answers has its torque off, 1 otherwise.
-    """
+    """Turn torque off on a bus from here, beside whoever holds it, and print what came of it."""
     rates = brand_of(held.brand).likely_bauds if held.baud_rate is None else (held.baud_rate,)
     emergency = Emergency()
     emergency.let_pass(0.0 if hung else PASSING)
@@ -177,18 +124,10 @@ def _cut(held: Held, hung: Holder | None = None) -> int:
 
 
 def stop(port: str, is_torque_off: bool, on_key: bool) -> int:
-    """Let whatever plays on a port of this user stop softly, or turn torque off at once, and print what became of it.
+    """Stop softly whatever this user plays on a port, or turn its torque off at once, and print the result.
 
-    Args:
-        port: on which; empty for any.
-        is_torque_off: whether torque goes off.
-        on_key: whether to wait for a key: T turns torque off, any other stops.
-
-    Returns:
-        0, or 1 where torque was to go off and a servo did not confirm it.
-
-    Raises:
-        ServoError: nothing plays, or it does not stop.
+    An empty port is every port. With `on_key` it waits for a key: T turns torque off, any other stops. Return 0, or
+    1 where torque was to go off and a servo did not confirm it.
     """
     if on_key:
         with controls() as pressed:
@@ -231,15 +170,7 @@ def _cut_beside(hung: Holder, served: set[str]) -> int:
 
 
 def zero(port: str, servos_path: str | Path) -> None:
-    """Take the robot's pose, into which it was put by hand, as the one in which every actuator is at 0.
-
-    Args:
-        port: Name of the port.
-        servos_path: File of the chain, which is changed.
-
-    Raises:
-        RobikError: The chain's file, or a servo that does not answer.
-    """
+    """Set the zeros in a chain's file so that every actuator is at 0 in the pose in which the robot now stands."""
     chain = load_chain(servos_path)
     made = setup.zeroed(chain, port)
     save_chain(made, servos_path)
@@ -248,15 +179,7 @@ def zero(port: str, servos_path: str | Path) -> None:
 
 
 def report(recording_path: str | Path, output: str | Path) -> None:
-    """Write how well servos followed, and print the table.
-
-    Args:
-        recording_path: Recording of a player.
-        output: The page to write.
-
-    Raises:
-        RobikError: No recording, or the page cannot be written.
-    """
+    """Write how well servos followed in a recording as a page, and print the table."""
     recording = load_recording(recording_path)
     write_report(recording, output)
     for name, mean, worst, lag, hot, current in tracking_table(recording):

@@ -10,13 +10,12 @@ from ..errors import ServoError
 
 
 class Task:
-    """Runs `work` at once, in a thread.
+    """Work in a thread, which begins at once.
 
-    Args:
-        work: gets this task, may say where it stands by `said`, and should end when `is_cancelled`.
+    `work` gets this task, may publish progress by `say`, and should end when `is_cancelled`.
 
     Attributes:
-        said: the latest word on where it stands.
+        said: its latest progress in words.
         result: what `work` gave; None before it is done, or if it failed.
         error: why it failed, in words; empty if it did not.
     """
@@ -48,11 +47,7 @@ class Task:
         return self._cancelled.is_set()
 
     def say(self, text: str) -> None:
-        """Publish the task's progress.
-
-        Args:
-            text: A sentence.
-        """
+        """Publish the task's progress."""
         self.said = text
 
     def cancel(self) -> None:
@@ -60,17 +55,7 @@ class Task:
         self._cancelled.set()
 
     def wait(self, timeout: float) -> Any:
-        """Wait for the result. For scripts.
-
-        Args:
-            timeout: How long to wait [s].
-
-        Returns:
-            The result.
-
-        Raises:
-            ServoError: It failed, or takes longer than the timeout [s].
-        """
+        """Wait for the result, for scripts; raise ServoError if it failed, or takes longer than `timeout` [s]."""
         self._thread.join(timeout)
         if not self.is_done:
             raise ServoError(f"setting up the servos takes more than {timeout:g} s ({self.said})")

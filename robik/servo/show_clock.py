@@ -18,30 +18,18 @@ class ShowClock:
         self.behind = self.worst = 0.0
 
     def set(self, begin: float | None) -> None:
-        """Set when the show begins, or began.
-
-        Args:
-            begin: By `time.perf_counter` [s]; None where that is not known yet.
-        """
+        """Set the time of `time.perf_counter` [s] at which the show begins, or began; None if not known yet."""
         self._begin = begin
         if begin is None:
             self.behind = self.worst = 0.0
 
     def at(self, now: float) -> float | None:
-        """Return the time of the show at a moment.
+        """Return the time of the show [s] at a time of `time.perf_counter`, negative before it begins.
 
-        Args:
-            now: By `time.perf_counter` [s].
-
-        Returns:
-            Time [s], negative before the show begins; None where nobody has said when that is.
+        None where nobody has said when that is.
         """
         return None if self._begin is None else now - self._begin
 
     def note(self, behind: float) -> None:
-        """Note how far a robot is behind.
-
-        Args:
-            behind: That [s]; negative where it is ahead.
-        """
+        """Note the time by which a robot is behind [s]; negative where it is ahead."""
         self.behind, self.worst = behind, max(self.worst, abs(behind))

@@ -31,21 +31,11 @@ class Softened:
 
 
 def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = "linear") -> Softened:
-    """Follow a motion in its own time, as closely as the limits of positions, speeds and accelerations allow.
+    """Return a motion that follows another in its own time, as closely as the limits allow, and its deviation.
 
-    A motion that keeps them stays as it is, if it begins and ends in a stand.
-
-    Args:
-        motion: Motion with a column per actuator of the chain.
-        chain: Chain of servos with the limits.
-        rate: Rate of the goals [Hz].
-        interpolation: Interpolation between samples, as for `Along`.
-
-    Returns:
-        The motion that keeps the limits, with its deviation.
-
-    Raises:
-        ServoError: A column is missing, or the motion is too long.
+    The limits are those of positions, speeds and accelerations, at goals with a rate [Hz]; `interpolation` is that
+    of `Along`. A motion that keeps them stays as it is, if it begins and ends in a stand. Raise ServoError if a
+    column is missing, or the motion is too long.
     """
     along = Along(motion, chain, interpolation)
     check_length(along, rate)
@@ -85,15 +75,9 @@ def _between_stands(motion: Motion) -> Motion:
 
 
 def fitting_speed(motion: Motion, chain: ServoChain, fastest: float = 1.0) -> float:
-    """Return the highest speed at which a motion keeps the chain's limits of speed and acceleration.
+    """Return the highest factor of speed, at most `fastest`, at which a motion keeps the chain's limits.
 
-    Args:
-        motion: The motion, judged at its samples.
-        chain: The chain of servos.
-        fastest: The highest speed that is of use.
-
-    Returns:
-        Factor on the motion's own speed, at most `fastest`.
+    They are those of speed and acceleration, judged at the motion's samples.
     """
     for servo in chain.servos:
         values = motion.values[:, motion.actuators.index(servo.actuator)]

@@ -59,9 +59,6 @@ class PlaySettings:
             or m/s²].
         without: ids of servos to play without; any other that does not answer at connecting is refused.
         record: a file that gets the telemetry of what is played; empty for none.
-
-    Raises:
-        ServoError: a time or speed that is not positive.
     """
 
     rate: float = 100.0
@@ -121,15 +118,9 @@ class ServoReading:
 
     @classmethod
     def of(cls, servo: Servo, seen: Telemetry | None, load: float) -> ServoReading:
-        """Return the reading of a servo.
+        """Return the reading of a servo; `seen` is None where it does not answer.
 
-        Args:
-            servo: Which one.
-            seen: What it reports; None where it does not answer.
-            load: As a share of its greatest, averaged.
-
-        Returns:
-            The reading.
+        The load is a share of its greatest, averaged.
         """
         if seen is None:
             return cls(servo.id, servo.actuator, None, 0.0, None, nan, nan, "does not answer")
@@ -233,14 +224,7 @@ class Status:
 
 
 def torque_words(servos: Sequence[ServoReading]) -> str:
-    """Say which servos have torque, as read back.
-
-    Args:
-        servos: Readings of the servos.
-
-    Returns:
-        A sentence.
-    """
+    """Return the servos that have torque, as read back, as a sentence."""
     powered = [servo.id for servo in servos if servo.torque]
     silent = [servo.id for servo in servos if servo.torque is None]
     if not servos or len(silent) == len(servos):

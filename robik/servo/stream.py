@@ -45,8 +45,7 @@ class Outcome(Enum):
 class Wishes:
     """Requests to a stream that runs, and whether the owner is alive. Any thread may touch them.
 
-    Args:
-        patience: between heartbeats [s].
+    The owner is alive as long as heartbeats are no more than `patience` [s] apart.
 
     Attributes:
         stop: an event: come to a stand.
@@ -90,16 +89,9 @@ class Wishes:
 class Stream:
     """Goals at a rate, never outside the limits, never in larger steps than the speed limits allow.
 
-    Args:
-        bus: with servos that were found.
-        settings: how to play.
-        goal_limits: lowest and highest counts (n, 2).
-        wishes: the owner's.
-        health: of the servos.
-        report: called now and then, and whenever it begins to stop.
-        record: called with each look after `start_over`: time since then, and on the way [s], goals (n,) [counts], and
-            what was seen; None for a servo that was not looked at.
-        righting: changes the goals of a robot that leans; None where nothing does.
+    `goal_limits` are lowest and highest counts (n, 2). `report` is called now and then, and whenever it begins to
+    stop; `record` with each look after `start_over`: time since then, and on the way [s], goals (n,) [counts], and
+    what was seen, None for a servo that was not looked at. `righting` changes the goals of a robot that leans.
 
     Attributes:
         schedule: with the account of what was sent.
@@ -160,22 +152,16 @@ class Stream:
         return min(looks.rounds for looks in self._looks)
 
     def begin(self, counts: np.ndarray, top_speeds: np.ndarray) -> None:
-        """Begin at these positions of the servos [counts]: the first step starts here.
+        """Begin at these positions (n,) of the servos [counts], from which the first step starts.
 
-        Args:
-            counts: (n,).
-            top_speeds: of the actuators until the next call [rad/s or m/s].
+        Top speeds (n,) of the actuators [rad/s or m/s] hold until the next call.
         """
         self.present = counts.copy()
         self._last, self._led = counts.copy(), counts.astype(float)
         self.limit(top_speeds)
 
     def limit(self, top_speeds: np.ndarray) -> None:
-        """Limit every step to what speeds of the actuators allow.
-
-        Args:
-            top_speeds: Speeds (n,) [rad/s or m/s].
-        """
+        """Limit every step to what speeds (n,) of the actuators [rad/s or m/s] allow."""
         chain = self._bus.chain
         self._counts_per_second = np.abs(chain.scale) * np.minimum(top_speeds, chain.speed_limits)
         speeds = self._counts_per_second / np.abs(chain.scale)
@@ -189,15 +175,9 @@ class Stream:
         self._began = time.perf_counter()
 
     def follow(self, guide: Guide) -> Outcome:
-        """Follow a guide to its end, or until a request or a failure ends it.
+        """Follow a guide to its end, or until a request or a failure ends it, and return how it ended.
 
         Then it comes to a stand on its way, if it still may.
-
-        Args:
-            guide: The guide.
-
-        Returns:
-            How it ended.
         """
         self.schedule.start()
         last, ending = -1, Outcome.DONE

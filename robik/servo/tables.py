@@ -65,27 +65,14 @@ class Table:
 
 
 def own_folder(brand: str) -> Path:
-    """Return the folder of a brand's data files that come with RobIK.
-
-    Args:
-        brand: Name of the brand, which is that of its package.
-
-    Returns:
-        The folder.
-    """
+    """Return the folder of a brand's data files that come with RobIK."""
     return Path(__file__).parent / brand / "control_tables"
 
 
 def user_folder(brand: str) -> Path:
-    """Return the folder in which data files of the user's are looked for.
+    """Return the folder of the user's own data files for a brand, which need not be there.
 
     The environment variable `ROBIK_BRAND_TABLES` (with the brand's name) names another one.
-
-    Args:
-        brand: Name of the brand.
-
-    Returns:
-        The folder, which need not be there.
     """
     if chosen := os.environ.get(f"ROBIK_{brand.upper()}_TABLES"):
         return Path(chosen)
@@ -99,15 +86,10 @@ def user_folder(brand: str) -> Path:
 
 
 def read_tables(folder: Path, *others: Path, needed: Collection[str] = ()) -> tuple[list[Table], list[str]]:
-    """Read the models of a folder.
+    """Read the models in a folder's `*.json` and `*.model` files, and return in words what is wrong with other files.
 
-    Args:
-        folder: with `*.json` and `*.model` files; it need not be there.
-        others: folders in which files may be that these are like.
-        needed: Names of entries that every model of the brand has.
-
-    Returns:
-        The models, and what is wrong with files that hold none, in words.
+    The folder need not be there. Files in `others` may be those that these are like; `needed` names the entries
+    that every model of the brand has.
     """
     tables, problems = [], []
     files = sorted([*folder.glob("*.json"), *folder.glob("*.model")]) if folder.is_dir() else []
@@ -127,18 +109,9 @@ def read_tables(folder: Path, *others: Path, needed: Collection[str] = ()) -> tu
 
 
 def read_table(path: Path, folders: tuple[Path, ...], depth: int = 0) -> Table:
-    """Read a data file and what it is like.
+    """Read a data file and the files in `folders` that it is like; `depth` of them led here.
 
-    Args:
-        path: The file.
-        folders: Where the files are that it is like.
-        depth: How many files led here.
-
-    Returns:
-        Its content.
-
-    Raises:
-        TableError: It is not what it should be.
+    Raise TableError if it is not what it should be.
     """
     if depth > DEEPEST:
         raise TableError(path, "the files that it is like are like one another in a ring")

@@ -48,9 +48,6 @@ class Poses:
 class HandRecording:
     """Samples of where servos are, as their player tells it.
 
-    Args:
-        chain: the servos that are there.
-
     Attributes:
         actuators: names; of several servos on one actuator, the first speaks.
         horns: how far a servo's horn turns with its actuator (actuators,) [rad per rad or m].
@@ -82,26 +79,11 @@ class HandRecording:
         )
 
     def take(self, status: Status) -> bool:
-        """Take in where the servos are.
-
-        Args:
-            status: The player's status.
-
-        Returns:
-            Whether that was new.
-        """
+        """Record where the servos are, and return whether the status was new."""
         return self.add(status.seen, np.array(status.present, dtype=float))
 
     def add(self, time: float, values: np.ndarray) -> bool:
-        """Add a sample.
-
-        Args:
-            time: Time [s].
-            values: A value per servo of the chain [rad or m].
-
-        Returns:
-            Whether it is later than those before, and whole.
-        """
+        """Add a sample, values by servo [rad or m]; return whether it is later than the others, and whole."""
         if len(values) != self._servos or not np.isfinite(values).all() or (self._times and time <= self._times[-1]):
             return False
         self._times.append(time)
@@ -109,13 +91,9 @@ class HandRecording:
         return True
 
     def motion(self) -> Motion:
-        """Return the motion, without the stillness before and after it.
+        """Return the motion from 0 s on, without the stillness before and after it.
 
-        Returns:
-            The motion, from 0 s on.
-
-        Raises:
-            ServoError: there is none: the servos said too little, or nobody moved them.
+        Raise ServoError if the servos said too little, or nobody moved them.
         """
         from ..motions import Motion
 
@@ -132,13 +110,9 @@ class HandRecording:
         return Motion(times=times, actuators=self.actuators, values=values)
 
     def poses(self) -> Poses:
-        """Return the poses in which the robot was held still, in their times.
+        """Return the poses in which the robot was held still, in their times; the first is reached at 0 s.
 
-        Returns:
-            The poses, the first of which was reached at 0 s.
-
-        Raises:
-            ServoError: there are fewer than two.
+        Raise ServoError if there are fewer than two.
         """
         times, values = self._sampled()
         begins, ends = _stands(values * self.horns)
@@ -160,15 +134,7 @@ class HandRecording:
 
 
 def between_poses(poses: Poses, actuators: tuple[str, ...]) -> Motion:
-    """Return a motion that holds each pose as long as it was held, and goes smoothly from one to the next.
-
-    Args:
-        poses: The poses.
-        actuators: Their columns.
-
-    Returns:
-        The motion, from 0 s on.
-    """
+    """Return a motion from 0 s on that holds each pose as long as it was held, and goes smoothly between them."""
     from ..motions import Motion
 
     times = np.arange(int(np.ceil(poses.ends[-1] * RATE)) + 1) / RATE

@@ -42,23 +42,12 @@ class Made:
     as_poses: bool = False
 
     def check(self) -> None:
-        """Check that the file can be written.
-
-        Raises:
-            ServoError: it cannot.
-        """
+        """Check that the file can be written; else raise ServoError."""
         if self.path:
             check_writable(self.path, "motion")
 
     def write(self, recording: HandRecording) -> None:
-        """Write it, if there is a file.
-
-        Args:
-            recording: Of a hand.
-
-        Raises:
-            RobikError: nothing was recorded, or the file cannot be written.
-        """
+        """Write it, if there is a file; raise RobikError if nothing was recorded, or that fails."""
         if not self.path:
             return
         motion, path = self._motion(recording), Path(self.path)
@@ -70,11 +59,7 @@ class Made:
         say(f"{motion.times[-1]:.1f} s of {len(motion.actuators)} motors in {path}")
 
     def keep(self, recording: HandRecording) -> None:
-        """Write it where that can be done; why not is said, and ends nothing.
-
-        Args:
-            recording: Of a hand.
-        """
+        """Write it if possible; else print why not, and end nothing."""
         try:
             self.write(recording)
         except RobikError as error:
@@ -85,21 +70,11 @@ class Made:
 
 
 def record(port: str, servos_path: str | Path, made: Made, **settings: Any) -> int:
-    """Record a robot that is moved by hand, until ESC, Ctrl-C, SIGTERM or a closed terminal; nothing is moved.
+    """Record a robot that is moved by hand, until ESC, Ctrl-C, SIGTERM or a closed terminal; return 0.
 
-    Torque is left as it is; the key T turns it off.
-
-    Args:
-        port: a device path, a URL that pyserial opens, or `sim`.
-        servos_path: a `*.servos.json`.
-        made: where the motion goes.
-        settings: of `PlaySettings`.
-
-    Returns:
-        0.
-
-    Raises:
-        RobikError: the servos fail, in which case what was recorded until then is kept; or nothing was moved.
+    Nothing is moved. Torque is left as it is; the key T turns it off. The port is a device path, a URL that
+    pyserial opens, or `sim`; settings are those of `PlaySettings`. After a RobikError of the servos, the recording
+    until then is kept.
     """
     servos = load_chain(servos_path)
     made.check()
@@ -116,14 +91,7 @@ class _Record(AtTerminal):
     """A player whose servos are moved by hand."""
 
     def run(self, made: Made) -> int:
-        """Record until the user ends it.
-
-        Args:
-            made: Where the motion goes.
-
-        Returns:
-            The exit code.
-        """
+        """Record until the user ends it, and return the exit code."""
         player = self._player
         try:
             say(self._wait(PlayState.READY, PlayState.HOLDING).message)
@@ -151,20 +119,10 @@ def teleoperate(
 ) -> int:
     """Let one robot follow another that is moved by hand, until ESC, Ctrl-C, SIGTERM or a closed terminal.
 
-    Then it stops softly and holds. T turns its torque off, space lets it stand and go on.
-
-    Args:
-        leader: its `*.servos.json` and its port.
-        follower: likewise.
-        made: where the motion goes.
-        soften: whether the follower may go slowly to a leader that is far away, instead of refusing.
-        settings: of `PlaySettings`, for the follower.
-
-    Returns:
-        0, or 1 where torque was turned off, or where nothing began.
-
-    Raises:
-        RobikError: what is wrong, and what would be right; the servos are in a defined state.
+    Then it stops softly and holds. T turns its torque off, space lets it stand and go on. Leader and follower are a
+    `*.servos.json` and a port each; settings are those of `PlaySettings`, for the follower. With `soften` it may go
+    slowly to a leader that is far away, instead of refusing. Return 0, or 1 where torque was turned off, or nothing
+    began. After a RobikError the servos are in a defined state.
     """
     made.check()
     leading = Player(load_chain(leader[0]), leader[1], PlaySettings())
@@ -183,15 +141,9 @@ class _Teleoperate(AtTerminal):
     """A follower, and the controls of whoever leads."""
 
     def run(self, leader: Player, made: Made, soften: bool) -> int:
-        """Connect both, check, turn the follower's torque on, follow until the user ends it.
+        """Connect both, check, turn the follower's torque on, follow until the user ends it, and return the exit code.
 
-        Args:
-            leader: The player of the leader.
-            made: Where the motion goes.
-            soften: Whether the follower may be far away.
-
-        Returns:
-            The exit code.
+        With `soften` the follower may be far away.
         """
         follower, has_moved = self._player, False
         try:

@@ -23,18 +23,13 @@ SILENT = 0.25  # [s] without news of the leader, after which the follower comes 
 
 
 class Teleoperation:
-    """A follower that is live after a leader.
+    """A follower that is live after a leader, which is moved by hand; both are connected.
 
-    Args:
-        leader: connected; its servos are moved by hand.
-        follower: connected.
+    Raise ServoError if the two have no actuator in common, or share a port.
 
     Attributes:
         alone: actuators of the follower that the leader has not: they stay where they are.
         recording: what the follower was told to do, within its limits.
-
-    Raises:
-        ServoError: the two have no actuator in common, or share a port.
     """
 
     def __init__(self, leader: Player, follower: Player) -> None:
@@ -53,13 +48,9 @@ class Teleoperation:
         self._start = np.array(follower.status.present, dtype=float)
 
     def check(self, from_afar: bool = False) -> None:
-        """Check that the leader can lead: that it is moved by hand, and is near where the follower stands.
+        """Check that the leader is moved by hand, and is near the follower; else raise ServoError.
 
-        Args:
-            from_afar: Whether the follower may be far away, and goes there slowly.
-
-        Raises:
-            ServoError: it cannot.
+        With `from_afar` the follower may be far away, and goes there slowly.
         """
         status = self._leader.status
         if status.torque:
@@ -80,26 +71,16 @@ class Teleoperation:
             )
 
     def begin(self) -> None:
-        """Let the follower, which holds, follow from now on.
-
-        Raises:
-            ServoError: it does not hold.
-        """
+        """Let the follower follow from now on; raise ServoError unless it holds."""
         self._start = np.array(self._follower.status.present, dtype=float)
         self._leader.watch(True)
         self._follower.live()
 
     def step(self, goes: bool = True) -> bool:
-        """Do one turn, some hundred times a second: beat for both, and aim.
+        """Beat for both and aim, some hundred times a second; return whether the leader said lately where it is.
 
-        Args:
-            goes: Whether the follower is to follow, or to come to a stand.
-
-        Returns:
-            Whether the leader leads: it has said a moment ago where it is.
-
-        Raises:
-            ServoError: the leader has failed; the follower has been told to stop.
+        The follower comes to a stand unless it `goes`. Raise ServoError if the leader has failed; the follower has
+        been told to stop.
         """
         self._leader.heartbeat()
         self._follower.heartbeat()
@@ -126,15 +107,7 @@ class Teleoperation:
 
 
 def check_ports(leader: Player, follower: Player) -> None:
-    """Refuse a port that both would open.
-
-    Args:
-        leader: connected or not.
-        follower: likewise.
-
-    Raises:
-        ServoError: names the port.
-    """
+    """Raise ServoError for a port that both would open."""
     led = {device_of(port) for port in ports_of(leader.chain, leader.port)}
     both = [port for port in ports_of(follower.chain, follower.port) if device_of(port) in led - {SIMULATED}]
     if both:

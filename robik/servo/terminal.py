@@ -23,13 +23,7 @@ class Stopped(Exception):
 
 
 class AtTerminal:
-    """A player and its user's controls.
-
-    Args:
-        player: the player.
-        pressed: keys and signals.
-        notice: that other programs can answer.
-    """
+    """A player and its user's controls: keys, signals, and requests of other programs."""
 
     def __init__(self, player: Player, pressed: Controls, notice: Notice) -> None:
         self._player, self._pressed, self._notice = player, pressed, notice
@@ -95,12 +89,7 @@ class AtTerminal:
 
 
 def take_in(pressed: Controls, notice: Notice) -> None:
-    """Take in what was pressed here, and what other programs ask for.
-
-    Args:
-        pressed: Keys and signals; what others ask for is added.
-        notice: That other programs can answer.
-    """
+    """Add what other programs ask for to what was pressed here."""
     asked = notice.look()
     if asked == STOP and not pressed.stops:  # a second one would turn torque off
         pressed.interrupt()
@@ -109,12 +98,6 @@ def take_in(pressed: Controls, notice: Notice) -> None:
 
 
 def say(text: str, to: IO[str] | None = None, end: str = "\n") -> None:
-    """Print, unless the terminal is gone, which must not end what plays.
-
-    Args:
-        text: The text.
-        to: Where; the standard output if left out.
-        end: What follows it.
-    """
+    """Print, unless the terminal is gone, which must not end what plays; standard output if `to` is None."""
     with suppress(OSError, ValueError):
         print(text, file=to, end=end, flush=True)

@@ -45,9 +45,6 @@ class Follower(Protocol):
 class Trace:
     """Latest samples of the servo that its owner follows; nothing where it follows none.
 
-    Args:
-        follower: the owner's wishes.
-
     Attributes:
         samples: of the last second, the newest last.
     """
@@ -57,14 +54,7 @@ class Trace:
         self._follower, self._id = follower, -1
 
     def note(self, chain: ServoChain, moment: Moment, k: int, seen: Telemetry) -> None:
-        """Take note of a look at servo k while goals go out.
-
-        Args:
-            chain: The servos.
-            moment: Of the look.
-            k: Place of the servo in the chain.
-            seen: What it reported.
-        """
+        """Note a look at servo k of the chain while goals go out."""
         if self._is_followed(chain, k):
             servo = chain.servos[k]
             goal, position = (
@@ -75,16 +65,9 @@ class Trace:
     def look(
         self, chain: ServoChain, goals: Sequence[float], present: Sequence[float], seen: Sequence[Telemetry]
     ) -> tuple[Sample, ...]:
-        """Take note of a look at all servos while they hold.
+        """Note a look at all servos while they hold, and return the samples.
 
-        Args:
-            chain: The servos.
-            goals: Values that they hold [rad or m]; empty where they have none.
-            present: Values where they are [rad or m].
-            seen: What each reported.
-
-        Returns:
-            The samples.
+        Goals and present positions are values of the servos [rad or m]; goals are empty where there are none.
         """
         if self._follower.traced < 0:
             self.samples, self._id = (), -1

@@ -30,15 +30,9 @@ class Trajectory(Protocol):
     duration: float
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Return values of the chain's servos at some times.
+        """Return values (K, n) [rad or m] of the chain's servos at times (K,) [s].
 
         It stands before 0 and after its duration.
-
-        Args:
-            times: Times (K,) [s].
-
-        Returns:
-            Values (K, n) [rad or m].
         """
         ...
 
@@ -65,16 +59,11 @@ class Samples(Protocol):
 class Along:
     """A motion's columns in the order of the chain's servos, from the motion's first time.
 
-    Args:
-        motion: has a column per actuator of the chain.
-        chain: whose servos.
-        interpolation: between the motion's samples; "linear" never exceeds their speeds, "cubic" is smoother.
+    Raise ServoError if a column is missing, or for an unknown interpolation.
 
     Attributes:
-        motion, interpolation: see above.
-
-    Raises:
-        ServoError: a column is missing, or an unknown interpolation.
+        motion: with a column per actuator of the chain.
+        interpolation: between its samples; "linear" never exceeds their speeds, "cubic" is smoother.
     """
 
     def __init__(self, motion: Samples, chain: ServoChain, interpolation: str = "linear") -> None:
@@ -91,14 +80,7 @@ class Along:
         self._spline = _spline(self._times, self._values) if is_cubic else None
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Return values at some times, as `Trajectory`.
-
-        Args:
-            times: Times (K,) [s].
-
-        Returns:
-            Values (K, n) [rad or m].
-        """
+        """Return values at some times, as `Trajectory.at`."""
         times = np.clip(times, 0.0, self.duration)
         if self._spline is not None:
             return self._spline(times)
@@ -120,9 +102,7 @@ class Between:
 
         x(u) = a + (b − a) (10 u³ − 15 u⁴ + 6 u⁵),  u = t / T
 
-    Args:
-        start, end: values (n,) [rad or m].
-        speeds: highest (n,) [rad/s or m/s].
+    Start and end are values (n,) [rad or m], speeds the highest (n,) [rad/s or m/s].
     """
 
     def __init__(self, start: np.ndarray, end: np.ndarray, speeds: np.ndarray) -> None:
@@ -130,14 +110,7 @@ class Between:
         self.duration = float(np.max(PEAK * np.abs(self._way) / speeds))
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Return values at some times, as `Trajectory`.
-
-        Args:
-            times: Times (K,) [s].
-
-        Returns:
-            Values (K, n) [rad or m].
-        """
+        """Return values at some times, as `Trajectory.at`."""
         u = np.clip(np.asarray(times, dtype=float) / max(self.duration, 1e-9), 0.0, 1.0)[:, None]
         return self._start + self._way * (u**3 * (10.0 - 15.0 * u + 6.0 * u**2))
 
@@ -145,11 +118,8 @@ class Between:
 class Round:
     """A trajectory over and over, and back from its end to its start in between; without an end.
 
-    Args:
-        along: the way; where its end and its start are a frame's step apart, it goes round without a halt.
-        speeds: highest (n,) on the way back [rad/s or m/s].
-        frame: the time that a step between the trajectory's samples takes [s].
-        limits: highest speeds (n,) at all [rad/s or m/s].
+    Where its end and its start are a frame's step apart, it goes round without a halt; `frame` is the time of a
+    step [s]. `speeds` are the highest (n,) on the way back, `limits` those at all [rad/s or m/s].
     """
 
     duration = inf
@@ -162,14 +132,7 @@ class Round:
         self.length = along.duration + self._back.duration
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Return values at some times, as `Trajectory`.
-
-        Args:
-            times: Times (K,) [s].
-
-        Returns:
-            Values (K, n) [rad or m].
-        """
+        """Return values at some times, as `Trajectory.at`."""
         times = np.maximum(times, 0.0) % self.length if self.length > 0 else np.zeros(len(times))
         is_back = (times > self._along.duration)[:, None]
         return np.where(is_back, self._back.at(times - self._along.duration), self._along.at(times))
@@ -182,14 +145,7 @@ class Linear:
         self._start, self._way, self.duration = start, end - start, duration
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Return values at some times, as `Trajectory`.
-
-        Args:
-            times: Times (K,) [s].
-
-        Returns:
-            Values (K, n) [rad or m].
-        """
+        """Return values at some times, as `Trajectory.at`."""
         return self._start + self._way * np.clip(times / self.duration, 0.0, 1.0)[:, None]
 
 
@@ -200,31 +156,15 @@ class Standing:
         self._values, self.duration = np.asarray(values, dtype=float), duration
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Return values at some times, as `Trajectory`.
-
-        Args:
-            times: Times (K,) [s].
-
-        Returns:
-            Values (K, n) [rad or m].
-        """
+        """Return values at some times, as `Trajectory.at`."""
         return np.repeat(self._values[None, :], len(times), axis=0)
 
 
 def part(motion: Motion, start: float | None = None, end: float | None = None, speed: float = 1.0) -> Motion:
-    """Return a stretch of a motion at another speed.
+    """Return a stretch of a motion, from 0 s on, at another speed; 2 is twice as fast.
 
-    Args:
-        motion: The whole.
-        start: Begin of the stretch, in the motion's own times [s]; its first if left out.
-        end: End of the stretch [s]; the motion's last if left out.
-        speed: 1 as it is, 2 twice as fast.
-
-    Returns:
-        The stretch, from 0 s on.
-
-    Raises:
-        ServoError: A stretch outside the motion, or a speed that is not positive.
+    `start` and `end` are in the motion's own times [s]; its first and last if left out. Raise ServoError for a
+    stretch outside the motion, or a speed that is not positive.
     """
     from ..motions import Motion
 
@@ -243,15 +183,7 @@ def part(motion: Motion, start: float | None = None, end: float | None = None, s
 
 
 def check_length(trajectory: Trajectory, rate: float) -> None:
-    """Check that a motion is not too long to be held against the limits goal by goal.
-
-    Args:
-        trajectory: The trajectory.
-        rate: Goals per second [Hz].
-
-    Raises:
-        ServoError: It is.
-    """
+    """Raise ServoError for a motion that is too long to be held against the limits at each goal; `rate` is in Hz."""
     if trajectory.duration * rate > MOST_GOALS:
         raise ServoError(
             f"the motion takes {trajectory.duration:.4g} s, more than {MOST_GOALS / rate / 3600:.3g} h at {rate:g} Hz; "
@@ -260,17 +192,9 @@ def check_length(trajectory: Trajectory, rate: float) -> None:
 
 
 def sample_times(trajectory: Trajectory, rate: float) -> np.ndarray:
-    """Return the times at which goals are sent: every period, and once at or behind the end.
+    """Return the times (K,) [s] at which goals are sent: every period, and once at or behind the end.
 
-    Args:
-        trajectory: The trajectory.
-        rate: Goals per second [Hz].
-
-    Returns:
-        Times (K,) [s].
-
-    Raises:
-        ServoError: The motion is too long.
+    `rate` is in Hz. Raise ServoError if the motion is too long.
     """
     check_length(trajectory, rate)
     return np.arange(int(np.ceil(trajectory.duration * rate - 1e-9)) + 1) / rate

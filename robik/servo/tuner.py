@@ -10,48 +10,27 @@ from .tuning import Tuning
 
 
 class Tuner:
-    """Writes what the chain, and later its owner, asks for.
-
-    Args:
-        bus: with the servos.
-        asked: tuning by id.
-    """
+    """Writer of the tunings by id that the chain, and later its owner, asks for."""
 
     def __init__(self, bus: Bus, asked: dict[int, Tuning]) -> None:
         self._bus, self._asked = bus, asked
         self._before: dict[int, Tuning] = {}  # of servos that were tuned
 
     def read(self) -> tuple[Tuning, ...]:
-        """Return the tuning of each servo that is there, as read.
-
-        Raises:
-            ServoSilent: One does not answer.
-        """
+        """Return the tuning of each servo that is there, as read; raise ServoSilent if one does not answer."""
         return tuple(self._bus.tunings())
 
     def write_all(self) -> None:
-        """Write what is asked for of the servos that are there.
-
-        Raises:
-            ServoError: A servo does not take it.
-        """
+        """Write the tunings that are asked for of the servos that are there."""
         for servo in self._bus.chain.servos:
             if servo.id in self._before or self._asked[servo.id].is_asked:
                 self._write(servo)
 
     def tune(self, id: int, tuning: Tuning) -> tuple[str, tuple[Tuning, ...]]:
-        """Give a servo another tuning.
+        """Give a servo another tuning; return why it did not take it, and the tuning of each servo as read back.
 
-        Args:
-            id: Its id.
-            tuning: Its new tuning. Entries that are None become what they were before it was tuned.
-
-        Returns:
-            Why the servo did not take it, in a sentence, empty if it did; and the tuning of each servo, as read back,
-            empty where that is not known.
-
-        Raises:
-            PortGone: The port fails.
+        The reason is a sentence, empty if it did; the tunings are empty where they are not known. Entries that are
+        None become what they were before it was tuned. Raise PortGone if the port fails.
         """
         self._asked[id] = tuning
         servos = self._bus.chain.servos

@@ -23,16 +23,7 @@ GLANCE = 0.02  # [s] between looks at the status
 def gains(port: str, servos_path: str | Path, id: int | None = None, **entries: Any) -> None:
     """Print the servos' gains as read back; give one of them others first, which go into the chain's file.
 
-    Nothing moves, and torque stays as it is.
-
-    Args:
-        port: Name of the port.
-        servos_path: File of the chain.
-        id: Of the servo that gets others; None for none.
-        **entries: Its new ones by name, as in the file; None for those that stay.
-
-    Raises:
-        RobikError: The chain's file, a servo that does not answer, or one that does not take its gains.
+    Nothing moves, and torque stays as it is. `entries` are named as in the file, None for those that stay.
     """
     chain, given = load_chain(servos_path), {name: value for name, value in entries.items() if value is not None}
     if given and id is None:

@@ -51,18 +51,9 @@ class Asked:
 
 
 def show(path: str | Path, asked: Asked, settings: PlaySettings) -> int:
-    """Play a show, or say what it would play.
+    """Play a show with these settings for all robots, or print its plan; return 0 at its end, 1 if it was stopped.
 
-    Args:
-        path: a `*.show.json`.
-        asked: options.
-        settings: how to play, of all robots.
-
-    Returns:
-        0 when it was played to the end, 1 when it was stopped.
-
-    Raises:
-        RobikError: what is wrong, and what would be right; all servos are in a defined state.
+    After a RobikError all servos are in a defined state.
     """
     read = load_show(path)
     if asked.is_simulated:
@@ -127,14 +118,7 @@ class _Show:
         self._sound: Sound | None = None
 
     def run(self, asked: Asked) -> int:
-        """Connect all, check everything that can be known, turn torque on, play.
-
-        Args:
-            asked: Options.
-
-        Returns:
-            The exit code.
-        """
+        """Connect all, check everything that can be known, turn torque on, play, and return the exit code."""
         has_moved = False
         try:
             self._connect()

@@ -19,18 +19,13 @@ SPEEDING_UP = 0.2  # [s] that a robot falls behind as it goes on from a stand: h
 
 
 class Conductor:
-    """Players that perform together.
+    """Players that perform together, by the robots' names; all hold before.
 
-    Args:
-        players: by the robots' names, holding.
-        motions: likewise.
-        sound: on a device; None without one.
-        goes_on: whether the others go on where one fails.
-        tell: says what the user should know.
-        start: time of the show at which the motions begin [s].
+    The motions begin at the time `start` of the show [s]. With `goes_on` the others go on where one fails. `tell`
+    is called with what the user should know.
 
     Attributes:
-        sound: while its device is there.
+        sound: on a device, while that is there; None without one.
         failures: why each robot failed that did, by name.
         is_stopped: whether somebody asked for the end.
         is_left: whether the robots come to a stand for another act.
@@ -66,14 +61,7 @@ class Conductor:
         return self._start + (max(0.0, time.perf_counter() - self._told) if self._begin is not None else 0.0)
 
     def perform(self, from_afar: bool) -> None:
-        """Let all robots go to their first frames.
-
-        Args:
-            from_afar: Whether from far away, too.
-
-        Raises:
-            ServoError: a robot cannot; names it.
-        """
+        """Send all robots to their first frames, from far away if `from_afar`; a ServoError names one that cannot."""
         for name, player in self._players.items():
             try:
                 player.perform(self._motions[name], from_afar)
@@ -82,11 +70,7 @@ class Conductor:
                 raise ServoError(f"{name}: {error}") from None
 
     def step(self) -> bool:
-        """Do one turn, some fifty times a second.
-
-        Returns:
-            Whether the show goes on.
-        """
+        """Do one turn, some fifty times a second, and return whether the show goes on."""
         for name, player in self._players.items():
             player.heartbeat()
             self._judge(name, player)

@@ -33,14 +33,7 @@ class PadState:
 
 
 def centred(value: float) -> float:
-    """Return an axis without what a stick in the middle says.
-
-    Args:
-        value: From -1 to 1.
-
-    Returns:
-        From -1 to 1; continuous, 0 within `DEAD`.
-    """
+    """Return an axis value, -1 to 1, without the noise of a stick in the middle: continuous, 0 within `DEAD`."""
     size = max(abs(value) - DEAD, 0.0) / (1.0 - DEAD)
     return min(size, 1.0) * (1.0 if value > 0 else -1.0)
 
@@ -48,12 +41,10 @@ def centred(value: float) -> float:
 class Gamepad:
     """The first gamepad that there is, also one that is plugged in later.
 
+    Raise MissingExtraError if the packages that bring SDL are not installed, ServoError if SDL does not work here.
+
     Attributes:
         name: of the pad; empty while there is none.
-
-    Raises:
-        MissingExtraError: the packages that bring SDL are not installed.
-        ServoError: SDL does not work here; says why.
     """
 
     def __init__(self) -> None:

@@ -34,14 +34,7 @@ ROUNDING = 1e-9  # [s]
 
 
 def smooth(share: float) -> float:
-    """Return 0 to 1, with no speed and no acceleration at both ends.
-
-    Args:
-        share: Of the way; beyond 0 and 1 it stands.
-
-    Returns:
-        S of the equations above.
-    """
+    """Return S(u) of the equations above, 0 to 1, with no speed and no acceleration at both ends; u is clipped."""
     u = min(max(share, 0.0), 1.0)
     return u**3 * (10 - 15 * u + 6 * u**2)
 
@@ -65,14 +58,7 @@ class Clip:
     is_round: bool
 
     def at(self, seconds: float) -> np.ndarray:
-        """Return its row so long after its begin.
-
-        Args:
-            seconds: Since then [s]; one that is not round stands at its ends.
-
-        Returns:
-            Row (n + 7).
-        """
+        """Return the clip's row (n + 7) at a time since its begin [s]; one that is not round stands at its ends."""
         if len(self.rows) == 1:
             return self.rows[0]
         inside = seconds % self.duration if self.is_round else min(max(seconds, 0.0), self.duration)
@@ -84,20 +70,11 @@ class Clip:
 def clip_of(
     name: str, motion: Motion, actuators: tuple[str, ...], moved_only: bool = False, is_round: bool = False
 ) -> Clip:
-    """Make a clip of a motion.
+    """Return a motion as a clip that is triggered by a name, with columns in the order of the robot's actuators.
 
-    Args:
-        name: By which it is triggered.
-        motion: With columns for some of the actuators at least.
-        actuators: Of the robot, in the order of all rows.
-        moved_only: Whether it takes over only what it moves; else all that it has.
-        is_round: Whether it goes on and on. Where its end is not its beginning, its last part leads there.
-
-    Returns:
-        The clip.
-
-    Raises:
-        RobikError: It has none of the actuators, or is too short to go round.
+    With `moved_only` it takes over only what it moves, else all columns of the motion. A round clip goes on and on;
+    where its end is not its beginning, its last part leads there. Raise RobikError if it has none of the actuators,
+    or is too short to go round.
     """
     if not set(motion.actuators) & set(actuators):
         raise RobikError(f"{name!r} moves none of the robot's motors; it has {', '.join(motion.actuators)}")
@@ -138,21 +115,15 @@ class _Playing:
 
 
 class Layers:
-    """Mixer of a robot's layers.
+    """Mixer of a robot's layers: an idle clip, which is round, or a stand; triggered clips; and a stick.
 
-    Args:
-        limits: lowest and highest values of the actuators (n, 2) [rad or m].
-        speeds: highest (n,) [rad/s or m/s].
-        accelerations: highest (n,) [rad/s² or m/s²].
-        values: where the actuators are (n,) [rad or m].
-        base: where the base is (7): position [m] and quaternion wxyz; it stays there where no layer moves it.
-        idle: a clip that is round; None to stand.
-        fade: of triggered clips [s].
+    The actuators' `limits` are (n, 2) [rad or m], their highest `speeds` (n,) [rad/s or m/s] and `accelerations`
+    (n,) [rad/s² or m/s²]. Triggered clips fade in `fade` [s]. Where no layer moves the base, it stays.
 
     Attributes:
         time: since the begin [s].
         values: of now (n,) [rad or m].
-        base: of now (7).
+        base: of now (7): position [m] and quaternion wxyz.
         taken: rows (n + 7) of all steps so far, where they are kept.
         keeps: whether they are.
     """
@@ -183,13 +154,9 @@ class Layers:
         return list(dict.fromkeys(one.clip.name for one in self._playing))
 
     def trigger(self, clip: Clip) -> bool:
-        """Let a clip begin now, over all that plays.
+        """Begin a clip over all that plays, and return whether it does: not while `MOST` clips play.
 
-        Args:
-            clip: What; one that is round goes on until it is released.
-
-        Returns:
-            Whether it does: not while `MOST` clips play.
+        A round one goes on until it is released.
         """
         if len(self._playing) >= MOST:
             return False
@@ -200,11 +167,7 @@ class Layers:
         return True
 
     def release(self, name: str) -> None:
-        """Let a clip fade out from now on, wherever it is.
-
-        Args:
-            name: Of the clip.
-        """
+        """Fade a clip out from now on, wherever it is."""
         for one in self._playing:
             if one.clip.name == name:
                 one.leave = min(one.leave, self.time)
@@ -215,34 +178,18 @@ class Layers:
             self.release(name)
 
     def lean(self, offsets: np.ndarray) -> None:
-        """Put the stick somewhere.
-
-        Args:
-            offsets: What is added to the actuators (n,) [rad or m], from now on.
-        """
+        """Add these offsets (n,) [rad or m] of the stick to the actuators, from now on."""
         self._lean_aim = np.where(np.isfinite(offsets), offsets, 0.0)
 
     def advance(self, seconds: float) -> None:
-        """Go on for so long; of a stall no more than `LONGEST`.
-
-        Args:
-            seconds: [s].
-        """
+        """Go on by `seconds`, but no more than `LONGEST` after a stall."""
         self._left += min(max(seconds, 0.0), LONGEST)
         while self._left >= 1.0 / RATE - ROUNDING:
             self._left -= 1.0 / RATE
             self._step()
 
     def motion(self, actuators: tuple[str, ...], base: str | None) -> Motion:
-        """Return what was done while steps were kept.
-
-        Args:
-            actuators: Names of the columns.
-            base: The name of the body that floats, or None.
-
-        Returns:
-            The motion, from 0 s on.
-        """
+        """Return the motion, from 0 s on, of the steps that were kept; `base` is the body that floats, or None."""
         rows = np.array(self.taken)
         track = None if base is None else BaseTrack(body=base, position=rows[:, -BASE:-4], quaternion=rows[:, -4:])
         return Motion(times=np.arange(len(rows)) / RATE, actuators=actuators, values=rows[:, :-BASE], base=track)

@@ -40,17 +40,7 @@ class Message:
 
 
 def read_packet(packet: bytes) -> list[Message]:
-    """Return the messages of a packet, in their order.
-
-    Args:
-        packet: Bytes of a message or a bundle.
-
-    Returns:
-        Messages.
-
-    Raises:
-        OscError: It is neither.
-    """
+    """Return the messages of a packet, a message or a bundle, in their order; else raise OscError."""
     if len(packet) > LARGEST:
         raise OscError(f"a packet of more than {LARGEST} bytes")
     return [_message(one) for one in _unbundled(packet)]
@@ -94,17 +84,12 @@ def _message(packet: bytes) -> Message:
 
 
 class Listener:
-    """A UDP port that takes OSC messages.
+    """A UDP port that takes OSC messages, by its number or `HOST:PORT`; by itself only this computer is heard.
 
-    Args:
-        port: its number, or `HOST:PORT`; by itself only this computer is heard.
+    Raise ServoError if it cannot listen there, MissingExtraError if the package that reads OSC is not installed.
 
     Attributes:
         address: where it listens, `HOST:PORT`.
-
-    Raises:
-        ServoError: it cannot listen there; says why.
-        MissingExtraError: the package that reads OSC is not installed.
     """
 
     def __init__(self, port: str) -> None:
@@ -134,11 +119,7 @@ class Listener:
         self._socket.close()
 
     def messages(self) -> list[Message | OscError]:
-        """Return what has come since the last call, without waiting.
-
-        Returns:
-            Messages, and for each packet that is no OSC what is wrong with it.
-        """
+        """Return what has come since the last call, without waiting; for a packet that is no OSC, the error."""
         found: list[Message | OscError] = []
         for _ in range(MOST):
             try:

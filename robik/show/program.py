@@ -49,29 +49,15 @@ class Program:
         return self.timeline.duration
 
     def act_at(self, seconds: float) -> int:
-        """Return which act began last.
-
-        Args:
-            seconds: Time of the show [s].
-
-        Returns:
-            Its number, from 0 on.
-        """
+        """Return the number, from 0 on, of the act that began last at a time of the show [s]."""
         assert self.timeline is not None
         begun = [k for k, act in enumerate(self.timeline.acts) if act.start <= seconds]
         return max(begun, default=0)
 
     def act_called(self, name: str) -> int:
-        """Return an act.
+        """Return the number, from 0 on, of an act by its name or its number, from 1 on.
 
-        Args:
-            name: Its name, or its number, from 1 on.
-
-        Returns:
-            Its number, from 0 on.
-
-        Raises:
-            ServoError: There is none; lists those that there are.
+        A ServoError lists the acts that there are.
         """
         names = [act.name for act in self.show.acts]
         if name in names and name:
@@ -82,16 +68,9 @@ class Program:
         raise ServoError(f"there is no act {name!r}; there are {listed}")
 
     def from_act(self, number: int) -> tuple[Timeline, float]:
-        """Return the rest of the show, from an act on, the acts as far apart as before.
+        """Return the timeline from an act (0 on), the acts as far apart as before, and the time at which it begins [s].
 
-        Args:
-            number: Of the act, from 0 on.
-
-        Returns:
-            Its timeline, with the robots that still have a motion; and the time of the show at which it begins [s].
-
-        Raises:
-            RobikError: It cannot be played from there; says why.
+        It has the robots that still have a motion. Raise RobikError if it cannot be played from there.
         """
         assert self.stage is not None
         assert self.timeline is not None
@@ -131,17 +110,10 @@ def read_program(
     is_silent: bool = False,
     may_lose_hold: bool = False,
 ) -> Program:
-    """Read and check everything that a show names.
+    """Read and check everything that a show names, and return what would play, and all that is wrong.
 
-    Args:
-        show: As its file says it.
-        settings: How to play.
-        softens: Whether motions that ask too much of the servos are rounded off.
-        is_silent: Whether the sound is left out.
-        may_lose_hold: Whether motions are played where the motors lose hold of a robot that the show names.
-
-    Returns:
-        What would play, and all that is wrong.
+    With `softens`, motions that ask too much of the servos are rounded off; with `is_silent`, the sound is left
+    out.
     """
     problems: list[str] = []
     warnings: list[str] = []
@@ -231,13 +203,6 @@ def _port_problems(show: Show, chains: Mapping[str, ServoChain]) -> list[str]:
 
 
 def check(program: Program) -> None:
-    """Refuse a show with problems.
-
-    Args:
-        program: The show.
-
-    Raises:
-        ServoError: Names them.
-    """
+    """Raise a ServoError that names a show's problems, if there are any."""
     if program.problems:
         raise ServoError("; ".join(program.problems))

@@ -45,12 +45,9 @@ class Request:
 
 
 class Requests:
-    """Requests as they come.
+    """Requests from keys and from OSC, as they come; nobody is heard without a listener.
 
-    Args:
-        pressed: keys.
-        listener: for OSC; None where nobody is heard.
-        tell: says what the user should know.
+    `tell` is called with what the user should know.
     """
 
     def __init__(self, pressed: Controls, listener: Listener | None, tell: Callable[[str], None]) -> None:

@@ -89,17 +89,7 @@ class Show:
 
 
 def load_show(path: str | Path) -> Show:
-    """Read a show. Paths in it are relative to its folder.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The show.
-
-    Raises:
-        FormatError: There is no such file, it is not JSON, or an entry is wrong; names it.
-    """
+    """Read a show, whose paths are relative to its folder; a FormatError names the entry that is wrong."""
     data = read_json(path)
     try:
         return _show(data, Path(path))

@@ -36,11 +36,7 @@ class Device(Protocol):
     backend: str
 
     def start(self, frames: Generator[bytes, int, None]) -> None:
-        """Ask for frames from now on.
-
-        Args:
-            frames: Is sent how many are wanted, and yields them.
-        """
+        """Ask for frames from now on: the generator is sent how many are wanted, and yields them."""
 
     def close(self) -> None:
         """Ask for no more."""
@@ -51,12 +47,7 @@ class NoDevice(Exception):
 
 
 def default_device() -> Device:
-    """Return the system's default sound device.
-
-    Raises:
-        NoDevice: There is none.
-        MissingExtraError: The package for it is not installed.
-    """
+    """Return the default sound device; raise NoDevice if there is none, MissingExtraError without its package."""
     with extra("sound"):
         import miniaudio
     try:
@@ -90,17 +81,9 @@ def _hushed() -> Iterator[None]:
 
 
 def seconds_of(path: Path) -> float:
-    """Return how long a sound file is.
+    """Return the length of a sound file [s].
 
-    Args:
-        path: Of the file.
-
-    Returns:
-        Its length [s].
-
-    Raises:
-        FormatError: It is not there, or is no sound that can be played.
-        MissingExtraError: The package that reads it is not installed.
+    Raise FormatError if it is no sound that can be played, MissingExtraError without the package that reads it.
     """
     if not path.is_file():
         raise FormatError(f"{path}: there is no such sound file")
@@ -118,10 +101,7 @@ def seconds_of(path: Path) -> float:
 class Sound:
     """A sound file on a device that plays silence until the show begins.
 
-    Args:
-        path: of the file.
-        start: when in the show it begins [s].
-        open_device: returns the device; the default one if left out.
+    The file begins at the time `start` of the show [s]. `open_device` returns the device; the default one if None.
 
     Attributes:
         skipped: of the sound, since the device had nothing to play for so long [s].
@@ -156,11 +136,9 @@ class Sound:
         return not self._is_ended and time.perf_counter() - self._heard < SILENT
 
     def begin(self, moment: float, at: float = 0.0) -> None:
-        """Let the show begin at a moment, or go on.
+        """Begin the show, or go on, at a moment by `time.perf_counter` [s], when the show's time is `at` [s].
 
-        Args:
-            moment: By `time.perf_counter` [s], later than the sound that the device keeps already.
-            at: Time of the show then [s].
+        The moment must be later than the sound that the device keeps already.
         """
         with self._lock:
             self._silent_until = (moment - self._zero - _latency()) * RATE

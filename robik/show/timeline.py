@@ -62,13 +62,7 @@ class _Piece:
 
 
 class Track:
-    """One robot's motion of a show, put together piece by piece.
-
-    Args:
-        name: of the robot.
-        columns: names of its actuators.
-        ways: between its motions.
-    """
+    """One robot's motion of a show, put together piece by piece, with the ways between."""
 
     def __init__(self, name: str, columns: tuple[str, ...], ways: Ways) -> None:
         self.name, self.columns, self.ways = name, columns, ways
@@ -78,14 +72,7 @@ class Track:
         self._values: list[np.ndarray] = []
 
     def earliest(self, piece: _Piece) -> float:
-        """Return the earliest time at which a piece's motion can begin [s].
-
-        Args:
-            piece: What comes next.
-
-        Returns:
-            Time [s].
-        """
+        """Return the earliest time at which a piece's motion can begin [s]."""
         if self._last is None:
             return piece.speed_up.duration
         return self.end + self._over(piece).duration + piece.speed_up.duration
@@ -95,15 +82,7 @@ class Track:
         return self.ways.over(self._last, piece.speed_up.values[0])
 
     def add(self, piece: _Piece, start: float) -> None:
-        """Let a piece's motion begin at a time.
-
-        Args:
-            piece: What comes next.
-            start: That time [s].
-
-        Raises:
-            ServoError: the robot cannot be there so early; says when it can.
-        """
+        """Add a piece whose motion begins at `start` [s]; a ServoError says when the robot can be there."""
         if self._last is None and start < TOGETHER:  # as any motion that is played: from a stand at its first frame
             piece.speed_up = Stretch(np.zeros(1), piece.motion.values[:1])
         earliest = self.earliest(piece)
@@ -129,14 +108,7 @@ class Track:
         self.end, self._last = max(self.end, float(times[-1])), values[-1]
 
     def until(self, end: float) -> Motion:
-        """Return all of it; it stands from its own end to that of the show.
-
-        Args:
-            end: Of the show [s].
-
-        Returns:
-            The motion, from 0 s on.
-        """
+        """Return the whole motion, from 0 s on; from its own end to that of the show [s] the robot stands."""
         assert self._last is not None
         if end > self.end + TOGETHER:
             self._append(Stretch(np.zeros(1), self._last[None, :]), end)
@@ -165,17 +137,9 @@ class Stage:
     tracks: dict[str, Track] = field(default_factory=dict)
 
     def timeline(self, acts: tuple[Act, ...], least: float = 0.0) -> Timeline:
-        """Put acts on a timeline.
+        """Return the timeline of acts, which takes `least` [s] at least, for the sound of the show.
 
-        Args:
-            acts: In the order in which they are listed.
-            least: How long the show takes at least, for its sound [s].
-
-        Returns:
-            The timeline.
-
-        Raises:
-            RobikError: an act cannot begin when it is to, or a motion has no column for a servo; names the act.
+        A RobikError names an act that cannot begin when it is to, or whose motion has no column for a servo.
         """
         self.tracks = {}
         for name, chain in self.chains.items():

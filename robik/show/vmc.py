@@ -53,26 +53,12 @@ PARENTS = _parents()
 
 
 def position_of(unity: np.ndarray) -> np.ndarray:
-    """Return a position in a right-handed frame with z up.
-
-    Args:
-        unity: Position (3,) in Unity's frame.
-
-    Returns:
-        Position (3,).
-    """
+    """Return Unity's position (3,) in a right-handed frame with z up."""
     return np.array([-unity[0], -unity[2], unity[1]])
 
 
 def rotation_of(unity: np.ndarray) -> Rotation:
-    """Return a rotation in a right-handed frame with z up.
-
-    Args:
-        unity: Quaternion xyzw (4,) in Unity's frame.
-
-    Returns:
-        The rotation.
-    """
+    """Return Unity's quaternion xyzw (4,) as a rotation in a right-handed frame with z up."""
     return Rotation.from_quat([unity[0], unity[2], -unity[1], unity[3]])
 
 
@@ -90,14 +76,7 @@ class Body:
         self.is_new = False
 
     def take(self, message: Message) -> bool:
-        """Take a message in.
-
-        Args:
-            message: Any of OSC.
-
-        Returns:
-            Whether it is one of VMC that can be read; those of VMC that say nothing of the body are.
-        """
+        """Read an OSC message, and return whether it is one of VMC that can be read, of the body or not."""
         if message.address != BONE:
             return message.address.startswith(PREFIX)
         name, *numbers = message.arguments or ("",)
@@ -114,12 +93,9 @@ class Body:
         return True
 
     def parts(self) -> dict[tuple[str, str], Rotation]:
-        """Return how far each part is turned from the rest pose, in the body's frame, by part and side.
+        """Return the rotation of each part from the rest pose, in the body's frame, by part and side.
 
-        A chest of two bones turns as its upper one.
-
-        Returns:
-            Rotations by part and side, for parts of which something has come.
+        A chest of two bones turns as its upper one. Only parts of which something has come are there.
         """
         self.is_new = False
         whole: dict[str, Rotation] = {"": Rotation.identity()}

@@ -43,13 +43,10 @@ class Stretch:
 
 
 class Ways:
-    """Ways of one robot between motions.
+    """Ways of one robot between motions, with a value for each of its `columns`.
 
-    Args:
-        chain: its servos; `columns` says which values are given to it.
-        columns: names of the actuators, in the order of all values.
-        approach_speed: of the servos' horns between motions, at most [rad/s].
-        rate: samples a second [Hz].
+    The servos' horns turn at most at `approach_speed` [rad/s] between motions; a way has `rate` samples a second
+    [Hz].
 
     Attributes:
         top_speeds: of the actuators at all (n,) [rad/s or m/s].
@@ -65,17 +62,10 @@ class Ways:
         self._accelerations = MARGIN * chain.acceleration_limits[places]
 
     def slow_down(self, values: np.ndarray, speeds: np.ndarray) -> Stretch:
-        """Return the way from a motion's end to a stand.
+        """Return the way to a stand from a motion's end with values (n,) [rad or m] and speeds (n,) [rad/s or m/s].
 
-        Args:
-            values: At the end (n,) [rad or m].
-            speeds: There (n,) [rad/s or m/s].
-
-        Returns:
-            The way; of no length where it stands already.
-
-        Raises:
-            ServoError: a motor is too fast to come to a stand before its limit; names it.
+        It has no length where the motion ends in a stand. A ServoError names a motor that is too fast to come to a
+        stand before its limit.
         """
         speeds = np.where(np.abs(speeds) < STANDS, 0.0, speeds)
         if not speeds.any():
@@ -95,31 +85,12 @@ class Ways:
         return Stretch(times, values + speeds * seconds * (u - u**3 + 0.5 * u**4))
 
     def speed_up(self, values: np.ndarray, speeds: np.ndarray) -> Stretch:
-        """Return the way from a stand to a motion's begin: `slow_down` backwards.
-
-        Args:
-            values: At the begin (n,) [rad or m].
-            speeds: There (n,) [rad/s or m/s].
-
-        Returns:
-            The way; of no length where it begins with a stand.
-
-        Raises:
-            ServoError: likewise.
-        """
+        """Return the way from a stand to a motion's begin: `slow_down` backwards."""
         way = self.slow_down(values, -speeds)
         return Stretch(way.duration - way.times[::-1], way.values[::-1])
 
     def over(self, start: np.ndarray, end: np.ndarray) -> Stretch:
-        """Return the way from one stand to another.
-
-        Args:
-            start: Values (n,) [rad or m].
-            end: Likewise.
-
-        Returns:
-            The way.
-        """
+        """Return the way from one stand to another, values (n,) [rad or m]."""
         length = np.abs(end - start)
         if not length.any():
             return Stretch(np.zeros(1), start[None, :])

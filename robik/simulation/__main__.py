@@ -16,12 +16,9 @@ from .trials import STRONG, Trial
 
 
 def main(path: str) -> None:
-    """Run the trials of a job file; each result is a line, and what the robot did in the first trial a file beside it.
+    """Run the trials of a job file; print a line for each result, and save the record of the first trial beside it.
 
     Where the job asks for it, a robot that falls in the first trial is tried once more with motors of any torque.
-
-    Args:
-        path: The job file.
     """
     with np.load(path, allow_pickle=False) as file:
         told: dict[str, Any] = json.loads(str(file["told"]))

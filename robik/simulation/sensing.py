@@ -13,13 +13,9 @@ LATE = 0.01  # [s] from a lean to its reading: the sensor's own filter, and its 
 
 
 class Sensing:
-    """A sensor, and what is added to the goals for what it says.
+    """A sensor of tilt, and the changes of goals by tilt feedback.
 
-    Args:
-        plan: of the motion that is simulated.
-        rate: of goals [Hz].
-        delay: of goals on their way to the motors [s].
-        body: MuJoCo's index of the body with the sensor.
+    Goals come at `rate` [Hz], and reach the motors `delay` [s] late; `body` is MuJoCo's index of the sensor's body.
     """
 
     def __init__(self, plan: TiltPlan, rate: float, delay: float, body: int) -> None:
@@ -28,16 +24,7 @@ class Sensing:
         self._next, self._added = -np.inf, np.zeros(len(plan.actuators))
 
     def step(self, time: float, model: Any, data: Any) -> np.ndarray:
-        """Return what is added to the goals now (A,) [rad or m].
-
-        Args:
-            time: In the motion [s].
-            model: MuJoCo's.
-            data: MuJoCo's.
-
-        Returns:
-            Changes of the goals (A,) [rad or m].
-        """
+        """Return the changes of the goals (A,) [rad or m] at a time in the motion [s]."""
         gravity = np.array(model.opt.gravity)
         up = data.xmat[self._body].reshape(3, 3).T @ (-gravity / np.linalg.norm(gravity))
         self._told.append((time, up))

@@ -117,15 +117,9 @@ class Simulation:
         return max(steps, 1)
 
     def run(self, trial: Trial, progress: Callable[[float], None], keep: bool = False) -> Outcome:
-        """Simulate a trial.
+        """Simulate a trial and return its outcome, with the robot's record if `keep` asks for it.
 
-        Args:
-            trial: What is different from the nominal robot.
-            progress: Called with the share that is done.
-            keep: Whether what the robot did is kept.
-
-        Returns:
-            What came out.
+        `progress` is called with the share that is done.
         """
         self._change(trial)
         job, m, d = self.job, self.model, self.data

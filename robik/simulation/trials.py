@@ -52,16 +52,9 @@ SINGLE = (
 
 
 def draws(count: int = DRAWS, seed: int = SEED) -> tuple[Trial, ...]:
-    """Return trials with everything different at once.
+    """Return random trials with everything different at once.
 
     Mass ±10 %, stiffness ±50 %, up to 5 ms of delay, friction from 0.4 to 0.8, and a slope of up to 1° any way.
-
-    Args:
-        count: Number of trials.
-        seed: Seed of the random numbers.
-
-    Returns:
-        The trials.
     """
     rng = np.random.default_rng(seed)
     return tuple(

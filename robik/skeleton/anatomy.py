@@ -60,26 +60,11 @@ class Anatomy:
     limbs: tuple[Limb, ...] = ()
 
     def limb(self, kind: str, side: str) -> Limb | None:
-        """Return a limb; None where there is none.
-
-        Args:
-            kind: `leg`, `arm` or `front leg`.
-            side: `l` or `r`.
-
-        Returns:
-            The limb, or None.
-        """
+        """Return a limb by its kind (`leg`, `arm` or `front leg`) and side (`l` or `r`); None where there is none."""
         return next((limb for limb in self.limbs if (limb.kind, limb.side) == (kind, side)), None)
 
     def part(self, name: str) -> tuple[str, str]:
-        """Return part and side of a bone; both empty for one that is no part.
-
-        Args:
-            name: Name of a bone.
-
-        Returns:
-            Part and side.
-        """
+        """Return part and side of a bone; both empty for one that is no part."""
         return next((part for part, bone in self.parts.items() if bone == name), ("", ""))
 
     @property
@@ -91,13 +76,8 @@ class Anatomy:
 def read_anatomy(skeleton: Skeleton, poses: np.ndarray | None = None) -> Anatomy:
     """Return the parts of a character's body.
 
-    Args:
-        skeleton: N bones.
-        poses: (P, N, 3) where the bones are in some of its motion [m], to tell feet from heads where the rest pose is
-            no standing one.
-
-    Returns:
-        Bone by part and side, limbs and trunk.
+    `poses` (P, N, 3) of its bones in some of its motion [m] tell feet from heads where the rest pose is no standing
+    one.
     """
     named = named_parts(skeleton.names)
     tree = _bones_of_the_body(skeleton, poses)
@@ -122,14 +102,7 @@ def read_anatomy(skeleton: Skeleton, poses: np.ndarray | None = None) -> Anatomy
 
 
 def named_parts(names: Iterable[str]) -> dict[tuple[str, str], str]:
-    """Return the bone that each part of a body is by its name alone.
-
-    Args:
-        names: Names of bones.
-
-    Returns:
-        Bone by part and side.
-    """
+    """Return the bone of each (part, side) of a body by names alone."""
     best: dict[tuple[str, str], tuple[tuple[float, ...], str]] = {}
     names = list(names)
     rigify = any(name.startswith("DEF-") for name in names)

@@ -51,15 +51,7 @@ class Poses:
 
     @classmethod
     def of(cls, skeleton: Skeleton, motion: SkeletonMotion | None) -> Poses:
-        """Return the rest pose and those of a motion.
-
-        Args:
-            skeleton: The character at rest.
-            motion: The character's motion, or None.
-
-        Returns:
-            The poses, the rest pose first.
-        """
+        """Return the rest pose, and after it those of a motion."""
         if motion is None:
             return cls(skeleton.positions[None], skeleton.quaternions[None])
         return cls(
@@ -93,25 +85,14 @@ class Joints:
         return first if len(first) > 1 else np.arange(len(self.bones))
 
     def yaw(self, positions: np.ndarray) -> float:
-        """Return the rotation about the vertical by which a character looks where the robot does [rad].
+        """Return the rotation about the vertical that turns a character the way the robot looks [rad].
 
-        Args:
-            positions: (N, 3) of all the character's bones [m].
-
-        Returns:
-            Angle [rad]; 0 where the joints do not say.
+        Positions (N, 3) are of all the character's bones; it is 0 where the joints do not say.
         """
         return yaw_between(positions[self.bones[self.roots]], self.robot[self.roots])
 
     def only(self, chosen: np.ndarray) -> Joints:
-        """Return some of the joints.
-
-        Args:
-            chosen: Indices, or a flag per joint.
-
-        Returns:
-            These joints.
-        """
+        """Return some of the joints, by indices or a flag per joint."""
         return Joints(
             bones=self.bones[chosen],
             robot=self.robot[chosen],
@@ -124,14 +105,7 @@ class Joints:
 def shared_joints(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, root: np.ndarray) -> Joints:
     """Return the joints that character and robot share, of arms only the shoulders.
 
-    Args:
-        skeleton: The character's.
-        character: Their parts.
-        robot: Their parts.
-        root: (4, 4) the robot's root in the world.
-
-    Returns:
-        The joints, of both.
+    `root` (4, 4) is the robot's root in the world.
     """
     bones, points, tops, limbs = [], [], [], []
     for number, limb in enumerate(robot.limbs):
@@ -154,17 +128,7 @@ def shared_joints(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, r
 
 
 def length_ratio(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, *kinds: str) -> float | None:
-    """Return the length of the robot's limbs of some kinds against the character's; None where they share none.
-
-    Args:
-        skeleton: The character at rest.
-        character: Parts of the character.
-        robot: Parts of the robot.
-        *kinds: Kinds of limbs.
-
-    Returns:
-        The ratio, or None.
-    """
+    """Return the robot's length of limbs of some kinds over the character's; None where they share none."""
     own = their = 0.0
     for limb in robot.limbs:
         other = character.limb(limb.kind, limb.side)
@@ -176,61 +140,29 @@ def length_ratio(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, *k
 
 
 def scale_by_bones(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy) -> float | None:
-    """Return the size of the robot against the character by the lengths of legs, else of arms; None without either.
-
-    Args:
-        skeleton: The character at rest.
-        character: Parts of the character.
-        robot: Parts of the robot.
-
-    Returns:
-        The ratio, or None.
-    """
+    """Return the size of the robot against the character by the lengths of legs, else of arms; None without either."""
     by_legs = length_ratio(skeleton, character, robot, LEG, FRONT_LEG)
     return length_ratio(skeleton, character, robot, ARM) if by_legs is None and robot.is_upper_body else by_legs
 
 
 def yaw_between(here: np.ndarray, there: np.ndarray) -> float:
-    """Return the rotation about the vertical that lays points (J, 3) best over others [rad].
-
-    Args:
-        here: Points (J, 3) [m].
-        there: Points (J, 3) to lay them over [m].
-
-    Returns:
-        Angle [rad]; 0 where the points do not say.
-    """
+    """Return the rotation about the vertical that lays points (J, 3) best over others [rad]; 0 if they do not say."""
     a, b = ((points - points.mean(axis=0))[:, :2] for points in (here, there))
     along, across = float((a * b).sum()), float((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum())
     return float(np.arctan2(across, along)) if np.hypot(along, across) > FLAT**2 else 0.0
 
 
 def difference(here: np.ndarray, there: np.ndarray, scale: float) -> float:
-    """Return how far scaled points (J, 3) stay from others after they are laid over them [m].
-
-    Args:
-        here: Points (J, 3) [m].
-        there: Points (J, 3) to lay them over [m].
-        scale: Factor of the points.
-
-    Returns:
-        Root mean square of the distances [m].
-    """
+    """Return the root mean square distance of points (J, 3), scaled and laid over others, from these [m]."""
     laid = Rotation.from_euler("z", yaw_between(here, there)).apply(scale * (here - here.mean(axis=0)))
     return float(np.sqrt(((laid - there + there.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
 def likest_pose(poses: Poses, joints: Joints, scales: np.ndarray, size: float) -> int:
-    """Return which of a character's poses lies best over the robot's points, the rest pose where it is about as good.
+    """Return the index of the character's pose that lies best over the robot's points.
 
-    Args:
-        poses: P poses.
-        joints: That correspond.
-        scales: (P,) size of the robot against the character.
-        size: Of the robot [m].
-
-    Returns:
-        Index of the pose.
+    The rest pose, 0, is taken if it is about as good. `scales` (P,) are sizes of the robot against the character,
+    `size` is the robot's [m].
     """
     if not len(joints.bones):
         return 0
@@ -241,16 +173,9 @@ def likest_pose(poses: Poses, joints: Joints, scales: np.ndarray, size: float) -
 
 
 def likest_stance(poses: Poses, joints: Joints) -> int:
-    """Return the character's pose in which legs and trunk point most as the robot's.
+    """Return the index of the character's pose in which legs and trunk point most as the robot's.
 
     Directions count, not places: they do not depend on proportions. The rest pose is taken if it is about as good.
-
-    Args:
-        poses: The character's poses, the rest pose first.
-        joints: Corresponding joints.
-
-    Returns:
-        Index of the pose.
     """
     own = _directions(joints, joints.robot)
     unlike = []
@@ -276,21 +201,11 @@ def _directions(joints: Joints, points: np.ndarray) -> np.ndarray:
 
 
 def usual_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray, shoulders: np.ndarray) -> np.ndarray:
-    """Return the orientation of a bone of the trunk that corresponds to the robot's.
+    """Return the quaternion (4,) wxyz of a bone of the trunk that corresponds to the robot's.
 
     It is the pose's, unless the bone is tilted against that in all the motion while the trunk as a whole is not: then
     the pose to align by was made without regard to the bone, as the pelvis of CMU's recordings, and the motion's mean
-    is taken.
-
-    Args:
-        poses: P poses, the rest pose first.
-        pose: The corresponding one.
-        bone: Index of the bone.
-        hips: Indices (2,) of the bones that begin at the hips' joints, the left one first.
-        shoulders: Indices (2,) of the bones that begin at the shoulders' joints, the left one first.
-
-    Returns:
-        Quaternion (4,) wxyz.
+    is taken. `hips` (2,) and `shoulders` (2,) are indices of the bones that begin at these joints, the left one first.
     """
     own = poses.quaternions[pose, bone]
     moving = np.arange(2, len(poses.positions))  # neither the rest pose nor what may be a pose to align by
@@ -311,14 +226,9 @@ def usual_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray, shou
 
 
 def begins_with_pose(motion: SkeletonMotion, character: Anatomy) -> bool:
-    """Return whether a motion begins with a T-pose to align by: arms out, legs down, and then another pose at once.
+    """Return True if a motion begins with a T-pose to align by: arms out, legs down, and then another pose at once.
 
-    Args:
-        motion: Its first three samples follow each other in the recording.
-        character: Its parts.
-
-    Returns:
-        True where the first sample is such a pose.
+    Its first three samples follow each other in the recording.
     """
     if len(motion.times) < 3:
         return False
@@ -341,34 +251,18 @@ def begins_with_pose(motion: SkeletonMotion, character: Anatomy) -> bool:
 
 
 def placed_orientations(quaternions: np.ndarray, yaw: float) -> Rotation:
-    """Return orientations (N, 4) after a rotation about the vertical.
-
-    Args:
-        quaternions: Quaternions (N, 4) wxyz.
-        yaw: Angle about the vertical [rad].
-
-    Returns:
-        N orientations.
-    """
+    """Return N orientations after a rotation `yaw` [rad] about the vertical, from quaternions (N, 4) wxyz."""
     return Rotation.from_euler("z", yaw) * rotation(quaternions)
 
 
 def standing_orientation(poses: Poses, pose: int, bone: int, ahead: np.ndarray) -> np.ndarray:
-    """Return the orientation (4,) of a foot's bone that corresponds to a robot's foot, which stands level.
+    """Return the quaternion (4,) wxyz of a foot's bone that corresponds to a robot's foot, which stands level.
 
     It is the pose's, unless the foot is tilted there against how it stands in the motion, as in a swing: then it is
     turned as it stands, with the pose's own heading. It stands in the way in which it is most often while it is low.
     Skeletons of recordings are often not drawn as one stands. So the rest pose is doubted where the motion is clear:
-    the foot comes down so from swings, or its toes are higher than at rest, since nobody stands on the heels.
-
-    Args:
-        poses: P poses, the rest pose first.
-        pose: The corresponding one.
-        bone: Index of the bone.
-        ahead: Where its toes are (3,), in the bone's coordinates; a unit vector.
-
-    Returns:
-        Quaternion (4,) wxyz.
+    the foot comes down so from swings, or its toes are higher than at rest, since nobody stands on the heels. `ahead`
+    (3,) is the unit vector to its toes, in the bone's coordinates.
     """
     own, heights = poses.quaternions[pose, bone], poses.positions[1:, bone, 2]
     if len(heights) < FEWEST:

@@ -40,16 +40,10 @@ Shapes = Callable[[str], Sequence[Shape]]  # of a body, by its name; none where 
 
 
 def sole_of(shapes: Iterable[tuple[Pose, Shape]], body: Pose) -> np.ndarray | None:
-    """Return the outline (K, 3) of what a foot stands on, in its body's coordinates [m]; None where nothing is flat.
+    """Return the outline (K, 3) on which a foot stands, in its body's coordinates [m]; None where nothing is flat.
 
-    What is fixed to the body counts only where it reaches further down, as cleats and pads do.
-
-    Args:
-        shapes: Of the body and of what is fixed to it, each with the pose of its body, level.
-        body: Pose of the foot's body, level.
-
-    Returns:
-        Corners (K, 3) [m], or None.
+    `shapes` are of the body and of all that is fixed to it, each with the pose of its body; all poses are level. What
+    is fixed to the body counts only where it reaches further down, as cleats and pads do.
     """
     own: list[np.ndarray] = [np.zeros((0, 3))]
     fixed: list[np.ndarray] = []
@@ -64,29 +58,15 @@ def sole_of(shapes: Iterable[tuple[Pose, Shape]], body: Pose) -> np.ndarray | No
 
 
 def shown_by(mechanism: Mechanism, foot: str, is_shown: Callable[[str], bool]) -> list[str]:
-    """Return the bodies that show a foot's shape: itself, and what is fixed to it.
-
-    Args:
-        mechanism: The robot.
-        foot: Name of the foot's body.
-        is_shown: Whether a body, by name, has a mesh.
-
-    Returns:
-        Names of bodies that have one.
-    """
+    """Return the bodies with a mesh that show a foot's shape: its own body, and those that are fixed to it."""
     rigid = robot_anatomy(mechanism).rigid
     return [b.name for b in mechanism.bodies if rigid.get(b.name) == rigid.get(foot) and is_shown(b.name)]
 
 
 def sides_of(soles: Mapping[str, np.ndarray], bodies: Mapping[str, Pose]) -> dict[str, str]:
-    """Return which feet are left, "l", and which right: as their names say, else of two by where their soles lead.
+    """Return the side of each foot, "l" or "r": as names say, else of two feet by where their soles lead.
 
-    Args:
-        soles: Outlines (K, 3) by body, in its coordinates [m].
-        bodies: Poses of these bodies, level.
-
-    Returns:
-        Side, `l` or `r`, by body.
+    Outlines (K, 3) are by body, in its coordinates [m]; the bodies' poses are level.
     """
     said = {body: part_of(body)[1] for body in soles}
     if len(soles) != 2 or any(said.values()):
@@ -99,32 +79,16 @@ def sides_of(soles: Mapping[str, np.ndarray], bodies: Mapping[str, Pose]) -> dic
 
 
 def foot_name(body: str, side: str, taken: set[str]) -> str:
-    """Return a foot's name: foot_l and foot_r, which Auto-Map knows, where the side is known.
-
-    Args:
-        body: Name of the foot's body.
-        side: `l`, `r` or empty.
-        taken: Names of the frames that there are.
-
-    Returns:
-        A name that is not taken.
-    """
+    """Return a foot's name that is not taken: foot_l or foot_r, which Auto-Map knows, where the side is known."""
     name = f"foot_{side}" if side else f"{body}_foot"
     return next(n for k in range(1, len(taken) + 2) if (n := name if k == 1 else f"{name}_{k}") not in taken)
 
 
 def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[Mechanism, list[Row]]:
-    """Return robot and rows with feet for what follows a foot, where the robot's file tells of none.
+    """Return robot and rows with feet for all that follows a foot, if the robot's file names none.
 
-    A robot of which nothing shows what it stands on has no feet, but is let go, too, if its hips follow as well.
-
-    Args:
-        mechanism: The robot, in its rest pose.
-        rows: Which bone each frame follows.
-        shapes: Of its bodies.
-
-    Returns:
-        Robot and rows; the given ones where nothing is to be done.
+    A robot of which nothing shows a sole gets no feet, but is let go, too, if its hips follow as well. Robot and rows
+    come back as they are where nothing is to be done.
     """
     feet = [row for row in rows if row.part in FEET and row.bone]
     stands = with_soles(mechanism, dict.fromkeys(mechanism.frame(row.frame).body for row in feet), shapes)
@@ -139,29 +103,15 @@ def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[
 
 
 def on_its_feet(mechanism: Mechanism, shapes: Shapes) -> Mechanism:
-    """Return a robot with feet at the ends of its legs, where its file tells of none.
+    """Return a robot, in its rest pose, with feet at the ends of its legs, if its file names none.
 
     Its legs are known by their names and their shape, so these are the feet that a recording's feet are mapped to.
-
-    Args:
-        mechanism: the robot, in its rest pose.
-        shapes: of its bodies.
-
-    Returns:
-        The robot.
     """
     return with_soles(mechanism, leg_ends(mechanism), shapes)
 
 
 def leg_ends(mechanism: Mechanism) -> tuple[str, ...]:
-    """Return the bodies at the ends of a robot's legs; none where it lies in its rest pose.
-
-    Args:
-        mechanism: The robot, in its rest pose.
-
-    Returns:
-        Their names.
-    """
+    """Return the bodies at the ends of a robot's legs; none where it lies in its rest pose."""
     legs = [limb for limb in robot_anatomy(mechanism).limbs if limb.kind in (LEG, FRONT_LEG)]
     ends = tuple(dict.fromkeys(mechanism.frame(limb.end).body for limb in legs if limb.end))
     return () if _lies(mechanism, ends) else ends
@@ -170,17 +120,8 @@ def leg_ends(mechanism: Mechanism) -> tuple[str, ...]:
 def with_soles(mechanism: Mechanism, feet: Iterable[str], shapes: Shapes) -> Mechanism:
     """Return a robot with a foot's frame on each of these bodies.
 
-    A robot that a fixed joint held by another body is let go, and one that floats rests on the ground. One
-    that has feet, or where a body has nothing flat
-    below, or that lies in its rest pose, is returned itself.
-
-    Args:
-        mechanism: the robot, in its rest pose.
-        feet: names of bodies.
-        shapes: of its bodies.
-
-    Returns:
-        The robot.
+    A robot that a fixed joint held by another body is let go, and one that floats rests on the ground. The robot itself
+    is returned where it has feet, a body has nothing flat below, or the rest pose lies.
     """
     feet = list(feet)
     if any(frame.is_foot for frame in mechanism.frames) or _lies(mechanism, feet):
@@ -224,14 +165,8 @@ def _with_feet(mechanism: Mechanism, feet: tuple[Frame, ...]) -> Mechanism:
 def let_go(mechanism: Mechanism, feet: tuple[str, ...]) -> Mechanism:
     """Return a robot that stands on feet without the fixed joint that holds another body, as every URDF's root.
 
-    Such a file does not say where the robot is: it stands on the ground at height 0 then, if it has soles.
-
-    Args:
-        mechanism: The robot.
-        feet: Names of the bodies that it stands on, which may be held.
-
-    Returns:
-        The robot; the given one where nothing is to be released.
+    Such a file does not say where the robot is: it stands on the ground at height 0 then, if it has soles. `feet` are
+    bodies, which may stay held. The robot itself is returned where nothing is to be released.
     """
     held = [joint for joint in mechanism.joints if joint.parent == WORLD]
     if len(held) != 1 or held[0].type != "fixed" or held[0].child in feet:
@@ -244,13 +179,8 @@ def let_go(mechanism: Mechanism, feet: tuple[str, ...]) -> Mechanism:
 def on_ground(mechanism: Mechanism) -> Mechanism:
     """Return a robot that floats, resting on the ground at height 0, whatever its file has below its soles.
 
-    So its motions stand on the floor of a physics engine's scene, too.
-
-    Args:
-        mechanism: The robot, with feet.
-
-    Returns:
-        The robot; the given one where it rests there already, or is held.
+    So its motions stand on the floor of a physics engine's scene, too. The robot itself is returned where it rests
+    there already, or is held.
     """
     ground = ground_height(mechanism)
     if mechanism.is_grounded or abs(ground) <= ROUNDED * mechanism.extent:
@@ -259,15 +189,7 @@ def on_ground(mechanism: Mechanism) -> Mechanism:
 
 
 def missing_feet(mechanism: Mechanism, rows: Iterable[Row]) -> str:
-    """Return why a robot has no feet that follow a character's.
-
-    Args:
-        mechanism: the robot, with the feet that were found on it.
-        rows: which bone each frame follows.
-
-    Returns:
-        A sentence without its end, or an empty text where it has such feet.
-    """
+    """Return a clause on why a robot has no feet that follow a character's; empty where it has."""
     rows = list(rows)
     if not any(row.part in FEET and row.bone for row in rows):
         return (

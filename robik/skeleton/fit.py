@@ -70,23 +70,14 @@ def fit(
     present: Placement,
     scale: float | None = None,
 ) -> Fitted:
-    """Return how a character's motion is brought to a robot.
+    """Fit a character's motion to a robot: return its placement, and how each frame follows its bone.
 
     A character that walks keeps its heading, but for the yaw that is set, and stands on the robot's ground, starting
     where the robot stands; for a robot that is bolted down the poses are laid over each other.
 
-    Args:
-        mechanism: The robot.
-        root: Where it stands.
-        skeleton: The character in its rest pose.
-        motion: Some of its frames, the first three following each other; None for one that does not move.
-        anatomy: Parts of its body.
-        targets: What is followed.
-        present: Placement as it is: its yaw and stride are kept.
-        scale: Size of the robot against the character; None to take it from their bones.
-
-    Returns:
-        Placement, and how each frame follows its bone.
+    The motion is some of its frames, the first three following each other; None for a character that does not move. Yaw
+    and stride of the `present` placement are kept. `scale` is the robot's size against the character's; None to take it
+    from their bones.
     """
     left_out = int(motion is not None and begins_with_pose(motion, anatomy))
     overlay = laid_over(mechanism, root, skeleton, motion, anatomy, targets, present, scale)

@@ -71,15 +71,7 @@ class Following:
 
 
 def glances(samples: int, count: int) -> np.ndarray:
-    """Return the indices of samples that are looked at: the first ones, and others through the motion.
-
-    Args:
-        samples: Of the motion.
-        count: Of those others.
-
-    Returns:
-        Indices of samples, increasing.
-    """
+    """Return increasing indices of samples for a glance at a motion: the first ones, and `count` spread through it."""
     chosen = np.linspace(0, samples - 1, min(count, samples)).astype(int)
     return np.unique([*range(min(FIRST, samples)), *chosen])
 
@@ -87,20 +79,10 @@ def glances(samples: int, count: int) -> np.ndarray:
 def fit_rows(
     mechanism: Mechanism, motion: SkeletonMotion, rows: Iterable[Row], root: Pose, scale: float | None = None
 ) -> Following:
-    """Return how a robot follows a character by the rows of Auto-Map.
+    """Fit a character's motion to a robot by the rows of Auto-Map; those without a bone are left out.
 
-    Args:
-        mechanism: The robot.
-        motion: All of the character's motion.
-        rows: Which bone each frame follows; those without a bone are left out.
-        root: Where the robot stands.
-        scale: Size of the robot against the character; None to take it from their bones.
-
-    Returns:
-        The fit.
-
-    Raises:
-        ClipError: A row names a frame or a bone that is not there, or no row is left.
+    `scale` is the robot's size against the character's; None to take it from their bones. Raise ClipError where a row
+    names an unknown frame or bone, or no row is left.
     """
     rows = checked(mechanism, motion, [row for row in rows if row.bone])
     seen = _only(motion, glances(len(motion.times), GLANCES))
@@ -116,19 +98,7 @@ def fit_rows(
 
 
 def checked(mechanism: Mechanism, motion: SkeletonMotion, rows: Sequence[Row]) -> list[Row]:
-    """Return rows whose frames and bones are there.
-
-    Args:
-        mechanism: The robot.
-        motion: The character's motion.
-        rows: The rows to check.
-
-    Returns:
-        The rows.
-
-    Raises:
-        ClipError: Names what is missing, or frames that are there twice; or there is no row.
-    """
+    """Return the rows; raise ClipError for unknown frames or bones, for a frame with two rows, or without any row."""
     if not rows:
         raise ClipError(
             "neither names nor shape of the skeleton say which part of the body is which; "
@@ -150,32 +120,18 @@ def checked(mechanism: Mechanism, motion: SkeletonMotion, rows: Sequence[Row]) -
 
 
 def fit_target(anatomy: Anatomy, frame: str, bone: str, position_weight: Sequence[float]) -> FitTarget:
-    """Return what Fit is asked for: a part of a limb without a weight of its place is followed by its direction.
+    """Return the request to Fit for a frame, by its position weights (3,).
 
-    Args:
-        anatomy: The character's.
-        frame: Of the robot.
-        bone: Of the skeleton.
-        position_weight: (3,) by axis.
-
-    Returns:
-        The target.
+    A part of a limb whose position has no weight is followed by its direction.
     """
     by_direction = not any(position_weight) and anatomy.part(bone)[0] in DIRECTED
     return FitTarget(frame=frame, bone=bone, by_direction=by_direction)
 
 
 def fitted_weights(orientation_weight: Sequence[float], fitted: FittedTarget) -> tuple[float, ...]:
-    """Return weights of an orientation (3,) by axis.
+    """Return weights (3,) of an orientation by axis, for a fitted target.
 
     Where poses differ only one axis of the direction counts, unless weights were set by axis.
-
-    Args:
-        orientation_weight: Weights (3,) by axis.
-        fitted: What the fit found for the target.
-
-    Returns:
-        Weights (3,).
     """
     if fitted.is_alike or len(set(orientation_weight)) != 1:
         return tuple(orientation_weight)
@@ -183,31 +139,13 @@ def fitted_weights(orientation_weight: Sequence[float], fitted: FittedTarget) ->
 
 
 def fitted_offset(fitted: FittedTarget) -> tuple[float, ...]:
-    """Return the position of a target's offset.
-
-    What is nothing but rounding of single precision becomes zero.
-
-    Args:
-        fitted: What the fit found for the target.
-
-    Returns:
-        Position (3,) [m].
-    """
+    """Return the position (3,) of a target's offset [m]; mere rounding of single precision becomes zero."""
     values = np.array(fitted.offset.position)
     return tuple(np.where(np.abs(values) > FLAT, values, 0.0).tolist())
 
 
 def character_clip(motion: SkeletonMotion, followers: Iterable[Follower], placement: Placement) -> TargetClip:
-    """Return the clip that a robot follows, in its own coordinates; its times begin at 0.
-
-    Args:
-        motion: The character's motion.
-        followers: What each frame follows.
-        placement: The way from the character's world to the robot's.
-
-    Returns:
-        The clip.
-    """
+    """Return the clip that a robot follows, in its own coordinates; its times begin at 0."""
     tracks = {f.frame: track(*followed(motion, f.bone, f.reach), f.offset, placement) for f in followers}
     return TargetClip(motion.times - motion.times[0], tracks)
 

@@ -49,12 +49,8 @@ class Handle:
 def robot_handles(mechanism: Mechanism, turned: Collection[str] = ()) -> tuple[Handle, ...]:
     """Return the handles of a robot: those that move every way, hips first, then those of single motors.
 
-    Args:
-        mechanism: The robot.
-        turned: Motors that have a handle of their own although they move other handles, such as the turn of a body.
-
-    Returns:
-        The handles, each after the one that takes it along; none for a robot that cannot move.
+    Each comes after the one that takes it along; a robot that cannot move has none. Motors in `turned`, such as the
+    turn of a body, have a handle although they move other handles.
     """
     frames, anatomy = handle_frames(mechanism), robot_anatomy(mechanism)
     held = {name: mechanism.frame(name).body for name in frames}
@@ -127,13 +123,9 @@ def _carrier(mechanism: Mechanism, joint: Joint, body: str, held: dict[str, str]
 
 
 def handle_frames(mechanism: Mechanism) -> tuple[str, ...]:
-    """Return frames and bodies of a robot to take hold of, one of each part that moves as one.
+    """Return names of a robot's frames and bodies to drag, one of each part that moves as one, hips first.
 
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Their names, hips first; none for a robot that cannot move.
+    A robot that cannot move has none.
     """
     anatomy = robot_anatomy(mechanism)
     marks = [frame.name for frame in mechanism.frames if not MARKS.search(frame.name)]

@@ -10,16 +10,9 @@ from .names import part_of
 
 
 def hips_of(mechanism: Mechanism, frames: Iterable[str]) -> str | None:
-    """Return the frame that moves the hips.
+    """Return the frame that moves the hips; None without one.
 
-    One of the pelvis, else one that is called so, else the first that is no foot.
-
-    Args:
-        mechanism: The robot.
-        frames: Names of frames.
-
-    Returns:
-        Name of the frame, or None.
+    It is one of the pelvis, else one that is called so, else the first that is no foot.
     """
     others = [name for name in frames if not mechanism.frame(name).is_foot]
     body = pelvis(mechanism)

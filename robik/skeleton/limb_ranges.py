@@ -27,27 +27,14 @@ HIP, KNEE, ANKLE = 1.75, UNTOLD, 1.3  # rad from the rest pose: what such a leg'
 def limb_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, tuple[float, float]]:
     """Return the ranges of elbows that do not bend backwards, and of legs that are not turned inside out.
 
-    Args:
-        mechanism: The robot.
-        followed: Names of the bodies that follow a character.
-
-    Returns:
-        Lower and upper bound [rad] by coordinate, between the limits and with the rest pose; only where limits are
-        wider.
+    They are lower and upper bounds [rad] by coordinate, within the limits and around the rest pose, only where limits
+    are wider. `followed` are bodies that follow a character.
     """
     return leg_ranges(mechanism, followed) | elbow_ranges(mechanism, followed)
 
 
 def untold_legs(mechanism: Mechanism, followed: Collection[str]) -> str:
-    """Return which limits a robot's legs keep to where its own tell nothing; empty where they do.
-
-    Args:
-        mechanism: The robot.
-        followed: Names of the bodies that follow a character.
-
-    Returns:
-        A sentence.
-    """
+    """Return a sentence on the ranges of legs whose own limits tell nothing; empty where all tell something."""
     if not (ranges := leg_ranges(mechanism, followed)):
         return ""
     hip, knee, ankle = (f"{np.degrees(far):.0f}°" for far in (HIP, KNEE, ANKLE))
@@ -58,14 +45,9 @@ def untold_legs(mechanism: Mechanism, followed: Collection[str]) -> str:
 
 
 def leg_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, tuple[float, float]]:
-    """Return the ranges of a leg's hinges whose limits tell nothing: none, or both ways further than any leg turns.
+    """Return the ranges [rad] by coordinate of a leg's hinges whose limits tell nothing.
 
-    Args:
-        mechanism: The robot.
-        followed: Names of the bodies that follow a character.
-
-    Returns:
-        Lower and upper bound [rad] by coordinate.
+    Such a hinge has no limits, or turns both ways further than any leg.
     """
     anatomy, hinges, found = robot_anatomy(mechanism), _hinges(mechanism), {}
     for limb in _limbs(mechanism, followed, (LEG, FRONT_LEG)):
@@ -108,16 +90,7 @@ def _upwards(mechanism: Mechanism, end: str, anatomy: RobotAnatomy) -> Iterator[
 
 
 def elbow_ranges(mechanism: Mechanism, followed: Collection[str]) -> dict[str, tuple[float, float]]:
-    """Return the ranges of elbows that do not bend backwards.
-
-    Args:
-        mechanism: The robot.
-        followed: Names of the bodies that follow a character.
-
-    Returns:
-        Lower and upper bound [rad] by coordinate, between the limits and with the rest pose; only of elbows whose
-        limits are wider.
-    """
+    """Return the ranges [rad] by coordinate of elbows that do not bend backwards, only where limits are wider."""
     hinges, found = _hinges(mechanism), {}
     for limb in _limbs(mechanism, followed, (ARM,)):
         hinge = hinges.get(limb.lower)

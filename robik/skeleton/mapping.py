@@ -59,16 +59,7 @@ class Row:
 
 
 def auto_map(mechanism: Mechanism, bones: Sequence[str], character: Anatomy) -> list[Row]:
-    """Return what each frame of a robot should follow; frames of the file without a bone are among them.
-
-    Args:
-        mechanism: The robot.
-        bones: Names of what can be followed.
-        character: Parts of its body.
-
-    Returns:
-        A row per frame.
-    """
+    """Return a row for each frame of a robot with the bone that it should follow; named frames may be without one."""
     robot = robot_anatomy(mechanism)
     rows = _rows_of_frames(mechanism, robot, bones, character)
     told = {"hips", "foot"} <= {row.part for row in rows if row.bone}  # the file says by what it is to be led
@@ -210,16 +201,9 @@ def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) 
 
 
 def standing_row(mechanism: Mechanism, row: Row) -> Row:
-    """Return the row of a foot with much weight of its place, and little of its direction.
+    """Return a foot's row with a large weight of its position, and a small one of its orientation.
 
-    While it stands it is held flat anyway.
-
-    Args:
-        mechanism: The robot.
-        row: Row of a mapping.
-
-    Returns:
-        The row; the given one where its frame is no foot, or its weights were set.
+    While it stands it is held flat anyway. The row itself is returned where its frame is no foot, or weights were set.
     """
     if not mechanism.frame(row.frame).is_foot or row.orientation_weight != ALL:
         return row
@@ -263,14 +247,5 @@ def _directions(
 
 
 def nearest_axis(mechanism: Mechanism, frame: str, direction: np.ndarray) -> int:
-    """Return which axis of a frame lies nearest to a direction (3,) of the rest pose.
-
-    Args:
-        mechanism: The robot.
-        frame: Name of the frame.
-        direction: Direction (3,) in the world.
-
-    Returns:
-        0, 1 or 2.
-    """
+    """Return the axis of a frame (0, 1 or 2) that is nearest to a direction (3,) in the world, in the rest pose."""
     return int(np.argmax(np.abs(mechanism.rest_pose(frame).matrix.T @ direction)))

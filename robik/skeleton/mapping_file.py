@@ -23,17 +23,7 @@ FIELDS = ("frame", "bone", "weight", "position_weight", "orientation_weight")
 
 
 def load_rows(path: str | Path) -> list[Row]:
-    """Read which bone each frame follows.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The rows.
-
-    Raises:
-        ClipError: Names the file and the entry that is wrong.
-    """
+    """Read the rows of a mapping from a file; a ClipError names the file and the entry that is wrong."""
     try:
         data = read_json(path)
     except FormatError as error:
@@ -45,15 +35,7 @@ def load_rows(path: str | Path) -> list[Row]:
 
 
 def save_rows(rows: Iterable[Row], path: str | Path) -> None:
-    """Write which bone each frame follows; rows without a bone are left out.
-
-    Args:
-        rows: Rows of a mapping.
-        path: The file.
-
-    Raises:
-        FormatError: The file cannot be written.
-    """
+    """Write the rows of a mapping, without those that have no bone; raise FormatError if that fails."""
     targets = [{name: getattr(row, name) for name in FIELDS} for row in rows if row.bone]
     data = {"format": KIND, "version": VERSION, "targets": targets}
     write_whole(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")

@@ -115,14 +115,7 @@ class Name:
 
 
 def read_name(name: str) -> Name | None:
-    """Cut a name into words; None for one that cannot be a part of a body.
-
-    Args:
-        name: Name of a bone or body.
-
-    Returns:
-        Stem, side and whether it steers others; None for one that cannot be a part.
-    """
+    """Return a name's stem, side and whether it steers others; None for one that cannot be a part of a body."""
     words = [w.lower() for w in WORD.findall(_in_english(name.rpartition(":")[2]))]
     if NEVER & set(words):
         return None
@@ -149,42 +142,20 @@ def _in_english(name: str) -> str:
 
 
 def robot_name(name: str) -> str:
-    """Return the name of a robot's body or joint without the axes that it may turn about.
-
-    `l_ankle_roll` is an ankle.
-
-    Args:
-        name: Name of a body or joint.
-
-    Returns:
-        The name without pitch, roll and yaw.
-    """
+    """Return the name of a robot's body or joint without pitch, roll and yaw: `l_ankle_roll` is an ankle."""
     return re.sub(r"(?i)(pitch|roll|yaw)", "_", name)
 
 
 def part_of(name: str) -> tuple[str, str]:
-    """Return the part of a body and its side ("l", "r") that a name stands for, each empty where the name says none.
-
-    Args:
-        name: Name of a bone, body or frame.
-
-    Returns:
-        Part and side.
-    """
+    """Return (part, side) of a body by the name of a bone, body or frame, each empty where the name says none."""
     said = read_name(name)
     return (candidates_of(said) or [(0.0, "")])[0][1], said.side if said else ""
 
 
 def parts_of(names: Iterable[str]) -> dict[str, str]:
-    """Return the parts of a body that names stand for beside each other.
+    """Return the part that each name stands for beside the others, empty for one that is none.
 
     A spine is the hips only where nothing else is called so.
-
-    Args:
-        names: Names of bones.
-
-    Returns:
-        Part by name; empty for one that is none.
     """
     ranked = {name: candidates_of(read_name(name)) for name in names}
     found: dict[str, str] = {}
@@ -198,14 +169,7 @@ def parts_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def candidates_of(said: Name | None) -> list[tuple[float, str]]:
-    """Return the parts that a name can stand for, each with how usual that name is for it, the most usual first.
-
-    Args:
-        said: A name, cut into words.
-
-    Returns:
-        Pairs of rank, 0 the most usual, and part.
-    """
+    """Return (rank, part) for each part that a name can stand for, the most usual first, at rank 0."""
     if said is None:
         return []
     ranked = [(float(words.index(said.stem)), part) for part, words in PARTS.items() if said.stem in words]
@@ -220,15 +184,9 @@ def candidates_of(said: Name | None) -> list[tuple[float, str]]:
 
 
 def auto_map(frames: Sequence[str], bones: Sequence[str], hips: str = "") -> dict[str, str]:
-    """Return the bone that each frame should follow.
+    """Return the bone that each frame should follow, for frames whose part is known by name and has a bone.
 
-    Args:
-        frames: of the robot.
-        bones: of the character.
-        hips: which of the frames these are, if its name does not say so.
-
-    Returns:
-        Bone by frame, in the frames' order, for those frames whose name says what they are and that have such a bone.
+    `hips` names the frame of the hips where its own name does not say so.
     """
     said = [(bone, name) for bone in bones if (name := read_name(bone)) is not None]
     rigify = any(
@@ -247,15 +205,9 @@ def auto_map(frames: Sequence[str], bones: Sequence[str], hips: str = "") -> dic
 
 
 def ends(bodies: Iterable[str]) -> list[str]:
-    """Return a robot's bodies that are worth following if it names no frames.
+    """Return the bodies for a character to lead, if a robot names no frames.
 
-    Hips, chest, head, hands or else forearms, feet.
-
-    Args:
-        bodies: Names of bodies.
-
-    Returns:
-        Names of bodies.
+    They are hips, chest, head, hands or else forearms, feet.
     """
     said = {body: part_of(body) for body in bodies}
     hands = {side for part, side in said.values() if part == "hand"}

@@ -81,28 +81,11 @@ class Overlay:
     arms: np.ndarray
 
     def joints_of(self, limb: RobotLimb) -> np.ndarray:
-        """Return the joints (3, 3) of a limb of the robot in the world [m].
-
-        Args:
-            limb: Limb of the robot.
-
-        Returns:
-            Points (3, 3) [m].
-        """
+        """Return the joints (3, 3) of a limb of the robot in the world [m]."""
         return np.array([self.root.point(point) for point in limb.points])
 
     def direction(self, one: str, other: str) -> np.ndarray | None:
-        """Return the unit vector (3,) from one bone to another, as placed.
-
-        None where they are in one place or missing.
-
-        Args:
-            one: Name of a bone.
-            other: Name of another.
-
-        Returns:
-            Unit vector (3,), or None.
-        """
+        """Return the unit vector (3,) from one bone to another, as placed; None if they coincide or one is missing."""
         if one not in self.skeleton.index or other not in self.skeleton.index:
             return None
         way = self.positions[self.skeleton.index[other]] - self.positions[self.skeleton.index[one]]
@@ -110,14 +93,7 @@ class Overlay:
         return way / length if length > FLAT else None
 
     def limb_with(self, frame: str) -> tuple[RobotLimb, int] | None:
-        """Return the limb that a frame is on, and whether on its upper part, its lower part or its end (0, 1, 2).
-
-        Args:
-            frame: Name of a frame.
-
-        Returns:
-            Limb and part, or None.
-        """
+        """Return the limb that a frame is on, and 0, 1 or 2 for its upper part, lower part or end; else None."""
         part = self.robot.rigid.get(self.mechanism.frame(frame).body)
         for limb in self.robot.limbs:
             for k, body in reversed(list(enumerate((limb.upper, limb.lower, limb.end)))):
@@ -132,18 +108,8 @@ def laid_over(
 ) -> Overlay:  # fmt: skip
     """Return a character laid over a robot.
 
-    Args:
-        mechanism: The robot.
-        root: Pose of the robot in the world.
-        skeleton: The character at rest.
-        motion: The character's motion, or None.
-        anatomy: Parts of the character.
-        targets: Frames of the robot with their bones.
-        present: The character's placement as it is.
-        scale: Factor of the character's size; by the limbs' lengths if None.
-
-    Returns:
-        The overlay.
+    `root` is the robot's pose in the world, `present` the character's placement as it is. `scale` is the robot's size
+    against the character's; None to take it from their limbs.
     """
     robot, poses, frames = (
         robot_anatomy(mechanism),
@@ -314,15 +280,7 @@ def _levelled(frame: Frame, pose: Pose) -> tuple[Pose, Rotation]:
 
 
 def rotation_between(one: np.ndarray, other: np.ndarray) -> Rotation:
-    """Return the smallest rotation that takes one unit vector (3,) to another.
-
-    Args:
-        one: Unit vector (3,).
-        other: Unit vector (3,).
-
-    Returns:
-        The rotation.
-    """
+    """Return the smallest rotation that takes one unit vector (3,) to another."""
     axis, cosine = np.cross(one, other), float(one @ other)
     sine = float(np.linalg.norm(axis))
     if sine < 1e-12:

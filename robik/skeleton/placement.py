@@ -38,15 +38,7 @@ class Placement:
         return self.scale * np.array([self.stride, self.stride, 1.0])
 
     def apply(self, positions: np.ndarray, orientations: Rotation) -> tuple[np.ndarray, Rotation]:
-        """Bring poses from the character's world to the robot's coordinates.
-
-        Args:
-            positions: Positions (T, 3).
-            orientations: T orientations.
-
-        Returns:
-            Positions (T, 3) [m] and T orientations.
-        """
+        """Return poses of the character's world, T positions and orientations, in the robot's coordinates [m]."""
         yaw, back, turn = self._turns
         world = yaw.apply(self.scales * positions) + self.location
         return back.apply(world - np.asarray(self.root.position)), turn * orientations

@@ -38,15 +38,10 @@ class Reach:
     from_chest: tuple[float, float, float]
 
     def apply(self, hips: tuple[np.ndarray, np.ndarray], chest: np.ndarray, joints: np.ndarray) -> np.ndarray:
-        """Return where the limb's end is followed.
+        """Return the positions (T, 3) at which the limb's end is followed [m].
 
-        Args:
-            hips: positions (T, 3) [m] and unit quaternions (T, 4) wxyz.
-            chest: unit quaternions (T, 4) wxyz.
-            joints: (J + 1, T, 3) positions of the limb's joints and of its end [m].
-
-        Returns:
-            (T, 3) [m].
+        `hips` are positions (T, 3) [m] and unit quaternions (T, 4) wxyz, `chest` unit quaternions (T, 4), `joints` (J +
+        1, T, 3) positions of the limb's joints and of its end [m].
         """
         position, orientation = hips
         trunk = position + rotation(orientation).apply(self.from_hips) + rotation(chest).apply(self.from_chest)
@@ -56,17 +51,10 @@ class Reach:
 def trunk_between(
     hips: tuple[np.ndarray, Rotation], chest: Rotation, waist: np.ndarray, shoulder: np.ndarray, scale: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ways to the robot's waist and from there to its shoulder, along hips' and chest's axes (3,) [m].
+    """Return the ways (3,) to the robot's waist along the hips' axes, and on to its shoulder along the chest's [m].
 
-    Args:
-        hips: Position (3,) and orientation of the hips' bone as placed over the robot [m].
-        chest: Orientation of the chest's bone there.
-        waist: Waist (3,) of the robot in its rest pose [m].
-        shoulder: Shoulder (3,) of the robot in its rest pose [m].
-        scale: Size of the robot against the character.
-
-    Returns:
-        Both ways (3,) [m].
+    Hips (position (3,) and orientation) and chest are the character's bones as placed over the robot; waist (3,) and
+    shoulder (3,) are the robot's in its rest pose [m]; `scale` is its size against the character.
     """
     position, orientation = hips
     return orientation.inv().apply(waist - position) / scale, chest.inv().apply(shoulder - waist) / scale

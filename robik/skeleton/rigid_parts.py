@@ -34,16 +34,9 @@ class RigidParts:
     places: dict[str, np.ndarray]
 
     def fixed_end(self, node: int, part: str) -> tuple[str, np.ndarray]:
-        """Return name and position of the foot or hand that is fixed on a lower leg or forearm.
+        """Return name and position (3,) [m] of the foot or hand that is fixed on a lower leg or forearm.
 
-        Its tip where none is called so.
-
-        Args:
-            node: Index of a part.
-            part: Name of a part of a body.
-
-        Returns:
-            Name, and position (3,) [m].
+        Where none is called so it is the part's tip.
         """
         for name in self.members[node]:
             if name in self.places and part_of(robot_name(name))[0] == part and self.places[name].any():
@@ -51,39 +44,17 @@ class RigidParts:
         return (self.tree.names[node] if part == "foot" else ""), self.tree.tips[node]
 
     def says(self, node: int, parts: Iterable[str]) -> str | None:
-        """Return the side of a part that is called one of these; None for one that is not.
-
-        Args:
-            node: Index of a part.
-            parts: Names of parts of a body.
-
-        Returns:
-            "l", "r", empty, or None.
-        """
+        """Return the side ("l", "r" or empty) of a rigid part that is called one of `parts`; None for others."""
         said = [part_of(robot_name(name)) for name in self.members[node]]
         return next((side for part in parts for found, side in said if found == part), None)
 
     def side_of(self, chain: Iterable[int]) -> str:
-        """Return the side that most names along a limb say.
-
-        Args:
-            chain: Indices of its parts.
-
-        Returns:
-            "l" or "r"; empty where they say none.
-        """
+        """Return the side, "l" or "r", that most names along a limb say; empty where they say none."""
         said = [part_of(robot_name(name))[1] for node in chain for name in self.members[node]]
         return "" if said.count("l") == said.count("r") else max("lr", key=said.count)
 
     def to_the_ground(self, chain: Iterable[int]) -> list[int]:
-        """Return a leg without the rods that lead from its foot back up.
-
-        Args:
-            chain: Parts of the leg, from the trunk on.
-
-        Returns:
-            The parts down to the foot.
-        """
+        """Return a leg, from the trunk on, without the rods that lead from its foot back up."""
         kept = list(chain)
         while len(kept) > 1 and kept[-1] in self._looped and self._lowest(kept[-1]) > self._lowest(kept[-2]):
             kept.pop()
@@ -98,27 +69,12 @@ class RigidParts:
         return frozenset(node for a, b in self.closings for node in {*self.tree.path(a)} ^ {*self.tree.path(b)})
 
     def is_one_loop(self, one: Iterable[int], other: Iterable[int]) -> bool:
-        """Return whether two chains are the sides of one loop, as the rods of an ankle, and no pair of limbs.
-
-        Args:
-            one: Parts of a chain.
-            other: Parts of another.
-
-        Returns:
-            Whether a joint holds one to the other.
-        """
+        """Return True if a joint holds one chain to the other: sides of a loop, as an ankle's rods, and no limbs."""
         a, b = {*one}, {*other}
         return any((x in a and y in b) or (x in b and y in a) for x, y in self.closings)
 
     def is_ahead(self, chain: Iterable[int]) -> bool | None:
-        """Return whether names along a limb say that it is in front, as LF and FL, or behind.
-
-        Args:
-            chain: Indices of its parts.
-
-        Returns:
-            Whether it is; None where they say neither.
-        """
+        """Return True if names along a limb say front, as LF and FL, False if they say behind; None for neither."""
         words = {word.lower() for node in chain for name in self.members[node] for word in WORD.findall(name)}
         return None if bool(words & FRONT) == bool(words & HIND) else bool(words & FRONT)
 
@@ -164,14 +120,7 @@ class _Walk:
 
 
 def rigid_parts(mechanism: Mechanism) -> RigidParts:
-    """Return a robot's tree; a body that several joints hold hangs on the one with the shortest way to the base.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Its rigid parts.
-    """
+    """Return a robot's tree; a body that several joints hold hangs on the one with the shortest way to the base."""
     walk = _Walk()
     walk.go(mechanism)
     for frame in mechanism.frames:

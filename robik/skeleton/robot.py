@@ -26,14 +26,7 @@ ENDS = {LEG: ("foot", "toe"), ARM: ("hand", "forearm")}
 
 @kept_with_robot
 def robot_anatomy(mechanism: Mechanism) -> RobotAnatomy:
-    """Return the parts of a robot.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Limbs, trunk and rigid parts.
-    """
+    """Return the parts of a robot: limbs, trunk and rigid parts."""
     robot = rigid_parts(mechanism)
     chains = _chains(robot, mechanism)
     limbs = tuple(
@@ -60,14 +53,7 @@ def robot_anatomy(mechanism: Mechanism) -> RobotAnatomy:
 
 
 def limb_directions(mechanism: Mechanism) -> dict[str, tuple[float, float, float]]:
-    """Return which way the parts of a robot's limbs point, in the coordinates of their bodies.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        Unit vectors by body.
-    """
+    """Return the unit vector (3,) along each part of a robot's limbs, by body, in its coordinates."""
     return {
         body: tuple((mechanism.rest_pose(body).matrix.T @ (way / np.linalg.norm(way))).tolist())
         for limb in robot_anatomy(mechanism).limbs

@@ -80,25 +80,13 @@ class RobotAnatomy:
     rigid: Mapping[str, str]
 
     def limb(self, kind: str, side: str) -> RobotLimb | None:
-        """Return a limb; None where there is none.
-
-        Args:
-            kind: `leg`, `arm` or `front leg`.
-            side: `l` or `r`.
-
-        Returns:
-            The limb, or None.
-        """
+        """Return a limb by its kind (`leg`, `arm` or `front leg`) and side (`l` or `r`); None where there is none."""
         return next((limb for limb in self.limbs if (limb.kind, limb.side) == (kind, side)), None)
 
     def bends_back(self, limb: RobotLimb) -> bool:
-        """Return whether a leg's knee lies behind hip and ankle in the rest pose, as a bird's heel does.
+        """Return True if a leg's knee lies clearly behind hip and ankle in the rest pose, as a bird's heel does.
 
-        Args:
-            limb: One of its legs.
-
-        Returns:
-            True where it clearly does; False where the leg is straight, or has no other beside it.
+        A leg that has no other beside it does not.
         """
         left, right = self.limb(limb.kind, "l"), self.limb(limb.kind, "r")
         if left is None or right is None:

@@ -19,16 +19,10 @@ AROUND = 32  # points around what is round
 
 
 def shapes_of(mechanism: Mechanism, robot_file: str | Path | None) -> Shapes:
-    """Return a function that gives the shapes of a body by its name.
+    """Return a function from a body's name to its shapes.
 
-    Meshes that cannot be read as triangles are left out, and so are the cubes that stand for meshes.
-
-    Args:
-        mechanism: The robot.
-        robot_file: That its meshes are named from; None for a robot that comes from no file.
-
-    Returns:
-        A function from a body's name to its shapes.
+    `robot_file` is the file that meshes are named from; None for a robot from no file. Meshes that cannot be read as
+    triangles are left out, and so are the cubes that stand for meshes.
     """
     visuals = {body.name: body.visuals for body in mechanism.bodies}
 
@@ -52,14 +46,9 @@ def _shapes(visuals: Iterable[Visual], robot_file: str | Path | None) -> Iterabl
 
 
 def mesh_points(visual: Visual, robot_file: str | Path | None) -> np.ndarray | None:
-    """Return the vertices of a mesh in single precision, before it is scaled.
+    """Return a mesh's vertices (N, 3) in single precision, before it is scaled; None if it cannot be read.
 
-    Args:
-        visual: The mesh.
-        robot_file: That it is named from; None for a robot that comes from no file.
-
-    Returns:
-        Points (N, 3); None for a mesh that cannot be read.
+    `robot_file` is the file that it is named from; None for a robot from no file.
     """
     file, inner = split_inner(visual.file)
     path = Path(file) if robot_file is None else Path(robot_file).parent / file
@@ -75,14 +64,9 @@ def mesh_points(visual: Visual, robot_file: str | Path | None) -> np.ndarray | N
 
 
 def primitive_points(shape: str, size: Sequence[float]) -> np.ndarray:
-    """Return points on a box, cylinder, capsule or sphere (N, 3) in its own coordinates, as fine as Blender shows it.
+    """Return points (N, 3) on a box, cylinder, capsule or sphere in its own coordinates [m].
 
-    Args:
-        shape: As of a `Visual`.
-        size: Likewise [m].
-
-    Returns:
-        Points (N, 3) [m].
+    They are as fine as Blender shows them. Shape and size [m] are those of a `Visual`.
     """
     if shape == "box":
         signs = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T

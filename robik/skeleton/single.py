@@ -9,38 +9,17 @@ import numpy as np
 
 
 def single(value: float) -> float:
-    """Return the number of single precision that is nearest to a value.
-
-    Args:
-        value: Number of double precision.
-
-    Returns:
-        The number.
-    """
+    """Return the number of single precision that is nearest to a value."""
     return float(np.float32(value))
 
 
 def singles(values: Iterable[float]) -> tuple[float, ...]:
-    """Return the numbers of single precision that are nearest to values.
-
-    Args:
-        values: Numbers of double precision.
-
-    Returns:
-        The numbers.
-    """
+    """Return the numbers of single precision that are nearest to values."""
     return tuple(map(single, values))
 
 
 def unit(quaternion: Iterable[float]) -> tuple[float, float, float, float]:
-    """Return a quaternion of single precision brought to unit length in double.
-
-    Args:
-        quaternion: Four numbers wxyz.
-
-    Returns:
-        The unit quaternion.
-    """
+    """Return a quaternion of single precision brought to unit length in double."""
     w, x, y, z = quaternion
     length = hypot(w, x, y, z)
     return (w / length, x / length, y / length, z / length)

@@ -13,7 +13,7 @@ from ..errors import ClipError
 
 @dataclass(frozen=True, eq=False)
 class Skeleton:
-    """Bones of a character in its rest pose, in the world, Z up.
+    """Bones of a character in its rest pose, in the world, Z up; a ClipError names the bone that is wrong.
 
     Attributes:
         names: N bones; unique.
@@ -21,9 +21,6 @@ class Skeleton:
         positions: (N, 3) where each bone begins [m].
         quaternions: (N, 4) orientation of each bone, wxyz.
         tips: (N, 3) where each bone ends [m]; the bone's own position where it has no length.
-
-    Raises:
-        ClipError: names the bone that is wrong.
     """
 
     names: tuple[str, ...]

@@ -14,16 +14,10 @@ FLAT = 0.5  # of what would touch the ground: so much lies in one plane where a 
 
 
 def find_sole(points: np.ndarray) -> np.ndarray | None:
-    """Return the outline (K, 3) of what a foot stands on, counter-clockwise from above.
+    """Return the outline (K, 3) on which a foot stands, counter-clockwise from above; None if nothing is flat.
 
-    What touches the ground as it stands, or its flat side
-    below where that is larger, as in a rest pose in which the foot does not stand level.
-
-    Args:
-        points: (N, 3) of its shape, z up.
-
-    Returns:
-        None where it has nothing flat below.
+    It is the area that touches the ground as the foot's points (N, 3) stand, z up, or its flat side below where that is
+    larger, as in a rest pose in which the foot does not stand level.
     """
     if len(points) < 3:
         return None

@@ -46,31 +46,14 @@ class Symmetry:
         return matrix
 
     def mirrored(self, values: np.ndarray) -> np.ndarray:
-        """Return actuator values of the mirrored pose; motors without a counterpart keep theirs.
-
-        Args:
-            values: Values (..., A) [rad or m].
-
-        Returns:
-            Values (..., A).
-        """
+        """Return actuator values (…, A) of the mirrored pose; motors without a counterpart keep theirs."""
         values = np.asarray(values, dtype=float)
         other = self.rest + self.sign * (values[..., self.partner] - self.rest[self.partner])
         return np.where(self.partner >= 0, other, values)
 
 
 def symmetry_of(mechanism: Mechanism) -> Symmetry:
-    """Return the mirror plane for which most motors have counterparts.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        The symmetry.
-
-    Raises:
-        RobikError: It is not symmetric: no motor on one side has a counterpart on the other.
-    """
+    """Return the mirror plane for which most motors have counterparts; raise RobikError where none has."""
     found = [_about(mechanism, np.array(normal)) for normal in NORMALS]
     best = max(found, key=lambda one: int((one.partner >= 0).sum()))
     sides = best.partner[best.partner >= 0] != np.flatnonzero(best.partner >= 0)

@@ -13,15 +13,9 @@ from .skeleton import SkeletonMotion
 
 
 def followed(motion: SkeletonMotion, bone: str, reach: Reach | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return what a target follows in the character's world.
+    """Return positions (T, 3) [m] and unit quaternions (T, 4) wxyz that a target follows, in the character's world.
 
-    Args:
-        motion: T samples.
-        bone: that is followed.
-        reach: of a limb with proportions of its own; None to follow the bone wherever it is.
-
-    Returns:
-        Positions (T, 3) [m] and unit quaternions (T, 4) wxyz.
+    `reach` is of a limb with proportions of its own; None to follow the bone wherever it is.
     """
     index = motion.skeleton.index
     end, orientation = motion.positions[:, index[bone]], motion.quaternions[:, index[bone]]
@@ -34,16 +28,10 @@ def followed(motion: SkeletonMotion, bone: str, reach: Reach | None = None) -> t
 
 
 def track(positions: np.ndarray, orientations: np.ndarray, offset: Pose, placement: Placement) -> Track:
-    """Return what is followed as the track of a robot's frame.
+    """Return followed poses as the track of a robot's frame.
 
-    Args:
-        positions: Positions (T, 3) of what is followed, in the character's world [m].
-        orientations: Its orientations (T, 4) wxyz.
-        offset: Of the frame from what is followed, as placed, along its axes [m].
-        placement: Brings the character's world to the robot.
-
-    Returns:
-        The track.
+    Positions (T, 3) [m] and orientations (T, 4) wxyz are in the character's world; `offset` is the frame's from them,
+    as placed, along their axes [m].
     """
     where, oriented = placement.apply(positions, rotation(orientations))
     return Track(where + oriented.apply(np.array(offset.position)), quaternions(oriented * rotation(offset.quaternion)))

@@ -50,66 +50,29 @@ class Tree:
         return float(np.linalg.norm(np.ptp(self.points[0], axis=0))) if len(self.names) else 0.0
 
     def path(self, node: int) -> list[int]:
-        """Return the nodes from the root to a node.
-
-        Args:
-            node: Index of a node.
-
-        Returns:
-            Indices, the root first.
-        """
+        """Return the nodes from the root to a node, the root first."""
         way = [node]
         while self.parents[way[-1]] >= 0:
             way.append(self.parents[way[-1]])
         return way[::-1]
 
     def below(self, above: int, node: int) -> list[int]:
-        """Return the nodes under `above` that lead to a node, the node last; empty where it does not hang on it.
-
-        Args:
-            above: Index of a node.
-            node: Index of a node.
-
-        Returns:
-            Indices.
-        """
+        """Return the nodes under `above` on the way to a node, the node last; empty if it does not hang on `above`."""
         way = self.path(node)
         return way[way.index(above) + 1 :] if above in way else []
 
     def fork(self, one: int, other: int) -> int | None:
-        """Return the last node that two nodes both hang on, or are; None where they have different roots.
-
-        Args:
-            one: Index of a node.
-            other: Index of another.
-
-        Returns:
-            Index, or None.
-        """
+        """Return the last common node of the paths to two nodes; None where they have different roots."""
         shared = [a for a, b in zip(self.path(one), self.path(other), strict=False) if a == b]
         return shared[-1] if shared else None
 
     def lengths(self, chain: Sequence[int]) -> np.ndarray:
-        """Return the distances between following nodes of a chain, and from the last to its tip (len(chain),) [m].
-
-        Args:
-            chain: Indices of nodes that follow each other.
-
-        Returns:
-            Lengths (len(chain),) [m].
-        """
+        """Return distances (len(chain),) between following nodes of a chain, and from the last to its tip [m]."""
         points = np.vstack([self.points[0][list(chain)], self.tips[chain[-1]]])
         return np.linalg.norm(np.diff(points, axis=0), axis=1)
 
     def deepest(self, node: int) -> int:
-        """Return the leaf under a node to which the way is longest.
-
-        Args:
-            node: Index of a node.
-
-        Returns:
-            Index of a leaf; the node itself where it is one.
-        """
+        """Return the leaf under a node to which the way is longest; the node itself where it is one."""
         leaves = [leaf for leaf in self.leaves if leaf == node or self.below(node, leaf)]
         return max(leaves, key=lambda leaf: self.lengths(self.path(leaf)).sum(), default=node)
 
@@ -119,14 +82,7 @@ class Tree:
         return tuple(node for node, under in enumerate(self.children) if not under)
 
     def only(self, kept: Iterable[int]) -> Tree:
-        """Return the tree of some nodes; each hangs on its nearest ancestor that is kept.
-
-        Args:
-            kept: Indices of nodes.
-
-        Returns:
-            The smaller tree.
-        """
+        """Return the tree of the nodes that are kept; each hangs on its nearest kept ancestor."""
         order = sorted(set(kept))
         new = {node: k for k, node in enumerate(order)}
         parents = []
@@ -157,14 +113,7 @@ class PairedChains:
 
 
 def paired_limbs(tree: Tree) -> list[PairedChains]:
-    """Return the pairs of limbs of a body, the lowest first, of pairs that share nodes the longest.
-
-    Args:
-        tree: The body's bones.
-
-    Returns:
-        The pairs.
-    """
+    """Return a body's pairs of limbs, the lowest first; of pairs that share nodes only the longest."""
     ground = float(tree.heights.min()) if len(tree.names) else 0.0
     found = []
     for k, one in enumerate(tree.leaves):
@@ -196,15 +145,9 @@ def _gap(tree: Tree, pair: PairedChains) -> float:
 
 
 def hinge_in(tree: Tree, chain: Sequence[int], told: int | None = None) -> int:
-    """Return the position in a chain of the knee or elbow: before it and after it lie its two longest following parts.
+    """Return the position in a chain of its knee or elbow, between its two longest following parts.
 
-    Args:
-        tree: Of the chain.
-        chain: Nodes of a limb.
-        told: The position that names tell, which is taken where lengths do not clearly speak against it.
-
-    Returns:
-        Position in the chain.
+    `told` is the position by names, which is taken where lengths do not clearly speak against it.
     """
     lengths = tree.lengths(chain)
     if len(lengths) < 2:

@@ -21,14 +21,9 @@ ALIKE = 1e-3  # of normals and of the mesh's size: faces that differ by less lie
 
 
 def convex_parts(vertices: np.ndarray, triangles: np.ndarray) -> list[np.ndarray]:
-    """Return the convex parts of a mesh.
+    """Return the convex parts of a mesh, as points (K, 3) of each part's convex hull [m].
 
-    Args:
-        vertices: (N, 3) [m].
-        triangles: (M, 3) numbers of vertices, counter-clockwise from outside.
-
-    Returns:
-        Points (K, 3) of each part's convex hull.
+    Triangles (M, 3) index vertices (N, 3), counter-clockwise from outside.
     """
     corners = np.asarray(vertices, dtype=float)[np.asarray(triangles)]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
@@ -42,14 +37,7 @@ def convex_parts(vertices: np.ndarray, triangles: np.ndarray) -> list[np.ndarray
 
 
 def is_too_fine(triangles: np.ndarray) -> bool:
-    """Return whether a mesh has more faces than are taken apart.
-
-    Args:
-        triangles: (M, 3).
-
-    Returns:
-        True for meshes of which pieces may be taken as their hulls.
-    """
+    """Return True if a mesh has too many faces to be taken apart, so that pieces may be taken as their hulls."""
     return len(triangles) > MOST
 
 
@@ -62,12 +50,7 @@ def _loose(faces: np.ndarray) -> list[np.ndarray]:
 
 
 class _Piece:
-    """A piece of a mesh that hangs together.
-
-    Args:
-        corners: (M, 3, 3) of its faces [m].
-        faces: (M, 3) numbers of their corners.
-    """
+    """A connected piece of a mesh, by corners (M, 3, 3) of its faces [m] and their indices (M, 3)."""
 
     def __init__(self, corners: np.ndarray, faces: np.ndarray) -> None:
         self._corners = corners

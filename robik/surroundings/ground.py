@@ -27,14 +27,7 @@ class Ground:
     mesh: Obstacle | None = None
 
     def part(self, kept: slice | np.ndarray) -> Ground:
-        """Return it for some of its samples.
-
-        Args:
-            kept: The samples that stay.
-
-        Returns:
-            The ground, cut.
-        """
+        """Return the ground of some of its samples."""
         if self.mesh is None or not self.mesh.moves:
             return self
         return replace(self, mesh=self.mesh.part(kept))
@@ -53,51 +46,32 @@ class Ground:
         return Surface(shown.vertices, shown.triangles, beyond)
 
     def heights(self, places: np.ndarray) -> np.ndarray:
-        """Return the height of ground that does not move over places; of one that moves, in its own coordinates.
+        """Return the ground's heights (…) over places (…, 2 or 3) [m]; −inf beyond a mesh that moves.
 
-        Args:
-            places: (..., 3) or (..., 2) [m].
-
-        Returns:
-            Heights (...) [m]; −inf beyond a mesh that moves.
+        Of ground that moves, both are in its own coordinates.
         """
         if self.mesh is None:
             return np.full(places.shape[:-1], self.level)
         return self.surface.heights(places)
 
     def carried(self, samples: int) -> tuple[np.ndarray, Rotation]:
-        """Return where its coordinates are: those of the world where it does not move.
-
-        Args:
-            samples: Number of samples T.
-
-        Returns:
-            Positions (T, 3) [m] and T rotations.
-        """
+        """Return positions (T, 3) [m] and rotations of the ground's coordinates; the world's if it does not move."""
         if not self.is_carried or self.mesh is None:
             return np.zeros((samples, 3)), Rotation.identity(samples)
         return self.mesh.poses(samples)
 
     def above(self, points: np.ndarray) -> np.ndarray:
-        """Return how high points are over the ground below them, along its own vertical.
+        """Return the heights (T, K) of points (T, K, 3) over the ground below, along its own vertical [m].
 
-        Args:
-            points: (T, K, 3) [m].
-
-        Returns:
-            Heights (T, K) [m], negative below it; ∞ beyond a mesh that moves.
+        They are negative below it, and ∞ beyond a mesh that moves.
         """
         own = self._own(points)
         return np.asarray(own[..., 2] - self.heights(own))
 
     def depths(self, points: np.ndarray) -> np.ndarray:
-        """Return how far points are in the ground: below it, or less where its side is nearer.
+        """Return the depths (T, K) of points (T, K, 3) in the ground [m], zero above it.
 
-        Args:
-            points: (T, K, 3) [m].
-
-        Returns:
-            Depths (T, K) [m], zero above the ground.
+        A depth is the distance to the surface above, or to a side where that is nearer.
         """
         own = self._own(points)
         depth = np.maximum(self.heights(own) - own[..., 2], 0.0)

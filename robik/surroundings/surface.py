@@ -14,10 +14,7 @@ OVER = 1e-9  # of an edge's length: a point this far outside of a triangle still
 class Surface:
     """Topmost surface of a mesh: what is under a roof is not seen.
 
-    Args:
-        vertices: (N, 3) [m].
-        triangles: (M, 3) numbers of vertices.
-        beyond: height where there is no triangle [m].
+    Triangles (M, 3) index vertices (N, 3) [m]; the height is `beyond` [m] where there is no triangle.
     """
 
     def __init__(self, vertices: np.ndarray, triangles: np.ndarray, beyond: float = -np.inf) -> None:
@@ -43,14 +40,7 @@ class Surface:
         return origin, size, np.array([side, side]), starts, triangle[order]
 
     def heights(self, places: np.ndarray) -> np.ndarray:
-        """Return the surface's height over places.
-
-        Args:
-            places: (..., 2) or more numbers, of which the first two count [m].
-
-        Returns:
-            Heights (...) [m].
-        """
+        """Return the surface's heights (…) over places (…, n) [m], of which the first two numbers count."""
         flat = places.reshape(-1, places.shape[-1])[:, :2]
         origin, size, sides, starts, triangles = self._grid
         at = np.floor((flat - origin) / size).astype(int)
@@ -90,16 +80,10 @@ class Surface:
 
 
 def resting_plane(points: np.ndarray, centre: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the plane that a plate takes which is laid on points with its weight over a centre.
+    """Return the plane of a plate that rests on points (K, 3) with its weight over a centre (2,) [m].
 
-    It is the lowest plane at the centre that has no point above it: the facet of the points' upper hull.
-
-    Args:
-        points: (K, 3) of the ground under the plate [m].
-        centre: (2,) of its weight [m].
-
-    Returns:
-        The plane's unit normal (3,), which points up, and its height along it from the origin [m].
+    It is given by its unit normal (3,), which points up, and its height along that from the origin [m]. It is the
+    lowest plane at the centre that has no point above it: the facet of the points' upper hull.
     """
     own = points - [*centre, 0.0]
     rows = np.column_stack([own[:, :2], np.ones(len(own))])
@@ -112,13 +96,9 @@ def resting_plane(points: np.ndarray, centre: np.ndarray) -> tuple[np.ndarray, f
 
 
 def planes_above(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return planes near to points that have none of them above.
+    """Return planes near to points (T, K, 3) [m] that have none of them above.
 
-    Args:
-        points: (T, K, 3) [m].
-
-    Returns:
-        Unit normals (T, 3), which point up, and the planes' heights along them from the origin (T,) [m].
+    They are given by unit normals (T, 3), which point up, and heights (T,) along them from the origin [m].
     """
     middle = points.mean(axis=1, keepdims=True)
     own = points - middle

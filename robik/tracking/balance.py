@@ -103,16 +103,12 @@ class _Foot:
 
 
 class LiveBalance:
-    """Changes targets so that a robot stands on its feet.
+    """Balance of live targets, so that a robot stands on its feet.
 
-    Args:
-        mechanism: the robot, with soles on its feet's frames.
-        pin_feet: whether standing feet are held flat on the ground, without sliding.
-        over_feet: whether the centre of mass is held over them.
-        margin: distance that it keeps inside the outline of what stands [m].
-        pace: as `retarget.balance.with_balance` has it: over several feet, "still" holds the centre of mass over the
-            line between them, "moving" over their outline, and "auto" as the one or the other while it walks or not.
-        held: how many times its weight a foot counts that stands pinned.
+    `pin_feet` holds standing feet flat on the ground, without sliding; `over_feet` holds the centre of mass over
+    them, `margin` [m] inside their outline. `pace` is that of `retarget.balance.with_balance`: over several feet,
+    "still" holds the centre of mass over the line between them, "moving" over their outline, and "auto" as the one
+    or the other while it walks or not. A pinned foot counts `held` times its weight. The robot's feet have soles.
     """
 
     def __init__(
@@ -142,18 +138,10 @@ class LiveBalance:
         return tuple(name for name, foot in self._feet.items() if foot.stands)
 
     def step(self, targets: Targets, dt: float, contacts: Mapping[str, bool] | None = None) -> Targets:
-        """Return the targets, balanced.
+        """Return the targets with feet pinned and a target of the centre of mass, `dt` [s] after the last ones.
 
-        Args:
-            targets: As they arrive.
-            dt: Time since the last ones [s].
-            contacts: Feet of which it is known whether they stand; the others are judged by height and speed.
-
-        Returns:
-            The targets, with feet pinned and a target of the centre of mass.
-
-        Raises:
-            ClipError: The targets move no foot.
+        `contacts` says which feet stand, where that is known; the others are judged by height and speed. Raise
+        ClipError for targets that move no foot.
         """
         if not (self.pin_feet or self.over_feet):
             return targets

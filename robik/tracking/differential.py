@@ -55,7 +55,7 @@ class RelativeTarget:
 
 @dataclass(frozen=True, kw_only=True)
 class DifferentialSettings:
-    """Settings of the differential tracker.
+    """Settings of the differential tracker; a ClipError names the setting that is out of range.
 
     Attributes:
         gain: share K of a target's error that a step should take away, in (0, 1].
@@ -67,9 +67,6 @@ class DifferentialSettings:
         relative: targets between the robot's own frames.
         limits: of the actuators; the robot's own if left out.
         limit_gain: share of the way to a joint's bound that one step may take, in (0, 1].
-
-    Raises:
-        ClipError: names the setting and what would be right.
     """
 
     gain: float = 1.0
@@ -98,15 +95,10 @@ class DifferentialSettings:
 
 
 class DifferentialTracker(Tracker):
-    """Follows targets by velocities.
+    """Tracker that follows targets by velocities; weights come with the targets.
 
-    Args:
-        mechanism: the robot.
-        settings: gains, damping, posture, limits; weights come with the targets.
-
-    Raises:
-        MechanismError: a relative target between unknown frames, or a gain of one.
-        ClipError: limits or a posture for another number of actuators.
+    Raise MechanismError for a relative target between unknown frames, or a gain of one; ClipError for limits or a
+    posture for another number of actuators.
     """
 
     def __init__(self, mechanism: Mechanism, settings: DifferentialSettings = DifferentialSettings()):
@@ -123,12 +115,9 @@ class DifferentialTracker(Tracker):
                 anchor(self.topology, name)
 
     def prefer(self, posture: np.ndarray) -> None:
-        """Prefer another posture from the next step on.
+        """Prefer another posture (A,) [rad or m] from the next step on.
 
         Its change is followed as a target's own motion is.
-
-        Args:
-            posture: Actuator values (A,) [rad or m].
         """
         self._preferred = posture
         if self._linear is not None:

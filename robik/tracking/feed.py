@@ -42,7 +42,7 @@ class Health(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class FeedSettings:
-    """Thresholds of a feed.
+    """Thresholds of a feed; a ClipError names the setting that is not positive.
 
     Attributes:
         patience: without a good sample for so long a target is lost [s].
@@ -51,9 +51,6 @@ class FeedSettings:
         turn: likewise for its orientation [rad].
         belief: but is, once samples have agreed on the new place for so long [s].
         far: a sample further than this from where the target is led now counts as none [m].
-
-    Raises:
-        ClipError: names the setting that is not positive.
     """
 
     patience: float = 0.5
@@ -70,15 +67,10 @@ class FeedSettings:
 
 
 class Feed:
-    """A target's samples in, a smooth target out.
+    """Feed of a target: samples in, a smooth target out.
 
-    Args:
-        start: (7,) where it is before the first sample: position [m] and unit quaternion wxyz.
-        settings: what counts as lost, frozen, a jump.
-
-    Attributes:
-        pose: (7,) the smooth target.
-        bad: how many samples were not numbers, no rotation, or too far away.
+    It begins at `start` (7,), position [m] and unit quaternion wxyz. `pose` (7,) is the smooth target; `bad` counts
+    samples that were not numbers, no rotation, or too far away.
     """
 
     def __init__(self, start: np.ndarray, settings: FeedSettings):
@@ -118,14 +110,10 @@ class Feed:
         return self._to.copy()
 
     def receive(self, sample: np.ndarray, time: float) -> None:
-        """Receive a sample.
+        """Receive a sample (7,), position [m] and quaternion wxyz, at its time [s].
 
-        One that is earlier than the last counts as at the last one's time. One that is not finite, whose quaternion's
-        length is further than `UNIT_TOLERANCE` from 1, or that is too far away counts as none.
-
-        Args:
-            sample: Position [m] and quaternion wxyz (7,).
-            time: Time at which it came [s].
+        One that is earlier than the last counts as at the last one's time. One that is not finite, whose
+        quaternion's length is further than `UNIT_TOLERANCE` from 1, or that is too far away counts as none.
         """
         length = float(np.linalg.norm(sample[3:]))
         with np.errstate(over="ignore"):  # too far it is then
@@ -176,14 +164,7 @@ class Feed:
         return float(max(apart / self.settings.jump, turn / self.settings.turn))
 
     def step(self, time: float) -> np.ndarray:
-        """Return the smooth target at a time.
-
-        Args:
-            time: Time, later than the last [s].
-
-        Returns:
-            Position [m] and quaternion wxyz (7,).
-        """
+        """Return the smooth target (7,) at a time [s] later than the last; it is the same array each time."""
         dt, way = time - self._clock, max(STRETCH * self.period, self._arrival - self._since)
         self._clock = time
         share = min(max((time - self._since) / way, 0.0), 1.0) if self._last is not None else 1.0
@@ -193,19 +174,10 @@ class Feed:
 
 @kernel(allocates=True)
 def glide(now, velocity, start, target, share, lag, dt, aim):
-    """Move a pose with its velocity by a critically damped spring towards an aim.
+    """Move a pose (7,) and its velocity (6,) [m/s, rad/s] in place by a critically damped spring towards an aim.
 
-    Exact for an aim that stands.
-
-    Args:
-        now: Pose (7,); changed in place.
-        velocity: Its velocity (6,) [m/s, rad/s]; changed in place.
-        start: Pose (7,) from which the aim moves.
-        target: Pose (7,) to which the aim moves.
-        share: Share of that way at which the aim is.
-        lag: Time constant of the spring [s].
-        dt: Time step [s].
-        aim: Pose (7,) to fill with the aim.
+    The aim (7,), which is filled, is at `share` of the way from `start` (7,) to `target` (7,); for one that stands
+    it is exact. `lag` [s] is the spring's time constant.
     """
     for k in range(7):
         aim[k] = start[k] + share * (target[k] - start[k]) if k < 3 else start[k]

@@ -29,7 +29,7 @@ from .virtual_twin import Twin, inertia, load, measure, new_twin
 
 @dataclass(frozen=True, kw_only=True)
 class TwinSettings:
-    """The paper's parameters, with its values as defaults (V-A to V-C).
+    """Parameters of the paper, its values as defaults (V-A to V-C); a ClipError names one that is out of range.
 
     Attributes:
         iterations: N, of a step.
@@ -39,9 +39,6 @@ class TwinSettings:
             iteration.
         mass, inertia: of an end effector [kg, kg m²]; a target that weighs w has w times that, and w times the force.
         link_mass, link_inertia: of every other body, so that H is never singular [kg, kg m²].
-
-    Raises:
-        ClipError: names the setting and what would be right.
     """
 
     iterations: int = 10
@@ -76,13 +73,9 @@ class TwinSettings:
 
 
 class ForwardDynamicsTracker(Tracker):
-    """Follows targets by the forward dynamics of a virtual twin.
+    """Tracker that follows targets by the forward dynamics of a virtual twin.
 
     Several targets have a mass each; loops are held by constraint forces; joint limits hold.
-
-    Args:
-        mechanism: the robot.
-        settings: iterations, gains and masses.
     """
 
     def __init__(self, mechanism: Mechanism, settings: TwinSettings = TwinSettings()):
@@ -97,14 +90,7 @@ class ForwardDynamicsTracker(Tracker):
         )
 
     def inertia(self, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
-        """Return H (d, d) and Jᵀ f (d,) of the equations of motion H ÿ = Jᵀ f (+ constraint forces).
-
-        Args:
-            targets: Targets as `step` takes them.
-
-        Returns:
-            Inertia H (d, d) and force Jᵀ f (d,).
-        """
+        """Return H (d, d) and Jᵀ f (d,) of the equations of motion H ÿ = Jᵀ f (+ constraint forces)."""
         tables = self._aim(targets)
         twin = self._twin_for(tables)
         measure(self.flat, self.now, tables, twin)

@@ -28,15 +28,12 @@ SPEED = 2 * pi  # rad/s or m/s of a motor whose speed is not known
 
 @dataclass(frozen=True)
 class MotionLimits:
-    """Limits of actuators, in the order of `Mechanism.actuators`.
+    """Limits of actuators, in the order of `Mechanism.actuators`; raise ClipError for a wrong shape or bound.
 
     Attributes:
         lower, upper: (A,) positions [rad or m]; infinite for none.
         velocity: (A,) [rad/s or m/s].
         acceleration: (A,) [rad/s² or m/s²].
-
-    Raises:
-        ClipError: a shape that is wrong, or a bound that is not positive.
     """
 
     lower: np.ndarray
@@ -56,19 +53,9 @@ class MotionLimits:
 
     @classmethod
     def of(cls, mechanism: Mechanism, rise: float = RISE) -> MotionLimits:
-        """Return a robot's own limits.
+        """Return a robot's own limits; raise ClipError unless `rise` is a positive number.
 
-        Its joints' limits and speeds, and the acceleration that reaches full speed within `rise`.
-
-        Args:
-            mechanism: The robot.
-            rise: Time to full speed [s].
-
-        Returns:
-            Limits of all actuators (A,).
-
-        Raises:
-            ClipError: The time is not a positive number.
+        They are its joints' limits and speeds, and the acceleration that reaches full speed within `rise` [s].
         """
         if not (isfinite(rise) and rise > 0):
             raise ClipError(f"the time to full speed must be a positive number of seconds, not {rise}")
@@ -80,16 +67,9 @@ class MotionLimits:
 
 @inlined
 def approach(gap, dt, gain, acceleration):
-    """Return the highest velocity towards a bound; zero where it is passed already.
+    """Return the highest velocity towards a bound at a distance `gap`; zero where it is passed already.
 
-    Args:
-        gap: Distance from the bound [rad or m].
-        dt: Time step [s].
-        gain: Share of the gap that one step may take.
-        acceleration: Largest acceleration [rad/s² or m/s²].
-
-    Returns:
-        Velocity [rad/s or m/s].
+    One step of dt [s] may take the share `gain` of the gap, and the acceleration can brake it before the bound.
     """
     if gap <= 0.0:
         return 0.0
@@ -101,22 +81,10 @@ def approach(gap, dt, gain, acceleration):
 
 @kernel
 def velocity_range(q, v, lower, upper, speed, acceleration, gain, dt):
-    """Return the lowest and highest velocity of a coordinate.
+    """Return the lowest and highest velocity of a coordinate q with velocity v between its limits.
 
     Where the bounds contradict each other, the acceleration's has priority over the limit gain's and the speed's.
-
-    Args:
-        q: Coordinate [rad or m].
-        v: Its velocity [rad/s or m/s].
-        lower: Lower limit [rad or m].
-        upper: Upper limit [rad or m].
-        speed: Largest speed [rad/s or m/s].
-        acceleration: Largest acceleration [rad/s² or m/s²].
-        gain: Share of the gap to a limit that one step may take.
-        dt: Time step [s].
-
-    Returns:
-        Both velocities.
+    One step of dt [s] may take the share `gain` of the gap to a limit.
     """
     low = max(-speed, -approach(q - lower, dt, gain, acceleration))
     high = min(speed, approach(upper - q, dt, gain, acceleration))

@@ -75,13 +75,7 @@ def _add(flat, now, b, sign, mx, my, mz, fx, fy, fz, row):
 
 @kernel
 def turn_between(A, B, t):
-    """Write into t the rotation vector that takes the orientation A to B.
-
-    Args:
-        A: Orientation (3, 3).
-        B: Orientation (3, 3).
-        t: Rotation vector (3,) [rad] to fill.
-    """
+    """Fill t (3,) with the rotation vector [rad] that takes the orientation A (3, 3) to B (3, 3)."""
     trace = 0.0
     for i in range(3):
         for k in range(3):
@@ -209,12 +203,7 @@ def _com_rows(flat, now, linear, first):
 
 @kernel
 def take_targets(tables, linear):
-    """Take the objectives' targets as the tasks'.
-
-    Args:
-        tables: The objectives with their targets.
-        linear: The tasks' arrays.
-    """
+    """Copy the objectives' targets to the tasks."""
     frames = tables.frame_pose
     for i in range(3):
         linear.com[i] = tables.centre_of_mass.target[i]
@@ -226,11 +215,7 @@ def take_targets(tables, linear):
 
 @kernel
 def remember_targets(linear):
-    """Keep the tasks' targets as those of the step before.
-
-    Args:
-        linear: The tasks' arrays.
-    """
+    """Keep the tasks' targets as those of the step before."""
     for i in range(3):
         linear.last_com[i] = linear.com[i]
         for k in range(linear.body.shape[0]):
@@ -243,16 +228,7 @@ def remember_targets(linear):
 
 @kernel
 def linearise(flat, now, linear):
-    """Fill rows, errors and weights at a placement.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        linear: The tasks' arrays.
-
-    Returns:
-        The Levenberg-Marquardt damping Σ μ w (e² + ℓ |e′|).
-    """
+    """Fill rows, errors and weights at a placement; return the Levenberg-Marquardt damping Σ μ w (e² + ℓ |e′|)."""
     t = linear.body.shape[0]
     linear.rows[:] = 0.0
     linear.error[:] = 0.0
@@ -277,23 +253,10 @@ def linearise(flat, now, linear):
 
 @kernel(entry=False)
 def quadratic(flat, now, linear, e, independent, n, damping, acceleration, dt, P, g, rest):
-    """Fill P (n, n), g and `rest` (n,) of ½ zᵀ P z + (g + share · rest)ᵀ z.
+    """Fill P (n, n), g (n,) and `rest` (n,) of ½ zᵀ P z + (g + share · rest)ᵀ z.
 
-    The tasks' cost over a step z of the independent degrees of freedom.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        linear: The tasks' arrays.
-        e: The elimination of dependent coordinates.
-        independent: Indices of the independent degrees of freedom.
-        n: Number of them.
-        damping: Weight of the squares of all degrees of freedom's steps.
-        acceleration: Acceleration (d,) of each degree of freedom.
-        dt: Time step [s].
-        P: Matrix to fill.
-        g: Filled with what the targets' own motion and the posture ask for.
-        rest: Filled with what the remaining error asks for.
+    It is the tasks' cost over a step z of n independent degrees of freedom. g is from the targets' own motion and
+    the posture, `rest` from the remaining error; `damping` weighs the squares of all degrees of freedom's steps.
     """
     P[:n, :n] = 0.0
     g[:n] = 0.0

@@ -35,18 +35,11 @@ FASTEST = 12.0  # rad/s or m/s of motors while walls push: a leap would end on t
 
 
 class StateBasedTracker(Tracker):
-    """Follows targets by the bake's solver.
+    """Tracker that follows targets by the bake's solver; weights come with the targets.
 
-    Args:
-        mechanism: the robot.
-        settings: regularizers and limits; weights come with the targets, and speeds are not held: behind `Live` they
-            are.
-        prior: what poses are likely, over the actuators; none if left out.
-        prior_weight: of the pull towards them, per body, beside targets that weigh 1.
-        walls: between the robot's bodies, which are kept out of each other; none if left out.
-
-    Raises:
-        ClipError: a prior over another number of actuators, or settings with `enforce_velocity`.
+    A `prior` says what poses are likely, over the actuators; `prior_weight` is that of its pull, per body, beside
+    targets that weigh 1. `walls` keep the robot's bodies out of each other. Speeds are not held here, but behind
+    `Live`: raise ClipError for settings with `enforce_velocity`, or a prior over another number of actuators.
     """
 
     TAKES_OBJECTIVES = True
@@ -75,7 +68,6 @@ class StateBasedTracker(Tracker):
         self._motors = np.array([found[0] for found in dofs if found is not None], dtype=np.int64)
 
     def _aim(self, targets: Targets) -> ObjectiveTables:
-        """Return the targets, with their objectives written into the tables."""
         asked = tuple(item.checked(1) for item in targets.objectives)
         for item in asked:
             item.check(self.mechanism)
@@ -101,7 +93,6 @@ class StateBasedTracker(Tracker):
         return replace(targets, frames={**drawn, **targets.frames})
 
     def _forget(self) -> None:
-        """Start a new memory, in which the robot stands where it is."""
         self._memory = new_memory(self.flat, self.now.q)
         self.now = self._memory.last
         self._work, self._asked = new_work(self.flat, self.now.q), False

@@ -107,18 +107,9 @@ def _eager(flat, now, twin):
 
 @kernel
 def accelerate(flat, now, twin, factor):
-    """Fill `step` = factor · ÿ from `H` and `force`, between the bounds.
+    """Fill `step` = factor · ÿ from `H` and `force`, between the bounds; return False where no step is found.
 
-    By an active set, as in Gauss's principle of least constraint.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        twin: The virtual twin.
-        factor: Factor of the acceleration.
-
-    Returns:
-        Whether a step was found.
+    It is by an active set, as in Gauss's principle of least constraint.
     """
     e = twin.e
     e.free[:], twin.released[:] = True, False
@@ -211,22 +202,10 @@ def _iterate(flat, now, tables, twin, energy, factor, share):
 
 @kernel(nogil=True)
 def advance(flat, now, tables, twin, iterations, interval):
-    """Take steps towards the targets (paper, Algorithm 1).
+    """Take steps towards the targets (paper, Algorithm 1) from the assembled placement `now`, which they change.
 
-    From the assembled placement `now`, which they change.
-
-    `now` is assembled and within its bounds always. Returns the closure residual [m].
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Assembled placement, between its bounds; it stays so.
-        tables: The objectives with their targets.
-        twin: The virtual twin.
-        iterations: Number of steps.
-        interval: Time step Δt of each [s].
-
-    Returns:
-        Closure residual [m].
+    `now` stays assembled and within its bounds. Each of `iterations` steps is over `interval` Δt [s]. Return the
+    closure residual [m].
     """
     factor = 0.5 * interval * interval
     share = factor * max(most(twin.proportional[:3]) / twin.mass[0], most(twin.proportional[3:]) / twin.mass[1])

@@ -63,16 +63,7 @@ class Motion(NamedTuple):
 
 
 def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> Motion:
-    """Return room for a step.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        rest: Coordinates (nq,) of the rest pose.
-        bounds: `low`, `high`, `speed` and `acceleration`, (d,) each.
-
-    Returns:
-        The step's arrays.
-    """
+    """Return room for a step from the rest pose (nq,), with bounds (d,): low, high, speed and acceleration."""
     d = len(flat.before)
     square, row = (lambda: np.zeros((d, d))), (lambda: np.zeros(d))
     low, high, speed, acceleration = bounds
@@ -89,24 +80,10 @@ def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> 
 
 @kernel
 def program(flat, now, tables, linear, motion, least_damping, limit_gain, dt):
-    """Set up a step's program.
+    """Fill the program of a step of dt [s]; return the numbers of independent coordinates and dependent ones' rows.
 
-    Returns (independent coordinates, dependent ones' rows, whether its optimum meets no bound and stands in `z`
-    already).
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        linear: The tasks' arrays.
-        motion: Arrays of the step, which are filled.
-        least_damping: Damping where nothing else damps.
-        limit_gain: Share of the gap to a limit that one step may take.
-        dt: Time step [s].
-
-    Returns:
-        Number of independent coordinates, number of dependent ones' rows, and whether the optimum meets no bound and is
-        in `z` already.
+    The third value returned says that the optimum meets no bound and is in `motion.z` already. `least_damping`
+    counts where nothing else damps; one step may take the share `limit_gain` of the gap to a limit.
     """
     take_targets(tables, linear)
     e, independent = motion.e, motion.independent
@@ -222,23 +199,12 @@ def _inside(motion, n, rows):
 
 @kernel
 def take_step(flat, now, motion, n, rows, dt, replan):
-    """Move `now` by the step of the independent coordinates, and back onto the loops.
+    """Move `now` by the step of the n independent coordinates in `motion.z`, and back onto the loops.
 
     The way back bends the dependent ones' steps. Where that takes one beyond its bounds, and `replan` says that the
-    program can be solved once more, nothing moves: the bounds now count with the bend, and `BENT` is returned.
-    A step that turns too far, does not close or passes a joint's end is taken in part, and if nothing helps not at all.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        motion: Arrays of the step, with the independent step in `z`.
-        n: Number of independent coordinates.
-        rows: Number of dependent coordinates' rows.
-        dt: Time step [s].
-        replan: Whether the program can be solved once more.
-
-    Returns:
-        Closure residual [m], or `BENT`.
+    program can be solved once more, nothing moves: the bounds now count with the bend, and `BENT` is returned. A
+    step that turns too far, does not close or passes a joint's end is taken in part, and if nothing helps not at
+    all. Return the closure residual [m], or `BENT`.
     """
     step, trial = motion.step, motion.trial
     step[:] = 0.0

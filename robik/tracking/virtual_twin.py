@@ -56,19 +56,7 @@ class Twin(NamedTuple):
 def new_twin(
     flat: Flat, rest: np.ndarray, targets: int, mass: np.ndarray, proportional: np.ndarray, derivative: np.ndarray
 ) -> Twin:
-    """Return a twin for so many targets.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        rest: Coordinates (nq,) of the rest pose.
-        targets: Number of frame targets.
-        mass: As `Twin.mass` (4,).
-        proportional: As `Twin.proportional` (6,).
-        derivative: As `Twin.derivative` (6,).
-
-    Returns:
-        The twin's arrays.
-    """
+    """Return a twin for so many targets; masses (4,) and gains (6,) are as in `Twin`."""
     n, d, rows = len(flat.parent), len(flat.before), len(flat.row_kind) + len(flat.coupling_leader)
     sums, parts = carved((n,), (n, 3), (n, 3, 3), (n, 3), (n, 3, 3), (n,), (n, 3))
     errors, squares, vectors = np.zeros((2, targets + 1, 6)), np.zeros((3, d, d)), np.zeros((5, d))
@@ -140,18 +128,9 @@ def _turn_of_axes(R, A, target, weight):
 
 @kernel
 def measure(flat, now, tables, twin):
-    """Fill `error` with weight × distance from each target.
+    """Fill `error` with weight × distance from each target; return the springs' energy, ½ Σ K_p w distance².
 
     Metres along the world's axes, then the Rodrigues vector (eq. 10).
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        twin: The virtual twin.
-
-    Returns:
-        Energy in the springs, ½ Σ K_p w distance².
     """
     P, energy, frames, com = twin.proportional, 0.0, tables.frame_pose, tables.centre_of_mass
     for t in range(frames.body.shape[0]):
@@ -184,14 +163,7 @@ def _distance(error, weight, target, x, y, z, P):
 
 @inlined
 def most(weight):
-    """Return the largest of three weights.
-
-    Args:
-        weight: Weights (3,).
-
-    Returns:
-        The largest.
-    """
+    """Return the largest of three weights."""
     return max(weight[0], weight[1], weight[2])
 
 
@@ -232,14 +204,7 @@ def _twist(twin, b, x, y, z):
 def load(flat, now, tables, twin, rate):
     """Fill masses and PD forces f = K_p e + K_d ė (eq. 11) on the bodies, summed to the root.
 
-    `rate` is 1 / Δt, or 0 where ė is unknown.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        twin: The virtual twin.
-        rate: 1 / Δt [1/s], or 0 where ė is unknown.
+    `rate` is 1 / Δt [1/s], or 0 where ė is unknown.
     """
     twin.sums[:] = 0.0
     frames, com = tables.frame_pose, tables.centre_of_mass
@@ -296,14 +261,7 @@ def _sum_to_root(flat, twin):
 
 @kernel
 def inertia(flat, now, tables, twin):
-    """Fill `H` and `force` = Jᵀ f from the loads.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        tables: The objectives with their targets.
-        twin: The virtual twin.
-    """
+    """Fill `H` and `force` = Jᵀ f from the loads."""
     H, com_mass = twin.H, twin.mass[0] * most(tables.centre_of_mass.weight)
     H[:] = 0.0
     for b in range(1, flat.parent.shape[0]):
@@ -344,18 +302,12 @@ def inertia(flat, now, tables, twin):
 
 @kernel
 def stiffen(flat, now, twin, factor):
-    """Add to H's diagonal what keeps an explicit step stable where the forces themselves are stiff.
+    """Add to H's diagonal what keeps an explicit step stable where the forces themselves are stiff, times `factor`.
 
-        |Gᵢⱼ|,   Gᵢⱼ = (ωᵢ · ωⱼ) tr Dⱼ - ωᵢ · Dⱼ ωⱼ - fⱼ · (ωᵢ × vⱼ),
+        Σⱼ |Gᵢⱼ|,   Gᵢⱼ = (ωᵢ · ωⱼ) tr Dⱼ - ωᵢ · Dⱼ ωⱼ - fⱼ · (ωᵢ × vⱼ),
 
-    the change of Jᵀ f with the pose, which nothing but the links' mass would oppose in an arm stretched towards what it
-    cannot reach.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        twin: The virtual twin.
-        factor: Factor of the sums.
+    the change of Jᵀ f with the pose, which nothing but the links' mass would oppose in an arm stretched towards
+    what it cannot reach.
     """
     for b in range(1, flat.parent.shape[0]):
         if flat.first[b] == flat.last[b]:

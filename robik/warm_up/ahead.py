@@ -34,11 +34,9 @@ from .processes import help_compiling
 def compile_all(is_helped: bool = True) -> None:
     """Compile, or load from disk, everything that solving, balance and inverse dynamics need.
 
-    What large robots alone need comes after the rest, and what is asked for one by one, beside frames and the centre of
-    mass, after that. Trackers come then, and all frames at once last.
-
-    Args:
-        is_helped: Whether a second process compiles meanwhile what solving comes to last.
+    The needs of large robots alone come after the rest; after them objectives beside frames and the centre of mass, one
+    by one; then trackers, and all frames at once last. With `is_helped`, a second process compiles meanwhile what
+    solving comes to last.
     """
     if is_helped:
         help_compiling()

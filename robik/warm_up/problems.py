@@ -57,15 +57,7 @@ def tree() -> tuple[Mechanism, TargetClip]:
 
 
 def asking_for_all(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
-    """Return a clip that also asks for one objective of each kind, between the robot's first two bodies.
-
-    Args:
-        mechanism: The robot.
-        clip: The clip, whose tracks stay.
-
-    Returns:
-        The clip with these objectives.
-    """
+    """Return a clip that also asks for one objective of each kind, between the robot's first two bodies."""
     frame, other = (body.name for body in mechanism.bodies[:2])
     row = Row(frame=frame, other=other, samples=len(TIMES), distance=1.0)
     asked = [objective for kind in ASKED for objective, _ in kind.of_row(mechanism, row)]

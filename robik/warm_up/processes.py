@@ -42,8 +42,7 @@ def status() -> Status:
 def warm_up() -> subprocess.Popen | None:
     """Start compiling everything in a process of low priority, once; return that process.
 
-    Returns:
-        None if it had been started before, or cannot be started: `status` says why.
+    Return None where it was started before, or cannot be started: `status` says why.
     """
     return _start()
 

@@ -38,14 +38,11 @@ class Curve:
 def write_curves(
     target: Object, frames: np.ndarray, curves: Iterable[Curve], outside: bool = False, interpolation: str = "LINEAR"
 ) -> None:
-    """Keys channels of an object: theirs are replaced, its others stay.
+    """Key channels of an object at frames (T,): theirs are replaced, its others stay.
 
-    Args:
-        target: gets an action if it has none that may be changed.
-        frames: (T,) increasing, with fractions for sub-frames.
-        curves: what.
-        outside: whether keys before the first and after the last of these frames stay.
-        interpolation: of all new keys.
+    Frames increase, with fractions for sub-frames. The object gets an action if it has none that may be changed.
+    With `outside`, keys before the first and after the last of these frames stay. `interpolation` is that of all
+    new keys.
     """
     channels = _Channels(_editable_action(target), target)
     heartbeat.beat()  # of many objects and keys this takes seconds
@@ -163,11 +160,7 @@ def objects_in(action: Action) -> list[dict[tuple[str, int], FCurve]]:
 
 
 def read_curves(target: Object, channels: Sequence[tuple[str, int]], frames: np.ndarray) -> np.ndarray:
-    """Channels evaluated at frames, (T, channels).
-
-    Raises:
-        RobikError: names the channel that has no F-curve.
-    """
+    """Return channels evaluated at frames, (T, channels); a RobikError names the channel that has no F-curve."""
     found = curves_of(target)
     values = np.empty((len(frames), len(channels)))
     for k, channel in enumerate(channels):

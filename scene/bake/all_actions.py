@@ -62,11 +62,7 @@ class Baked:
 
 
 def performer(root: Object) -> Object:
-    """Return the armature that a robot follows.
-
-    Raises:
-        RobikError: it follows none, or several; says what to choose.
-    """
+    """Return the armature that a robot follows; raise RobikError if there is none, or several."""
     character = root.robik.robot.character
     found = {t.source for t in character.targets if t.enabled and t.source is not None and t.source.type == "ARMATURE"}
     if character.rig is not None and character.rig.type == "ARMATURE":
@@ -81,18 +77,10 @@ def performer(root: Object) -> Object:
 
 
 def takes_of(rig: Object, strips: bool, only: str = "") -> list[Take]:
-    """Return what a character does, by name.
+    """Return what a character does, by name: the file's actions for its bones, or its NLA strips that are not muted.
 
-    Args:
-        rig: the armature.
-        strips: its NLA strips that are not muted instead of the file's actions for its bones.
-        only: a pattern of names, such as `walk*`; all if empty.
-
-    Returns:
-        The takes; an action with a single frame is a pose, and left out.
-
-    Raises:
-        RobikError: there is none.
+    `only` is a pattern of names, such as `walk*`; all if empty. An action with a single frame is a pose, and left
+    out. Raise RobikError if nothing is left.
     """
     found = _strips_of(rig) if strips else _actions_for(rig)
     chosen = [take for take in found if not only or fnmatchcase(take.name, only)]
@@ -134,19 +122,8 @@ def all_steps(
     """Bake every take, each as a bake of its own with the take's name; one that cannot be baked stops no other.
 
     Contacts set by hand belong to the action that the character has now; of all others they are found. Afterwards
-    the character is as it was, and the robot uses the bake of the character's present action.
-
-    Args:
-        context: with the scene.
-        root: of the robot.
-        takes: of its character.
-        each: called after each take.
-
-    Yields:
-        Progress.
-
-    Returns:
-        What came of each take.
+    the character is as it was, and the robot uses the bake of the character's present action. `each` is called
+    after each take.
     """
     rig, scene = performer(root), context.scene
     present, used = actions.assigned(rig)[0], bakes.in_use(root)

@@ -28,14 +28,9 @@ _walls: list[tuple[ToldCollisions, Walls | None]] = []  # shapes, and their wall
 
 
 def read_collisions(root: Object, mechanism: Mechanism) -> Callable[[], ToldCollisions]:
-    """Return a function that gives a robot's collision shapes, which takes a while and touches nothing of Blender's.
+    """Return a slow function, which touches nothing of Blender's, that gives a robot's collision shapes.
 
-    Args:
-        root: Of the robot, whose meshes are read now.
-        mechanism: The robot.
-
-    Returns:
-        The function.
+    Its meshes are read now.
     """
     shapes, by_hand = body_shapes(root), changed_by_hand(root)
     file = Path(bpy.path.abspath(root.robik.robot.source)) if root.robik.robot.source else None
@@ -72,14 +67,10 @@ def _of_file(mechanism: Mechanism, file: Path) -> ToldCollisions:
 
 
 def read_walls(root: Object, mechanism: Mechanism) -> Callable[[], Walls | None]:
-    """Return a function that makes a robot's walls, which takes a while and touches nothing of Blender's.
+    """Return a slow function, which touches nothing of Blender's, that makes a robot's walls.
 
-    Args:
-        root: Of the robot, whose meshes are read now.
-        mechanism: The robot.
-
-    Returns:
-        The function. It returns None where nothing is known of the robot's shape, or MuJoCo is missing.
+    Its meshes are read now. The function returns None where nothing is known of the robot's shape, or MuJoCo is
+    missing.
     """
     if not can_judge():
         return lambda: None

@@ -90,8 +90,7 @@ def use(root: Object, index: int) -> None:
 def remove(root: Object, index: int) -> None:
     """Delete a bake with its curves; the robot stays as it stands if it was the one in use.
 
-    Raises:
-        RobikError: it comes from the library of an override.
+    Raise RobikError if the bake comes from the library of an override.
     """
     if index < library_rows(root, "robik.robot.bakes"):
         raise RobikError("this bake comes from the robot's library file and cannot be removed here")

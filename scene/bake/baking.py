@@ -46,13 +46,8 @@ def bake_steps(
 ) -> Generator[Progress, None, Motion]:
     """Sample the character, solve, and only then write the robot's curves, into a new action, and its result.
 
-    Args:
-        context: With the scene.
-        root: Of the robot.
-        keeps_corrections: Whether what was changed by hand on the bake in use is added; as the robot says if left out.
-
-    Raises:
-        RobikError: a mapping, a range or the robot is wrong; nothing has been changed.
+    `keeps_corrections` adds what was changed by hand on the bake in use; None as the robot says. After a RobikError
+    nothing has been changed.
     """
     began = perf_counter()
     if keeps_corrections is None:

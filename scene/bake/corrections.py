@@ -44,11 +44,9 @@ class Corrections:
     turn: Rotation | None = None
 
     def on(self, motion: Motion, frames: np.ndarray) -> Motion:
-        """Return a motion with these corrections, without the bodies' poses.
+        """Return a motion of the same robot, sampled at frames (T,), with these corrections.
 
-        Args:
-            motion: of the same robot.
-            frames: (T,) of the scene at which its samples are.
+        The bodies' poses are left out.
         """
         base = motion.base
         if base is not None and self.position is not None and self.turn is not None:
@@ -83,10 +81,7 @@ def corrections_of(root: Object, mechanism: Mechanism) -> Corrections | None:
 def corrections_of_bake(root: Object, mechanism: Mechanism, wanted: np.ndarray) -> Corrections | None:
     """Return what was changed by hand on the bake in use; None where that is no bake, or nothing was changed.
 
-    Args:
-        root: of the robot.
-        mechanism: the robot.
-        wanted: frames (T,); changes before the first and after the last one do not count.
+    Changes before the first and after the last of the frames `wanted` (T,) do not count.
     """
     plain = kept_plain(root, mechanism)
     if plain is None or not has_keys(root, mechanism):

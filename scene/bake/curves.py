@@ -53,14 +53,10 @@ def write_own_bake(root: Object, scene: Scene, motion: Motion, frames: np.ndarra
 def write_bodies(
     root: Object, frames: np.ndarray, position: np.ndarray, quaternion: np.ndarray, outside: bool = False
 ) -> None:
-    """Keys the poses of a robot's bodies.
+    """Key the poses of a robot's bodies at frames (T,): positions (T, n, 3) [m] and quaternions (T, n, 4) wxyz.
 
-    Args:
-        root: of the robot.
-        frames: (T,).
-        position: (T, n, 3) of each body's own frame, in the robot's coordinates [m].
-        quaternion: (T, n, 4) likewise, wxyz.
-        outside: whether keys outside of the frames stay.
+    They are those of each body's own frame, in the robot's coordinates. With `outside`, keys outside of the frames
+    stay.
     """
     for i, body in enumerate(bodies(root)):
         body.rotation_mode = "QUATERNION"
@@ -92,12 +88,10 @@ def has_keys(root: Object, mechanism: Mechanism) -> bool:
 
 
 def baked_frames(root: Object, mechanism: Mechanism) -> np.ndarray:
-    """Return the frames over which the sliders have keys (T,).
+    """Return the frames (T,) over which the sliders have keys.
 
-    Each key's, and between them as dense as the robot was baked, so that thinned out curves lose nothing.
-
-    Raises:
-        RobikError: a slider has none, or there is no slider.
+    Each key's, and between them as dense as the robot was baked, so that thinned out curves lose nothing. Raise
+    RobikError if a slider has no keys, or there is no slider.
     """
     curves = actions.curves_of(root)
     frames: list[np.ndarray] = []
@@ -119,10 +113,7 @@ def baked_frames(root: Object, mechanism: Mechanism) -> np.ndarray:
 def played_frames(root: Object, mechanism: Mechanism, step: float) -> np.ndarray:
     """Return frames (T,) between which the sliders' curves are straight lines.
 
-    The baked ones, or `step` frames apart where curves bend.
-
-    Raises:
-        RobikError: a slider has no keys.
+    They are the baked ones, or `step` frames apart where curves bend.
     """
     frames, curves = baked_frames(root, mechanism), actions.curves_of(root)
     if all(actions.is_straight(curves[data_path(name), 0]) for name in mechanism.actuators):
@@ -131,10 +122,9 @@ def played_frames(root: Object, mechanism: Mechanism, step: float) -> np.ndarray
 
 
 def even_frames(root: Object, mechanism: Mechanism, scene: Scene, rate: float) -> np.ndarray:
-    """Return frames (T,) over which the sliders have keys, at equal distances: `rate` samples per second.
+    """Return frames (T,) over which the sliders have keys, at equal distances: `rate` samples per second [Hz].
 
-    Raises:
-        RobikError: a slider has no keys, or the rate gives too many samples.
+    Raise RobikError if that gives too many samples.
     """
     keyed, fps = baked_frames(root, mechanism), scene.render.fps / scene.render.fps_base
     frames = keyed[0] + fps * even_times(float(keyed[-1] - keyed[0]) / fps, rate)
@@ -142,22 +132,12 @@ def even_frames(root: Object, mechanism: Mechanism, scene: Scene, rate: float) -
 
 
 def read_motion_at(root: Object, mechanism: Mechanism, frames: np.ndarray) -> np.ndarray:
-    """Return the sliders' curves (T, A) at these frames [rad or m].
-
-    Raises:
-        RobikError: a slider has no curve.
-    """
+    """Return the sliders' curves (T, A) at these frames [rad or m]."""
     return actions.read_curves(root, [(data_path(name), 0) for name in mechanism.actuators], frames)
 
 
 def read_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, scene: Scene) -> Motion:
-    """Return the motion that a robot's slider curves hold at these frames.
-
-    With its floating base where that has curves.
-
-    Raises:
-        RobikError: a slider has no curve.
-    """
+    """Return the motion of a robot's slider curves at frames (T,), with its floating base where that has curves."""
     values = read_motion_at(root, mechanism, frames)
     return Motion(
         times=times_of(scene, frames),
@@ -177,13 +157,9 @@ def with_poses(root: Object, mechanism: Mechanism, motion: Motion, frames: np.nd
 
 
 def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
-    """Key the bodies again from the sliders' curves; a floating robot's base keeps its keys.
+    """Key the bodies again from the sliders' curves, and return the frames in which the loops do not close.
 
-    Returns:
-        The frames in which the sliders' values do not let the loops close.
-
-    Raises:
-        RobikError: a slider, or a floating base, has no curve.
+    A floating robot's base keeps its keys.
     """
     mechanism = read_moving_parts(root)
     frames = baked_frames(root, mechanism)
@@ -195,12 +171,9 @@ def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
 
 
 def base_curve(root: Object, mechanism: Mechanism, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return where a floating robot's base is at these frames: positions (T, 3) and unit quaternions (T, 4).
+    """Return positions (T, 3) [m] and unit quaternions (T, 4) of a floating robot's base at frames (T,).
 
-    None for a robot on the ground.
-
-    Raises:
-        RobikError: the base has no curves.
+    None for a robot on the ground; raise RobikError if the base has no curves.
     """
     base = ForwardKinematics(mechanism).root
     if base is None:

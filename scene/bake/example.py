@@ -19,10 +19,9 @@ def can_be_example(bake: PropertyGroup, action: Action) -> bool:
 
 
 def example_prior(action: Action | None, mechanism: Mechanism) -> PosePrior | None:
-    """Return what poses an example makes likely; None without one.
+    """Return the prior of the poses in an example's action; None without one.
 
-    Raises:
-        RobikError: it does not move all of the robot's motors, or is too short.
+    Raise RobikError if it does not move all of the robot's motors, or is too short.
     """
     if action is None:
         return None
@@ -33,11 +32,7 @@ def example_prior(action: Action | None, mechanism: Mechanism) -> PosePrior | No
 
 
 def _poses(action: Action, mechanism: Mechanism) -> np.ndarray:
-    """Values of the motors (T, A) [rad or m] in every frame from an action's first key to its last.
-
-    Raises:
-        RobikError: names a motor that it does not move.
-    """
+    """Return the motors' values (T, A) [rad or m] in every frame from an action's first key to its last."""
     channels = [(data_path(name), 0) for name in mechanism.actuators]
     found = max(actions.objects_in(action), key=lambda curves: sum(c in curves for c in channels), default={})
     missing = [name for name, channel in zip(mechanism.actuators, channels, strict=True) if channel not in found]

@@ -89,11 +89,7 @@ class FollowRequest:
 
 
 def read_follow_request(root: Object) -> FollowRequest:
-    """Read what a robot's panels ask for.
-
-    Raises:
-        RobikError: a mapping or the robot is wrong.
-    """
+    """Read from a robot's panels what it follows live, and by which settings."""
     robot, settings = read_moving(root), root.robik.robot
     mapping, tracker = read_mapping(root, robot.mechanism), settings.follow.tracker
     balance = read_balance(root, robot.mechanism, mapping)
@@ -210,16 +206,9 @@ def tick() -> float | None:
 
 
 def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
-    """Take a step towards a robot's targets: bodies and sliders move.
+    """Move a robot's bodies and sliders towards its targets for `dt` [s], and return whether it followed.
 
-    Args:
-        root: Of the robot.
-        scene: The scene of its targets.
-        depsgraph: Where its targets are evaluated.
-        dt: For how long it moves [s].
-
-    Returns:
-        Whether it followed; if not, `problem` tells why.
+    If not, `problem` returns why. `depsgraph` evaluates the targets.
     """
     uid = root.session_uid
     if posing.is_paused():
@@ -246,11 +235,7 @@ def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
 
 
 def _ready(root: Object, request: FollowRequest, targets: Targets, stands: dict[str, bool]) -> Following:
-    """Return the tracker of a robot; a new one where the robot or the choice has changed.
-
-    Raises:
-        RobikError: there cannot be one.
-    """
+    """Return the tracker of a robot, a new one where the robot or the choice has changed."""
     uid, mechanism = root.session_uid, request.robot.mechanism
     found = _following.get(uid)
     if found is None or found.mechanism != mechanism or found.choice != request.choice:
@@ -301,10 +286,9 @@ def _show(root: Object, robot: Moving, following: Following, values: np.ndarray)
 
 
 def _targets(request: FollowRequest, scene: Scene, depsgraph: Depsgraph) -> Targets:
-    """Return the targets of the frames, and of the centre of mass if it follows an object, in the robot's coordinates.
+    """Return the targets of the frames, and of the centre of mass if it follows an object, for the robot.
 
-    Raises:
-        RobikError: a target follows something that is not there.
+    They are in the robot's coordinates.
     """
     placed, frames, leads = request.mapping.placement, {}, {}
     for target in request.mapping.targets:

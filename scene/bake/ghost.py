@@ -22,24 +22,19 @@ class States(Protocol):
     """Poses of a robot's bodies over time."""
 
     @property
-    def times(self) -> np.ndarray: ...  # noqa: D102
+    def times(self) -> np.ndarray: ...
     @property
-    def bodies(self) -> tuple[str, ...]: ...  # noqa: D102
+    def bodies(self) -> tuple[str, ...]: ...
     @property
-    def position(self) -> np.ndarray | None: ...  # noqa: D102
+    def position(self) -> np.ndarray | None: ...
     @property
-    def quaternion(self) -> np.ndarray | None: ...  # noqa: D102
+    def quaternion(self) -> np.ndarray | None: ...
 
 
 def show_ghost(root: Object, scene: Scene, states: States, first: float, kind: str = PHYSICS) -> None:
-    """Replace a robot's ghost by one that moves as these states.
+    """Replace a robot's ghost by one that moves as these states, whose time 0 is at the frame `first`.
 
-    Args:
-        root: of the robot.
-        scene: that it is shown in.
-        states: with the bodies' poses, of times from 0 on.
-        first: frame at which time 0 is.
-        kind: PHYSICS, or ORIGINAL of a motion file.
+    `kind` is PHYSICS, or ORIGINAL of a motion file.
     """
     remove_ghost(root, kind)
     collection = bpy.data.collections.new(_name(root, kind))

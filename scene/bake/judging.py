@@ -20,13 +20,10 @@ from .result import store_cost, store_result
 
 
 def judge_again(root: Object, scene: Scene) -> str:
-    """Replace a robot's result by what its motors' curves are worth now, against what the bake followed.
+    """Judge a robot's present curves against what the bake followed, and replace its result.
 
-    Returns:
-        What is wrong with the bodies' curves in a sentence; empty where they show what the motors do.
-
-    Raises:
-        RobikError: the action keeps nothing that was followed, or a motor has no curve.
+    Return what is wrong with the bodies' curves in a sentence, empty where they show what the motors do. Raise
+    RobikError if the action keeps nothing that was followed, or a motor has no curve.
     """
     mechanism, kept = read_moving_parts(root), kept_clip(root)
     if kept is None:

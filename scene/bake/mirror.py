@@ -14,13 +14,9 @@ from .curves import baked_frames, read_motion, write_own_bake
 
 
 def flip_pose(root: Object) -> list[str]:
-    """Let left and right change places in the pose of the sliders.
+    """Exchange left and right in the pose of the sliders, and return the motors without a counterpart.
 
-    Returns:
-        Motors without a counterpart, which stay as they are.
-
-    Raises:
-        RobikError: the robot is not symmetric.
+    Those stay as they are. Raise RobikError if the robot is not symmetric.
     """
     mechanism = read_moving_parts(root)
     symmetry = symmetry_of(mechanism)
@@ -31,13 +27,9 @@ def flip_pose(root: Object) -> list[str]:
 
 
 def mirror_motion(root: Object, scene: Scene) -> int:
-    """Key the mirror image of a robot's motion as a bake of its own, beside the others.
+    """Key the mirror image of a robot's motion as a bake of its own, and return the number of its frames.
 
-    Returns:
-        How many frames it has.
-
-    Raises:
-        RobikError: the robot has no motion, or is not symmetric; nothing was changed.
+    Raise RobikError, with nothing changed, if the robot has no motion or is not symmetric.
     """
     mechanism = read_moving_parts(root)
     frames = baked_frames(root, mechanism)

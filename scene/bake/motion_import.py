@@ -70,21 +70,9 @@ def import_motion(
 ) -> Imported:
     """Key a motion on a robot from the scene's first frame on, as its original and as a copy to be edited.
 
-    A robot that is held only because its file does not say where it is, as a URDF, is let go by a motion of its base.
-
-    Args:
-        root: of the robot.
-        scene: with its frame rate.
-        path: of the file.
-        format: a name of `FORMATS`; by the file's content if left out.
-        beside: order and rate of files that do not say them.
-        keying: how it becomes keys.
-
-    Returns:
-        What came of it.
-
-    Raises:
-        RobikError: the file cannot be read, or is another robot's; nothing has been changed.
+    A robot that is held only because its file does not say where it is, as a URDF, is released by a motion of its
+    base. The format is known by the file's content if None; `beside` has the order and rate of files that do not
+    say them. After a RobikError nothing has been changed.
     """
     mechanism = read_robot(root)
     companions = Companions(

@@ -23,16 +23,9 @@ from .kept_clip import kept_clip
 
 
 def penetration_steps(context: Context, root: Object) -> Generator[Progress, None, Penetration]:
-    """Judge the robot's curves by its collision shapes, and keep what is found with its result.
+    """Judge the robot's curves by its collision shapes, and keep the depths with its result.
 
-    Stopped early, nothing has been changed.
-
-    Args:
-        context: Blender's.
-        root: of the robot.
-
-    Raises:
-        RobikError: there are no curves, or MuJoCo is missing.
+    Stopped early, nothing has been changed. Raise RobikError if there are no curves, or MuJoCo is missing.
     """
     mechanism, kept = read_robot(root), kept_clip(root)
     frames = kept.frames if kept is not None else baked_frames(root, mechanism)
@@ -47,13 +40,7 @@ def penetration_steps(context: Context, root: Object) -> Generator[Progress, Non
 
 
 def keep_penetration(result: PropertyGroup, found: Penetration, frames: np.ndarray) -> None:
-    """Keep the deepest places with a robot's result.
-
-    Args:
-        result: of the robot.
-        found: depths of its curves.
-        frames: (T,) of the samples that were judged.
-    """
+    """Store the deepest places in a robot's result; `frames` (T,) are those that were judged."""
     result.penetration.clear()
     for what, names, depths, share in (
         ("in itself", [f"{a} in {b}" for a, b in found.pairs], found.depths, found.self_share),

@@ -25,19 +25,9 @@ from .ghost import show_ghost
 def physics_steps(
     context: Context, root: Object, motors: Motors, carry: bool, trials: int
 ) -> Generator[Progress, None, Verdict]:
-    """Simulate the robot's curves, keep the verdict and show what the robot did as a ghost.
+    """Simulate the robot's curves with disturbed trials, keep the verdict and show the simulation as a ghost.
 
-    Stopped early, nothing has been changed.
-
-    Args:
-        context: Blender's.
-        root: of the robot.
-        motors: its servos, or what its file knows of them.
-        carry: whether goals carry the weight.
-        trials: how many disturbed trials.
-
-    Raises:
-        RobikError: curves, motors or robot cannot be simulated.
+    Stopped early, nothing has been changed. With `carry`, goals carry the weight.
     """
     scene, mechanism = context.scene, motors.room.mechanism
     frames = baked_frames(root, mechanism)
@@ -55,18 +45,8 @@ def physics_steps(
 def export_scene(root: Object, scene: Scene, motors: Motors, carry: bool, path: Path) -> tuple[str, ...]:
     """Write the robot on a floor with its curves as keys, for MuJoCo's viewer, as `robik physics -o` does.
 
-    Args:
-        root: of the robot.
-        scene: that it is in.
-        motors: its servos, or what its file knows of them.
-        carry: whether goals carry the weight.
-        path: The scene's file; the robot's lies beside it.
-
-    Returns:
-        One sentence each on what cannot be shown.
-
-    Raises:
-        RobikError: curves, motors or robot cannot be simulated, or a file cannot be written.
+    The robot's file lies beside the scene's at `path`. With `carry`, goals carry the weight. Return one sentence
+    each on what cannot be shown.
     """
     mechanism, source = with_mesh_files(root, path)
     motion = read_motion(root, mechanism, baked_frames(root, mechanism), scene)
@@ -76,14 +56,9 @@ def export_scene(root: Object, scene: Scene, motors: Motors, carry: bool, path: 
 
 
 def keep_verdict(root: Object, scene: Scene, verdict: Verdict, frames: np.ndarray, more: str = "") -> None:
-    """Keep a verdict with the robot's result, and show its simulation as a ghost.
+    """Store a verdict in the robot's result, and show its simulation of frames (T,) as a ghost.
 
-    Args:
-        root: of the robot.
-        scene: that it is in.
-        verdict: of its curves.
-        frames: (T,) of the samples that were simulated.
-        more: what else is to be said.
+    `more` is said with it.
     """
     result, sample = root.robik.robot.result, verdict.falls_at_sample
     fall = 0 if sample is None else round(float(frames[sample]))

@@ -57,13 +57,9 @@ def plain_of(mechanism: Mechanism, motion: Motion, frames: np.ndarray) -> Plain:
 
 
 def keep_plain(root: Object, mechanism: Mechanism, plain: Plain, rest: Plain | None = None) -> None:
-    """Keep a motion with the action of a robot, in single precision as Blender keeps keys.
+    """Store a motion with the action of a robot, in single precision as Blender keeps keys.
 
-    Args:
-        root: Of the robot.
-        mechanism: The robot.
-        plain: The motion.
-        rest: What stays outside of its frames; None where nothing does.
+    `rest` is what stays outside of its frames, None where nothing does.
     """
     if rest is not None and len(rest.frames) and (rest.base is None) == (plain.base is None):
         order = np.argsort(np.concatenate([plain.frames, rest.frames]))

@@ -43,14 +43,8 @@ class Reduction:
 def reduce_motors(root: Object, angle: float, length: float, with_base: bool = False) -> Reduction:
     """Thin out the motors' keys to a tolerance, and key the bodies again from what is left.
 
-    Args:
-        root: of the robot.
-        angle: tolerance of motors that turn, and of the base's orientation [rad].
-        length: of motors that slide, and of the base's position [m].
-        with_base: whether a floating base's keys are thinned out, too.
-
-    Raises:
-        RobikError: a motor has no keys; nothing has been changed.
+    `angle` [rad] is that of motors that turn, `length` [m] that of motors that slide; with `with_base` a floating
+    base's keys are thinned out to both. Raise RobikError, with nothing changed, if a motor has no keys.
     """
     mechanism = read_moving_parts(root)
     frames = baked_frames(root, mechanism)
@@ -106,14 +100,9 @@ def _base_body(root: Object, mechanism: Mechanism) -> Object:
 
 
 def key_pose(root: Object, frame: float) -> bool:
-    """Keys all sliders as they stand, and a floating base where it stands.
+    """Key all sliders as they stand, and a floating base; return whether the bodies are then to be rebuilt.
 
-    Returns:
-        Whether the robot has a motion whose bodies are to be rebuilt; without one the bodies follow the sliders by
-        themselves.
-
-    Raises:
-        RobikError: a slider is missing.
+    Without a motion of theirs the bodies follow the sliders by themselves.
     """
     mechanism = read_moving_parts(root)
     values = slider_values(root, mechanism.actuators)

@@ -19,11 +19,7 @@ from .kept_clip import kept_clip
 
 
 def write_report(root: Object, scene: Scene, path: str | Path) -> None:
-    """Write the page from the motors' and the bodies' curves as they are now.
-
-    Raises:
-        RobikError: there are no curves.
-    """
+    """Write the page from the motors' and the bodies' curves as they are now."""
     mechanism, kept = read_robot(root), kept_clip(root)
     frames = kept.frames if kept is not None else baked_frames(root, mechanism)
     motion = with_poses(root, mechanism, read_motion(root, mechanism, frames, scene), frames)

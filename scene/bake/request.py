@@ -105,11 +105,7 @@ class SceneRequest:
 
 
 def read_request(root: Object, scene: Scene) -> SceneRequest:
-    """Read what a robot's panels ask for.
-
-    Raises:
-        RobikError: a mapping, a range, an example or the robot is wrong.
-    """
+    """Read from a robot's panels what to bake, and how."""
     mechanism, bake = read_moving_parts(root), root.robik.robot.bake
     frames, prior = frame_range(scene, bake), example_prior(bake.example, mechanism)
     mapping, asked = read_mapping(root, mechanism), read_bake_settings(root, scene)
@@ -145,10 +141,9 @@ def _around(frames: np.ndarray, first: float, last: float) -> np.ndarray:
 def _present_motion(
     root: Object, mechanism: Mechanism, frames: np.ndarray, settings: Settings, scene: Scene
 ) -> PresentMotion | None:
-    """Return what the robot's curves hold, to come out of it and go back into it; None where it goes on nowhere.
+    """Return the robot's present curves, which an own range leaves and enters again; None where it does neither.
 
-    Raises:
-        RobikError: a cyclic clip, which cannot go back into it.
+    Raise RobikError for a cyclic clip, which cannot enter them again.
     """
     first, last = baked_frames(root, mechanism)[[0, -1]]
     at_start, at_end, blend = first < frames[0], last > frames[-1], root.robik.robot.bake.blend
@@ -199,10 +194,9 @@ def _holds_on(mechanism: Mechanism, mapping: CharacterMapping) -> set[str]:
 
 
 def read_bake_settings(root: Object, scene: Scene) -> BakeSettings:
-    """Return the settings of a bake's panel, with what the robot's servos can do.
+    """Return the settings of a bake's panel, with the limits of the robot's servos.
 
-    Raises:
-        ServoError, FormatError: the servos' file is not what it should be.
+    Raise ServoError or FormatError if the servos' file is not what it should be.
     """
     return replace(of_panel(root.robik.robot.bake), servo_acceleration=servo_accelerations(root, scene))
 

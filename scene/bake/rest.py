@@ -43,14 +43,9 @@ def outside(kept: KeptClip, frames: np.ndarray) -> KeptClip | None:
 def store_rest(
     result: PropertyGroup, root: Object, mechanism: Mechanism, frames: np.ndarray, before: KeptClip | None
 ) -> None:
-    """Note what the frames that stayed are worth.
+    """Judge the frames that stayed, and set `rest`, `rest_missed` and `rest_frame` of a robot's result.
 
-    Args:
-        result: of the robot; its `rest` is set, `rest_missed` and `rest_frame`.
-        root: of the robot, with the curves as they are now.
-        mechanism: the robot.
-        frames: (T,) that were baked.
-        before: what the bake before followed; None where that is not known.
+    `frames` (T,) are those that were baked, `before` is what the bake before followed, None if unknown.
     """
     result.rest, result.rest_missed, result.rest_frame = "", 0, 0
     first, last = baked_frames(root, mechanism)[[0, -1]]
@@ -83,13 +78,9 @@ def _judged(root: Object, mechanism: Mechanism, rest: KeptClip) -> tuple[float, 
 
 
 def joined(rest: KeptClip | None, frames: np.ndarray, clip: TargetClip, settings: Settings) -> KeptClip:
-    """Return what all frames followed: the new ones, and those that stayed where they followed the same frames.
+    """Return what all frames followed: the new ones (T,), and those that stayed where they followed the same frames.
 
-    Args:
-        rest: what was followed outside of the new frames; None where that is not known.
-        frames: (T,) that were baked.
-        clip: what they followed.
-        settings: its weights.
+    `rest` is what was followed outside of the new frames, None if unknown.
     """
     new = KeptClip(frames, clip, settings)
     if rest is None or not _alike(rest.clip, clip):

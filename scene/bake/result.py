@@ -23,15 +23,9 @@ from ...translations import sentence
 def store_result(
     result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray, seconds: float
 ) -> None:
-    """Replace a robot's last result by that of a solved motion.
+    """Replace a robot's last result by that of a solved motion, with a report, at frames (T,) of the scene.
 
-    Args:
-        result: of the robot.
-        mechanism: for the motors' limits.
-        clip: that was followed; where it knows the feet's contacts there is a margin of balance.
-        motion: with its report.
-        frames: (T,) of the scene, one per sample of the motion.
-        seconds: how long the bake took.
+    There is a margin of balance where the clip knows the feet's contacts. `seconds` is how long the bake took.
     """
     report = motion.report
     assert report is not None  # a solved motion has one

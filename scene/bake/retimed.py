@@ -20,13 +20,9 @@ from .request import read_bake_settings
 
 
 def slowing(root: Object, scene: Scene) -> Generator[Progress, None, Slowed]:
-    """Find a robot's motion on the same path, later where its motors cannot keep up; nothing is written.
+    """Slow a robot's motion down on its path where its motors cannot keep up; nothing is written.
 
-    Yields:
-        What is done.
-
-    Raises:
-        RobikError: the robot has no motion, or one of fewer than four samples.
+    Raise RobikError if the robot has no motion, or one of fewer than four samples.
     """
     yield starting("Slowing down")
     mechanism = read_moving_parts(root)
@@ -37,21 +33,13 @@ def slowing(root: Object, scene: Scene) -> Generator[Progress, None, Slowed]:
 
 
 def calmed(root: Object, scene: Scene, frequency: float) -> tuple[Motion, Shaper]:
-    """Return a robot's motion that does not excite a vibration [Hz], and what shapes it; nothing is written.
-
-    Raises:
-        RobikError: the robot has no motion.
-    """
+    """Return a robot's motion that does not excite a vibration [Hz], and its shaper; nothing is written."""
     by = shaper(frequency)
     return shaped(read_moving_parts(root), _even(root, scene), by), by
 
 
 def keep(root: Object, scene: Scene, motion: Motion) -> float:
-    """Key a retimed motion as a bake of its own.
-
-    Returns:
-        The frame in which it ends.
-    """
+    """Key a retimed motion as a bake of its own, and return the frame in which it ends."""
     start = float(baked_frames(root, read_moving_parts(root))[0])
     frames = start + (motion.times - motion.times[0]) * scene.render.fps / scene.render.fps_base
     write_own_bake(root, scene, motion, frames)

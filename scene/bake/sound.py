@@ -31,16 +31,8 @@ def strips_of(scene: Scene) -> list[Any]:
 def place_sound(root: Object, scene: Scene, sound: Path | None, frame: int) -> str:
     """Put the sound that came with a robot's motion into the sequencer, in place of that of the motion before.
 
-    Playing is then held to the sound's time. Where the new motion has no sound, the one before is muted.
-
-    Args:
-        root: Of the robot.
-        scene: Whose sequencer.
-        sound: The file; None for none.
-        frame: At which it begins.
-
-    Returns:
-        Why the sound is not there, in words; empty where it is, or where there is none.
+    Playing is then held to the sound's time, which begins at `frame`. Where the new motion has no sound, the one
+    before is muted. Return why the sound is not there, in words; empty where it is, or where there is none.
     """
     before = [strip for strip in strips_of(scene) if strip.get(MARK) == root.name]
     for strip in before:
@@ -69,19 +61,10 @@ def _file(strip: Any) -> Path:
 
 @contextmanager
 def sound_of(scene: Scene, frames: np.ndarray) -> Iterator[Path | None]:
-    """Find what a scene's sequencer plays along a motion.
+    """Yield the file of what a scene's sequencer plays along a motion's frames; None where nothing is heard.
 
-    A single strip that begins with it is its own file, as long as it is; else all of it is mixed into one.
-
-    Args:
-        scene: The scene.
-        frames: Of the motion.
-
-    Yields:
-        The sound file, which may be gone after this context; None where nothing is heard.
-
-    Raises:
-        FormatError: It cannot be mixed.
+    A single strip that begins with it is its own file, as long as it is; else all of it is mixed into one, which is
+    gone after this context. Raise FormatError if it cannot be mixed.
     """
     first, last = float(frames[0]), float(frames[-1])
     heard = [

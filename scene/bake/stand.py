@@ -32,18 +32,9 @@ KNOTS = 400  # of the frames' way to their slower places, at most
 
 
 def stand_steps(context: Context, root: Object, motors: Motors, trials: int) -> Generator[Progress, None, Search]:
-    """Try what makes the robot's bake stand, keep each attempt as a bake and use the best.
+    """Try what makes the robot's bake stand in disturbed trials, keep each attempt as a bake and use the best.
 
     Stopped early, nothing has been changed.
-
-    Args:
-        context: Blender's.
-        root: of the robot.
-        motors: of the robot.
-        trials: how many disturbed trials.
-
-    Raises:
-        RobikError: curves, targets or robot cannot be simulated.
     """
     scene, mechanism = context.scene, motors.room.mechanism
     frames = baked_frames(root, mechanism)

@@ -42,15 +42,9 @@ class Surroundings:
         return [*first, *self.obstacles, *self.held.values()]
 
     def around(self, clip: TargetClip, positions: np.ndarray, turns: np.ndarray) -> TargetClip:
-        """Return a clip in these surroundings.
+        """Return a clip, in the robot's coordinates, with obstacles, and with what its contacts hold on to.
 
-        Args:
-            clip: In the robot's coordinates.
-            positions: (T, n, 3) of the sampled objects in the world [m].
-            turns: (T, n, 4) of them wxyz.
-
-        Returns:
-            The clip, with obstacles, and with what its contacts hold on to.
+        The sampled objects are at positions (T, n, 3) [m] with orientations (T, n, 4) wxyz in the world.
         """
         places = [self._placed(positions[:, k], turns[:, k]) for k in range(positions.shape[1])]
         meshes = [*([] if self.ground is None else [(GROUND, self.ground)]), *((o.name, o) for o in self.obstacles)]
@@ -72,15 +66,9 @@ class Surroundings:
 
 
 def read_surroundings(root: Object, scene: Scene, targets: Sequence[MappedTarget]) -> Surroundings:
-    """Read what is around a robot.
+    """Read the obstacles and the ground around a robot, and what its targets' contacts hold on to.
 
-    Args:
-        root: Of the robot.
-        scene: In which it is.
-        targets: That it follows, with what their contacts hold on to.
-
-    Raises:
-        RobikError: the ground has no surface, or something is not in the scene; says what would be right.
+    Raise RobikError if the ground has no surface, or something is not in the scene.
     """
     robot = root.robik.robot
     ground, chosen = robot.balance.ground, robot.bake.obstacles

@@ -26,15 +26,7 @@ SAMPLING = 0.4  # part of the progress bar that sampling takes
 
 
 def sample_clip(context: Context, request: SceneRequest) -> Generator[Progress, None, TargetClip]:
-    """Sample what the robot shall follow at the frames that balance looks at, in its coordinates, before balance.
-
-    Args:
-        context: With the scene.
-        request: What the robot's panels ask for.
-
-    Raises:
-        RobikError: a target follows something that is not there.
-    """
+    """Sample what the robot shall follow at the frames that balance looks at, in its coordinates, before balance."""
     planned = request.planned
     sampled = yield from sample_tracks(
         context, request.mechanism, request.mapping, request.balance, planned, request.surroundings
@@ -50,14 +42,9 @@ def sample_tracks(
     frames: np.ndarray,
     surroundings: Surroundings,
 ) -> Generator[Progress, None, TargetClip]:
-    """Sample what targets and centre of mass follow at frames (T,) of the scene, in the robot's coordinates.
+    """Sample what targets and centre of mass follow at frames (T,) of the scene, and the ways of what is around.
 
-    And the ways of what is around the robot.
-
-    Contacts are left out.
-
-    Raises:
-        RobikError: a target follows something that is not there.
+    All are in the robot's coordinates. Contacts are left out.
     """
     led = [target for target in mapping.asked if target.source is not None]
     points = [check_object(balance.target, "the centre of mass", context.scene)] if balance.mode == OBJECT else []

@@ -20,11 +20,7 @@ STANDS, SWINGS = "█", "▁"
 
 
 def parse_phases(text: str, where: str) -> list[tuple[float, float]]:
-    """First and last frame of each phase in a text such as "1-20, 36-60".
-
-    Raises:
-        RobikError: says what could not be read.
-    """
+    """Return the first and last frame of each phase in a text such as "1-20, 36-60"; else raise RobikError."""
     phases = []
     for part in filter(None, (p.strip() for p in text.replace("–", "-").split(","))):
         first, dash, last = part.partition("-")
@@ -39,10 +35,9 @@ def parse_phases(text: str, where: str) -> list[tuple[float, float]]:
 
 
 def standing(phases: Iterable[tuple[float, float]], frames: np.ndarray, foot: str) -> np.ndarray:
-    """Return whether a foot stands at frames (T,), by its phases.
+    """Return flags (T,) of the frames in which a foot stands, by its phases.
 
-    Raises:
-        RobikError: a phase ends before it begins.
+    A RobikError names the foot of a phase that ends before it begins.
     """
     stands = np.zeros(len(frames), dtype=bool)
     for start, end in phases:
@@ -72,13 +67,9 @@ def rows(target: PropertyGroup) -> list[tuple[int, int]]:
 
 
 def put_phase(target: PropertyGroup, phase: tuple[int, int], index: int | None = None) -> int:
-    """Add a phase to a target, or put it in the place of the one with this index.
+    """Add a phase to a target, or replace the one of this index, and return its index: phases are in order.
 
-    Returns:
-        Its index: phases are in order.
-
-    Raises:
-        RobikError: it would end before it begins.
+    Raise RobikError if it would end before it begins.
     """
     if phase[1] < phase[0]:
         raise RobikError(f"a phase cannot run from {phase[0]} to {phase[1]}; it must not end before it begins")

@@ -27,18 +27,10 @@ def asked_for(
     placed: Placement,
     samples: int,
 ) -> tuple[Objective, ...]:
-    """Return what targets ask for over T samples, in the robot's coordinates.
+    """Return the objectives of targets over `samples` samples, in the robot's coordinates.
 
-    Args:
-        mechanism: the robot.
-        asked: the targets.
-        sources: what they follow, by their place in `asked`, where they follow anything.
-        leads: what leads the frames whose poses are asked for, by frame.
-        placed: brings what is followed to the robot.
-        samples: T.
-
-    Raises:
-        RobikError: two targets ask for the same.
+    `sources` are the samples that a target follows, by its place in `asked`; `leads` those of the frames whose
+    poses are asked for, by frame. Raise RobikError if two targets ask for the same.
     """
     found: list[Objective] = []
     for k, target in enumerate(asked):

@@ -18,8 +18,7 @@ from .skeleton import read_character
 def the_rig(context: Context, root: Object) -> Object:
     """Return the character: the one chosen, the active armature, the only one in the scene, or the only animated one.
 
-    Raises:
-        RobikError: says which there are, if it is not clear which is meant.
+    A RobikError lists the armatures if it is not clear which is meant.
     """
     scene, rig = context.scene, root.robik.robot.character.rig
     if rig is not None and scene.objects.get(rig.name) == rig:
@@ -82,10 +81,9 @@ def hung_by(mechanism: Mechanism, rows: Iterable[Row]) -> str:
 
 
 def apply(root: Object, rig: Object, rows: Iterable[Row], scene_objects: dict[str, Object]) -> list[str]:
-    """Let frames follow; what already follows keeps its weights.
+    """Let frames follow, and return those whose targets are switched off; what already follows keeps its weights.
 
-    Returns:
-        The frames whose targets are switched off: they follow an armature that the others have left for this one.
+    Those follow an armature that the others have left for this one.
     """
     character = root.robik.robot.character
     character.rig = rig

@@ -25,11 +25,7 @@ UPRIGHT = 0.5  # of the way from a character's feet to its head: one whose head 
 def fit(context: Context, root: Object, mechanism: Mechanism) -> str:
     """Set scale, place and the targets' offsets of a robot's character, as its `fit_by` says.
 
-    Returns:
-        What the user should know; empty if nothing.
-
-    Raises:
-        RobikError: a target is wrong or its source is missing.
+    Return what the user should know; empty if nothing.
     """
     targets, character = active_targets(root, mechanism), root.robik.robot.character
     _check(context, targets, with_reach=False)
@@ -55,10 +51,9 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> str:
 
 
 def match_now(context: Context, root: Object, mechanism: Mechanism) -> None:
-    """Set the targets' offsets so that the robot as it stands fits the character as it stands; scale and place stay.
+    """Set the targets' offsets so that the robot as it stands fits the character as it stands.
 
-    Raises:
-        RobikError: a target is wrong or its source is missing.
+    Scale and place stay.
     """
     targets, placed, objects = active_targets(root, mechanism), read_placement(root), bodies(root)
     relative = [
@@ -83,10 +78,9 @@ def match_now(context: Context, root: Object, mechanism: Mechanism) -> None:
 
 
 def align_rest_poses(context: Context, root: Object, mechanism: Mechanism) -> None:
-    """Set the targets' offsets so that the robot's rest pose fits the character's pose that looks like it; scale stays.
+    """Set the targets' offsets so that the robot's rest pose fits the character's pose that looks like it.
 
-    Raises:
-        RobikError: a target is wrong or its source is missing.
+    The scale stays.
     """
     targets = active_targets(root, mechanism)
     _check(context, targets, with_reach=False)

@@ -26,19 +26,10 @@ AHEAD = 2.0  # of the robot's extent: so far before the head is what it looks at
 
 
 def add_handles(context: Context, root: Object, mechanism: Mechanism, looks: bool = False) -> list[Object]:
-    """Add a handle where each of the robot's handle frames is now, and let the frames follow them.
+    """Add a handle where each of the robot's handle frames is now, let the frames follow them, and return them.
 
-    Args:
-        context: Blender's.
-        root: The robot.
-        mechanism: The robot's mechanism.
-        looks: Whether its head looks at a handle before it, in place of turning with its own.
-
-    Returns:
-        The handles.
-
-    Raises:
-        RobikError: the robot follows something already, or has nothing to take hold of; nothing was changed.
+    With `looks` its head looks at a handle before it, in place of turning with its own. Raise RobikError, with
+    nothing changed, if the robot follows something already, or has no handle frames.
     """
     character = root.robik.robot.character
     if followed := next((target.frame for target in character.targets if target.enabled), ""):

@@ -40,17 +40,9 @@ class Loop:
 def make_loop(rig: Object, blend: int, in_place: bool) -> Loop:
     """Give a character a copy of its action whose end runs into its beginning, in value and in speed.
 
-    Args:
-        rig: the character.
-        blend: frames over which the end is led into the beginning.
-        in_place: whether its way over the ground is left out, evenly along the motion; else it goes on from where it
-            has come.
-
-    Returns:
-        What was made.
-
-    Raises:
-        RobikError: it has no action of its own, or one that is too short; nothing was changed.
+    The end is led there over `blend` frames. With `in_place` its way over the ground is left out, evenly along the
+    motion; else it goes on from where it has come. Raise RobikError, with nothing changed, if it has no action of
+    its own, or one that is too short.
     """
     action, _ = actions.assigned(rig)
     curves = actions.curves_of(rig)

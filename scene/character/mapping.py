@@ -81,10 +81,9 @@ class CharacterMapping:
 
 
 def read_mapping(root: Object, mechanism: Mechanism) -> CharacterMapping:
-    """Read what a robot follows.
+    """Read a robot's mapping to its character.
 
-    Raises:
-        RobikError: there is nothing, a target follows no frame of the robot, or two follow the same.
+    Raise RobikError if it is empty, a target follows no frame of the robot, or two follow the same.
     """
     targets = tuple(read_target(target) for target in active_targets(root, mechanism))
     asked = tuple(read_target(target) for target in asked_targets(root, mechanism))
@@ -135,11 +134,7 @@ def _weights(target: PropertyGroup) -> Weights:
 
 
 def active_targets(root: Object, mechanism: Mechanism) -> list[PropertyGroup]:
-    """Return the targets that are switched on and ask for a frame's pose.
-
-    Raises:
-        RobikError: one follows no frame of the robot, or two follow the same.
-    """
+    """Return the targets that are switched on and ask for a frame's pose."""
     targets = [t for t in root.robik.robot.character.targets if t.enabled and t.leads]
     seen: set[str] = set()
     for target in targets:
@@ -155,11 +150,7 @@ def active_targets(root: Object, mechanism: Mechanism) -> list[PropertyGroup]:
 
 
 def asked_targets(root: Object, mechanism: Mechanism) -> list[PropertyGroup]:
-    """Return the targets that are switched on and ask for something else than a frame's pose.
-
-    Raises:
-        RobikError: one names a frame that the robot does not have, or leaves out what its kind needs.
-    """
+    """Return the targets that are switched on and ask for something else than a frame's pose."""
     found = [t for t in root.robik.robot.character.targets if t.enabled and not t.leads]
     for target in found:
         if problem := lacking(target, mechanism.frame_names):
@@ -168,12 +159,7 @@ def asked_targets(root: Object, mechanism: Mechanism) -> list[PropertyGroup]:
 
 
 def lacking(target: PropertyGroup, frames: Container[str]) -> str:
-    """Return what a target lacks that its kind needs, in words; empty if nothing.
-
-    Args:
-        target: of the scene.
-        frames: of the robot.
-    """
+    """Return in words what a target lacks that its kind needs; empty if nothing. `frames` are the robot's."""
     kind = row_kind(target.follows)
     labels = dict(kind.fields)
     given = {"source": target.source is not None, "frame": bool(target.frame), "other": bool(target.other)}
@@ -207,16 +193,9 @@ def describe(target: AnyTarget) -> str:
 
 
 def check_object(followed: Object | None, where: str, scene: Scene, depsgraph: Depsgraph | None = None) -> Object:
-    """Return an object that is followed, if it is in the scene and moves there.
+    """Return an object that is followed; raise RobikError unless it is in the scene and moves there.
 
-    Args:
-        followed: the object.
-        where: what follows it, for people.
-        scene: of the robot.
-        depsgraph: what evaluates it; without one it is evaluated alone, whatever its collections are.
-
-    Raises:
-        RobikError: says what is missing and what to do.
+    `where` names its follower for people. Without a depsgraph it is evaluated alone, whatever its collections are.
     """
     if followed is None:
         raise RobikError(f"{where} follows nothing: choose what it shall follow, or switch it off")
@@ -249,16 +228,9 @@ def _holds(layer: LayerCollection, followed: Object) -> bool:
 def check_source(
     target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = None, *, with_reach: bool = True
 ) -> None:
-    """Check that the source of a target is there, and moves.
+    """Raise RobikError unless the source of a target is there and moves; `depsgraph` is as of `check_object`.
 
-    Args:
-        target: of the scene, or as it was read.
-        scene: of the robot.
-        depsgraph: as of `check_object`.
-        with_reach: whether the bones from which its limb reaches must be there, too; Fit chooses them again.
-
-    Raises:
-        RobikError: says what is missing and what to do.
+    With `with_reach` the bones from which its limb reaches must be there, too; Fit chooses them again.
     """
     where = f"the target of {target.frame!r}"
     if target.source is None and target.follows != POSE:
@@ -316,16 +288,9 @@ def _reached(source: Object, reach: Reach, end: Vector) -> Vector:
 
 
 def track(target: MappedTarget, positions: np.ndarray, orientations: np.ndarray, placed: Placement) -> Track:
-    """Return a target's sampled source as the track of the robot's frame.
+    """Return a target's source, positions (T, 3) [m] and orientations (T, 4) wxyz in the world, as the frame's track.
 
-    Args:
-        target: For its offset.
-        positions: Positions (T, 3) of the source in the world [m].
-        orientations: Its orientations (T, 4) wxyz.
-        placed: Brings them to the robot.
-
-    Returns:
-        The track.
+    The target has its offset, and `placed` brings it to the robot.
     """
     return tracked(positions, orientations, Pose(target.offset_location, target.offset_rotation), placed)
 
@@ -343,15 +308,7 @@ def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement)
 
 
 def placed_pose(source: Matrix, placed: Placement) -> Pose:
-    """Return where the transform of something that is followed is for the robot.
-
-    Args:
-        source: The transform.
-        placed: Brings what is followed to the robot.
-
-    Returns:
-        Its pose in the robot's coordinates.
-    """
+    """Return the pose, in the robot's coordinates, of the transform of something that is followed."""
     seen = pose_of(source)
     where, oriented = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
     return Pose(tuple(where[0]), tuple(quaternions(oriented)[0]))

@@ -21,11 +21,8 @@ UP_AND_FORWARD: dict[str, tuple[Axis, Axis]] = {"x": ("X", "Y"), "y": ("Y", "-Z"
 def bring_recording(file: Path) -> Object:
     """Return the performer of a BVH file, upright and of human size as the library reads it, active.
 
-    It begins with the scene. The scene keeps its frame rate, and takes the recording's length where that is longer, or
-    where nothing else in it moves.
-
-    Raises:
-        RobikError: the file cannot be read as a recording; nothing is left of it.
+    It begins with the scene. The scene keeps its frame rate, and gets the recording's length where that is longer,
+    or where nothing else in it moves. After a RobikError nothing is left of it.
     """
     if not file.is_file():
         raise RobikError(f"{file}: there is no such file")
@@ -41,10 +38,9 @@ def bring_recording(file: Path) -> Object:
 
 
 def _imported(file: Path, up: str) -> Object:
-    """Return what Blender's importer makes of the file.
+    """Return the object that Blender's importer makes of the file.
 
-    Raises:
-        AttributeError, RuntimeError, ValueError: it fails; the scene is as before.
+    Raise AttributeError, RuntimeError or ValueError where it fails, with the scene as before.
     """
     scene, before = bpy.context.scene, {*bpy.data.objects, *bpy.data.armatures, *bpy.data.actions}
     rate = scene.render.fps, scene.render.fps_base, scene.frame_end

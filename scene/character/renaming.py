@@ -24,13 +24,9 @@ Bone = list  # its name, and where its head and tail rest: x, y, z each [m]
 
 
 def renamed(before: Sequence[Bone], now: Sequence[Bone]) -> dict[str, str]:
-    """Return the new names of bones that are not there under their old ones.
+    """Return new names by old ones, of an armature's bones that are not there under their old ones.
 
     Of several at the same place the one at the same place of the list is meant, or none.
-
-    Args:
-        before: the bones of an armature, as they were.
-        now: as they are.
     """
     old_names, new_names = {name for name, *_ in before}, {name for name, *_ in now}
     size = max((abs(x) for _, *place in now for x in place), default=0.0)

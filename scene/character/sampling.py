@@ -31,13 +31,7 @@ def _left_out(scene: Scene, bake: PropertyGroup) -> int:
 def frame_range(scene: Scene, bake: PropertyGroup, whole: bool = False) -> np.ndarray:
     """Return the frames to bake (T,), with fractions where each is sampled more than once.
 
-    Args:
-        scene: with the range.
-        bake: settings of a robot's bake.
-        whole: whether a pose to align by at the start is among them.
-
-    Raises:
-        RobikError: the range is empty.
+    With `whole`, a pose to align by at the start is among them. Raise RobikError if the range is empty.
     """
     start, end = ends(scene, bake)
     if whole and not bake.use_range:
@@ -48,12 +42,9 @@ def frame_range(scene: Scene, bake: PropertyGroup, whole: bool = False) -> np.nd
 
 
 def planned_range(scene: Scene, bake: PropertyGroup, solved: np.ndarray) -> np.ndarray:
-    """Return the frames (T,) that balance looks at: an own range of the bake is balanced as a part of the whole.
+    """Return the frames (T,) that balance looks at, given those that a bake solves.
 
-    Args:
-        scene: with the range of the whole.
-        bake: settings of a robot's bake.
-        solved: frames that the bake solves.
+    An own range of the bake is balanced as a part of the whole.
     """
     start, end = scene.frame_start + _left_out(scene, bake), scene.frame_end
     first, last = min(start * bake.samples, round(solved[0] * bake.samples)), round(solved[-1] * bake.samples)
@@ -74,16 +65,10 @@ def set_frame(scene: Scene, frame: float) -> None:
 def sample_sources(
     context: Context, targets: Sequence[AnyTarget], points: Sequence[Object], frames: np.ndarray
 ) -> Generator[int, None, tuple[np.ndarray, np.ndarray]]:
-    """Sample what targets follow and where objects are, in the world, frame by frame; the scene's frame stays.
+    """Sample targets' sources and objects in the world, frame by frame, and yield the number of frames done.
 
-    Yields:
-        How many frames are done.
-
-    Returns:
-        Positions (T, targets + points, 3) [m] and unit quaternions (T, targets + points, 4).
-
-    Raises:
-        RobikError: a bone or an object is missing; says which.
+    Return positions (T, targets + points, 3) [m] and unit quaternions (T, targets + points, 4). The scene's frame
+    stays. A RobikError names a bone or an object that is missing.
     """
     scene = context.scene
     for target in targets:
@@ -131,11 +116,7 @@ def _nodes(
 
 
 def _check_moving(context: Context, targets: Sequence[AnyTarget], points: Sequence[Object]) -> None:
-    """Check that all that is followed moves in the whole scene, where collections may be switched off.
-
-    Raises:
-        RobikError: names what stands still.
-    """
+    """Check that all that is followed moves in the whole scene, where collections may be switched off."""
     depsgraph = context.evaluated_depsgraph_get()
     for target in targets:
         check_source(target, context.scene, depsgraph)

@@ -44,11 +44,7 @@ class Character:
 def read_character(
     context: Context, root: Object, rig: Object | None, targets: Iterable[PropertyGroup] = (), looks: int = GLANCES
 ) -> Character:
-    """Return a rig, and what targets follow beside it, in some of the frames that its robot will follow.
-
-    Raises:
-        RobikError: the range of frames is empty.
-    """
+    """Return a rig, and what targets follow beside it, in some of the frames that its robot will follow."""
     nodes = list(dict.fromkeys([*_nodes_of(rig), *((target.source, target.bone) for target in targets)]))
     frames = frame_range(context.scene, root.robik.robot.bake, whole=True)
     frames = frames[glances(len(frames), looks)]
@@ -68,11 +64,7 @@ def read_character(
 
 
 def whole_character(context: Context, root: Object) -> SkeletonMotion:
-    """Return all of the motion of a robot's character, in the frames of its bake.
-
-    Raises:
-        RobikError: there is no character, or the range of frames is empty.
-    """
+    """Return all of the motion of a robot's character, in the frames of its bake."""
     rig = root.robik.robot.character.rig
     if rig is None:
         raise RobikError(f"{root.name} has no character: choose its Rig in the panel Character")
@@ -99,10 +91,9 @@ def _name(node: Node, rig: Object | None) -> str:
 def _sampled(
     context: Context, nodes: Sequence[Node], frames: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, dict[Object, Matrix]]:
-    """Return where bones and objects are in the world at T frames; the scene's frame stays.
+    """Return positions (T, N, 3) [m] and unit quaternions (T, N, 4) of bones and objects in the world at frames (T,).
 
-    Returns:
-        Positions (T, N, 3) [m], unit quaternions (T, N, 4), and the objects' matrices at the first frame.
+    The third value is the objects' matrices at the first frame. The scene's frame stays.
     """
     scene: Scene = context.scene
     positions, quaternions = np.empty((len(frames), len(nodes), 3)), np.empty((len(frames), len(nodes), 4))

@@ -52,10 +52,9 @@ def _kept(path: str) -> Path:
 
 
 def gallery_steps(context: Context, entry: Entry) -> Generator[Progress, None, Object]:
-    """Yield the root of a robot of the gallery, built into the scene; its servos are the scene's, where it has none.
+    """Build a robot of the gallery into the scene, yielding progress, and return its root.
 
-    Raises:
-        RobikError: It cannot be read; the scene is as it was.
+    Its servos become the scene's, where that has none. After a RobikError the scene is as it was.
     """
     yield Progress(None, f"Reading {entry.title}")
     path = unpacked(entry, _kept("robots"))
@@ -80,10 +79,9 @@ class Previews:
         self._drawing: subprocess.Popen | None = None
 
     def want(self, wanted: Sequence[Entry]) -> None:
-        """Draw the pictures that are missing, one after the other; a wheel's robot is drawn once it is unpacked.
+        """Draw the missing pictures of these robots, one after the other.
 
-        Args:
-            wanted: Robots that are shown.
+        A wheel's robot is drawn once it is unpacked.
         """
         missing = [entry for entry in wanted if not entry.inside and not self.picture(entry).exists()]
         if self.is_drawing or not missing:
@@ -102,11 +100,7 @@ class Previews:
         return self._drawing is not None and self._drawing.poll() is None
 
     def icon(self, entry: Entry) -> int:
-        """Return the icon of a robot's picture; 0 while there is none, and where Blender has no window.
-
-        Args:
-            entry: The robot.
-        """
+        """Return the icon of a robot's picture; 0 while there is none, and where Blender has no window."""
         path = self.picture(entry)
         if path.name not in self._icons:
             if not path.exists():
@@ -115,11 +109,7 @@ class Previews:
         return int(self._icons[path.name].icon_id)
 
     def picture(self, entry: Entry) -> Path:
-        """Return where a robot's picture is, or will be.
-
-        Args:
-            entry: The robot.
-        """
+        """Return the path of a robot's picture, drawn or not."""
         if entry.picture is not None:
             return entry.picture
         try:

@@ -29,10 +29,9 @@ from .reimport import BY_HAND, Before
 def import_steps(
     context: Context, path: str, base: str = "auto", packages: str = "", arguments: str = ""
 ) -> Generator[Progress, None, Object]:
-    """Yield the root of the robot in a file, built into the scene and chosen; the options are kept for the next one.
+    """Build the robot of a file into the scene and choose it, yielding progress, and return its root.
 
-    Raises:
-        RobikError: it cannot be read; the scene is as it was.
+    The options are kept for the next one. After a RobikError the scene is as it was.
     """
     scene, folders = context.scene, package_folders(packages, bpy.path.abspath)
     imported = yield from _read(scene, path, folders, base, xacro_arguments(arguments))
@@ -60,15 +59,10 @@ def folders_nearby(root: Object) -> str:
 
 
 def reload_steps(context: Context, root: Object, packages: str = "") -> Generator[Progress, None, Object]:
-    """Read a robot's file again and change the robot to what it says now; what no longer matches is among its warnings.
+    """Read a robot's file again and change the robot to it; what no longer matches is among its warnings.
 
-    Args:
-        context: Blender's.
-        root: the robot.
-        packages: folders to be read from now on, as a user writes them; as before where it is empty.
-
-    Raises:
-        RobikError: it cannot be read, or there is no file; the scene is as it was.
+    `packages` are the folders to be read from now on, as a user writes them; as before where empty. After a
+    RobikError the scene is as it was.
     """
     options, source = root.robik.robot.importing, bpy.path.abspath(root.robik.robot.source)
     if not source:

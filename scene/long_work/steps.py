@@ -53,19 +53,11 @@ def compiling_problem() -> str:
 
 
 def in_thread(steps: Iterator[Result], wait: float = 0.002) -> Iterator[Result | None]:
-    """Run steps that never touch Blender on a thread of their own.
+    """Run steps that never touch Blender on a thread of their own, and raise what they raise.
 
-    The window stays alive between and within them.
-
-    Args:
-        steps: plain Python; closed early, it is left at its next step.
-        wait: how long each look at the thread may take [s].
-
-    Yields:
-        What the steps yielded last, again and again until they are done. None before the first.
-
-    Raises:
-        Whatever the steps raise.
+    The window stays alive between and within them: until they are done, the last yield of the steps is yielded
+    again and again, None before the first. Each look at the thread may take `wait` [s]. Closed early, the steps are
+    left at their next yield.
     """
     seen: list[Result | None] = [None]
     failed: list[BaseException] = []

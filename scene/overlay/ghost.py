@@ -53,11 +53,7 @@ _handle: object = None
 
 
 def show(root: Object, present: dict[str, float]) -> None:
-    """Show a robot's ghost at actuator values [rad or m]; motors that are not named stand as in the scene.
-
-    Raises:
-        RobikError: the robot is incomplete.
-    """
+    """Show a robot's ghost at actuator values [rad or m]; motors that are not named stand as in the scene."""
     global _ghost, _handle
     if _ghost is not None and _ghost.root != root.name:
         hide()

@@ -72,18 +72,9 @@ class MotorCurves:
 
 
 def motor_curves(root: Object, scene: Scene, what: str) -> MotorCurves | None:
-    """Return what the graph shows, by the curves as they are now, so that edits show.
+    """Return the motors' curves as they are now, so that edits show; None without keys or known limits.
 
-    Args:
-        root: Of the robot.
-        scene: With its frame rate.
-        what: One of the items of `RobikOverlays.graph_of`.
-
-    Returns:
-        The curves; None for a robot without keys or without known limits.
-
-    Raises:
-        RobikError: The robot is incomplete.
+    `what` is one of the items of `RobikOverlays.graph_of`.
     """
     return _torques(root, scene) if what == "TORQUE" else _rates(root, scene, RATES.index(what))
 

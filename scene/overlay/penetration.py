@@ -47,15 +47,7 @@ def forget() -> None:
 
 
 def mark_penetration(shapes: Shapes, root: Object, scene: Scene, mechanism: Mechanism, motion: Motion) -> None:
-    """Mark where a robot is in itself and in what is around it.
-
-    Args:
-        shapes: gets the marks.
-        root: of the robot.
-        scene: in which it is.
-        mechanism: the robot.
-        motion: its pose, as a motion of one sample.
-    """
+    """Add marks to `shapes` where a robot is in itself and in its surroundings; its pose is a motion of one sample."""
     known = _read(root, mechanism)
     if known.walls is None:
         return

@@ -100,11 +100,7 @@ _solvers: dict[int, ForwardKinematics] = {}  # by the root's session_uid
 
 
 def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
-    """Return a robot as it stands, as far as the scene's overlays show it.
-
-    Raises:
-        RobikError: the robot is incomplete.
-    """
+    """Return a robot as it stands, as far as the scene's overlays show it."""
     show = scene.robik.overlays
     mechanism, motion = present(root)
     kept, frame = kept_clip(root), scene.frame_current_final
@@ -135,11 +131,7 @@ def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
 
 
 def present(root: Object) -> tuple[Mechanism, Motion]:
-    """Return a robot, and its pose in the scene as a motion of one sample.
-
-    Raises:
-        RobikError: the robot is incomplete.
-    """
+    """Return a robot, and its pose in the scene as a motion of one sample."""
     mechanism = read_moving_parts(root)
     back = root.matrix_world.inverted_safe()
     poses = [pose_of(back @ body.matrix_world) for body in bodies(root)]

@@ -32,10 +32,9 @@ class Anchor:
 
 
 def anchor_of(context: Context, source: str) -> Anchor:
-    """Return what the user shows.
+    """Return the anchor of what the user shows: the active selection, as `source` asks for it.
 
-    Raises:
-        RobikError: nothing is shown, or not what the source asks for.
+    Raise RobikError if nothing is shown, or not what the source asks for.
     """
     if source == "CURSOR":
         cursor = context.scene.cursor

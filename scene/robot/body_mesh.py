@@ -45,11 +45,8 @@ def is_closed(faces: np.ndarray) -> bool:
 def weigh(body: Object, density: float) -> tuple[float, list[str]]:
     """Give a body the mass, centre of mass and inertia of its meshes, solid and of one density [kg/m³].
 
-    Returns:
-        The mass [kg], and the names of meshes that are open, whose volume is an estimate.
-
-    Raises:
-        RobikError: it has no mesh with a volume; nothing is changed.
+    Return the mass [kg], and the names of open meshes, whose volume is an estimate. Raise RobikError, with nothing
+    changed, if it has no mesh with a volume.
     """
     solid, is_open = [], []
     for shown in (child for child in body.children if child.robik.kind == "VISUAL" and child.type == "MESH"):
@@ -71,27 +68,19 @@ def weigh(body: Object, density: float) -> tuple[float, list[str]]:
 
 
 def export_robot(root: Object, path: Path) -> tuple[str, ...]:
-    """Write the robot as it is in the scene.
+    """Write the robot as it is in the scene, and return one sentence each on what the format cannot say.
 
     Meshes that were made in Blender go beside the file, into a folder of its name in `meshes/`.
-
-    Returns:
-        One sentence each on what the format cannot say.
-
-    Raises:
-        RobikError: it is incomplete, or cannot be written.
     """
     mechanism, source = with_mesh_files(root, path)
     return save_robot(mechanism, path, source)
 
 
 def with_mesh_files(root: Object, path: Path) -> tuple[Mechanism, Path | None]:
-    """Return a robot that names its meshes' files, and the file that it came from, if any: names count from there.
+    """Return a robot that names its meshes' files, and the file that it came from, if any.
 
-    Meshes that were made in Blender are written beside `path`, as `export_robot` says.
-
-    Raises:
-        RobikError: it is incomplete, or a mesh cannot be written.
+    Meshes' names are relative to that file. Meshes that were made in Blender are written beside `path`, as
+    `export_robot` says.
     """
     mechanism = read_robot(root)
     source = Path(bpy.path.abspath(root.robik.robot.source)) if root.robik.robot.source else None

@@ -26,10 +26,9 @@ PLAIN = (0.8, 0.8, 0.8, 1.0)  # of a visual for which its file names no colour
 
 
 class Builder:
-    """Builds one robot; `warnings` tells what could not be shown.
+    """Builder of one robot in the scene; `warnings` tells what could not be shown.
 
-    Args:
-        by_hand: bodies that were made in Blender, whose meshes are in the scene and nowhere else.
+    `by_hand` names bodies that were made in Blender, whose meshes are in the scene and nowhere else.
     """
 
     def __init__(
@@ -52,12 +51,9 @@ class Builder:
         return finish(self.build_steps(into))
 
     def build_steps(self, into: Collection) -> Generator[Progress, None, Object]:
-        """Yield the robot's root, in a new collection below `into`.
+        """Build the robot in a new collection below `into`, yielding progress, and return its root.
 
-        Only meshes take their time; nothing is there before they are.
-
-        Raises:
-            RobikError: Blender cannot hold the robot; the scene is as it was.
+        Only meshes take their time; nothing is there before they are. After a RobikError the scene is as it was.
         """
         sliders.check_names(self.mechanism.actuators)
         yield from self._load_meshes()
@@ -73,12 +69,8 @@ class Builder:
     def rebuild_steps(self, root: Object) -> Generator[Progress, None, None]:
         """Make all below a root this robot: parts of the same name are the same objects, the others go.
 
-        Its targets and bakes stay.
-
-        New bodies have no action yet; `bake.bakes.use` gives them theirs.
-
-        Raises:
-            RobikError: Blender cannot hold the robot; the scene is as it was.
+        Its targets and bakes stay. New bodies have no action yet; `bake.bakes.use` gives them theirs. After a
+        RobikError the scene is as it was.
         """
         sliders.check_names(self.mechanism.actuators)
         yield from self._load_meshes()

@@ -34,10 +34,7 @@ def chain_file(root: Object, scene: Scene) -> Path | None:
 def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
     """Return a robot's servos, from its file or as the scene keeps them.
 
-    Where there is neither: one per motor with ids 1, 2, ….
-
-    Raises:
-        ServoError, FormatError: the file is not what it should be.
+    Where there is neither: one per motor with ids 1, 2, …. Raise ServoError or FormatError for a bad file.
     """
     file = chain_file(root, scene)
     if file is not None:
@@ -62,8 +59,7 @@ def known_chain(root: Object, scene: Scene) -> ServoChain | None:
 def servo_accelerations(root: Object, scene: Scene) -> dict[str, float]:
     """Return the accelerations that a robot's servos keep, by actuator [rad/s² or m/s²]; empty where none is known.
 
-    Raises:
-        ServoError, FormatError: the file is not what it should be.
+    Raise ServoError or FormatError for a bad file.
     """
     chain = known_chain(root, scene)
     return {} if chain is None else {servo.actuator: servo.acceleration_limit for servo in chain.servos}

@@ -10,11 +10,7 @@ from .reading import read_moving_parts
 
 
 def diagnose_robot(root: Object) -> tuple[str, ...]:
-    """Return what is found, in sentences; the joints keep what was found of each.
-
-    Raises:
-        RobikError: the robot is incomplete.
-    """
+    """Return the faults of a robot in sentences; each joint keeps its own."""
     found = diagnose(read_moving_parts(root))
     root.robik.robot.diagnosis = "\n".join(found.sentences)
     ranked = (

@@ -30,20 +30,15 @@ from .writing import write_frame, write_rest
 def make_feet(root: Object, found: Mapping[Object, Iterable[Object]]) -> tuple[list[Object], bool]:
     """Return the frames of bodies that the robot stands on, at the bodies' origins.
 
-    A sole is what touches the ground as its body stands now, or its flat side below where that does not stand level.
+    A sole is what touches the ground as its body stands now, or its flat side below where that does not stand
+    level.
 
     Targets that follow the body, or a frame on it that is called a foot, follow the foot from now on. A robot that
     nobody has placed, and that follows nothing yet, is lifted onto the floor, where files put a robot's hips.
 
-    Args:
-        root: of the robot.
-        found: the bodies of its feet, each with the bodies whose meshes show its shape.
-
-    Returns:
-        The feet, and whether the robot was held by another body, which is let go.
-
-    Raises:
-        RobikError: a body has nothing flat below, or the robot's parts are another file's; nothing is changed.
+    `found` has the bodies of its feet, each with the bodies whose meshes show its shape. The second value says
+    whether the robot was held by another body, which is released. Raise RobikError, with nothing changed, if a body
+    has nothing flat below, or the robot's parts are another file's.
     """
     check_own_parts(root)
     soles = {body: _sole(body, shown) for body, shown in found.items()}
@@ -61,8 +56,7 @@ def make_feet(root: Object, found: Mapping[Object, Iterable[Object]]) -> tuple[l
 def let_go(root: Object) -> bool:
     """Release a robot from a fixed joint that holds it, as a URDF's root, onto feet at the ends of its legs.
 
-    Returns:
-        Whether it was held so.
+    Return whether it was held so.
     """
     mechanism = read_robot(root)
     ends = () if any(frame.is_foot for frame in mechanism.frames) else leg_ends(mechanism)
@@ -184,24 +178,13 @@ def _sole(body: Object, parts_shown: Iterable[Object]) -> np.ndarray:
 
 
 def body_shapes(root: Object) -> dict[str, list[Shape]]:
-    """Return the shapes of a robot's bodies, as they are shown, by the body's name.
-
-    Args:
-        root: Of the robot.
-
-    Returns:
-        Shapes of those bodies that show any.
-    """
+    """Return the shapes of a robot's bodies, as they are shown, by the name of each body that shows any."""
     shown = {body.robik.label: [child for child in body.children if _is_shape(child)] for body in bodies(root)}
     return {name: [_shape(child) for child in children] for name, children in shown.items() if children}
 
 
 def changed_by_hand(root: Object) -> frozenset[str]:
-    """Return the names of a robot's bodies that were made by hand, or show something that was.
-
-    Args:
-        root: Of the robot.
-    """
+    """Return the names of a robot's bodies that were made by hand, or show something that was."""
     return frozenset(
         body.robik.label
         for body in bodies(root)

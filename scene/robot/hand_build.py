@@ -43,10 +43,9 @@ def selected_bodies(context: Context) -> list[Object]:
 
 
 def selected_joints(context: Context) -> list[Object]:
-    """Joints that are selected; without such, those between two selected bodies.
+    """Return the joints that are selected; without such, those between two selected bodies.
 
-    Raises:
-        RobikError: there are none.
+    Raise RobikError if there are none.
     """
     joints = [o for o in context.selected_objects if o.robik.kind == "JOINT" and robot_of(o) is not None]
     ends = set(selected_bodies(context))
@@ -63,8 +62,7 @@ def selected_joints(context: Context) -> list[Object]:
 def make_robot(context: Context, shown: Iterable[Object], name: str = "robot") -> Object:
     """Return the root of a new robot whose bodies are these meshes, nothing tied yet.
 
-    Raises:
-        RobikError: one of them cannot be a body; nothing is changed.
+    Raise RobikError, with nothing changed, if one of them cannot be a body.
     """
     shown = list(shown)
     if not shown:
@@ -84,11 +82,7 @@ def make_robot(context: Context, shown: Iterable[Object], name: str = "robot") -
 
 
 def add_body(root: Object, shown: Object) -> Object:
-    """Return a body for a mesh, which becomes what is to be seen of it, where it stands.
-
-    Raises:
-        RobikError: it cannot be one.
-    """
+    """Return a body for a mesh, which becomes what is to be seen of it, where it stands."""
     _check_mesh(shown)
     if shown.name in {WORLD, *(p.robik.label for kind in ("BODY", "FRAME") for p in parts(root)[kind])}:
         raise RobikError(f"{shown.name!r} is the name of another part of the robot; rename the object")
@@ -125,10 +119,9 @@ def add_joint(
     name: str = "",
     actuated: bool = False,
 ) -> Object:
-    """Ties two bodies where they stand; without a parent, a body to the world.
+    """Tie two bodies where they stand by a new joint; without a parent, a body to the world.
 
-    Raises:
-        RobikError: such a joint cannot be; nothing is changed.
+    Raise RobikError, with nothing changed, if such a joint cannot be.
     """
     check_joint(root, [body for body in (parent, child) if body is not None], kind, name, actuated)
     labels = {j.robik.label for j in parts(root)["JOINT"]}
@@ -164,11 +157,7 @@ def add_joint(
 
 
 def check_joint(root: Object | None, found: Iterable[Object], kind: str, name: str, actuated: bool) -> None:
-    """Check that bodies can be tied by a new joint, before anything is made.
-
-    Raises:
-        RobikError: says why not.
-    """
+    """Raise RobikError unless bodies can be tied by a new joint, before anything is made."""
     if actuated and not JOINT_TYPES[kind].motions:
         raise RobikError(f"a {kind} joint does not move, so no motor can drive it; choose another type, or none")
     if root is not None:
@@ -200,12 +189,10 @@ def set_ground(root: Object, body: Object) -> Object:
 
 
 def set_free(root: Object, feet: Iterable[Object]) -> bool:
-    """Release a robot that stands on these bodies from another one that holds it.
+    """Release a robot that stands on these bodies from another one that holds it, and return whether one did.
 
-    Every URDF's root is held unless the user says otherwise.
-
-    Returns:
-        Whether it was held by one fixed joint, which is gone; what ties it to the world in another way stays.
+    Every URDF's root is held unless the user says otherwise. Only one fixed joint goes; other ties to the world
+    stay.
     """
     held = [j for j in parts(root)["JOINT"] if j.robik.joint.parent is None]
     if len(held) != 1 or held[0].robik.joint.type != "fixed" or held[0].robik.joint.child in list(feet):
@@ -216,16 +203,9 @@ def set_free(root: Object, feet: Iterable[Object]) -> bool:
 
 
 def set_motors(root: Object, joints: Iterable[Object], on: bool, speed: float = 0.0) -> None:
-    """Drives joints by motors, or lets them go.
+    """Set whether motors drive joints of a robot, at most at `speed` [rad/s or m/s]; 0 leaves it as it is.
 
-    Args:
-        root: of the robot.
-        joints: of the robot.
-        on: whether motors drive them.
-        speed: the fastest they can [rad/s or m/s]; 0 leaves it as it is.
-
-    Raises:
-        RobikError: one of them cannot be driven; nothing is changed.
+    Raise RobikError, with nothing changed, if one of them cannot be driven.
     """
     joints = list(joints)
     for joint in joints:
@@ -246,8 +226,7 @@ def set_motors(root: Object, joints: Iterable[Object], on: bool, speed: float = 
 def set_limits(root: Object, made: Object, limits: tuple[float, float]) -> None:
     """Set the limits of a joint with one motion [rad or m].
 
-    Raises:
-        RobikError: it has several motions, or stands outside.
+    Raise RobikError if it has several motions, or stands outside.
     """
     names = coordinate_names(made)
     if len(names) != 1 or names[0] != made.robik.label:
@@ -272,10 +251,7 @@ def to_rest(root: Object) -> None:
 def at_rest(root: Object, which: Iterable[Object]) -> None:
     """Check that bodies stand in their rest pose, in which alone a new joint can tie them.
 
-    One without joints rests where it is put.
-
-    Raises:
-        RobikError: names the body that does not.
+    One without joints rests where it is put. A RobikError names the body that does not.
     """
     tied = {end for j in parts(root)["JOINT"] for end in (j.robik.joint.parent, j.robik.joint.child)}
     for body in which:
@@ -293,13 +269,9 @@ def at_rest(root: Object, which: Iterable[Object]) -> None:
 
 
 def settle(root: Object) -> Mechanism | None:
-    """Bring sliders up to date with what was built, and notes what still stands apart.
+    """Bring sliders up to date with the robot's parts, and note what still stands apart.
 
-    Returns:
-        The robot; None while it is in several parts.
-
-    Raises:
-        RobikError: it cannot be a robot.
+    Return the robot; None while it is in several pieces. Raise RobikError if it cannot be a robot.
     """
     told, mechanism = root.robik.robot, None
     forget_diagnosis(root)

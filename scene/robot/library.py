@@ -9,14 +9,7 @@ from .parts import check_changeable, chosen_robot, robot_of
 
 
 def check_own_parts(part: Object | None) -> None:
-    """Check that the parts of a robot are this file's, so that parts can be added and taken away.
-
-    Args:
-        part: the robot's root, or any part of it.
-
-    Raises:
-        RobikError: they belong to another file.
-    """
+    """Check that a robot, given by any of its objects, has parts of this file, which can be added and removed."""
     root = robot_of(part)
     if root is None:
         return
@@ -31,24 +24,16 @@ def check_own_parts(part: Object | None) -> None:
 
 
 def own_robot(scene: Scene) -> Object:
-    """Return the robot that the panels work on, if its parts are this file's.
-
-    Raises:
-        RobikError: there is none, or its parts belong to another file.
-    """
+    """Return the robot that the panels work on, if its parts are this file's."""
     root = chosen_robot(scene)
     check_own_parts(root)
     return root
 
 
 def library_rows(root: Object, path: str) -> int:
-    """Return how many rows of a list of a library override are its library's.
+    """Return how many rows of a list of a library override are its library's; `path` leads from the root to the list.
 
     They come first, and come back when they are removed.
-
-    Args:
-        root: of the robot.
-        path: of the list, from the root.
     """
     override = root.override_library
     return len(override.reference.path_resolve(path)) if override and override.reference else 0
@@ -63,17 +48,10 @@ def add_row(rows: PropertyGroup, called: str = "") -> PropertyGroup:
 
 
 def remove_row(root: Object, path: str, index: int, what: str, instead: str = "") -> None:
-    """Remove a row of a list.
+    """Remove a row of the list at `path` from the root.
 
-    Args:
-        root: of the robot.
-        path: of the list, from the root.
-        index: of the row.
-        what: one of its rows is called, in words.
-        instead: what can be done with a row of the library.
-
-    Raises:
-        RobikError: there is no such row, or it comes from the library of an override.
+    A RobikError calls the row `what`, if there is none, or it comes from the library of an override; `instead` is
+    what can be done with such a row.
     """
     rows = root.path_resolve(path)
     if not 0 <= index < len(rows):

@@ -52,10 +52,8 @@ class MeshImport:
     def load(self, path: Path, inner: str = "") -> Mesh:
         """Return a file's meshes as one, in its own unit.
 
-        Of a USD file the mesh of a prim, of an MJCF file the one of a name.
-
-        Raises:
-            RobikError: the file is missing, of a kind that cannot be read, or broken; nothing of it is left.
+        Of a USD file `inner` is the prim of a mesh, of an MJCF file the mesh's name. Raise RobikError, with nothing
+        left of it, if the file is missing, broken, or of a kind that cannot be read.
         """
         kind = path.suffix.lower()
         if not inner and kind not in (*IMPORTERS, DAE, MSH):
@@ -166,11 +164,7 @@ def _of_triangles(name: str, vertices: np.ndarray, faces: np.ndarray) -> Mesh:
 
 
 def _by_blender(path: Path) -> Mesh:
-    """By Blender's importer, with nothing left of what it brings but the mesh and its materials.
-
-    Raises:
-        RobikError: it is broken.
-    """
+    """Load a mesh by Blender's importer, and remove all that it brings but the mesh and its materials."""
     with _nothing_else() as made:
         try:
             IMPORTERS[path.suffix.lower()](str(path))

@@ -29,8 +29,7 @@ def robot_of(part: Object | None) -> Object | None:
 def chosen_robot(scene: Scene) -> Object:
     """Return the robot that the panels work on: the one chosen, or the only one.
 
-    Raises:
-        RobikError: there is none, or several and none is chosen.
+    Raise RobikError if there is none, or several and none is chosen.
     """
     found = robots(scene)
     if scene.robik.robot is not None and scene.robik.robot in found:
@@ -59,22 +58,14 @@ def shown_robot(scene: Scene) -> str:
 
 
 def changeable_robot(scene: Scene) -> Object:
-    """Return the robot that the panels work on, if it can be changed in this file.
-
-    Raises:
-        RobikError: there is none, or it belongs to another file.
-    """
+    """Return the robot that the panels work on, if it can be changed in this file."""
     root = chosen_robot(scene)
     check_changeable(root)
     return root
 
 
 def check_changeable(root: Object) -> None:
-    """Check that a robot can be changed in this file.
-
-    Raises:
-        RobikError: it belongs to another one.
-    """
+    """Check that a robot can be changed in this file."""
     if root.library:
         raise RobikError(
             f"robot {root.name!r} is linked from {root.library.name} and cannot be changed here: make a library"

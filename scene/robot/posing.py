@@ -46,14 +46,7 @@ def is_paused() -> bool:
 
 
 def pose_by_sliders(root: Object) -> bool:
-    """Pose a robot's bodies as its sliders say.
-
-    Returns:
-        Whether its loops close there; if not, it is posed as near as it goes.
-
-    Raises:
-        RobikError: the robot is incomplete.
-    """
+    """Pose a robot's bodies as its sliders say, or as near as possible, and return whether its loops close there."""
     robot = read_moving(root)
     found = assembly_at(root, _solvers, robot=robot)
     pose(robot.bodies, found.position, found.quaternion)
@@ -76,15 +69,9 @@ def assembly_at(
 ) -> Assembly:
     """Return a robot's bodies in its root's coordinates.
 
-    Args:
-        root: the robot's.
-        solvers: by the root's session_uid; each starts where it was before, which decides between ways to close the
-            loops.
-        present: where motors are [rad or m]; those not named are as their sliders say.
-        robot: what `read_moving` says of the root, if that has been asked.
-
-    Raises:
-        RobikError: the robot is incomplete.
+    `solvers` are by the root's session_uid, and filled; each starts where it was before, which decides between ways
+    to close the loops. Motors that `present` [rad or m] does not name are as their sliders say. `robot` is what
+    `read_moving` returns of the root, if it was called already.
     """
     mechanism, bodies = robot or read_moving(root)
     solver = solvers.get(root.session_uid)

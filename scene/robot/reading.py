@@ -20,11 +20,7 @@ from .parts import local_pose, motions_of, parts, unit
 
 
 def read_robot(root: Object) -> Mechanism:
-    """Return the robot below a root, as exact as it was built wherever nobody edited it.
-
-    Raises:
-        RobikError: names the object that is wrong.
-    """
+    """Return the robot below a root, as exact as it was built wherever nobody edited it."""
     found = parts(root)
     return _read(root, found, found["VISUAL"])
 
@@ -42,11 +38,7 @@ class Moving(NamedTuple):
 
 
 def read_moving(root: Object) -> Moving:
-    """Return all that a robot's motion needs. As long as its parts say the same, it is the same mechanism.
-
-    Raises:
-        RobikError: names the object that is wrong.
-    """
+    """Return all that a robot's motion needs. As long as its parts say the same, it is the same mechanism."""
     found = parts(root, ("BODY", "JOINT", "FRAME"))
     said, known = _said(root, found), _moving.get(root.session_uid)
     if known is None or known[0] != said:
@@ -55,11 +47,7 @@ def read_moving(root: Object) -> Moving:
 
 
 def read_moving_parts(root: Object) -> Mechanism:
-    """Return the mechanism that `read_moving` finds.
-
-    Raises:
-        RobikError: names the object that is wrong.
-    """
+    """Return the mechanism that `read_moving` finds."""
     return read_moving(root).mechanism
 
 
@@ -132,11 +120,7 @@ def _read(root: Object, found: dict[str, list[Object]], visuals: list[Object]) -
 
 
 def rest_pose(body: Object) -> Pose:
-    """Return where a body rests, in the robot's coordinates.
-
-    Raises:
-        RobikError: its rotation is none.
-    """
+    """Return a body's rest pose in the robot's coordinates; raise RobikError if its rotation is invalid."""
     group = body.robik.body
     rotation = exact.row(body, "rest_rotation", group.rest_rotation)
     if not np.linalg.norm(rotation) > 0.5:
@@ -231,11 +215,7 @@ def _frame(frame: Object, rest: dict[Object, Pose]) -> Frame:
 
 
 def leading(coupling: PropertyGroup) -> dict[str, float]:
-    """Return the further leaders of a coupling, each with its slope.
-
-    Raises:
-        RobikError: what is given is not pairs of a name and a number.
-    """
+    """Return the slopes of a coupling's further leaders by name; raise RobikError for invalid pairs."""
     try:
         return {str(name): float(slope) for name, slope in json.loads(coupling.others or "[]")}
     except (TypeError, ValueError):

@@ -17,11 +17,7 @@ LARGEST = 3.4e38
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Check that Blender can hold actuators of these names as custom properties.
-
-    Raises:
-        RobikError: names the actuator.
-    """
+    """Check that Blender can hold actuators of these names as custom properties."""
     for name in names:
         size = len(name.encode())
         if size > LONGEST:
@@ -67,11 +63,7 @@ def _described(root: Object, name: str) -> bool:
 
 
 def slider_values(root: Object, names: tuple[str, ...]) -> np.ndarray:
-    """Return the sliders' values (A,) [rad or m].
-
-    Raises:
-        RobikError: a slider is missing or is not a number.
-    """
+    """Return the sliders' values (A,) [rad or m]."""
     values = []
     for name in names:
         value = root.get(name)

@@ -43,14 +43,7 @@ def primitive(visual: Visual) -> Mesh:
 
 
 def mesh_of(name: str, points: np.ndarray, corners: np.ndarray, begins: np.ndarray) -> Mesh:
-    """Return a mesh made in bulk.
-
-    Args:
-        name: Its name.
-        points: Its vertices (v, 3) [m].
-        corners: The vertices of its faces, one face after the other (c,).
-        begins: Where each face begins among them (f,).
-    """
+    """Return a mesh made in bulk from points (v, 3) [m], faces' corners (c,), and each face's begin among them (f,)."""
     mesh = bpy.data.meshes.new(name)
     mesh.vertices.add(len(points))
     mesh.vertices.foreach_set("co", np.asarray(points, dtype=np.float32).ravel())

@@ -25,20 +25,10 @@ def carried(
 ) -> tuple[Motion, str]:
     """Return goals that bring loaded servos to where a bake is, where the robot's *Carry Weight* is on; else the bake.
 
-    Args:
-        root: the robot.
-        mechanism: what it is.
-        motion: the bake, with the base of a floating robot.
-        chain: the servos.
-        read: their position P gains as read back, by id; those that physics is asked about where there are none.
-        speed: at which it is played.
-        rate: of goals [Hz].
-
-    Returns:
-        The goals, and what is to be said of them; empty where nothing is.
-
-    Raises:
-        RobikError: torques or motors are not known; says why.
+    The bake has the base of a floating robot, and is played at `speed`, with goals at `rate` [Hz]. `read` has the
+    servos' position P gains as read back, by id; for the others, those that physics is asked about count. The
+    second value is what is to be said of them, empty if nothing. Raise RobikError if torques or motors are not
+    known.
     """
     physics = root.robik.robot.physics
     if not physics.carry_weight:
@@ -55,13 +45,8 @@ def carried(
 class LiveGoals:
     """Goals of a robot's sliders that carry its weight, as it is posed now, where its *Carry Weight* is on.
 
-    Args:
-        root: the robot.
-        chain: the servos.
-        read: their position P gains as read back, by id; those that physics is asked about where there are none.
-
-    Raises:
-        RobikError: torques or motors are not known; says why.
+    `read` has the servos' position P gains as read back, by id; for the others, those that physics is asked about
+    count. Raise RobikError if torques or motors are not known.
     """
 
     def __init__(self, root: Object, chain: ServoChain, read: dict[int, float]) -> None:

@@ -16,13 +16,12 @@ GROUP = "Motors"
 
 
 class Hand:
-    """A recording of the robot that is moved by hand: of the one that leads, where there is one, else of the scene's.
+    """A recording of the robot that is moved by hand: of the leader, where there is one, else of the scene's.
+
+    Raise ServoError if neither is connected.
 
     Attributes:
         recording: what has come so far.
-
-    Raises:
-        ServoError: neither is connected.
     """
 
     def __init__(self) -> None:
@@ -47,19 +46,9 @@ class Hand:
 def key_recording(root: Object, scene: Scene, recording: HandRecording, first: float) -> tuple[float, int]:
     """Key a recording on the robot's sliders from a frame on; keys outside of its frames stay.
 
-    *Poses Only* keys the poses that were held still, at both ends of the time for which they were held.
-
-    Args:
-        root: of the robot.
-        scene: with its frame rate, and with the tolerance of the keys.
-        recording: what was recorded.
-        first: the frame at which it begins.
-
-    Returns:
-        Its length [s], and how many keys a motor has at most.
-
-    Raises:
-        ServoError: nothing was moved, no pose was held, or the robot has none of these motors.
+    *Poses Only* keys the poses that were held still, at both ends of the time for which they were held. The
+    tolerance of the keys is the scene's. Return its length [s], and how many keys a motor has at most. Raise
+    ServoError if nothing was moved, no pose was held, or the robot has none of these motors.
     """
     rate, playing = scene.render.fps / scene.render.fps_base, scene.robik.playing
     channels = _poses(recording) if playing.hand_poses else _curves(recording, playing.hand_tolerance)
@@ -94,8 +83,7 @@ def _poses(recording: HandRecording) -> dict[str, Keys]:
 def key_real_pose(root: Object, frame: float) -> None:
     """Key the sliders at a frame where the real robot is; other keys stay.
 
-    Raises:
-        ServoError: nothing is known of it.
+    Raise ServoError if nothing is known of it.
     """
     pose = play.real_pose()
     curves = [

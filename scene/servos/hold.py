@@ -16,18 +16,6 @@ def with_hold(checked: Preflight, root: Object, mechanism: Mechanism, scene: Sce
     """Return a preflight with what is said where the motors lose hold of the robot.
 
     Along the sliders' curves, and as the bake was found while nobody has edited it: its bodies are known.
-
-    Args:
-        checked: What else speaks against playing.
-        root: The robot.
-        mechanism: As it was read from there.
-        scene: How it is to be played.
-
-    Returns:
-        The preflight.
-
-    Raises:
-        RobikError: There is nothing to play.
     """
     motion = read_motion(root, mechanism, frames_to_play(root, mechanism, scene), scene)
     hold = hold_along(mechanism, motion.values)

@@ -41,8 +41,7 @@ def status() -> Status:
 def connect(scene: Scene, follower: Player | None) -> Player:
     """Open the leader's port; its servos are read, and never written to.
 
-    Raises:
-        RobikError: no port, or the one of the robot that follows; a bad servo file; servos that are live already.
+    Raise RobikError without a port of its own, for a bad servo file, or while servos are live.
     """
     global _player
     playing = scene.robik.playing

@@ -26,13 +26,7 @@ def samples() -> tuple[Sample, ...]:
 
 
 def follow(player: Player, servo: Servo | None, per_unit: float) -> None:
-    """Show how a servo of a player follows, or nothing.
-
-    Args:
-        player: Whose.
-        servo: Which; None for none.
-        per_unit: Degrees or millimetres per rad or m.
-    """
+    """Show how a servo of a player follows, or nothing for None; `per_unit` is degrees or millimetres per rad or m."""
     global _shown, _drawn
     wanted = None if servo is None else (player, servo.id)
     if wanted != _shown:

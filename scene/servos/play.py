@@ -68,11 +68,7 @@ def is_open() -> bool:
 
 
 def connected() -> Player:
-    """Return the connected player.
-
-    Raises:
-        ServoError: there is none, or its port is closed.
-    """
+    """Return the connected player; raise ServoError if there is none, or its port is closed."""
     if _player is None or not _player.is_open:
         raise ServoError(f"no servos are connected ({status().message}); connect first")
     return _player
@@ -84,11 +80,7 @@ def may_have_torque() -> bool:
 
 
 def torque_off() -> None:
-    """Turn torque off, now, of whatever is or was connected last.
-
-    Raises:
-        ServoError: nothing has been connected yet.
-    """
+    """Turn torque off, now, of whatever is or was connected last; raise ServoError if nothing was."""
     last = _player or _leaving
     if last is None:
         raise ServoError(
@@ -98,11 +90,7 @@ def torque_off() -> None:
 
 
 def settings_of(scene: Scene) -> PlaySettings:
-    """Return how the scene wants it played.
-
-    Raises:
-        ServoError: the servos to play without are not named by their ids.
-    """
+    """Return the scene's settings of playing; raise ServoError if the servos to play without are not named by ids."""
     playing = scene.robik.playing
     record = bpy.path.abspath(playing.record) if playing.record else ""
     return PlaySettings(
@@ -122,10 +110,9 @@ def _ids(text: str) -> tuple[int, ...]:
 
 
 def report_telemetry(scene: Scene) -> Path:
-    """Draw the telemetry that was recorded, on a page beside its file.
+    """Write the recorded telemetry as a page beside its file, and return the page's path.
 
-    Raises:
-        RobikError: no file is named, it holds no telemetry, or the page cannot be written.
+    Raise RobikError if no file is named, or it holds no telemetry.
     """
     if not scene.robik.playing.record:
         raise ServoError("no telemetry is recorded; name a file under Telemetry, connect and play")
@@ -136,11 +123,7 @@ def report_telemetry(scene: Scene) -> Path:
 
 
 def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
-    """Open a port, once an earlier player has let go of its own; nobody waits for either.
-
-    Raises:
-        ServoError: no port is named, or the one of a robot that leads.
-    """
+    """Open a port, once an earlier player has let go of its own; nobody waits for either."""
     global _player
     if not port.strip():
         raise ServoError(
@@ -187,8 +170,7 @@ def has_motion(root: Object) -> bool:
 def frames_to_play(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarray:
     """Return the frames (T,) whose motion is played: the baked ones, in the range that is asked for.
 
-    Raises:
-        RobikError: there are none, or none in the range.
+    Raise RobikError if there are none.
     """
     step = scene.robik.playing.speed * scene.render.fps / scene.render.fps_base / settings_of(scene).rate
     frames = played_frames(root, mechanism, step)
@@ -204,16 +186,11 @@ def frames_to_play(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarr
 
 
 def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: ServoChain) -> tuple[Motion, str]:
-    """Return what the sliders' curves hold, exactly, in the range that is asked for.
+    """Return the exact motion of the sliders' curves, in the range that is asked for.
 
-    Where that is asked for, it carries the weight, and is softened.
-
-    Returns:
-        The motion, and what carrying and softening did to it, in words; empty where they were not asked for or changed
-        nothing to speak of.
-
-    Raises:
-        RobikError: there are none, or none in the range; or torques or motors are not known.
+    Where that is asked for, it carries the weight, and is softened: the second value says what that did, in words;
+    empty where nothing was done or changed. Raise RobikError if there are no frames, or torques or motors are not
+    known.
     """
     motion = read_motion(root, mechanism, frames_to_play(root, mechanism, scene), scene)
     gains, rate = _player.status.p_gains if _player is not None else {}, settings_of(scene).rate
@@ -229,10 +206,9 @@ def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: Serv
 
 
 def tilt_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: ServoChain) -> TiltPlan | None:
-    """Return what tilt feedback must know of what is played; None where the robot's *Tilt Feedback* is off.
+    """Return the plan of tilt feedback for what is played; None where the robot's *Tilt Feedback* is off.
 
-    Raises:
-        RobikError: the chain names no IMU, or the robot has no base, feet or masses.
+    Raise RobikError if the chain names no IMU, or the robot has no base, feet or masses.
     """
     if not root.robik.robot.physics.tilt_feedback:
         return None
@@ -303,8 +279,7 @@ def _move_playhead(scene: Scene, first: float, seconds: float) -> None:
 def lead_live(root: Object) -> None:
     """Let the servos follow this robot's sliders from now on: dragged, animated, or posed in any other way.
 
-    Raises:
-        ServoError: they do not hold.
+    Raise ServoError if they do not hold.
     """
     global _led, _goals
     player = connected()
@@ -335,8 +310,7 @@ def _slider_wishes(player: Player, root: Object | None) -> dict[str, float]:
 def real_pose() -> dict[str, float]:
     """Return where the servos are, by actuator [rad or m]. The first of two servos speaks for both.
 
-    Raises:
-        ServoError: nothing is known of them.
+    Raise ServoError if nothing is known of them.
     """
     status = connected().status
     present = dict(reversed([(one.actuator, value) for one, value in zip(status.servos, status.present, strict=False)]))
@@ -346,10 +320,9 @@ def real_pose() -> dict[str, float]:
 
 
 def held_pose() -> dict[str, float]:
-    """Return what the servos hold, by actuator [rad or m], not where a load has drawn them; else where they are.
+    """Return the values that the servos hold, by actuator [rad or m], not where a load has drawn them.
 
-    Raises:
-        ServoError: nothing is known of them.
+    Where they hold none, it is where they are. Raise ServoError if nothing is known of them.
     """
     status = connected().status
     held = dict(reversed([(one.actuator, value) for one, value in zip(status.servos, status.goals, strict=False)]))

@@ -10,16 +10,7 @@ from ...robik.servo.port_thread import SIMULATED
 
 
 def suggested(settings: PropertyGroup, context: Context, typed: str) -> list[str]:
-    """Return the names of ports that may be meant.
-
-    Args:
-        settings: The scene's.
-        context: Not used.
-        typed: What has been typed so far.
-
-    Returns:
-        Names; anything else can be typed, too.
-    """
+    """Return names of ports for what was typed; other names can be typed, too."""
     try:
         from ...robik.servo.serial_port import devices
 

@@ -57,11 +57,7 @@ def task() -> Task | None:
 
 
 def _start(port: str, work: Callable[[Task, Workshop], object], baud_rate: int | None = None) -> Task:
-    """Work with an open bus, for which nobody else may have the port.
-
-    Raises:
-        ServoError: somebody has, or there is nothing to set up.
-    """
+    """Start a task on an open bus; raise ServoError if a player has the port, or there is nothing to set up."""
     global _task
     if port.strip() in ("", SIMULATED):
         raise ServoError("simulated servos need no setting up; name the serial port of real ones")
@@ -190,21 +186,15 @@ def turn_round(scene: Scene, root: Object, id: int) -> None:
 
 
 def edit(scene: Scene, root: Object, id: int, /, **entries: Any) -> None:
-    """Other entries of this servo.
-
-    Raises:
-        ServoError: the chain cannot be so.
-    """
+    """Set entries of this servo; raise ServoError if the chain cannot have them."""
     keep(scene, setup.edited(servo_chain(root, read_robot(root), scene), id, **entries))
 
 
 def add(scene: Scene, root: Object, actuator: str) -> int:
     """Add another servo for an actuator, at the next free id, and return the id.
 
-    It is the mirror image of the one that the actuator has, if any.
-
-    Raises:
-        ServoError: the robot has no such motor.
+    It is the mirror image of the one that the actuator has, if any. Raise ServoError if the robot has no such
+    motor.
     """
     mechanism = read_robot(root)
     chain = servo_chain(root, mechanism, scene)
@@ -243,10 +233,9 @@ def take_speeds(scene: Scene, root: Object) -> dict[str, float]:
 
 
 def zero_here(scene: Scene, root: Object) -> None:
-    """Take the robot's present pose as the one in which every actuator is at 0.
+    """Set the servos' zeros so that every actuator is at 0 in the robot's present pose.
 
-    Raises:
-        ServoError: nothing is connected, or torque is on.
+    Raise ServoError if nothing is connected, or torque is on.
     """
     player = play.connected()
     if player.status.torque:
@@ -262,8 +251,7 @@ def zero_here(scene: Scene, root: Object) -> None:
 def nudge(actuator: str) -> None:
     """Move one actuator by 5° up and back, slowly, so that one sees which way it turns.
 
-    Raises:
-        ServoError: the servos do not hold, or it has no room.
+    Raise ServoError if the servos do not hold, or it has no room.
     """
     player = play.connected()
     player.play(slow_nudge(player.chain, play.held_pose(), actuator, NUDGE, NUDGE_TIME))

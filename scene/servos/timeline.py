@@ -94,8 +94,7 @@ def message() -> str:
 def arm(root: Object, scene: Scene) -> None:
     """Let the timeline move the robot from now on.
 
-    Raises:
-        RobikError: the servos do not hold, the scene plays, the motion must not be played, or not at this speed.
+    Raise RobikError if the servos do not hold, the scene plays, or the motion must not be played at this speed.
     """
     global _armed, _why
     player = play.connected()
@@ -129,8 +128,7 @@ def _lead(root: Object, scene: Scene) -> None:
 def _checked_motion(root: Object, scene: Scene, player: Player) -> tuple[np.ndarray, Motion]:
     """Return the frames (T,) that the robot can play, and its motion over them.
 
-    Raises:
-        RobikError: there is none, it must not be played, or not at this speed.
+    Raise RobikError if there is none, or it must not be played at this speed.
     """
     if scene.robik.playing.speed != 1.0:
         raise ServoError(OWN_TIME)

@@ -102,8 +102,7 @@ def edit(scene: Scene, **entries: Any) -> None:
 def give_to_all(scene: Scene) -> int:
     """Give the chosen servo's tuning to all servos of its model, and return how many these are.
 
-    Raises:
-        ServoError: There is no servo, or one of them cannot have it.
+    Raise ServoError if there is no servo, or one of them cannot have it.
     """
     one, listed = servo(scene), chain(scene)
     if one is None or listed is None:
@@ -191,8 +190,7 @@ def _tell(scene: Scene, player: Player) -> None:
 def nudge(scene: Scene) -> None:
     """Move the chosen servo's motor a small way and back, as quickly as its limits let it.
 
-    Raises:
-        ServoError: The servos do not hold, or it has no room.
+    Raise ServoError if the servos do not hold, or it has no room.
     """
     player, one = play.connected(), servo(scene)
     if one is None:

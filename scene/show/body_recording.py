@@ -14,12 +14,9 @@ from ..animation.actions import Curve, write_curves
 
 
 class BodyRecording:
-    """Turns of a rig's bones over time, and where its hips are.
+    """Orientations of a rig's bones over time, and the place of its hips, from the scene's current frame on.
 
-    Args:
-        scene: With the rig; its current frame is that of the first pose.
-        rig: The rig.
-        bones: Names of the bones that are posed, that of the hips first.
+    `bones` names those that are posed, that of the hips first.
     """
 
     def __init__(self, scene: Scene, rig: Object, bones: list[str]):
@@ -36,14 +33,9 @@ class BodyRecording:
         self._places.append(np.array(posed[0].location))
 
     def key(self, scene: Scene, rig: Object) -> int:
-        """Key what was recorded on whole frames, in a new action; the one before is kept.
+        """Key the recording on whole frames in a new action, the one before being kept, and return how many frames.
 
-        Args:
-            scene: Whose frame rate counts; it ends with the last key at the earliest.
-            rig: The rig.
-
-        Returns:
-            Number of frames; 0 where nothing was recorded.
+        0 where nothing was recorded. The scene's frame rate counts, and it ends with the last key at the earliest.
         """
         if not self._times:
             return 0

@@ -23,19 +23,9 @@ Channels = dict[tuple[str, int], FCurve]
 def read_clip(
     action: Action, name: str, root: Object, mechanism: Mechanism, scene: Scene, moved_only: bool, is_round: bool
 ) -> Clip:
-    """Read a clip.
+    """Read a clip, triggered by a name, from a bake of the robot or any action that moves its motors.
 
-    Args:
-        action: A bake of the robot, or any action that moves its motors.
-        name: By which it is triggered.
-        root: Of the robot.
-        mechanism: The robot.
-        scene: With its frame rate.
-        moved_only: Whether it takes over only what it moves.
-        is_round: Whether it goes on and on.
-
-    Raises:
-        RobikError: It moves none of the robot's motors.
+    `moved_only` and `is_round` are as for `clip_of`. Raise RobikError if it moves none of the robot's motors.
     """
     motion = _read_motion(action, name, root, mechanism, scene)
     return clip_of(name, motion, mechanism.actuators, moved_only, is_round)

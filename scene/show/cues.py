@@ -74,10 +74,9 @@ class Cues:
         return "" if self._listener is None else self._listener.address
 
     def listen(self, port: str) -> None:
-        """Hear OSC messages, and look at a gamepad where one is asked for, from now on; an empty port hears none.
+        """Listen to OSC messages, and to a gamepad where one is asked for, from now on; an empty port is none.
 
-        Raises:
-            RobikError: It cannot.
+        Raise RobikError if that cannot be.
         """
         asked = {*_keys(self.triggers, ("button",)), *_keys(self.sticks, ("axis",))}
         self._pad = gamepad() if asked else None
@@ -174,11 +173,7 @@ class Cues:
 
 
 def read_cues(root: Object, mechanism: Mechanism, scene: Scene) -> Cues:
-    """Read what a robot's panel says of its performance.
-
-    Raises:
-        RobikError: Names the trigger or stick that is wrong.
-    """
+    """Read a robot's triggers and sticks from its panel; a RobikError names the one that is wrong."""
     settings = root.robik.robot.performance
     names = [row.name for row in settings.triggers]
     if twice := next((name for name in names if names.count(name) > 1), ""):

@@ -11,10 +11,9 @@ from ..robot.chain import known_chain
 
 
 def limits_of(root: Object, mechanism: Mechanism, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return positions (A, 2), speeds (A,) and accelerations (A,) that a robot's motors keep.
+    """Return a robot's motor limits (A, 2) [rad or m], with highest speeds (A,) and accelerations (A,) per s and s².
 
-    Raises:
-        ServoError, FormatError: The servo file is not what it should be.
+    Raise ServoError or FormatError for a bad servo file.
     """
     chain = known_chain(root, scene)
     servos = {} if chain is None else {servo.actuator: servo for servo in chain.servos}

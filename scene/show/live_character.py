@@ -72,12 +72,8 @@ def why() -> str:
 def begin(scene: Scene, keeps: bool = False) -> None:
     """Let messages pose the rig of the robot's character from now on.
 
-    Args:
-        scene: With the robot.
-        keeps: Whether the poses are recorded, to be keyed from the current frame on.
-
-    Raises:
-        RobikError: There is no rig that has the bones of a body, or the port cannot be heard.
+    With `keeps` the poses are recorded, to be keyed from the current frame on. Raise RobikError if there is no rig
+    that has the bones of a body, or the port cannot be heard.
     """
     global _listening, _taken, _why
     root = chosen_robot(scene)
@@ -98,9 +94,7 @@ def begin(scene: Scene, keeps: bool = False) -> None:
 def end(reason: str = "", keeps: bool = True) -> None:
     """Hear nothing any more; the rig stays as it is.
 
-    Args:
-        reason: Why it ends by itself.
-        keeps: Whether what was recorded waits for `keep_recording`.
+    `reason` says why it ends by itself; with `keeps` the recording waits for `keep_recording`.
     """
     global _listening, _taken, _why
     _taken = _taken if keeps else None
@@ -112,16 +106,9 @@ def end(reason: str = "", keeps: bool = True) -> None:
 
 
 def keep_recording(scene: Scene) -> int:
-    """Key what was recorded on the rig, from the frame on where it began; only once.
+    """Key the recording on the rig, from the frame on where it began, and return how many frames; only once.
 
-    Args:
-        scene: With the rig.
-
-    Returns:
-        Number of frames; 0 where nothing was recorded.
-
-    Raises:
-        RobikError: The rig is gone; `why` says so, too.
+    0 where nothing was recorded. Raise RobikError if the rig is gone; `why` says so, too.
     """
     global _taken, _why
     recording, _taken = _taken, None

@@ -14,11 +14,7 @@ PACKAGES = "pysdl2 pysdl2-dll"
 
 
 def gamepad() -> Gamepad:
-    """Return the gamepad.
-
-    Raises:
-        RobikError: The packages that it needs are not in Blender; says how they get there.
-    """
+    """Return the gamepad; a RobikError says how the packages that it needs get into Blender."""
     try:
         return Gamepad()
     except MissingExtraError:

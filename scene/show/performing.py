@@ -57,11 +57,7 @@ def is_performing() -> bool:
 
 
 def check_none() -> None:
-    """Refuse what would move a robot that performs.
-
-    Raises:
-        RobikError: One does.
-    """
+    """Raise RobikError while a robot performs."""
     if _performance is not None:
         raise RobikError(f"{_performance.robot} performs; end that first (ESC)")
 
@@ -92,14 +88,10 @@ def why() -> str:
 
 
 def begin(scene: Scene, keeps: bool) -> None:
-    """Let the scene's robot perform from now on.
+    """Let the scene's chosen robot perform from now on, as its panel says, recorded with `keeps`.
 
-    Args:
-        scene: Its chosen robot performs, as the panel says.
-        keeps: Whether it is recorded.
-
-    Raises:
-        RobikError: Something else moves the robot, or a trigger, a stick or the OSC port is wrong; nothing was changed.
+    Raise RobikError, with nothing changed, if something else moves the robot, or a trigger, a stick or the OSC port
+    is wrong.
     """
     global _performance, _why, _taken
     check_none()
@@ -161,10 +153,9 @@ def release_all() -> None:
 
 
 def end(reason: str = "") -> None:
-    """End the performance: the robot stays as it is, and servos that are live slow down and hold.
+    """End the performance, for a `reason` if by itself; servos that are live slow down and hold.
 
-    Args:
-        reason: Why it ends by itself.
+    The robot stays as it is.
     """
     global _performance, _why, _taken, _taken_by
     if _performance is None:
@@ -178,12 +169,7 @@ def end(reason: str = "") -> None:
 
 
 def tick(scene: Scene, now: float | None = None) -> None:
-    """Do one turn of Blender's main loop.
-
-    Args:
-        scene: The window's.
-        now: [s], by `perf_counter`.
-    """
+    """Do one turn of Blender's main loop, at the time `now` of `perf_counter` [s]."""
     if _performance is None:
         return
     one, now = _performance, perf_counter() if now is None else now
@@ -233,16 +219,9 @@ def _show(root: Object, layers: Layers, base: str | None) -> None:
 
 
 def keep_recording(scene: Scene) -> tuple[float, int] | None:
-    """Key what was recorded as a bake of its own, from the current frame on; only once.
+    """Key the recording as a bake of its own, from the current frame on, only once; return its length [s] and frames.
 
-    Args:
-        scene: With the robot, and its frame rate.
-
-    Returns:
-        Its length [s] and how many frames it has; None where nothing was recorded.
-
-    Raises:
-        RobikError: The robot is gone, or is another one.
+    None where nothing was recorded. Raise RobikError if the robot is gone, or is another one.
     """
     global _taken
     layers, _taken = _taken, None

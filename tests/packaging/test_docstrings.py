@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,24 @@ CHECKOUT = Path(__file__).parents[2]
 FOLDERS = ("robik", "scene", "operators", "panels", "translations", "experiments", "tools", "demo", "examples")
 QUESTIONS = re.compile(r"(What|How|Where|Whether|Which|When|Who|Whom|Whose|Why)\b")
 LONGEST = 40  # lines of a function without its docstring
+# The front door and the interfaces that others implement: their public functions have Args, Returns and Raises with
+# shapes, units and errors. Everywhere else a docstring is a sentence.
+SECTIONED = {
+    "robik/bake/bake.py", "robik/bake/request.py", "robik/bake/settings.py", "robik/clips/clip.py", "robik/errors.py",
+    "robik/formats/__init__.py", "robik/kinematics/mobility.py", "robik/mechanism/model.py", "robik/mechanism/parts.py",
+    "robik/mechanism/pose.py", "robik/mechanism/visual.py", "robik/motions/format.py", "robik/motions/motion.py",
+    "robik/motions/registry.py", "robik/motions/report.py", "robik/motions/results.py", "robik/objectives/distance.py",
+    "robik/objectives/look_at.py", "robik/objectives/objective.py", "robik/objectives/posture.py",
+    "robik/objectives/relative_frame.py", "robik/objectives/settings.py", "robik/objectives/weights.py",
+    "robik/recordings/character_file.py", "robik/recordings/recording.py", "robik/recordings/retargeting.py",
+    "robik/retarget/following_poses.py", "robik/retarget/mirroring.py", "robik/retarget/own_range.py",
+    "robik/retarget/posing.py", "robik/retarget/retarget.py", "robik/robots/__init__.py", "robik/servo/brand.py",
+    "robik/servo/chain.py", "robik/servo/driver.py", "robik/servo/line.py", "robik/servo/simulator/simulated.py",
+    "robik/servo/wired/line.py", "robik/servo/wired/unguarded.py", "robik/servo/wired/wire.py",
+    "robik/servo/wired/workshop.py", "robik/servo/workshop.py", "robik/surroundings/obstacle.py",
+    "robik/tracking/live.py", "robik/tracking/targets.py", "robik/tracking/tracker.py",
+}  # fmt: skip
+SECTION = re.compile(r"(?m)^(Args|Returns|Yields|Raises):$")
 # Functions that read better long: one loop with its exits, which share a dozen values.
 LONG = {"robik/formats/assembly/closing.py:_descend", "robik/ik/sqp.py:minimise"}
 
@@ -78,10 +96,78 @@ def lacks(function: ast.FunctionDef) -> list[str]:
     return [section for section in needed if not re.search(rf"(?m)^{section}:$", text)]
 
 
-def test_public_functions_document_arguments_and_results() -> None:
-    every = {f"{path}:{f.lineno} {f.name}": f for path, (module, *_) in sources("robik") for f in public(module.body)}
-    assert len(every) > 1500
+def classes() -> dict[str, list[ast.ClassDef]]:
+    """Return all classes of the source by name."""
+    found: dict[str, list[ast.ClassDef]] = {}
+    for _, inside in sources(*FOLDERS):
+        for node in inside:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(node)
+    return found
+
+
+def bases_of(node: ast.ClassDef, known: Mapping[str, list[ast.ClassDef]]) -> Iterator[ast.ClassDef]:
+    """Yield the classes of the source that a class is derived from."""
+    for base in node.bases:
+        name = ast.unparse(base).partition("[")[0].rpartition(".")[2]
+        for found in known.get(name, ()):
+            if found is not node:
+                yield found
+                yield from bases_of(found, known)
+
+
+def documented(node: ast.ClassDef) -> set[str]:
+    """Return the methods of a class that have a docstring."""
+    return {item.name for item in node.body if isinstance(item, ast.FunctionDef) and ast.get_docstring(item)}
+
+
+def test_the_front_door_documents_arguments_and_results() -> None:
+    known = classes()
+    every = {}
+    for path, (module, *inside) in sources("robik"):
+        if path in SECTIONED:
+            inherited = {
+                (node.name, name)
+                for node in inside
+                if isinstance(node, ast.ClassDef)
+                for base in bases_of(node, known)
+                for name in documented(base)
+            }
+            names = {id(f): c.name for c in inside if isinstance(c, ast.ClassDef) for f in c.body}
+            for f in public(module.body):
+                if (names.get(id(f), ""), f.name) not in inherited:
+                    every[f"{path}:{f.lineno} {f.name}"] = f
+    assert len(every) > 200
+    assert {path for path, _ in sources("robik")} >= SECTIONED
     assert [name for name, function in every.items() if lacks(function)] == []
+
+
+def test_everywhere_else_a_docstring_is_a_sentence() -> None:
+    found = [
+        f"{path}:{node.lineno} {node.name}"
+        for path, inside in sources(*FOLDERS)
+        if path not in SECTIONED
+        for node in inside
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and SECTION.search(ast.get_docstring(node) or "")
+    ]
+    assert found == []
+
+
+def test_public_methods_are_documented_where_they_are_declared_and_overrides_are_bare() -> None:
+    known = classes()
+    bare, repeated = [], []
+    for path, (module, *_) in sources("robik", "scene"):
+        for node in module.body:
+            if isinstance(node, ast.ClassDef):
+                inherited = {name for base in bases_of(node, known) for name in documented(base)}
+                for method in public([node]):
+                    if ast.unparse(method.body[-1]) == "...":
+                        continue  # of a protocol
+                    if (text := ast.get_docstring(method)) is None and method.name not in inherited:
+                        bare.append(f"{path}:{method.lineno} {node.name}.{method.name}")
+                    if text and method.name in inherited and len(method.body) > 1:
+                        repeated.append(f"{path}:{method.lineno} {node.name}.{method.name}")
+    assert (bare, repeated) == ([], [])
 
 
 def test_docstrings_begin_with_a_noun_or_a_verb() -> None:

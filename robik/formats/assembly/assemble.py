@@ -26,19 +26,9 @@ AXIS_ALONE = ("fixed", "revolute", "prismatic", "cylindrical")  # types whose se
 
 
 def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
-    """Return the robot with its loops closed, as near to the stored pose as it was found.
+    """Return the robot with its loops closed, as near to its stored pose as possible.
 
-    Args:
-        robot: As its file stores it.
-        notes: Warnings so far; those of the assembly are added.
-        report: What was decided so far, likewise.
-
-    Returns:
-        The robot, with warnings and a report of the import.
-
-    Raises:
-        AssemblyError: A loop stays open; names it and its gap in millimetres and degrees.
-        MechanismError: The parts do not make a robot.
+    An AssemblyError names a loop that stays open, with its gap in millimetres and degrees.
     """
     check_lengths(robot)
     with current().limited(current().seconds):

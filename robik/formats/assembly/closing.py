@@ -37,14 +37,7 @@ Offer = Callable[[np.ndarray], None]  # takes the best coordinates so far
 
 
 def check_lengths(robot: OpenRobot) -> None:
-    """Check that no length of a robot is too large to calculate with.
-
-    Args:
-        robot: The robot, its loops perhaps open.
-
-    Raises:
-        MechanismError: Names the joint and the length.
-    """
+    """Check that no length or coefficient is too large to calculate with; else raise MechanismError."""
     for joint in robot.joints:
         numbers = (*joint.near.position, *joint.far.position, *joint.stored)
         if max(map(abs, numbers)) > FARTHEST:
@@ -60,14 +53,9 @@ def check_lengths(robot: OpenRobot) -> None:
 
 
 def closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
-    """Return coordinates that close the loops, within the limits if that can be.
+    """Return coordinates (d,) [rad or m] that close the loops, within the limits if possible.
 
-    Args:
-        robot: The robot, its loops perhaps open.
-        notes: Filled with warnings.
-
-    Returns:
-        Coordinates (d,) [rad or m].
+    Raise AssemblyError where none do.
     """
     lower, upper = robot.bounds
     inside = np.clip(robot.stored, lower, upper)
@@ -147,19 +135,10 @@ def search(
     starts: int = STARTS,
     offer: Offer = lambda _: None,
 ) -> tuple[np.ndarray, float]:
-    """Return the closed pose nearest to the stored one among those found from several starts.
+    """Return the closed pose (d,) nearest to the stored one, of several starts, and its largest residual.
 
-    And its largest residual.
-
-    Args:
-        robot: The robot, its loops perhaps open.
-        stored: Coordinates (d,) as the file has them.
-        bounds: Lower and upper limits (d,).
-        starts: Number of starts.
-        offer: Takes the best coordinates so far.
-
-    Returns:
-        Coordinates (d,), and the residual in sizes of the robot.
+    Where no start closes, it is the pose of the smallest residual. Residuals of lengths are fractions of the
+    robot's size. `offer` takes the best coordinates so far.
     """
     values, _ = robot.closure(stored)
     error = float(np.abs(values).max(initial=0.0))
@@ -204,22 +183,11 @@ def _as_stored(
     q: np.ndarray,
     error: float,
 ) -> tuple[np.ndarray, float]:
-    """Return a pose beside the stored one whose loops are closed but for rounding, in place of `q` far away.
+    """Return a pose (d,) beside the stored one, closed but for rounding, in place of `q` far away, and its residual.
 
-    Rounded numbers lock a linkage that moves. By the letter it closes best somewhere on its way, however far that is.
-    A singular value below LOOSE is then one of rounding, along which no step is taken. What stays open is taken up in
-    the joints.
-
-    Args:
-        robot: The robot, its loops perhaps open.
-        stored: Coordinates (d,) as the file has them.
-        matters: Flags (d,) of the coordinates that close loops.
-        bounds: Lower and upper limits (d,).
-        q: Coordinates (d,) that close best.
-        error: Largest residual there.
-
-    Returns:
-        Coordinates (d,), and the largest residual.
+    Rounded numbers lock a linkage that moves. By the letter it closes best somewhere on its way, however far that
+    is. A singular value below LOOSE is then one of rounding, along which no step is taken. What stays open is taken
+    up in the joints. `matters` flags the coordinates that close loops.
     """
     columns = np.flatnonzero(matters)
     gap = float(np.abs(robot.closure(stored)[0]).max(initial=0.0))
@@ -283,16 +251,7 @@ def _descend(
 
 
 def with_values(q: np.ndarray, columns: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return the coordinates with some of them replaced.
-
-    Args:
-        q: Coordinates (d,).
-        columns: Indices (k,).
-        x: Their values (k,).
-
-    Returns:
-        Coordinates (d,).
-    """
+    """Return a copy of the coordinates (d,) with those at `columns` (k,) replaced by x (k,)."""
     whole = q.copy()
     whole[columns] = x
     return whole
@@ -304,16 +263,9 @@ def newton(
     limits: tuple[np.ndarray, np.ndarray],
     loose: float = 1e-9,
 ) -> tuple[np.ndarray, float]:
-    """Return the coordinates with the least residual on the way of Newton's steps, and that residual.
+    """Return the coordinates (k,) of the smallest residual among Newton's steps, and that residual.
 
-    Args:
-        x: Coordinates (k,) to start from.
-        closure: Returns residuals (m,) and derivatives (m, k).
-        limits: Lower and upper limits (k,).
-        loose: Of the largest singular value: what is smaller is none.
-
-    Returns:
-        Coordinates (k,), and the largest residual there.
+    Singular values below `loose` of the largest one count as zero.
     """
     best, best_error = x, inf
     for _ in range(20):
@@ -327,14 +279,7 @@ def newton(
 
 
 def slides(robot: OpenRobot) -> np.ndarray:
-    """Return whether each coordinate is a length.
-
-    Args:
-        robot: The robot, its loops perhaps open.
-
-    Returns:
-        Flags (d,).
-    """
+    """Return flags (d,) of the coordinates that are lengths."""
     return np.array([motion in SLIDES for joint in robot.hangs_on.values() for motion in joint.motions], dtype=bool)
 
 

@@ -13,18 +13,9 @@ from .open_robot import OpenRobot
 
 
 def connected(bodies: Iterable[str], joints: Iterable[OpenJoint], preferred: set[str], notes: Notes) -> set[str]:
-    """Return the bodies that hang together.
+    """Return the bodies of one connected group, and note the others.
 
-    Where several groups do, one with joints and preferred bodies, else the largest. Notes the others.
-
-    Args:
-        bodies: Names of bodies.
-        joints: All joints.
-        preferred: Bodies that should be among them.
-        notes: Filled with warnings.
-
-    Returns:
-        Names of bodies.
+    Of several groups it is one with joints and preferred bodies, else the largest.
     """
     group = {name: {name} for name in (WORLD, *bodies)}
     for joint in joints:
@@ -45,17 +36,7 @@ def connected(bodies: Iterable[str], joints: Iterable[OpenJoint], preferred: set
 
 
 def based(joints: list[OpenJoint], base: str, poses: Mapping[str, Pose], report: Notes) -> list[OpenJoint]:
-    """Return the joints with one that lets the robot float on its base, if none ties it to the world.
-
-    Args:
-        joints: All joints.
-        base: Name of the base's body.
-        poses: Pose of each body [m].
-        report: Filled with what was done.
-
-    Returns:
-        The joints.
-    """
+    """Return the joints, with a free one at the base if none ties the robot to the world."""
     if any(joint.parent == WORLD for joint in joints):
         return joints
     names = {joint.name for joint in joints}
@@ -64,16 +45,7 @@ def based(joints: list[OpenJoint], base: str, poses: Mapping[str, Pose], report:
 
 
 def coupled(robot: OpenRobot, couplings: Iterable[Coupling], notes: Notes) -> OpenRobot:
-    """Return a robot with those couplings that tie joints of its tree. Notes the others.
-
-    Args:
-        robot: The robot.
-        couplings: Between coordinates of any of its joints.
-        notes: Filled with warnings.
-
-    Returns:
-        The robot.
-    """
+    """Return a robot with those couplings that tie joints of its tree. Notes the others."""
     kept = []
     for coupling in couplings:
         if set(coupling.ends) <= set(robot.coordinates):

@@ -18,17 +18,10 @@ PASSIVE = ("passive", "suspension")  # in the name of a joint that is not meant 
 
 
 def chosen_motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
-    """Return the joints that get motors: those that can be moved independently of each other.
+    """Return the joints that get motors: those that can be moved independently of each other at the closed pose q (d,).
 
     Joints with one motion, universal joints, and balls in no loop that their format drives. Slides in loops come
     first, which are mostly linear drives, then joints with one motion and those near the root.
-
-    Args:
-        robot: The robot, its loops perhaps open.
-        q: Coordinates (d,) of a closed pose.
-
-    Returns:
-        Names of joints, in the robot's order.
     """
     bases: list[np.ndarray] = []
     row_of: dict[int, tuple[int, int]] = {}  # coordinate in a loop → its basis and the row there
@@ -62,16 +55,9 @@ def chosen_motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
 def left_out_motors(joints: Iterable[OpenJoint], motors: Container[str], decided: Container[str]) -> list[str]:
     """Return the joints of a tree that have motors although their file names only others.
 
-    Descriptions of an arm, a leg or a gripper come with transmissions of their own, and files join such with ones that
-    have none. A motor's limits of speed and effort tell those joints from casters and pendulums.
-
-    Args:
-        joints: Joints of the tree.
-        motors: Names of those that the file names.
-        decided: Names of coordinates that others decide.
-
-    Returns:
-        Names, in the order of the joints.
+    Descriptions of an arm, a leg or a gripper come with transmissions of their own, and files join such with ones
+    that have none. A motor's limits of speed and effort tell those joints from casters and pendulums. Coordinates
+    in `decided` follow from others and get none.
     """
     return [
         joint.name
@@ -85,14 +71,7 @@ def left_out_motors(joints: Iterable[OpenJoint], motors: Container[str], decided
 
 
 def is_called_passive(joint: OpenJoint) -> bool:
-    """Return whether a joint's name says that nothing drives it.
-
-    Args:
-        joint: The joint.
-
-    Returns:
-        True if the name contains one of the words `PASSIVE`.
-    """
+    """Return whether a joint's name contains a word of `PASSIVE`, which says that nothing drives it."""
     return any(word in joint.name.lower() for word in PASSIVE)
 
 

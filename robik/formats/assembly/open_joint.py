@@ -69,16 +69,7 @@ class OpenJoint:
 
 
 def joint_values(joint: OpenJoint, R: np.ndarray, p: np.ndarray) -> tuple[float, ...]:
-    """Return a joint's coordinates for a pose of its child's frame in its parent's.
-
-    Args:
-        joint: The joint.
-        R: Orientation (3, 3).
-        p: Position (3,) [m].
-
-    Returns:
-        A value per motion [rad or m].
-    """
+    """Return a joint's coordinates [rad or m] for a pose R (3, 3), p (3,) [m] of its child's frame in its parent's."""
     turns = joint.turns
     angles: dict[str, float] = {}
     if len(turns) == 3:
@@ -98,16 +89,9 @@ def joint_values(joint: OpenJoint, R: np.ndarray, p: np.ndarray) -> tuple[float,
 
 
 def turned_round(joint: OpenJoint) -> OpenJoint:
-    """Return the same joint with parent and child exchanged.
+    """Return the joint with parent and child exchanged; equal poses keep equal coordinates where possible.
 
-    Args:
-        joint: The joint.
-
-    Returns:
-        The joint; equal poses have equal coordinates where that can be.
-
-    Raises:
-        MechanismError: What it allows depends on which body is which.
+    Raise MechanismError for a type that depends on which body is the parent.
     """
     kind, near, far, limits = joint.type, joint.far, joint.near, joint.limits
     if kind in ("revolute", "prismatic", "cylindrical"):  # axes the other way, so that the coordinates stay
@@ -126,15 +110,7 @@ def turned_round(joint: OpenJoint) -> OpenJoint:
 
 
 def with_frame(joint: OpenJoint, R: np.ndarray) -> OpenJoint:
-    """Return the joint with other axes: the columns of R (3, 3), in its old ones.
-
-    Args:
-        joint: The joint.
-        R: New axes in the old ones (3, 3).
-
-    Returns:
-        The joint.
-    """
+    """Return the joint with other axes: the columns of R (3, 3), given in its old ones."""
     if np.array_equal(R, np.eye(3)):
         return joint
     turn = Pose.of(R, (0, 0, 0))
@@ -151,17 +127,9 @@ class JointMotion(NamedTuple):
 
 
 def joint_motion(joint: OpenJoint, q: np.ndarray) -> JointMotion:
-    """Return a joint's child frame in its parent frame at its coordinates, and its motions.
+    """Return a joint's child frame in its parent frame at coordinates q (m,) [rad or m], with its motions.
 
-    And per coordinate the axis it turns about and the direction it slides along (m, 3).
-
-    Args:
-        joint: The joint.
-        q: Coordinates (m,) [rad or m].
-
-    Returns:
-        Rotation (3, 3), position (3,) [m], and per coordinate the axis it turns about and the direction it slides along
-        (m, 3).
+    A motion is the axis that its coordinate turns about and the direction that it slides along, (m, 3) each.
     """
     R, p = np.eye(3), np.zeros(3)
     turning, sliding = np.zeros((2, len(q), 3))

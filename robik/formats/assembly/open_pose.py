@@ -47,15 +47,7 @@ class OpenPose:
 
 
 def open_pose(robot: OpenRobot, q: np.ndarray) -> OpenPose:
-    """Return a robot at coordinates of its tree as lines.
-
-    Args:
-        robot: The robot, its loops perhaps open.
-        q: Coordinates (d,) of the tree [rad or m].
-
-    Returns:
-        Lines between the joints of each body, and the gaps of the loops.
-    """
+    """Return a robot at its tree's coordinates q (d,) as lines between each body's joints, with its loops' gaps."""
     now = robot.placed(q)
     ends: dict[str, list[np.ndarray]] = {}
     gaps = []
@@ -73,16 +65,7 @@ def open_pose(robot: OpenRobot, q: np.ndarray) -> OpenPose:
 
 
 def gap_of(robot: OpenRobot, joint: OpenJoint, now: Placed) -> tuple[float, float]:
-    """Return how far a closer is open [m, rad], the motions that it leaves free aside.
-
-    Args:
-        robot: The robot, its loops perhaps open.
-        joint: A closer.
-        now: Placement of the bodies.
-
-    Returns:
-        Distance [m] and angle [rad].
-    """
+    """Return the gap of a closer as distance [m] and angle [rad], without the motions that it leaves free."""
     Ra, pa, Rb, pb = robot.joint_frames(joint, now)
     offset = [(Ra.T @ (pb - pa))[k] for k, name in enumerate(SLIDES) if name not in joint.motions]
     turns = joint.turns

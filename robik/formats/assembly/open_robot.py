@@ -71,8 +71,7 @@ class OpenRobot:
     def hangs_on(self) -> dict[str, OpenJoint]:
         """Body → the tree joint between it and the ground, those near the ground first.
 
-        Raises:
-            MechanismError: bodies that nothing ties to the ground.
+        A MechanismError names bodies that nothing ties to the ground.
         """
         group = {name: name for name in (self.ground, *(end for j in self.joints for end in (j.parent, j.child)))}
         neighbours: dict[str, list[tuple[str, OpenJoint]]] = {}
@@ -210,14 +209,7 @@ class OpenRobot:
         return np.flatnonzero(moves[self.order[tie.parent]] != moves[self.order[tie.child]]).tolist()
 
     def placed(self, q: np.ndarray) -> Placed:
-        """Return where the bodies are at the tree's coordinates q (d,) [rad or m].
-
-        Args:
-            q: Coordinates (d,) of the tree [rad or m].
-
-        Returns:
-            Poses of the bodies, and their derivatives.
-        """
+        """Return the bodies' poses and their derivatives at the tree's coordinates q (d,) [rad or m]."""
         n, d = len(self.order), len(q)
         R, p = np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3))
         angular, linear, point = np.zeros((3, d, 3))
@@ -249,31 +241,16 @@ class OpenRobot:
         }
 
     def joint_frames(self, joint: OpenJoint, now: Placed) -> JointEnds:
-        """Return a joint's frame on its parent and on its child, in the world.
-
-        Args:
-            joint: The joint.
-            now: Placement of the bodies.
-
-        Returns:
-            Rotation (3, 3) and position (3,) [m] on the parent, then those on the child.
-        """
+        """Return a joint's frame on its parent and on its child, in the world: (3, 3) and (3,) [m] each."""
         a, b = self.order[joint.parent], self.order[joint.child]
         near_R, near_p, far_R, far_p = self._ends[joint.name]
         near_p, far_p = now.p[a] + now.R[a] @ near_p, now.p[b] + now.R[b] @ far_p
         return JointEnds(now.R[a] @ near_R, near_p, now.R[b] @ far_R, far_p)
 
     def closure(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the residuals of loops, then couplings, and their derivatives.
+        """Return the residuals (m,) of loops, then couplings, at q (d,), and their derivatives (m, d).
 
-        Args:
-            q: Coordinates (d,) of the tree [rad or m].
-
-        Returns:
-            Residuals (m,), lengths as fractions of `size`, and derivatives (m, d).
-
-        Raises:
-            MechanismError: Lengths that no computer can add.
+        Lengths are fractions of `size`. Raise MechanismError where they overflow.
         """
         now = self.placed(q)
         values: list[float] = []

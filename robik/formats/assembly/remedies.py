@@ -25,16 +25,10 @@ LOOSER = {
 
 
 def remedy(part: OpenRobot, worst: OpenJoint, closes: Callable[[OpenRobot], bool]) -> str:
-    """Return what would close a loop, for the user.
+    """Return what would close a loop, as a clause for the user.
 
-    Args:
-        part: the robot around the loop.
-        worst: the joint at its end that is open most.
-        closes: whether a robot's loops can be closed.
-
-    Returns:
-        A clause: the smallest changes of type that are enough; or that none are, and what contradicts the loop if it is
-            that.
+    It names the smallest changes of type that are enough; or that none are, and what contradicts the loop if it is
+    that. `part` is the robot around the loop, `worst` the joint that is open most.
     """
     around = _in_loop(part, worst)
     if len(around) > MOST_JOINTS:

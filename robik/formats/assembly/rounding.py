@@ -21,16 +21,9 @@ ONE_AXIS = ("revolute", "prismatic", "cylindrical", "planar")
 
 
 def looped_axes(robot: OpenRobot, q: np.ndarray) -> tuple[dict[str, np.ndarray], float]:
-    """Return the axes that joints in loops are meant to have, nearly parallel ones alike.
+    """Return the world axes (3,) by joint that joints in loops are meant to have, nearly parallel ones made equal.
 
-    And by how much one is off [rad].
-
-    Args:
-        robot: The robot, its loops perhaps open.
-        q: Coordinates (d,) of a closed pose.
-
-    Returns:
-        Axis (3,) in the world by joint, and by how much one is off at most [rad].
+    The second value is the largest correction of an axis [rad]. q (d,) is a closed pose.
     """
     if not robot.closers:
         return {}, 0.0
@@ -56,16 +49,7 @@ def looped_axes(robot: OpenRobot, q: np.ndarray) -> tuple[dict[str, np.ndarray],
 
 
 def straightened(robot: OpenRobot, q: np.ndarray, axes: dict[str, np.ndarray]) -> OpenRobot:
-    """Return the robot with these axes, its loops closed at q, where no body moves by that.
-
-    Args:
-        robot: The robot, its loops perhaps open.
-        q: Coordinates (d,) of a closed pose.
-        axes: Axis (3,) in the world by joint.
-
-    Returns:
-        The robot.
-    """
+    """Return the robot with these world axes by joint and its loops closed exactly at q (d,); no body moves."""
     now, closers = robot.placed(q), {joint.name for joint in robot.closers}
     return replace(robot, joints=tuple(
         _fitted(robot, joint, now, axes.get(joint.name), None if joint.name in closers else q[robot.at[joint.name] :])

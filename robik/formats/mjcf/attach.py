@@ -53,19 +53,9 @@ class Model:
 
 
 def model_file(file: MjcfFile, files: MeshFiles, wanted: str, parent: str) -> Path:
-    """Return the file of the model that is called so among a file's assets, or that calls itself so.
+    """Return the path of a model's file: called `wanted` among the assets, or by the model itself.
 
-    Args:
-        file: The MJCF file.
-        files: Where files may be read.
-        wanted: Name of the model.
-        parent: Name of the element that attaches it, for errors.
-
-    Returns:
-        Path of its file.
-
-    Raises:
-        FormatError: There is none, or it may not be read.
+    A FormatError names `parent`, which attaches it.
     """
     assets = [e for section in file.root.findall("asset") for e in section.findall("model")]
     model = next((e for e in assets if (e.get("name") or Path(e.get("file", "")).stem) == wanted), None)
@@ -124,18 +114,7 @@ class Part:
 
 
 def part_of(model: Model, attach: Element) -> Part:
-    """Return what an <attach> means: a body, without the frames around it, a frame, or all that the world holds.
-
-    Args:
-        model: The model.
-        attach: The element.
-
-    Returns:
-        The part.
-
-    Raises:
-        FormatError: There is no such body or frame.
-    """
+    """Return what an <attach> means: a body, without the frames around it, a frame, or all that the world holds."""
     body, frame = attach.get("body"), attach.get("frame")
     if body is not None:
         if ("body", body) not in model.around:
@@ -156,22 +135,11 @@ def part_of(model: Model, attach: Element) -> Part:
 
 
 def attached(model: Model, part: Part, prefix: str, parent: str, place: Pose, world: Pose, folder: Path) -> Model:
-    """Return a part of a model on a body of the robot.
+    """Return the part of a model that hangs on one of its bodies, attached to the robot's body `parent`.
 
-    Args:
-        model: The model.
-        part: What of it.
-        prefix: Put before each name.
-        parent: The robot's body.
-        place: Pose in the parent of the frame that the part is put into.
-        world: Pose of the parent in the world.
-        folder: Where the robot's meshes are seen from.
-
-    Returns:
-        The part, with the robot's names.
-
-    Raises:
-        FormatError: A body of it is free.
+    Without a body it is all of the model. Names get the prefix, meshes are named relative to `folder`. `place` is
+    the pose in the parent of the frame that the body stands in, `world` the parent's in the world. Raise
+    FormatError if there is no such body, or it is free and the parent is not the world.
     """
     robot, kept, tops = model.robot, part.bodies, set(map(id, part.tops))
     place = place @ part.base.inverse()

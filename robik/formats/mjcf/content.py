@@ -20,15 +20,7 @@ class Content:
 
 
 def is_aligned(content: Content, file: MjcfFile) -> bool:
-    """Return whether MuJoCo gives a body another frame than the file: one that is free and carries no other.
-
-    Args:
-        content: Of the body.
-        file: The file.
-
-    Returns:
-        Whether it does.
-    """
+    """Return whether MuJoCo gives a body another frame than the file: one that is free and carries no other."""
     if len(content.joints) != 1 or content.bodies:
         return False
     element, _, inherited, _ = content.joints[0]

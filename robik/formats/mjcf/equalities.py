@@ -68,21 +68,7 @@ class Tied:
 
 
 def read_equalities(file: MjcfFile, tied: Tied, taken: set[str], notes: Notes, report: Notes) -> Equalities:
-    """Return the equalities of a file.
-
-    Args:
-        file: The MJCF file.
-        tied: What is known of bodies that are tied.
-        taken: Names of joints; those of closers are added.
-        notes: Filled with warnings.
-        report: Filled with what was done.
-
-    Returns:
-        Closers, couplings and fixed joints.
-
-    Raises:
-        FormatError: An equality between things that are not there.
-    """
+    """Return a file's equalities as closers, couplings and fixed joints; names of closers are added to `taken`."""
     found = Equalities()
     pins: list[Pin] = []
     for element in (e for section in file.root.findall("equality") for e in section):
@@ -218,14 +204,9 @@ def _size(pins: list[Pin]) -> float:
 
 
 def _from_pins(pins: list[Pin], rounding: float, report: Notes) -> list[OpenJoint]:
-    """Return the joints of pins: one is a ball; two are a hinge along the line through them, and so are more on it.
+    """Return the joints of pins between the same two bodies: one is a ball; two or more on a line are a hinge along it.
 
-    Others hold the bodies fast.
-
-    Args:
-        pins: between the same two bodies.
-        rounding: how far a place may be off its rounded numbers [m].
-        report: what was decided; it is added to.
+    Others hold the bodies fast. `rounding` is the distance by which rounded numbers may displace a pin [m].
     """
     balls = [
         OpenJoint(pin.name, "spherical", *pin.bodies, near=Pose(_point(pin.points[0])), far=Pose(_point(pin.points[1])))

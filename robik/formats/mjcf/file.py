@@ -42,14 +42,13 @@ Attributes = Mapping[str, str]
 class MjcfFile:
     """The elements of a file and of those that it includes.
 
+    A FormatError leaves the file's name to the caller.
+
     Attributes:
         root: the <mujoco> element.
         compiler: settings of all <compiler> elements, the last one's counting.
         files: where meshes and included files are.
         left_out: equalities that were left out with what is replicated.
-
-    Raises:
-        FormatError: says what is wrong; the file's name is the caller's to add.
     """
 
     def __init__(self, path: Path, files: MeshFiles) -> None:
@@ -152,20 +151,9 @@ class MjcfFile:
                 waiting.append((child, inner, own))
 
     def attributes(self, element: Element, inherited: str | None = None, kind: str | None = None) -> dict[str, str]:
-        """Return an element's attributes over those of its default class.
+        """Return an element's attributes over those of its default class: its own, or the one that its body hands down.
 
-        The class is its own or the one that its body hands down.
-
-        Args:
-            element: The element.
-            inherited: Default class that the body hands down.
-            kind: Element whose defaults count; its own tag if left out.
-
-        Returns:
-            Attributes by name.
-
-        Raises:
-            FormatError: There is no such class.
+        `kind` is the element whose defaults count, its own tag if None.
         """
         name = element.get("class") or inherited or MAIN
         if name not in self._classes:
@@ -175,56 +163,22 @@ class MjcfFile:
     # Values
 
     def is_true(self, key: str, default: str) -> bool:
-        """Return a setting of the compiler that is true or false.
-
-        Args:
-            key: Name of the setting.
-            default: Its value where the file says none.
-
-        Returns:
-            The setting.
-        """
+        """Return a true-or-false setting of the compiler."""
         return self.compiler.get(key, default) == "true"
 
     def angle(self, value: float) -> float:
-        """Return an angle of the file [rad].
-
-        Args:
-            value: Angle in the file's unit.
-
-        Returns:
-            Angle [rad].
-        """
+        """Return an angle, given in the file's unit, in [rad]."""
         return math.radians(value) if self.in_degrees else value
 
     def pose(self, attributes: Attributes, where: str) -> Pose:
-        """Return a pose from position and orientation in any of MJCF's ways.
+        """Return a pose [m] from position and orientation in any of MJCF's forms.
 
-        Args:
-            attributes: Attributes of an element.
-            where: The element in words, for errors.
-
-        Returns:
-            The pose [m].
-
-        Raises:
-            FormatError: Names the element and what is wrong.
+        `where` names the element in errors.
         """
         return Pose.of(self.rotation(attributes, where), vector(attributes, "pos", "0 0 0", where))
 
     def rotation(self, attributes: Attributes, where: str) -> np.ndarray:
-        """Return an orientation given in any of MJCF's ways.
-
-        Args:
-            attributes: Attributes of an element.
-            where: The element in words, for errors.
-
-        Returns:
-            Matrix (3, 3).
-
-        Raises:
-            FormatError: Two orientations, or one that is none.
-        """
+        """Return the matrix (3, 3) of an orientation in any of MJCF's forms; raise FormatError for two of them."""
         given = [key for key in TURNED_BY if key in attributes]
         if len(given) > 1:
             raise FormatError(f"{where} has {' and '.join(given)}; one orientation is enough")
@@ -282,20 +236,7 @@ class Placed(NamedTuple):
 
 
 def flattened(element: Element, inherited: str | None, file: MjcfFile, where: str) -> Iterator[Placed]:
-    """Yield the children of a body, with frames opened.
-
-    Args:
-        element: The element.
-        inherited: Default class that the body inherits.
-        file: The MJCF file.
-        where: The element in words, for errors.
-
-    Yields:
-        Each child, the pose of the frame around it in the body, and the class it inherits.
-
-    Raises:
-        FormatError: Frames are nested too deeply.
-    """
+    """Yield the children of a body, with frames opened: each with its frame's pose in the body and default class."""
     waiting = [(Placed(child, Pose(), inherited), 1) for child in reversed(element)]
     while waiting:
         placed, depth = waiting.pop()
@@ -312,20 +253,7 @@ def flattened(element: Element, inherited: str | None, file: MjcfFile, where: st
 
 
 def vector(attributes: Attributes, key: str, default: str, where: str) -> tuple[float, float, float]:
-    """Return an attribute of three numbers.
-
-    Args:
-        attributes: Attributes of an element.
-        key: Name of the attribute.
-        default: Its text where there is none.
-        where: The element in words, for errors.
-
-    Returns:
-        The numbers.
-
-    Raises:
-        FormatError: It is not three numbers.
-    """
+    """Return an attribute of three numbers; `default` is its text where it is missing."""
     x, y, z = numbers(attributes.get(key, default), 3, f"{where}: its {key}")
     return x, y, z
 
@@ -333,20 +261,9 @@ def vector(attributes: Attributes, key: str, default: str, where: str) -> tuple[
 def is_limited(
     attributes: Attributes, limited: str, bounds: str, file: MjcfFile, where: str
 ) -> tuple[float, float] | None:
-    """Return bounds from a pair such as `limited` and `range`; None where they do not hold.
+    """Return low and high, in the file's unit, of a pair such as `limited` and `range`; None where they do not hold.
 
-    Args:
-        attributes: Attributes of an element.
-        limited: Name of the switch.
-        bounds: Name of the pair.
-        file: The MJCF file.
-        where: The element in words, for errors.
-
-    Returns:
-        Low and high, in the file's unit, or None.
-
-    Raises:
-        FormatError: The bounds do not run from low to high.
+    Raise FormatError where they do not run from low to high.
     """
     text, asked = attributes.get(bounds), attributes.get(limited, "auto")
     if text is None or asked == "false" or (asked == "auto" and not file.is_true("autolimits", "true")):
@@ -361,18 +278,7 @@ def is_limited(
 
 
 def z_to(direction: np.ndarray, where: str) -> np.ndarray:
-    """Return the smallest turn (3, 3) that brings z to a direction.
-
-    Args:
-        direction: Direction (3,).
-        where: The element in words, for errors.
-
-    Returns:
-        Rotation (3, 3).
-
-    Raises:
-        FormatError: It is zero.
-    """
+    """Return the smallest rotation (3, 3) that brings z to a direction (3,)."""
     z = _unit(direction, f"{where}: its direction")
     axis = np.array([-z[1], z[0], 0.0])
     sine = float(np.linalg.norm(axis))

@@ -113,20 +113,7 @@ class Geoms:
         return size, pose
 
     def geom(self, element: Element, offset: Pose, inherited: str | None, where: str) -> Geom:
-        """Return a geom of a body.
-
-        Args:
-            element: The element.
-            offset: Pose of the frame around it in the body.
-            inherited: Default class that the body inherits.
-            where: The element in words, for errors.
-
-        Returns:
-            The geom.
-
-        Raises:
-            FormatError: Names the geom and what is wrong.
-        """
+        """Return a geom of a body; `offset` is the pose of the frame around it in the body."""
         attributes = self.file.attributes(element, inherited)
         where = f"{where}: geom {attributes['name']!r}" if attributes.get("name") else f"{where}: a geom"
         shape, fitted = attributes.get("type", "sphere"), ""
@@ -213,15 +200,7 @@ class Geoms:
         return f"{self.path.name}#{name}"
 
     def visual(self, geom: Geom, where: str) -> Visual | None:
-        """Return the visual of a geom.
-
-        Args:
-            geom: The geom.
-            where: The element in words, for errors.
-
-        Returns:
-            The visual; None where it is not seen.
-        """
+        """Return the visual of a geom; None where it is not seen."""
         match geom.shape:
             case "sphere":
                 return Visual("sphere", geom.size, pose=geom.pose, color=geom.color)
@@ -245,15 +224,7 @@ class Geoms:
         return None
 
     def mass(self, geoms: list[Geom], where: str) -> solids.MassProperties:
-        """Return mass, centre of mass and inertia of a body's geoms.
-
-        Args:
-            geoms: The body's geoms.
-            where: The element in words, for errors.
-
-        Returns:
-            Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²].
-        """
+        """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] of a body's geoms."""
         low, high = numbers(self.file.compiler.get("inertiagrouprange", "0 5"), 2, "its compiler's inertiagrouprange")
         parts = []
         for geom in geoms:

@@ -21,21 +21,11 @@ AGREED = 1e-6  # rad or m: values nearer than this are one
 def held_through(
     fixed: Mapping[str, float], couplings: Iterable[Coupling], notes: Notes
 ) -> tuple[dict[str, float], tuple[Coupling, ...]]:
-    """Return the joints that stand still because some are fixed, and the couplings between those that move.
+    """Return the values of joints that stand still because some are fixed, and the couplings between those that move.
 
     An independent coordinate that is held puts the dependent one at the polynomial's value. A dependent one that is
-    held decides where the independent one is only if the polynomial is a straight line.
-
-    Args:
-        fixed: Value of each fixed joint [rad or m].
-        couplings: All couplings.
-        notes: Filled with warnings.
-
-    Returns:
-        Value by joint, and the couplings that remain.
-
-    Raises:
-        FormatError: A value that is not finite.
+    held decides where the independent one is only if the polynomial is a straight line. Values are in rad or m;
+    raise FormatError for one that is not finite.
     """
     couplings, held = tuple(couplings), dict(fixed)
     of: dict[str, list[Coupling]] = {}
@@ -113,16 +103,7 @@ def _check(coupling: Coupling, held: Mapping[str, float], notes: Notes) -> None:
 
 
 def with_held(robot: OpenRobot, held: Mapping[str, float], notes: Notes) -> OpenRobot:
-    """Return the robot, its held joints fixed.
-
-    Args:
-        robot: The robot, its loops perhaps open.
-        held: Value of each held joint [rad or m].
-        notes: Filled with warnings.
-
-    Returns:
-        The robot.
-    """
+    """Return the robot with its held joints fixed at their values [rad or m]."""
     return replace(robot, joints=tuple(_fixed(j, held[j.name], notes) if j.name in held else j for j in robot.joints))
 
 

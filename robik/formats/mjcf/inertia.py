@@ -21,18 +21,9 @@ def mass_of(
     compiler: Element,
     where: str,
 ) -> MassProperties:
-    """Return a body's mass, centre of mass (3,) and inertia about it (3, 3), as the compiler's settings want them.
+    """Return a body's mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²], as the compiler does.
 
-    Args:
-        file: The file, for its settings.
-        inertial: What the body says of itself; None where it says nothing.
-        geoms: The body's geoms.
-        shapes: What knows the masses of geoms.
-        compiler: The compiler's settings.
-        where: The body, for errors.
-
-    Returns:
-        Mass [kg], centre of mass (3,) [m] and inertia (3, 3) [kg m²].
+    `inertial` is the body's own statement, None where it has none.
     """
     source = compiler.get("inertiafromgeom", "auto")
     if source == "true" or (source == "auto" and inertial is None):
@@ -65,15 +56,7 @@ def _stated(file: MjcfFile, inertial: Placed, where: str) -> MassProperties:
 
 
 def scaled(bodies: list[Body], compiler: Element) -> list[Body]:
-    """Return the bodies, with the whole mass that the compiler's settings want.
-
-    Args:
-        bodies: The robot's bodies.
-        compiler: The file's settings of the compiler.
-
-    Returns:
-        The bodies.
-    """
+    """Return the bodies, scaled to the total mass that the compiler's settings ask for."""
     total = number(compiler, "settotalmass", "its compiler", -1.0)
     mass = sum(body.mass for body in bodies)
     if total <= 0 or mass <= 0:

@@ -15,30 +15,16 @@ from .file import Attributes, MjcfFile
 
 
 def mesh_assets(file: MjcfFile) -> dict[str, Attributes]:
-    """Return the attributes of a file's meshes, by name.
-
-    Args:
-        file: The MJCF file.
-
-    Returns:
-        Attributes of each mesh by its name.
-    """
+    """Return the attributes of a file's meshes, by mesh name."""
     elements = [element for section in file.root.findall("asset") for element in section.findall("mesh")]
     every = [file.attributes(element) for element in elements]
     return {each.get("name") or PurePosixPath(each.get("file", "").replace("\\", "/")).stem: each for each in every}
 
 
 def triangles(attributes: Attributes) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vertices and triangles of a mesh that stands in an MJCF file.
+    """Return the vertices (v, 3), in its own unit, and triangles (f, 3) of a mesh that stands in an MJCF file.
 
-    Args:
-        attributes: Attributes of an element.
-
-    Returns:
-        Vertices (v, 3) in the mesh's own unit and triangles (f, 3) of indices; those of its hull where it has no faces.
-
-    Raises:
-        FormatError: It has none, or they are none.
+    They are those of its hull where it has no faces.
     """
     words, indices = attributes.get("vertex", "").split(), attributes.get("face", "").split()
     vertices = (
@@ -57,10 +43,9 @@ def triangles(attributes: Attributes) -> tuple[np.ndarray, np.ndarray]:
 
 
 class InlineMeshes:
-    """Reads meshes out of MJCF files; keeps the last file open, since many are in one.
+    """Reader of meshes out of MJCF files, which keeps the last file open, since many are in one.
 
-    Args:
-        packages: further folders that its includes may lead to.
+    `packages` are further folders that its includes may lead to.
     """
 
     def __init__(self, packages: Iterable[Path] = ()) -> None:
@@ -68,18 +53,7 @@ class InlineMeshes:
         self._open: tuple[Path, dict[str, Attributes]] | None = None
 
     def read(self, path: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the vertices and triangles of a mesh, as `triangles` does.
-
-        Args:
-            path: The MJCF file.
-            name: Name of the mesh.
-
-        Returns:
-            Vertices (v, 3) and triangles (f, 3).
-
-        Raises:
-            FormatError: Names the file and what is wrong.
-        """
+        """Return the vertices (v, 3) and triangles (f, 3) of a mesh by name, as `triangles` does."""
         try:
             if self._open is None or self._open[0] != path:
                 self._open = (path, mesh_assets(MjcfFile(path, MeshFiles(path, self._packages))))

@@ -20,29 +20,15 @@ PREFERRED = "home"
 
 
 def keyframes(file: MjcfFile) -> list[Element]:
-    """Return the file's keyframes of a pose, the one that counts first: that called `home`, else the file's first.
-
-    Args:
-        file: The MJCF file.
-
-    Returns:
-        Elements with a `qpos`.
-    """
+    """Return the file's keyframes that have a `qpos`, the one that counts first: `home`, else the file's first."""
     keys = [key for section in file.root.findall("keyframe") for key in section.findall("key") if key.get("qpos")]
     return sorted(keys, key=lambda key: key.get("name") != PREFERRED)
 
 
 def with_keyframe(keys: Sequence[Element], joints: Sequence[OpenJoint], notes: Notes, report: Notes) -> list[OpenJoint]:
-    """Return the joints, stored as the first keyframe that is a pose has them.
+    """Return the joints, stored as the first keyframe that is a pose has them; note the keyframes that are none.
 
-    Args:
-        keys: As `keyframes` gives them; those that are no pose of the robot are noted.
-        joints: All that move, in MuJoCo's order.
-        notes: Filled with warnings.
-        report: Filled with what was done.
-
-    Returns:
-        The joints, with stored values.
+    `joints` are all that move, in MuJoCo's order.
     """
     for key in keys:
         where = f"keyframe {key.get('name') or 1!r}"

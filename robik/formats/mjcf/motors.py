@@ -45,14 +45,7 @@ class Motor:
     normalised: bool = False
 
     def beside(self, other: Motor) -> Motor:
-        """Return what two motors of one joint can do together.
-
-        Args:
-            other: Another motor of the joint.
-
-        Returns:
-            The motor that both are together.
-        """
+        """Return one motor for two of one joint: what they can do together."""
         return Motor(
             min(self.effort, other.effort),
             _both(self.reach, other.reach),
@@ -62,17 +55,7 @@ class Motor:
 
 
 def driven(joint: OpenJoint, motor: Motor, notes: Notes, report: Notes) -> OpenJoint:
-    """Return a joint with its motor, within what both allow.
-
-    Args:
-        joint: The joint.
-        motor: Its motor.
-        notes: Filled with warnings.
-        report: Filled with what was done.
-
-    Returns:
-        The joint, actuated.
-    """
+    """Return a joint with its motor, within the limits of both."""
     if motor.normalised and motor.effort < joint.effort_limit < inf:
         report.add("its motor's ctrlrange is ±1 without a gear, so the joint's actuatorfrcrange counts", joint.name)
         joint = replace(joint, actuated=True)
@@ -110,35 +93,17 @@ def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]
 
 
 def lacks_motors(file: MjcfFile) -> bool:
-    """Return whether the file says that its robot has no motors.
-
-    Args:
-        file: The MJCF file.
-
-    Returns:
-        True for files that RobIK wrote of robots without motors.
-    """
+    """Return whether RobIK wrote into the file that its robot has no motors."""
     return any(text.attrib == NO_MOTORS for section in file.root.findall("custom") for text in section.findall("text"))
 
 
 def read_motors(
     file: MjcfFile, joints: set[str], held: Container[str], couplings: Iterable[Coupling], notes: Notes, report: Notes
 ) -> dict[str, Motor]:
-    """Return joint → its motor, for all joints that an actuator drives.
+    """Return joint → its motor, for all of `joints` that an actuator drives.
 
-    Args:
-        file: The MJCF file.
-        joints: Names of those that can be driven.
-        held: Names of those among them that equalities hold still.
-        couplings: Between them; a tendon over coupled joints has its motor on the one that leads.
-        notes: Filled with warnings.
-        report: Filled with what was done.
-
-    Returns:
-        Motor by name of joint.
-
-    Raises:
-        FormatError: An actuator of a joint or tendon that is not there.
+    `held` are those that equalities hold still. A tendon over coupled joints has its motor on the one that leads.
+    Raise FormatError for an actuator of a joint or tendon that is not there.
     """
     leader = {coupling.follower: coupling.leader for coupling in couplings if not coupling.others}
     tendons = {element.get("name", ""): element for section in file.root.findall("tendon") for element in section}

@@ -19,17 +19,10 @@ def positions(
     position: np.ndarray,
     quaternion: np.ndarray,
 ) -> np.ndarray:
-    """Return the positions (T, nq).
+    """Return a robot's poses as MuJoCo's positions (T, nq).
 
-    Args:
-        mechanism: The robot.
-        branches: Its bodies in the order of the file.
-        values: Values (T,) by coordinate, of all joints with scalar coordinates [rad or m].
-        position: Positions (T, n, 3) of the bodies' own frames [m].
-        quaternion: Their orientations (T, n, 4) wxyz.
-
-    Returns:
-        Array (T, nq).
+    `values` has (T,) by scalar coordinate [rad or m], `position` (T, n, 3) [m] and `quaternion` (T, n, 4) wxyz are
+    those of the bodies' own frames, and `branches` are the bodies in the file's order.
     """
     columns: list[np.ndarray] = []
     turned = {name: rotation(quaternion[:, i]) for name, i in mechanism.body_index.items()}

@@ -46,38 +46,16 @@ MOST_MODELS = 100  # attached, one in the other or side by side
 
 
 def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
-    """Return the robot in an MJCF file.
-
-    Args:
-        path: The file.
-        packages: Folders beside the file's own where meshes and included files may lie.
-
-    Returns:
-        The robot, with warnings and a report of the import.
-
-    Raises:
-        FormatError: Names the file, the element and the remedy.
-        AssemblyError: A loop that cannot be closed.
-    """
+    """Return the robot in an MJCF file; packages are folders beside its own where meshes and included files may lie."""
     notes, report = Notes(), Notes()
     with reading(path):
         return assemble(read(path, packages, notes, report), notes, report)
 
 
 def read(path: Path, packages: Iterable[Path], notes: Notes, report: Notes) -> OpenRobot:
-    """Return the robot as its file stores it; in the pose of a keyframe, if the file has one.
+    """Return the robot as its file stores it, loops still open; in the pose of a keyframe, if the file has one.
 
-    Args:
-        path: The file.
-        packages: Folders of ROS packages.
-        notes: Filled with warnings.
-        report: Filled with what was done.
-
-    Returns:
-        The robot, its loops still open.
-
-    Raises:
-        FormatError, MechanismError: Say what is wrong; the file's name is the caller's to add.
+    A FormatError or MechanismError leaves the file's name to the caller.
     """
     reader = _Reader(path, packages, notes, report)
     reader.walk()

@@ -28,17 +28,10 @@ Names = set[tuple[str, str]]  # (what of, name)
 
 
 def open_replicates(root: Element, placed: Callable[[Element, int], Iterable[Pose]]) -> list[str]:
-    """Put copies in the place of each <replicate>, the inner ones first.
+    """Put copies in the place of each <replicate>, the inner ones first, and return what was left out.
 
-    Args:
-        root: of the file, its includes in place.
-        placed: the poses of an element's copies, by their number.
-
-    Returns:
-        What was left out, as MuJoCo leaves it: equalities between something that is copied and something that is not.
-
-    Raises:
-        FormatError: a count that is none, or too many copies.
+    As in MuJoCo that is each equality between something that is copied and something that is not. `placed` returns
+    a copy's pose in the one before, from the element.
     """
     parents = {child: parent for parent in root.iter() for child in parent}
     left_out: list[str] = []

@@ -14,20 +14,9 @@ SOFTENING = ("stiffness", "damping")  # which MuJoCo also takes as polynomials
 
 
 def read_resistance(attributes: Attributes, unit: float, where: str, notes: Notes, is_ball: bool = False) -> Resistance:
-    """Return what a joint's attributes say that it resists by.
+    """Return the resistance that a joint's attributes state, its class defaults included.
 
-    Args:
-        attributes: Of the joint, over those of its default class.
-        unit: Of the joint's coordinate [rad or m].
-        where: The joint in words, for errors.
-        notes: Filled with what cannot be read.
-        is_ball: Whether it is a ball, which has no spring here.
-
-    Returns:
-        The resistance.
-
-    Raises:
-        FormatError: Something that is no number.
+    `unit` is that of the joint's coordinate [rad or m]. A ball has no spring here.
     """
     name = where.partition(" ")[2].strip("'")
     values = {key: _first(attributes, key, where, notes, name) for key in (*SOFTENING, "armature", "frictionloss")}
@@ -61,17 +50,10 @@ def _first(attributes: Attributes, key: str, where: str, notes: Notes, name: str
 
 
 def with_motor(own: Resistance, drive: PositionDrive | None) -> Resistance:
-    """Return what resists a joint together with its motor, nothing counted twice.
+    """Return the resistance of a joint together with its motor, nothing counted twice.
 
-    A file's armature is that of the motor that is in the joint, so the motor's own counts only where the file has none.
-    Of both dampings the larger one is the joint's.
-
-    Args:
-        own: Of the joint.
-        drive: Its motor; None where there is none.
-
-    Returns:
-        Of both.
+    A file's armature is that of the motor that is in the joint, so the motor's own counts only where the file has
+    none. Of both dampings the larger one is the joint's.
     """
     if drive is None:
         return own
@@ -79,15 +61,7 @@ def with_motor(own: Resistance, drive: PositionDrive | None) -> Resistance:
 
 
 def resistance_attributes(resistance: Resistance, is_ball: bool = False) -> dict[str, float | None]:
-    """Return a resistance as attributes of a joint; None for what it has none of.
-
-    Args:
-        resistance: Of the joint.
-        is_ball: Whether it is a ball, which has no spring.
-
-    Returns:
-        Attributes by name.
-    """
+    """Return a resistance as attributes of a joint, None for what it lacks; a ball has no spring."""
     stiffness = 0.0 if is_ball else resistance.stiffness
     return {
         "armature": resistance.armature or None,

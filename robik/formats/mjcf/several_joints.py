@@ -8,15 +8,9 @@ from ..export_tree import BALL, Branch, ExportTree
 
 
 def joined(tree: ExportTree) -> ExportTree:
-    """Return a tree without bodies that have no mass and only stand between two joints.
+    """Return a tree without bodies that have no mass and only stand between two joints, as MuJoCo cannot move them.
 
-    The next body has the joints of both. MuJoCo cannot move a body without mass.
-
-    Args:
-        tree: Of a robot.
-
-    Returns:
-        The tree.
+    The next body has the joints of both.
     """
     ends = [end for joint in tree.cuts for end in (joint.parent, joint.child)]
     needed = {*ends, *(frame.body for frame in tree.mechanism.frames)}

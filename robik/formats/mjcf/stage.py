@@ -52,14 +52,7 @@ class Stage:
 
 
 def put_sole(xml: XmlText, mechanism: Mechanism, frame: Frame, friction: float) -> None:
-    """Write a sphere in each corner of a foot's sole; where the foot stands flat, its lowest point is the corner.
-
-    Args:
-        xml: Text that is written to.
-        mechanism: The robot.
-        frame: The foot's frame.
-        friction: Coefficient of friction.
-    """
+    """Write a sphere in each corner of a foot's sole; where the foot stands flat, its lowest point is the corner."""
     points = np.array([frame.pose.point(corner) for corner in frame.sole])
     middle = points - points.mean(axis=0)
     normal = np.linalg.svd(middle, full_matrices=True)[2][2]
@@ -74,14 +67,9 @@ def put_sole(xml: XmlText, mechanism: Mechanism, frame: Frame, friction: float) 
 def put_drive(
     xml: XmlText, name: str, drive: PositionDrive, limits: tuple[float, float], joint_damping: float = 0.0
 ) -> None:
-    """Write a position actuator.
+    """Write a position actuator for a joint of the same name; limits are in rad or m, infinite for none.
 
-    Args:
-        xml: Text that is written to.
-        name: Name of joint and actuator.
-        drive: Stiffness, damping and limits of the motor.
-        limits: Lowest and highest position [rad or m]; infinite for none.
-        joint_damping: What of the motor's damping the joint has already, outside the limit of effort.
+    `joint_damping` is the portion of the motor's damping that the joint has already, outside the limit of effort.
     """
     bounded = all(map(isfinite, limits))
     xml.put(
@@ -97,14 +85,9 @@ def put_drive(
 
 
 def floor_text(stage: Stage, keys: Sequence[tuple[float, np.ndarray, np.ndarray]] = ()) -> str:
-    """Return a scene's elements around a robot: options, floor, light, and keys of time [s], positions and controls.
+    """Return the XML of a scene around a robot: options, floor, light, and keys.
 
-    Args:
-        stage: Floor and light.
-        keys: Time [s], positions (nq,) and controls (nu,) of each key.
-
-    Returns:
-        Elements as XML.
+    A key is its time [s], positions (nq,) and controls (nu,).
     """
     friction = f"{stage.friction:g} 0.005 0.0001"
     lines = [

@@ -34,18 +34,9 @@ def read_tendons(
     notes: Notes,
     report: Notes,
 ) -> None:
-    """Add what tendons couple, or hold still, to what equalities say.
+    """Add the couplings and holds of tendons to `found`, those of the equalities.
 
-    Args:
-        file: the model.
-        found: what its other equalities say; it is added to.
-        joints: of the file, by name.
-        drawn: joint with one motion → what it reads where the file draws it [rad or m].
-        notes: warnings so far; those of tendons are added.
-        report: decisions so far, likewise.
-
-    Raises:
-        FormatError: a tendon or a joint that is not there.
+    `drawn` is the coordinate [rad or m] of each joint with one motion where the file draws it.
     """
     coupler = _Coupler(file, found, drawn, notes)
     for name, element in coupler.elements.items():

@@ -32,17 +32,10 @@ DEGREE = 4  # of MuJoCo's couplings
 
 
 def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
-    """Write an MJCF file, whole or not at all. Meshes are named as the visuals name them, relative to the file.
+    """Write an MJCF file, whole or not at all, and return one sentence each on what MJCF cannot say.
 
-    Args:
-        mechanism: The robot.
-        path: The file.
-
-    Returns:
-        One sentence each on what MJCF cannot say.
-
-    Raises:
-        FormatError: What MJCF cannot hold at all, or a file that cannot be written.
+    Meshes are named as the visuals name them, relative to the file. Raise FormatError for what MJCF cannot hold at
+    all.
     """
     notes = Notes()
     writer = _Writer(mechanism, path, notes)
@@ -55,17 +48,8 @@ def staged_text(
 ) -> tuple[str, tuple[Branch, ...]]:
     """Return the MJCF of a robot that stands and plays, and its bodies in the order of the file.
 
-    Args:
-        mechanism: The robot.
-        stage: Its position actuators, soles and floor.
-        folder: Where the file will lie, for what it shows; without it nothing is shown.
-        notes: Takes what MJCF cannot say.
-
-    Returns:
-        The MJCF, and a branch per body.
-
-    Raises:
-        FormatError: What MJCF cannot hold.
+    `folder` is where the file will lie; without it nothing is shown. `notes` takes what MJCF cannot say; raise
+    FormatError for what it cannot hold.
     """
     if folder is None:
         mechanism = mechanism.with_changes(bodies=tuple(replace(b, visuals=()) for b in mechanism.bodies))
@@ -74,26 +58,12 @@ def staged_text(
 
 
 def mjcf_tree(mechanism: Mechanism) -> ExportTree:
-    """Return the tree of a robot's bodies, and the joints that close its loops.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        The tree.
-    """
+    """Return the tree of a robot's bodies, and the joints that close its loops."""
     return export_tree(mechanism, lambda joint: joint.type in CLOSERS)
 
 
 def staged_tree(mechanism: Mechanism) -> ExportTree:
-    """Return the tree of the bodies that `staged_text` writes: those that MuJoCo can move.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        The tree.
-    """
+    """Return the tree of the bodies that `staged_text` writes: those that MuJoCo can move."""
     return joined(mjcf_tree(mechanism))
 
 

@@ -19,30 +19,12 @@ KINDS = ("link", "joint", "frame")
 
 
 def join(scope: str, name: str) -> str:
-    """Return a name in a model.
-
-    Args:
-        scope: Name of the model; empty for the world.
-        name: Name in it.
-
-    Returns:
-        The full name.
-    """
+    """Return the full name of `name` in the model `scope`; empty for the world."""
     return f"{scope}::{name}" if scope else name
 
 
 def version_of(root: Element) -> tuple[int, int]:
-    """Return the version of an SDF file, by its root.
-
-    Args:
-        root: Root element.
-
-    Returns:
-        Major and minor number.
-
-    Raises:
-        FormatError: It is no SDF, or of a version that cannot be read.
-    """
+    """Return the major and minor version of an SDF file; raise FormatError if it is no SDF or cannot be read."""
     if root.tag != "sdf":
         raise FormatError(f"its root element must be <sdf>, not <{root.tag[:40]}>")
     try:
@@ -55,20 +37,7 @@ def version_of(root: Element) -> tuple[int, int]:
 
 
 def pose_of(element: Element, where: str) -> tuple[Pose, str]:
-    """Return what an element's <pose> says: the pose, and the name of the frame that it is relative to.
-
-    Empty where it says none.
-
-    Args:
-        element: The element.
-        where: The element in words, for errors.
-
-    Returns:
-        Pose [m], and the name of the frame it is relative to.
-
-    Raises:
-        FormatError: The pose is none.
-    """
+    """Return the pose [m] of an element's <pose>, and the frame that it is relative to; empty where it names none."""
     pose = element.find("pose")
     if pose is None:
         return IDENTITY, ""
@@ -89,15 +58,7 @@ def pose_of(element: Element, where: str) -> tuple[Pose, str]:
 
 
 def text_of(element: Element, tag: str) -> str:
-    """Return the text of a child element, empty where there is none.
-
-    Args:
-        element: The element.
-        tag: Name of the child.
-
-    Returns:
-        The text without spaces around it.
-    """
+    """Return the stripped text of a child element; empty where there is none."""
     return (element.findtext(tag) or "").strip()
 
 
@@ -127,21 +88,7 @@ class Node:
 
 
 def node_of(element: Element, name: str, scope: str, version: tuple[int, int], file: Path) -> Node:
-    """Return a link, joint or frame of a model.
-
-    Args:
-        element: Of `KINDS`.
-        name: Its full name, for errors.
-        scope: Full name of the model; empty for the outermost.
-        version: Of the file.
-        file: The file.
-
-    Returns:
-        The frame.
-
-    Raises:
-        FormatError: Its pose is none.
-    """
+    """Return a link, joint or frame of a model."""
     pose, relative_to = pose_of(element, f"{element.tag} {name!r}")
     attached_to = ""
     if element.tag == "joint":

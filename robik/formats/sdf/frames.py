@@ -45,17 +45,7 @@ class Frames:
         self._read = 0
 
     def add_file(self, path: Path) -> str:
-        """Add what an SDF file holds.
-
-        Args:
-            path: The file.
-
-        Returns:
-            Name of its model or world.
-
-        Raises:
-            FormatError: Names the element and what is wrong.
-        """
+        """Add what an SDF file holds."""
         root = read_xml(path)
         version = version_of(root)
         world = root.find("world")
@@ -111,18 +101,7 @@ class Frames:
             )  # fmt: skip
 
     def add_content(self, model: Element, scope: str, version: tuple[int, int], file: Path, depth: int) -> None:
-        """Add what stands in a model.
-
-        Args:
-            model: The model's element.
-            scope: Its full name; empty for the outermost.
-            version: Of the file's SDF.
-            file: The file.
-            depth: How many models are around it.
-
-        Raises:
-            FormatError: Names the element and what is wrong.
-        """
+        """Add what stands in a model."""
         if depth > DEEPEST:
             raise FormatError(f"its models are nested more than {DEEPEST} deep")
         self.plugins += [(scope, plugin) for plugin in model.findall("plugin")]
@@ -216,15 +195,7 @@ class Frames:
         return join(scope, name)
 
     def add(self, name: str, node: Node) -> None:
-        """Add a frame.
-
-        Args:
-            name: Its full name.
-            node: The frame.
-
-        Raises:
-            FormatError: Another has that name, or there are too many.
-        """
+        """Add a frame."""
         if name == WORLD and node.kind == "link":
             raise FormatError(f"a link is called {WORLD!r}, which is the name of the ground; give it another")
         if name in self.nodes:
@@ -238,29 +209,13 @@ class Frames:
     # Looking up
 
     def of_kind(self, kind: str) -> dict[str, Node]:
-        """Return the links, joints, or frames, by name.
-
-        Args:
-            kind: `link`, `joint` or `frame`.
-
-        Returns:
-            Node by full name.
-        """
+        """Return the nodes of a kind (`link`, `joint` or `frame`) by full name."""
         return {name: node for name, node in self.nodes.items() if node.kind == kind}
 
     def find(self, name: str, scope: str, where: str) -> str:
-        """Return the full name of what is called so in a model.
+        """Return the full name of whatever the file calls `name` in a model; raise FormatError if there is none.
 
-        Args:
-            name: Name as the file has it.
-            scope: Full name of the model; empty for the world.
-            where: The element in words, for errors.
-
-        Returns:
-            The full name.
-
-        Raises:
-            FormatError: There is nothing of that name.
+        `scope` is the model's full name, empty for the world.
         """
         candidates = [join(scope, name), join(scope, f"{name}::{MODEL}")]
         candidates += [join(inner, end) for inner in self._merged.get(scope, []) for end in (name, f"{name}::{MODEL}")]
@@ -275,32 +230,13 @@ class Frames:
         return found
 
     def find_joint(self, name: str, scope: str, where: str) -> str:
-        """Return the full name of the joint that is called so in a model's file.
-
-        Args:
-            name: Name as the file has it.
-            scope: Full name of the model; empty for the world.
-            where: The element in words, for errors.
-
-        Returns:
-            The full name.
-
-        Raises:
-            FormatError: There is none.
-        """
+        """Return the full name of the joint that the file calls `name` in a model; raise FormatError if none is."""
         full = join(scope, name)
         alike = (new for new, old in self.renamed.items() if old == full and self.nodes[new].kind == "joint")
         return next(alike, None) or self.find(name, scope, where)
 
     def links_in(self, scope: str) -> list[str]:
-        """Return the links of a model and of those in it.
-
-        Args:
-            scope: Full name of the model; empty for the world.
-
-        Returns:
-            Full names.
-        """
+        """Return the full names of the links in a model and in those inside it; an empty scope is the world."""
         return [name for name, node in self.nodes.items() if node.kind == "link" and self._is_in(node.scope, scope)]
 
     def _is_in(self, scope: str, outer: str) -> bool:
@@ -309,17 +245,7 @@ class Frames:
         return scope == outer
 
     def body(self, name: str) -> str:
-        """Return the link that a frame moves with, or the world.
-
-        Args:
-            name: Full name of a frame.
-
-        Returns:
-            Full name of the link, or WORLD.
-
-        Raises:
-            FormatError: None, or frames attached to each other in a ring.
-        """
+        """Return the full name of the link that a frame moves with, or WORLD; raise FormatError for a frame ring."""
         seen: list[str] = []
         while self.nodes[name].kind != "link":
             node = self.nodes[name]
@@ -347,17 +273,7 @@ class Frames:
         return links[0]
 
     def placed(self, name: str) -> Pose:
-        """Return a frame's pose in the world, as the file has it.
-
-        Args:
-            name: Full name of a frame.
-
-        Returns:
-            Its pose [m].
-
-        Raises:
-            FormatError: Poses are relative to each other in a ring.
-        """
+        """Return a frame's pose [m] in the world, as the file has it; raise FormatError for a ring of poses."""
         if name not in self._placed:
             way: list[str] = []
             while name not in self._placed:

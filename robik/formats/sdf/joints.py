@@ -49,11 +49,6 @@ class Axis:
 class Joints:
     """Reads the joints of a file.
 
-    Args:
-        frames: Of the file.
-        notes: Filled with warnings.
-        given: Joints that are read already, which those of the file may follow.
-
     Attributes:
         bodies: those that they need beside the links.
         couplings: what ties their coordinates.

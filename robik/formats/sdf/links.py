@@ -43,15 +43,7 @@ class Links:
         self.frames, self.files, self.notes = frames, files, notes
 
     def read(self, name: str, node: Node) -> Body:
-        """Return a link as a body.
-
-        Args:
-            name: Full name of the link.
-            node: Its element and scope.
-
-        Returns:
-            The body.
-        """
+        """Return a link as a body."""
         mass, com, inertia = self._mass(name, node)
         visuals = [v for e in node.element.findall("visual") if (v := self._visual(e, name, node)) is not None]
         return Body.of(name, mass, com, inertia, visuals)

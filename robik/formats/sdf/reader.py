@@ -24,19 +24,7 @@ MOST_LINKS = 2000
 
 
 def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
-    """Return the robot in an SDF file.
-
-    Args:
-        path: The file.
-        packages: Folders of models that `model://` may name, or folders that hold such.
-
-    Returns:
-        The robot, with warnings and a report of the import.
-
-    Raises:
-        FormatError: Names the file, the element and the remedy.
-        AssemblyError: A loop that cannot be closed.
-    """
+    """Return the robot in an SDF file; packages are folders of models for `model://`, or folders that hold such."""
     with reading(path):
         return _Reader(path, packages).read()
 

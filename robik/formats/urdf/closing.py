@@ -21,16 +21,7 @@ from .loops import Loop, Loops
 def joints_of_loops(loops: tuple[Loop, ...], links: Container[str], tree: list[OpenJoint]) -> list[OpenJoint]:
     """Return the joints that hold pairs of frames together.
 
-    Args:
-        loops: Pairs of frames.
-        links: Names of the robot's links.
-        tree: Joints of the file.
-
-    Returns:
-        The joints.
-
-    Raises:
-        FormatError: A frame that is not there, or two on one link.
+    Raise FormatError for a frame that is not there, or two on one link.
     """
     child = {j.name: j.child for j in tree}
     taken = set(child)
@@ -54,21 +45,9 @@ def joints_of_loops(loops: tuple[Loop, ...], links: Container[str], tree: list[O
 
 
 def assembled(robot: OpenRobot, loops: tuple[Loop, ...], notes: Notes, report: Notes) -> Imported:
-    """Return the robot with its loops closed.
+    """Return the robot with its loops closed; raise AssemblyError if that cannot be.
 
     A loop whose type is a guess gets a hinge if that closes within limits, else a ball.
-
-    Args:
-        robot: The robot, its loops perhaps open.
-        loops: Pairs of frames.
-        notes: Filled with warnings.
-        report: Filled with what was done.
-
-    Returns:
-        The import.
-
-    Raises:
-        AssemblyError: Neither closes a loop.
     """
     guessed = {loop.name for loop in loops if loop.is_guess}
     if not guessed:
@@ -118,18 +97,7 @@ def _freedom(imported: Imported) -> str:
 
 
 def stored_as_told(joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
-    """Return the joints as the side file says that they are stored.
-
-    Args:
-        joints: Joints of the file.
-        beside: What the side file says.
-
-    Returns:
-        The joints, with stored values.
-
-    Raises:
-        FormatError: The side file names a coordinate that is not there.
-    """
+    """Return the joints with the side file's stored values; raise FormatError for a coordinate that is not there."""
     known = {name for joint in joints for name in joint.coordinate_names}
     if unknown := [name for name in beside.rest if name not in known]:
         raise FormatError(f"{beside.source} says where {unknown[0]!r} rests, but there is no such coordinate")
@@ -144,19 +112,7 @@ def stored_as_told(joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
 
 
 def checked(coupling: Coupling, joints: list[OpenJoint], beside: Loops) -> Coupling:
-    """Return a coupling of the side file whose coordinates are there.
-
-    Args:
-        coupling: The coupling.
-        joints: Joints of the file.
-        beside: What the side file says.
-
-    Returns:
-        The coupling.
-
-    Raises:
-        FormatError: A coordinate is not there.
-    """
+    """Return a coupling of the side file; raise FormatError if one of its coordinates is not there."""
     known = {name for joint in joints if len(joint.turns) < 3 for name in joint.coordinate_names}
     for end in coupling.ends:
         if end not in known:

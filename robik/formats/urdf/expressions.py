@@ -91,17 +91,9 @@ class Namespace(dict):
 
 
 def evaluate(text: str, names: Mapping[str, Any]) -> Any:
-    """Return the value of an expression.
+    """Return the value of an expression; raise FormatError if it has none.
 
-    Args:
-        text: The expression.
-        names: What it may name: values, functions, dictionaries and `Namespace`s.
-
-    Returns:
-        Its value.
-
-    Raises:
-        FormatError: What is wrong with it.
+    `names` has what it may name: values, functions, dictionaries and `Namespace`s.
     """
     if len(text) > LONGEST:
         raise FormatError(f"an expression of more than {LONGEST} characters")

@@ -25,20 +25,7 @@ OWN_FRAME = "its use_parent_model_frame does not count, as in SDF since 1.7; its
 
 
 def tying_joints(root: Element, path: Path, beside: Loops, report: Notes) -> list[Element]:
-    """Return the joints in <gazebo> elements, unless a side file tells the loops.
-
-    Args:
-        root: The URDF's root element.
-        path: The URDF.
-        beside: What is said beside it.
-        report: Filled with what a side file keeps from being read.
-
-    Returns:
-        The elements.
-
-    Raises:
-        FormatError: What would close a loop and is not read, or stands where Gazebo reads no joint.
-    """
+    """Return the joints in <gazebo> elements, unless a side file tells the loops."""
     names = {element.get("name", "") for element in root if element.tag in ("link", "joint")}
     unread = list(unread_loops((*root, *root.findall("gazebo/*")), names))
     tying = root.findall("gazebo/joint")
@@ -63,22 +50,7 @@ def tying_joints(root: Element, path: Path, beside: Loops, report: Notes) -> lis
 def read_gazebo(
     root: Element, path: Path, links: Iterable[str], tree: Collection[OpenJoint], files: MeshFiles, notes: Notes
 ) -> Joints:
-    """Return the reader of the joints in <gazebo> elements, which has the bodies and couplings that they bring.
-
-    Args:
-        root: The URDF's root element.
-        path: The URDF.
-        links: Names of its links, the root first or `WORLD`.
-        tree: The URDF's own joints.
-        files: Where its files are.
-        notes: Filled with warnings.
-
-    Returns:
-        The reader; its `read` gives the joints.
-
-    Raises:
-        FormatError: Names the element and what is wrong.
-    """
+    """Return the reader of the joints in <gazebo> elements, which has the bodies and couplings that they bring."""
     frames = Frames(files, notes)
 
     def add(kind: str, name: str, pose: Pose, relative_to: str, attached_to: str = "") -> None:

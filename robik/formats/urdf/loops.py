@@ -84,17 +84,7 @@ class Loops:
 
 
 def read_beside(robot_file: Path) -> Loops | None:
-    """Return the loops in a file beside the robot's; None where there is no such file.
-
-    Args:
-        robot_file: The robot's file.
-
-    Returns:
-        Loops and motors, or None.
-
-    Raises:
-        FormatError: A file beside the robot's that cannot be used; names what is wrong in it.
-    """
+    """Return the loops and motors in a file beside the robot's; None where there is no such file."""
     own, foreign = robot_file.with_name(robot_file.stem + EXTENSION), robot_file.with_name(YAML_NAME)
     for path, read in ((own, _own), (foreign, _from_yaml)):
         if path.is_file():
@@ -105,15 +95,7 @@ def read_beside(robot_file: Path) -> Loops | None:
 
 
 def loops_by_name(links: Iterable[str], notes: Notes) -> Loops:
-    """Return the loops that links' names tell of; notes those whose other half is missing.
-
-    Args:
-        links: Names of links.
-        notes: Filled with warnings.
-
-    Returns:
-        Loops, without motors.
-    """
+    """Return the loops that links' names tell of, without motors; note those whose other half is missing."""
     links = list(links)
     known = set(links)
     pairs = [(m[1], name, f"closing_{m[1]}_2") for name in links if (m := re.fullmatch(r"closing_(.+)_1", name))]

@@ -20,18 +20,6 @@ def mimic_couplings(
 
     Of several for one joint, or for the same two, the first counts: the side file's before ros2_control's and a
     plugin's, <mimic> before them all.
-
-    Args:
-        root: The URDF's root element.
-        joints: The robot's joints.
-        beside: The side file's couplings.
-        notes: Filled with warnings.
-
-    Returns:
-        The couplings, called as their followers.
-
-    Raises:
-        FormatError: A joint that follows or leads, but has not one motion.
     """
     left_out = {joint.get("name") for joint in root.findall("joint")}.difference(joint.name for joint in joints)
     told = {coupling.follower for coupling in beside}

@@ -46,16 +46,7 @@ GREY = (0.8, 0.8, 0.8, 1.0)
 def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
     """Return the robot in a URDF file, fixed to the world at its root.
 
-    Args:
-        path: The file.
-        packages: Folders of ROS packages that `package://` may name, or folders that hold such.
-
-    Returns:
-        The robot, with warnings and a report of the import.
-
-    Raises:
-        FormatError: Names the file, the element and the remedy.
-        AssemblyError: A loop that cannot be closed.
+    Packages are folders of ROS packages for `package://`, or folders that hold such.
     """
     beside = read_beside(path)
     with reading(path):
@@ -64,20 +55,9 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
 
 
 def from_xml(root: Element, path: Path, packages: Iterable[Path], beside: Loops | None, notes: Notes) -> Imported:
-    """Return the robot of a URDF's root element.
+    """Return the robot of a URDF's root element; its meshes' paths are relative to `path`.
 
-    Args:
-        root: The root element.
-        path: Where it comes from, and what its meshes' paths are relative to.
-        packages: Folders of ROS packages.
-        beside: What is said beside it.
-        notes: Warnings so far.
-
-    Returns:
-        The robot, with warnings and a report of the import.
-
-    Raises:
-        FormatError, AssemblyError: As `load`.
+    `beside` is the content of its side file.
     """
     with reading(path):
         return _Reader(root, path, packages, beside, notes).read()

@@ -24,19 +24,10 @@ ON_AXIS = 1e-13  # m: a body's frame this near to its hinge is on it
 
 
 def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
-    """Write a URDF file, and its side file where that is needed.
+    """Write a URDF file, and its side file where needed, and return one sentence each on what URDF cannot say.
 
-    Meshes are named as the visuals name them, relative to the file.
-
-    Args:
-        mechanism: The robot.
-        path: The file.
-
-    Returns:
-        One sentence each on what URDF cannot say.
-
-    Raises:
-        FormatError: What URDF cannot hold at all, or a file that cannot be written.
+    Meshes are named as the visuals name them, relative to the file. Raise FormatError for what URDF cannot hold at
+    all.
     """
     notes = Notes()
     writer = _Writer(mechanism, notes)

@@ -63,17 +63,8 @@ UNITS = {
 def load(path: Path, packages: Iterable[Path] = (), arguments: Mapping[str, str] | None = None) -> Imported:
     """Return the robot in a xacro file.
 
-    Args:
-        path: The file.
-        packages: Folders of ROS packages that `$(find NAME)` and `package://` may name, or folders that hold such.
-        arguments: Values of its arguments, by name; the others have their defaults.
-
-    Returns:
-        The robot, with warnings and a report of the import.
-
-    Raises:
-        FormatError: Names the file, the element and the remedy.
-        AssemblyError: A loop that cannot be closed.
+    Packages are folders of ROS packages for `$(find NAME)` and `package://`, or folders that hold such. Arguments
+    that are not given have their defaults.
     """
     packages, notes = list(packages), Notes()
     try:

@@ -63,15 +63,7 @@ class Bodies:
         }
 
     def read(self, prim: Usd.Prim, name: str) -> Body:
-        """Return a body with its mass and its visuals.
-
-        Args:
-            prim: The prim.
-            name: Name of the body.
-
-        Returns:
-            The body.
-        """
+        """Return a body with its mass and its visuals."""
         mass, com, inertia = self._mass(prim, name)
         visuals = tuple(v for shape in self.shapes.get(name, []) if (v := self._visual(shape, name)) is not None)
         return Body.of(name, mass, com, inertia, visuals)

@@ -47,14 +47,7 @@ class Gears:
         self.poses = {**scene.poses, WORLD: Pose()}
 
     def couplings(self, taken: Iterable[str]) -> Iterator[Coupling]:
-        """Yield the couplings that gears and racks make.
-
-        Args:
-            taken: Names that couplings have already.
-
-        Yields:
-            Couplings.
-        """
+        """Yield the couplings that gears and racks make."""
         used = set(taken)
         for prim in self.scene.prims:
             relations = TYPES.get(str(prim.GetTypeName()))

@@ -40,15 +40,7 @@ class Joints:
         self.poses = {**scene.poses, WORLD: Pose()}
 
     def read(self, prim: Usd.Prim, name: str) -> list[OpenJoint]:
-        """Return the joints that a prim becomes; none where it is switched off or ties nothing.
-
-        Args:
-            prim: The prim.
-            name: Name of the joint.
-
-        Returns:
-            The joints.
-        """
+        """Return the joints that a prim becomes; none where it is switched off or ties nothing."""
         if prim.GetAttribute("physics:jointEnabled").Get() is False:
             self.notes.add("it is switched off, so it was left out", name)
             return []
@@ -83,17 +75,9 @@ class Joints:
         return [self._stored(joint)]
 
     def end(self, prim: Usd.Prim, side: str) -> tuple[str, Pose]:
-        """Return the body on one side of a joint, and the joint's frame in it.
+        """Return the body on one side ("0" or "1") of a joint, and the joint's frame [m] in it.
 
-        Args:
-            prim: The prim.
-            side: "0" or "1".
-
-        Returns:
-            Name of the body, and the frame [m].
-
-        Raises:
-            FormatError: The body is missing, or a number is not finite.
+        Raise FormatError if the body is missing or a number is not finite.
         """
         relationship = prim.GetRelationship(f"physics:body{side}")
         targets = relationship.GetForwardedTargets() if relationship else []
@@ -242,14 +226,8 @@ class Joints:
     def _distance(self, joint: OpenJoint, reach: tuple[float, float]) -> list[OpenJoint]:
         """Return two points at a distance: a massless rod between a universal joint and a ball.
 
-        It slides where the distance may change.
-
-        Args:
-            joint: The joint.
-            reach: Least and greatest distance, in the file's unit; negative for none.
-
-        Returns:
-            The joints.
+        It slides where the distance may change. `reach` is the least and greatest distance in the file's unit,
+        negative for none.
         """
         low, high = max(reach[0], 0.0) * self.scene.meters, inf if reach[1] < 0 else reach[1] * self.scene.meters
         if (low, high) == (0.0, inf):

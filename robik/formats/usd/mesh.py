@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 
 class MeshReader:
-    """Reads meshes of USD files; keeps the last file open, since many are in one.
+    """Reader of meshes out of USD files, which keeps the last file open, since many are in one.
 
-    Args:
-        packages: further folders that its references may lead to.
+    `packages` are further folders that its references may lead to.
     """
 
     def __init__(self, packages: Iterable[Path] = ()) -> None:
@@ -29,18 +28,7 @@ class MeshReader:
         self._open: tuple[Path, Usd.Stage] | None = None
 
     def read(self, path: Path, prim: str) -> Surface:
-        """Return a mesh in its own coordinates and units, with its pictures and paints.
-
-        Args:
-            path: The USD file.
-            prim: Path of the mesh in it.
-
-        Returns:
-            The surface.
-
-        Raises:
-            FormatError: Names the file and what is wrong.
-        """
+        """Return the mesh at a prim's path, in its own coordinates and units, with its pictures and paints."""
         try:
             with pxr_errors():
                 if self._open is None or self._open[0] != path:
@@ -57,14 +45,7 @@ class MeshReader:
 def polygons(prim: Usd.Prim) -> tuple[np.ndarray, list[list[int]]]:
     """Return a mesh's points (n, 3), in its own coordinates, and its faces, counter-clockwise seen from outside.
 
-    Args:
-        prim: The prim.
-
-    Returns:
-        Points (n, 3), and the indices of each face.
-
-    Raises:
-        FormatError: It has none, or they do not fit together.
+    Raise FormatError if it has none, or they do not fit together.
     """
     from pxr import UsdGeom
 
@@ -83,17 +64,7 @@ def polygons(prim: Usd.Prim) -> tuple[np.ndarray, list[list[int]]]:
 
 
 def triangles(prim: Usd.Prim) -> tuple[np.ndarray, np.ndarray]:
-    """Return a mesh's points (n, 3), in its own coordinates, and its faces cut into triangles (m, 3).
-
-    Args:
-        prim: The prim.
-
-    Returns:
-        Points (n, 3) and triangles (m, 3).
-
-    Raises:
-        FormatError: As `polygons`.
-    """
+    """Return a mesh's points (n, 3), in its own coordinates, and its faces cut into triangles (m, 3)."""
     points, faces = polygons(prim)
     cut = [[face[0], face[k], face[k + 1]] for face in faces for k in range(1, len(face) - 1)]
     if not cut:

@@ -28,15 +28,9 @@ class Painting(NamedTuple):
 
 
 def painting(prim: Usd.Prim) -> Painting:
-    """Return a mesh's texture coordinates, its paints, and the paint of each face, as `Surface` has them.
+    """Return a mesh's texture coordinates, its paints, and each face's index of paint, as `Surface` has them.
 
     All are empty where one colour says all. The faces must fit the points.
-
-    Args:
-        prim: The prim.
-
-    Returns:
-        Texture coordinates, paints and indices.
     """
     from pxr import UsdGeom
 
@@ -48,29 +42,13 @@ def painting(prim: Usd.Prim) -> Painting:
 
 
 def mesh_color(prim: Usd.Prim) -> Color | None:
-    """Return the colour of a whole mesh; None where it has several paints, or pictures.
-
-    Args:
-        prim: The prim.
-
-    Returns:
-        Colour (4,), or None.
-    """
+    """Return the colour (4,) of a whole mesh; None where it has several paints, or pictures."""
     found, _ = _paints(prim)
     return found[0].color if len(found) == 1 and found[0].picture is None else None
 
 
 def paint(prim: Usd.Prim) -> Paint:
-    """Return the paint of a prim, or of some faces of a mesh.
-
-    Without a material, the colour for display.
-
-    Args:
-        prim: The prim.
-
-    Returns:
-        The paint.
-    """
+    """Return the paint of a prim, or of some faces of a mesh; without a material, the colour for display."""
     from pxr import UsdGeom
 
     name, surface = _surface(prim)
@@ -85,17 +63,7 @@ def paint(prim: Usd.Prim) -> Paint:
 
 
 def picture_content(picture: Picture) -> bytes:
-    """Return what is in a picture that lies inside a `.usdz`.
-
-    Args:
-        picture: A picture inside a `.usdz`.
-
-    Returns:
-        Its bytes.
-
-    Raises:
-        FormatError: It cannot be read.
-    """
+    """Return the bytes of a picture that lies inside a `.usdz`."""
     from pxr import Ar
 
     asset = Ar.GetResolver().OpenAsset(Ar.ResolvedPath(f"{picture.file}[{picture.inner}]"))

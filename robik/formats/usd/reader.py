@@ -32,19 +32,7 @@ FAR = 1e-5  # of the robot's size: bodies that stand further than this from wher
 
 
 def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
-    """Return the robot in a USD file.
-
-    Args:
-        path: The file.
-        packages: Further folders that its references may lead to.
-
-    Returns:
-        The robot, with warnings and a report of the import.
-
-    Raises:
-        FormatError: Names the file, the element and the remedy.
-        AssemblyError: A loop that cannot be closed.
-    """
+    """Return the robot in a USD file; packages are further folders that its references may lead to."""
     with reading(path), pxr_errors():
         return _Reader(path, packages).read()
 

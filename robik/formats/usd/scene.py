@@ -56,14 +56,7 @@ class Scene:
     def matrix(self, prim: Usd.Prim) -> np.ndarray:
         """Return a prim's coordinates in the world (4, 4), in metres and Z up; the last row is 0 0 0 1.
 
-        Args:
-            prim: The prim.
-
-        Returns:
-            Matrix (4, 4) [m].
-
-        Raises:
-            FormatError: A number is not finite.
+        Raise FormatError for a number that is not finite.
         """
         T = np.array(self._transforms.GetLocalToWorldTransform(prim)).T
         if not np.isfinite(T).all():
@@ -80,14 +73,7 @@ class Scene:
         }
 
     def body_of(self, prim: Usd.Prim) -> str:
-        """Return the body that a prim belongs to; the world where there is none.
-
-        Args:
-            prim: The prim.
-
-        Returns:
-            Name of the body, or WORLD.
-        """
+        """Return the name of the body that a prim belongs to, or WORLD."""
         while prim and not prim.IsPseudoRoot():
             name = self.bodies.get(prim.GetPath())
             if name is not None:
@@ -96,14 +82,7 @@ class Scene:
         return WORLD
 
     def in_body(self, prim: Usd.Prim) -> np.ndarray:
-        """Return a prim's coordinates (4, 4) in its body's frame, or in the world [m].
-
-        Args:
-            prim: The prim.
-
-        Returns:
-            Matrix (4, 4) [m].
-        """
+        """Return a prim's coordinates (4, 4) [m] in its body's frame, or in the world where it has no body."""
         body = self.body_of(prim)
         T = self.matrix(prim)
         if body == WORLD:
@@ -118,14 +97,7 @@ class Scene:
 
 
 def is_body(prim: Usd.Prim) -> bool:
-    """Return whether a prim is a rigid body that takes part.
-
-    Args:
-        prim: The prim.
-
-    Returns:
-        False where it is switched off.
-    """
+    """Return whether a prim is a rigid body that is not switched off."""
     from pxr import UsdPhysics
 
     if not prim.HasAPI(UsdPhysics.RigidBodyAPI):
@@ -134,34 +106,18 @@ def is_body(prim: Usd.Prim) -> bool:
 
 
 def schemas_of(prim: Usd.Prim) -> list[str]:
-    """Return the API schemas that a prim names.
+    """Return the names of the API schemas that a prim names.
 
-    Also those that this pxr has no plugin for, which `GetAppliedSchemas` leaves out.
-
-    Args:
-        prim: The prim.
-
-    Returns:
-        Names of schemas.
+    `GetAppliedSchemas` leaves out those that this pxr has no plugin for.
     """
     listed = prim.GetMetadata("apiSchemas")
     return list(listed.GetAppliedItems()) if listed else []
 
 
 def split(T: np.ndarray, where: str) -> tuple[Pose, np.ndarray]:
-    """Return a pose without scale, and the stretch (3, 3) that it leaves out: T = pose · stretch.
+    """Return a pose without scale, and the stretch (3, 3) that it leaves out of T (4, 4) [m]: T = pose · stretch.
 
-    The stretch is diagonal unless T shears.
-
-    Args:
-        T: Matrix (4, 4) [m].
-        where: The element in words, for errors.
-
-    Returns:
-        Pose, and stretch (3, 3).
-
-    Raises:
-        FormatError: It is scaled to nothing along an axis.
+    The stretch is diagonal unless T shears. Raise FormatError where it is zero along an axis.
     """
     A = T[:3, :3]
     lengths = np.linalg.norm(A, axis=0)
@@ -181,19 +137,7 @@ def split(T: np.ndarray, where: str) -> tuple[Pose, np.ndarray]:
 
 
 def number(prim: Usd.Prim, name: str, default: float) -> float:
-    """Return a number among a prim's attributes; ±inf where it is meant, `default` where it is missing.
-
-    Args:
-        prim: The prim.
-        name: Name of the attribute.
-        default: Value where it is missing.
-
-    Returns:
-        The number.
-
-    Raises:
-        FormatError: It is none.
-    """
+    """Return a number among a prim's attributes; ±inf where that is meant, `default` where it is missing."""
     said = _said(prim, name)
     if said is None:
         return default
@@ -207,18 +151,7 @@ def number(prim: Usd.Prim, name: str, default: float) -> float:
 
 
 def vector(prim: Usd.Prim, name: str) -> np.ndarray | None:
-    """Return a vector among a prim's attributes; None where it is missing.
-
-    Args:
-        prim: The prim.
-        name: Name of the attribute.
-
-    Returns:
-        Vector (3,), or None.
-
-    Raises:
-        FormatError: It is none.
-    """
+    """Return a vector (3,) among a prim's attributes; None where it is missing."""
     value = _said(prim, name)
     if value is None:
         return None
@@ -232,18 +165,9 @@ def vector(prim: Usd.Prim, name: str) -> np.ndarray | None:
 
 
 def rotation(prim: Usd.Prim, name: str, zero: bool = False) -> Pose:
-    """Return a rotation among a prim's attributes, the identity where it is missing.
+    """Return a rotation among a prim's attributes as a pose without position, the identity where it is missing.
 
-    Args:
-        prim: Whose attribute.
-        name: Of the attribute.
-        zero: Whether a quaternion of zeros says that it is missing.
-
-    Returns:
-        A pose without position.
-
-    Raises:
-        FormatError: It is none.
+    With `zero`, a quaternion of zeros says that it is missing.
     """
     value = _said(prim, name)
     if value is None:
@@ -268,17 +192,7 @@ def _said(prim: Usd.Prim, name: str) -> Any:
 
 
 def names_of(paths: list[Sdf.Path], taken: set[str]) -> dict[Sdf.Path, str]:
-    """Return a unique name for each path.
-
-    Its last part, and as many parts before it as tell it from the others.
-
-    Args:
-        paths: Paths of prims.
-        taken: Names that are used already.
-
-    Returns:
-        Name by path.
-    """
+    """Return a unique name for each path: its end, with as many parents as tell it from others and from `taken`."""
     names: dict[Sdf.Path, str] = {}
     parts = {path: str(path).strip("/").split("/") for path in paths}
     waiting, count = paths, 1

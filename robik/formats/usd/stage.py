@@ -25,17 +25,9 @@ MOST_PRIMS = 1_000_000
 
 
 def open_stage(path: Path, packages: Iterable[Path] = ()) -> Usd.Stage:
-    """Return the composed content of a USD file.
+    """Return the composed content of a USD file; packages are further folders that its references may lead to.
 
-    Args:
-        path: The file.
-        packages: Further folders that its references may lead to.
-
-    Returns:
-        The stage.
-
-    Raises:
-        FormatError: Says what is wrong; the file's name is the caller's to add.
+    A FormatError leaves the file's name to the caller.
     """
     with extra("usd"):
         from pxr import Sdf, Usd

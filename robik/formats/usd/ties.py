@@ -30,15 +30,7 @@ ALIKE = 1e-6  # how far two joints' zero poses may differ [m, or as a part of a 
 
 
 def motors(scene: Scene, names: Mapping[Sdf.Path, str]) -> set[str]:
-    """Return the names of the joints that actuators of their own drive.
-
-    Args:
-        scene: The USD scene.
-        names: Names of all joints by path.
-
-    Returns:
-        Names of joints.
-    """
+    """Return the names of the joints that actuator prims drive; `names` has all joints by path."""
     driven = set()
     for prim in scene.prims:
         relation = ACTUATORS.get(str(prim.GetTypeName()))
@@ -48,17 +40,7 @@ def motors(scene: Scene, names: Mapping[Sdf.Path, str]) -> set[str]:
 
 
 def couplings(scene: Scene, names: Mapping[Sdf.Path, str], joints: list[OpenJoint], notes: Notes) -> list[Coupling]:
-    """Return the couplings between joints with one motion.
-
-    Args:
-        scene: The USD scene.
-        names: Names of all joints by path.
-        joints: All joints.
-        notes: Filled with warnings.
-
-    Returns:
-        The couplings.
-    """
+    """Return the couplings between joints with one motion."""
     motion = {joint.name: joint.motions[0] for joint in joints if len(joint.motions) == 1}
     found = []
     for path, name in names.items():
@@ -97,17 +79,10 @@ def _said(prim: Usd.Prim, scene: Scene, motion: str) -> list[tuple[Sdf.Path, tup
 
 
 def in_series(joints: list[OpenJoint], notes: Notes) -> tuple[list[OpenJoint], list[Body]]:
-    """Split joints in series between two bodies, and return the massless bodies between them.
+    """Split joints in series between two bodies; return all joints, and the new massless bodies between them.
 
     MuJoCo means them so; by the letter each would hold all but its own motion. Hinges about one line (a door's) are
     left as they are.
-
-    Args:
-        joints: All joints.
-        notes: Filled with warnings.
-
-    Returns:
-        All joints, and the bodies that are new.
     """
     groups: dict[tuple[str, str], list[OpenJoint]] = {}
     for joint in joints:

@@ -28,14 +28,7 @@ WAKING = 0.6  # [s]
 
 
 def servo_model(model: Model) -> ServoModel:
-    """Return what a chain needs to know of a model.
-
-    Args:
-        model: A model with its control table.
-
-    Returns:
-        Constants and limits.
-    """
+    """Return the constants and limits of a model that a chain needs."""
     acceleration = model.table.get("profile_acceleration")
     velocity, current, unit = model.table.get("velocity_limit"), model.table.get("current_limit"), model.current_unit
     return ServoModel(
@@ -58,13 +51,9 @@ def servo_model(model: Model) -> ServoModel:
 
 
 def gains_of(model: Model) -> Gains | None:
-    """Return what the gains of a model may be; None where it has none, or keeps them elsewhere than the X series.
+    """Return factory value and highest of a model's P, I and D gains.
 
-    Args:
-        model: A model with its control table.
-
-    Returns:
-        Factory value and highest of P, I and D.
+    None where it has none, or keeps them elsewhere than the X series.
     """
     items, shape = [model.table.get(name) for name in GAIN_ENTRIES], MODELS[SHAPE].table
     found = [item for item in items if item is not None and item[:3] == shape[item.name][:3]]

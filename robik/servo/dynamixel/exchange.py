@@ -25,16 +25,13 @@ COMMAND, RUN = (112, 8), (126, 21)  # address and size: of both goals, and witho
 
 
 class Exchange:
-    """Reads and writes what a stream needs, in as few bytes as the servos' tables allow.
+    """Reads and writes of a stream, in as few bytes as the servos' tables allow.
 
-    Args:
-        wire: with servos that were found.
-        watchdog: of the bus as it was set last, in its unit.
-        firmware: versions by id, as far as they are known.
+    `firmware` has versions by id, as far as they are known.
 
     Attributes:
         is_gathered: whether indirect addresses are in use; without them goals go plainly and a look reads more bytes.
-        watchdog: see above; a servo that has another one is not guarded.
+        watchdog: of the bus as it was set last, in its unit; a servo that has another one is not guarded.
     """
 
     def __init__(self, wire: DynamixelWire, watchdog: int = 0, firmware: Mapping[int, int] | None = None) -> None:
@@ -64,10 +61,9 @@ class Exchange:
         return self.is_gathered and len(set(self._places.values())) == 1
 
     def gather(self) -> None:
-        """Set the indirect addresses up; where the servos do not take that, do without.
+        """Set the indirect addresses up; do without where the servos do not take them.
 
-        Raises:
-            ServoSilent: a servo does not answer.
+        Raise ServoSilent if one does not answer.
         """
         targets = [_address(name) + k for name in (*COMMANDED, *REPORTED) for k in range(_size(name))]
         wanted = b"".join(as_bytes(target, 2) for target in targets)
@@ -87,12 +83,9 @@ class Exchange:
     # goals
 
     def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None, places: Sequence[int]) -> None:
-        """Send goal positions in one packet.
+        """Send goal positions (n,) [counts] in one packet to the servos at these places.
 
-        Args:
-            counts: (n,) of all servos.
-            speeds: (n,) profile velocities that go with them where they can; None for none.
-            places: of the servos that get them.
+        Profile velocities (n,) go with them where they can; None for none.
         """
         address, blocks = TABLE["goal_position"].address, [as_bytes(count, 4) for count in counts.tolist()]
         if speeds is not None and self.takes_speeds:
@@ -105,38 +98,20 @@ class Exchange:
     # telemetry
 
     def delay(self, ids: Sequence[int]) -> float:
-        """Return what servos wait before they answer, one after the other [s].
-
-        Args:
-            ids: Ids of the servos.
-
-        Returns:
-            The sum of their return delays [s].
-        """
+        """Return the sum of the servos' return delays [s]."""
         return sum(self._delays[id] for id in ids) * RETURN_DELAY_UNIT
 
     def parts(self, ids: Sequence[int]) -> list[Part]:
         """Return addresses and sizes of what servos of one group report, in the order in which they are asked for.
 
-        Args:
-            ids: Ids of the servos.
-
-        Returns:
-            One part where indirect addresses are in use.
+        It is one part where indirect addresses are in use.
         """
         if self.is_gathered:
             return [(self._places[ids[0]][1], self._size)]
         return [COMMAND, *(TABLE[name][1:3] for name in HEALTH), RUN]
 
     def telemetry(self, said: list[bytes]) -> Telemetry:
-        """Return what a servo reports.
-
-        Args:
-            said: Bytes of its parts.
-
-        Returns:
-            Its telemetry.
-        """
+        """Return the telemetry in the bytes of a servo's parts."""
         return self._gathered(said[0]) if len(said) == 1 else self._apart(said)
 
     def _apart(self, said: list[bytes]) -> Telemetry:

@@ -51,19 +51,10 @@ class Settings(Found):
 
 
 def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
-    """Read what a servo is and how it is set up.
+    """Read the model and the settings of a servo.
 
-    Args:
-        reader: The bus.
-        servo: The servo.
-        baud_rate: Rate [bit/s].
-
-    Returns:
-        The settings.
-
-    Raises:
-        ServoSilent: It does not answer.
-        ServoError: It is another model than the chain says, or says something else every time.
+    Raise ServoSilent if it does not answer, ServoError if it is another model than the chain says, or says
+    something else every time.
     """
     number = find(reader, servo, baud_rate)
     model = MODEL_NAMES.get(number)
@@ -74,18 +65,7 @@ def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
 
 
 def read_all(reader: Reader, servo: Servo) -> Settings:
-    """Read a servo's settings, once.
-
-    Args:
-        reader: The bus.
-        servo: The servo.
-
-    Returns:
-        The settings.
-
-    Raises:
-        ServoSilent: It does not answer.
-    """
+    """Read a servo's settings, once."""
     mode, firmware = reader.read(servo, "operating_mode"), reader.read(servo, "firmware_version")
     table = MODELS[servo.model].table
     pwm, current = (reader.read(servo, name) if name in table else None for name in ("pwm_limit", "current_limit"))

@@ -36,13 +36,11 @@ class DynamixelLine(WiredLine[DynamixelWire, Settings]):
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Ids of servos that can be asked in one packet; known after `prepare`."""
         return self._exchange.groups
 
     # connecting
 
     def forget(self) -> None:
-        """Speak to all servos of the chain, and know nothing of them but what the chain says."""
         super().forget()
         self._exchange = Exchange(self._wire, self._exchange.watchdog)
 
@@ -50,11 +48,6 @@ class DynamixelLine(WiredLine[DynamixelWire, Settings]):
         return read_settings(self._wire, servo, self._chain.baud_rate)
 
     def leave_out(self, missing: Sequence[Servo]) -> None:
-        """Speak to the others from here on, who were all inquired, in the packets that all of them know.
-
-        Args:
-            missing: Servos that do not answer.
-        """
         super().leave_out(missing)
         firmware = {id: one.firmware for id, one in self._settings.items()}
         self._wire.has_fast_read = all(version >= FAST_READ_FIRMWARE for version in firmware.values())
@@ -83,48 +76,23 @@ class DynamixelLine(WiredLine[DynamixelWire, Settings]):
     # writing
 
     def set_watchdog(self, seconds: float) -> None:
-        """Set the bus watchdog of all servos.
-
-        Args:
-            seconds: Longest time without a packet [s]; 0 turns the watchdog off.
-
-        Raises:
-            ServoError: A servo does not take it.
-        """
+        """Set the bus watchdog of all servos to `seconds`; 0 turns it off."""
         self._exchange.watchdog = watchdog_units(seconds)
         self._wire.set("bus_watchdog", [self._exchange.watchdog] * len(self.servos))
 
     def send_watchdog_off(self, servos: Sequence[Servo]) -> None:
-        """Turn the bus watchdog of some off, unanswered.
-
-        Args:
-            servos: The servos.
-        """
+        """Turn the bus watchdog of some servos off, unanswered."""
         if servos:
             self._wire.send("bus_watchdog", [0] * len(servos), [servo.id for servo in servos])
 
     def set_speed_limit(self, speeds: np.ndarray) -> None:
-        """Set the profiles to speeds of the actuators.
-
-        Args:
-            speeds: Speeds (n,) of the actuators [rad/s or m/s].
-
-        Raises:
-            ServoError: A servo does not take it.
-        """
+        """Set the profiles to speeds (n,) of the actuators [rad/s or m/s]."""
         units = [servo.velocity_units(speed) for servo, speed in zip(self.servos, speeds.tolist(), strict=True)]
         self._wire.set("profile_acceleration", [self._accelerations.get(servo.id, 0) for servo in self.servos])
         self._wire.set("profile_velocity", units)
 
     def hold_at(self, counts: np.ndarray) -> None:
-        """Write goal positions, and as much PWM and current as the servos may use, whatever another tool left there.
-
-        Args:
-            counts: Counts (..., n).
-
-        Raises:
-            ServoError: A servo does not take them.
-        """
+        """Write goal positions (n,) [counts], and goal currents in the mode that takes them."""
         self._sent.note(dict(zip(self._wire.ids, counts.tolist(), strict=True)))
         self._wire.set("goal_position", counts.tolist())
         for servo in self.servos:
@@ -135,12 +103,9 @@ class DynamixelLine(WiredLine[DynamixelWire, Settings]):
                 self._wire.set_one(servo, "goal_current", settings.load_limit)
 
     def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None, places: Sequence[int]) -> None:
-        """Send goal positions, and profile velocities, to some servos; unanswered.
+        """Send goal positions (n,) [counts] to the servos at these places; unanswered.
 
-        Args:
-            counts: Counts (..., n).
-            speeds: Profile velocities (n,) in the models' units, or None.
-            places: Places of the servos that get them.
+        `speeds` are profile velocities (n,) in the models' units, None for none.
         """
         ids, goals = self._wire.ids, counts.tolist()
         self._sent.note({ids[k]: goals[k] for k in places})
@@ -148,12 +113,5 @@ class DynamixelLine(WiredLine[DynamixelWire, Settings]):
 
 
 def watchdog_units(seconds: float) -> int:
-    """Return a time of the bus watchdog in its unit; 0 for none.
-
-    Args:
-        seconds: Longest time without a packet [s]; 0 turns the watchdog off.
-
-    Returns:
-        Units of 20 ms, at most 127.
-    """
+    """Return a time [s] of the bus watchdog in units of 20 ms, at most 127; 0 for none."""
     return 0 if seconds == 0 else min(LONGEST_WATCHDOG, max(1, round(seconds / WATCHDOG_UNIT)))

@@ -106,14 +106,7 @@ class Model:
         return {address: self.table[name.replace("data", "address")] for address, name in data.items()}
 
     def with_firmware(self, version: int) -> Model:
-        """Return the model as servos with this firmware have it.
-
-        Args:
-            version: Version of the firmware.
-
-        Returns:
-            The model.
-        """
+        """Return the model as it is with this version of the firmware."""
         if self.newer is None or version < self.newer[0]:
             return self
         return replace(self, items=self.newer[1], newer=None)
@@ -140,14 +133,7 @@ def _items(table: Table, banks: list[dict[str, int]]) -> tuple[Item, ...]:
 
 
 def model_of(table: Table) -> Model:
-    """Return the model that a data file describes.
-
-    Args:
-        table: Content of a data file.
-
-    Returns:
-        The model.
-    """
+    """Return the model that a data file describes."""
     table.entries["model_number"] = table.entries["model_number"] | {"initial": table.number}
     newer = table.newer and (table.newer["firmware"], _items(table, table.newer["indirect"]))
     return Model(
@@ -172,12 +158,6 @@ def is_playable(model: Model) -> bool:
     """Return whether goals can be sent to a model.
 
     All that playing asks for is where the X series has it, and its speed is known.
-
-    Args:
-        model: A model.
-
-    Returns:
-        True where it can be played.
     """
     shape = MODELS[SHAPE].table
     same = all(

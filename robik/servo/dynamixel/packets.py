@@ -20,15 +20,7 @@ class Packets(Protocol2PacketHandler):
     """Packets of the SDK."""
 
     def txRxPacket(self, port: PortHandler, txpacket: list[int]) -> tuple[list[int] | None, int, int]:
-        """Send a packet to one servo, and wait for its answer.
-
-        Args:
-            port: The port.
-            txpacket: The packet, without header and checksum.
-
-        Returns:
-            The answer, the SDK's result, and the answer's error.
-        """
+        """Send a packet to one servo, and wait for its answer."""
         if txpacket[ID] == BROADCAST_ID:
             return super().txRxPacket(port, txpacket)
         result = self.txPacket(port, txpacket)
@@ -39,31 +31,13 @@ class Packets(Protocol2PacketHandler):
         return self._answer(port, txpacket[ID], size)
 
     def readRx(self, port: PortHandler, dxl_id: int, length: int) -> tuple[list[int], int, int]:
-        """Wait for a servo's answer to a read.
-
-        Args:
-            port: The port.
-            dxl_id: Id of the servo.
-            length: Number of bytes that were asked for.
-
-        Returns:
-            The bytes, the SDK's result, and the answer's error.
-        """
+        """Wait for a servo's answer to a read."""
         answer, result, error = self._answer(port, dxl_id, length)
         data = answer[PARAMETERS + 1 :][:length] if result == COMM_SUCCESS and not error & REFUSED else []
         return data, result, error
 
     def fastSyncReadRx(self, port: PortHandler, dxl_id: int, length: int) -> tuple[list[int], int, int]:
-        """Wait for the common answer to a fast read.
-
-        Args:
-            port: The port.
-            dxl_id: The id of everybody.
-            length: Number of bytes of all servos' parts.
-
-        Returns:
-            The bytes, the SDK's result, and the first servo's error.
-        """
+        """Wait for the common answer to a fast read."""
         while True:
             answer, result = self.rxPacket(port, True)
             if result != COMM_SUCCESS:

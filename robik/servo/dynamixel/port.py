@@ -23,11 +23,6 @@ class SerialPort(PortHandler):
 
     It waits for bytes instead of spinning, opens URLs too, takes any baud rate, gives up after a time of ours, and
     leaves every read and write when the emergency stop is pressed.
-
-    Args:
-        name: of the port.
-        emergency: the owner's emergency stop.
-        patience: with answers.
     """
 
     def __init__(self, name: str, emergency: Emergency, patience: Patience | None = None) -> None:
@@ -38,14 +33,7 @@ class SerialPort(PortHandler):
         self._listener: Listener | None = None  # of a port that is a file: neither a network's, nor on Windows
 
     def open_at(self, baud_rate: int) -> None:
-        """Open it, or open it again, at a baud rate.
-
-        Args:
-            baud_rate: Rate [bit/s].
-
-        Raises:
-            ServoError: It cannot be opened.
-        """
+        """Open it, or open it again, at a baud rate [bit/s]; raise ServoError if that fails."""
         try:
             self.setBaudRate(baud_rate)
         except OPEN_ERRORS as error:
@@ -106,33 +94,17 @@ class SerialPort(PortHandler):
         return self.tx_time_per_byte / 1000.0
 
     def readPort(self, length: int) -> bytes:
-        """Read what has come, at most `length` bytes; waits for at least one until the time is over.
+        """Read what has come, at most `length` bytes, after a short wait for the first.
 
-        Args:
-            length: Number of bytes, at most.
-
-        Returns:
-            The bytes.
-
-        Raises:
-            EmergencyStopped: The stop is pressed.
+        Raise EmergencyStopped when the stop is pressed.
         """
         self._emergency.check()
         return self._listener.take(length, READ_SLICE) if self._listener else super().readPort(length)
 
     def writePort(self, packet: list[int]) -> int:
-        """Write a packet.
+        """Write a packet, and return the number of bytes written.
 
-        Raises EmergencyStop where the stop is pressed and the packet changes something.
-
-        Args:
-            packet: Its bytes.
-
-        Returns:
-            Number of bytes written.
-
-        Raises:
-            EmergencyStopped: The stop is pressed and the packet changes something.
+        Raise EmergencyStopped when the stop is pressed and the packet changes something.
         """
         self._emergency.check(changes=packet[INSTRUCTION] not in HARMLESS)
         if not self._listener:
@@ -144,28 +116,15 @@ class SerialPort(PortHandler):
         return written if written == len(packet) else written + super().writePort(packet[written:])
 
     def setBaudRate(self, baudrate: int) -> bool:
-        """Open the port at a baud rate.
+        """Open the port at a baud rate [bit/s], and return True.
 
         The SDK's own knows 4 M at most; the port itself says what it cannot.
-
-        Args:
-            baudrate: Rate [bit/s].
-
-        Returns:
-            True where that worked.
         """
         self.baudrate = baudrate
         return self.setupPort(baudrate)
 
     def setupPort(self, cflag_baud: int) -> bool:
-        """Open the port at a baud rate.
-
-        Args:
-            cflag_baud: Rate [bit/s].
-
-        Returns:
-            True where that worked.
-        """
+        """Open the port at the baud rate that was set, and return True."""
         if self.is_open:
             self.closePort()
         self.ser = open_serial(self.port_name, self.baudrate, self._emergency)
@@ -189,9 +148,5 @@ class SerialPort(PortHandler):
         return time.perf_counter() * 1000.0
 
     def setPacketTimeout(self, packet_length: int) -> None:
-        """Allow the time that a packet of this length takes, and the latency that there is patience for.
-
-        Args:
-            packet_length: Length of the answer [bytes].
-        """
+        """Allow the time that `packet_length` bytes of an answer take, and the latency of `patience`."""
         self.setPacketTimeoutMillis(self.tx_time_per_byte * packet_length + self._patience.latency * 1000.0)

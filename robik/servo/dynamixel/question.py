@@ -20,15 +20,7 @@ TRIPS = (IndexError, KeyError, ValueError, TypeError)  # in which the SDK trips 
 
 
 class Question:
-    """The same bytes of several servos' tables.
-
-    Args:
-        port: open.
-        packets: the SDK's.
-        ids: of the servos.
-        address, size: of the bytes.
-        fast: whether all of them answer together.
-    """
+    """A question for the same bytes of several servos' tables; `fast`, all of them answer together."""
 
     def __init__(
         self,
@@ -114,28 +106,10 @@ class _Arrived:
 
 
 def wire_bytes(count: int, size: int, fast: bool) -> int:
-    """Return the bytes of a question to so many servos, and of their answers.
-
-    Args:
-        count: Number of servos.
-        size: Number of bytes.
-        fast: Whether it is a fast read.
-
-    Returns:
-        Number of bytes, without stuffing.
-    """
+    """Return the bytes of a question to `count` servos and of their answers, without stuffing."""
     return ASKING[0] + ASKING[1] * count + answer_bytes(count, size, fast)
 
 
 def answer_bytes(count: int, size: int, fast: bool) -> int:
-    """Return the bytes of their answers, with `size` bytes of each servo's table; stuffing may make them more.
-
-    Args:
-        count: Number of servos.
-        size: Number of bytes.
-        fast: Whether it is a fast read.
-
-    Returns:
-        Number of bytes.
-    """
+    """Return the bytes of the answers of `count` servos, `size` of each one's table; stuffing may make them more."""
     return FAST_ANSWER[0] + (size + FAST_ANSWER[1]) * count if fast else (size + ANSWER) * count

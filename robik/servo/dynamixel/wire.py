@@ -91,16 +91,6 @@ class DynamixelWire(Wire):
             raise PortGone(f"port {self.name} does not take what is written; check the adapter and its cable")
 
     def set_one(self, servo: Addressed, entry: str, value: int) -> None:
-        """Write an entry of one servo, whether it is in the chain or not, which answers that it took it.
-
-        Args:
-            servo: The servo.
-            entry: Name of the entry.
-            value: Its new value.
-
-        Raises:
-            ServoError: It does not take it.
-        """
         item = self._item(servo, entry)
         data = list(item.encode(value))
         for _ in self.patience.attempts():
@@ -116,15 +106,9 @@ class DynamixelWire(Wire):
         raise ServoError(f"{named(servo)} does not take {value} as {what}: {refusal.strip('[] !')}")
 
     def reboot(self, servo: Addressed) -> None:
-        """Reboot a servo: its torque goes off; it answers again after half a second or so.
-
-        Args:
-            servo: The servo.
-        """
         self._read_guarded(lambda: self._packets.reboot(self.port, servo.id), None)
 
     def _broadcast_torque_off(self) -> None:
-        """Send a broadcast for each place at which a model keeps it."""
         for address, size in torque_places():
             self._guard(self._packets.writeTxOnly, self.port, BROADCAST, address, size, [0] * size)
 
@@ -139,7 +123,6 @@ class DynamixelWire(Wire):
             return failed
 
     def _guard(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Call the SDK; a failing port becomes our error, and the SDK is left able to go on."""
         try:
             return call(*arguments)
         except EmergencyStopped:

@@ -36,7 +36,6 @@ class DynamixelWorkshop(Workshop[DynamixelWire]):
         self.wire.set_one(opened.servo, "baud_rate", code)
 
     def _settings(self, seen: Seen) -> Iterator[Change]:
-        """Yield settings; a factory servo waits 0.5 ms before it answers."""
         has_startup = seen.firmware >= STARTUP_FIRMWARE
         startup = ["startup_configuration"] * has_startup
         entries = ("return_delay_time", "operating_mode", "drive_mode", "homing_offset", *startup)
@@ -58,10 +57,6 @@ class DynamixelWorkshop(Workshop[DynamixelWire]):
             yield Change(seen, entry, is_now[entry], value, why)
 
     def _calibrate(self, servos: Sequence[Servo]) -> list[int]:
-        """Read positions: these servos keep no middle of their own.
-
-        Turned by hand, one in the single-turn mode counts beyond its turn.
-        """
         self.wire.servos = tuple(servos)
         there = self.wire.read_positions().tolist()
         return [self._folded(servo, position) for servo, position in zip(servos, there, strict=True)]

@@ -13,14 +13,7 @@ WAKING = 0.1  # [s]
 
 
 def servo_model(model: Model) -> ServoModel:
-    """Return what a chain needs to know of a model.
-
-    Args:
-        model: A model with its control table.
-
-    Returns:
-        Constants and limits.
-    """
+    """Return the constants and limits of a model that a chain needs."""
     highest = model.table["moving_speed"].high * model.velocity_unit
     return ServoModel(
         name=model.name,

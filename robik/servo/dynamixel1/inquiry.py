@@ -50,19 +50,10 @@ class Settings(Marked):
 
 
 def read_settings(wire: Dynamixel1Wire, servo: Servo, baud_rate: int) -> Settings:
-    """Read what a servo is and how it is set up.
+    """Read the model and the settings of a servo.
 
-    Args:
-        wire: The bus.
-        servo: The servo.
-        baud_rate: Rate [bit/s].
-
-    Returns:
-        The settings.
-
-    Raises:
-        ServoSilent: It does not answer.
-        ServoError: It is another model than the chain says, or says something else every time.
+    Raise ServoSilent if it does not answer, ServoError if it is another model than the chain says, or says
+    something else every time.
     """
     find(wire, servo, baud_rate)
     settings = read_surely(wire, servo, lambda: read_all(wire, servo))
@@ -72,18 +63,7 @@ def read_settings(wire: Dynamixel1Wire, servo: Servo, baud_rate: int) -> Setting
 
 
 def read_all(wire: Dynamixel1Wire, servo: Servo) -> Settings:
-    """Read a servo's settings, once.
-
-    Args:
-        wire: The bus.
-        servo: The servo.
-
-    Returns:
-        The settings.
-
-    Raises:
-        ServoSilent: It does not answer.
-    """
+    """Read a servo's settings, once."""
     block, table = wire.read_block(servo, *ALL), MODELS[servo.model].table
 
     def value(entry: str, without: int = 0) -> int:
@@ -145,15 +125,9 @@ def _obstacles(servo: Servo, found: Settings) -> list[str]:
 
 
 def telemetry(block: bytes, mark: int, errors: int) -> Telemetry:
-    """Return what a servo reports while it plays.
+    """Return the telemetry in a block of bytes that a servo reports while it plays.
 
-    Args:
-        block: Bytes of the run.
-        mark: Its torque limit, if it has not restarted.
-        errors: Bits of hardware errors in its answer.
-
-    Returns:
-        Its telemetry.
+    `mark` is its torque limit if it has not restarted, `errors` are the bits of hardware errors in its answer.
     """
 
     def value(entry: str) -> int:

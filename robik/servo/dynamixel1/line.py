@@ -26,7 +26,6 @@ class Dynamixel1Line(UnguardedLine[Dynamixel1Wire, Settings]):
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Ids of servos that can be asked in one packet: each by itself."""
         return tuple((id,) for id in self._wire.ids)
 
     # connecting
@@ -35,11 +34,9 @@ class Dynamixel1Line(UnguardedLine[Dynamixel1Wire, Settings]):
         return read_settings(self._wire, servo, self._chain.baud_rate)
 
     def prepare(self) -> None:
-        """Take away what slows the servos, and leave the mark that a restart takes away.
+        """Remove what slows the servos, and leave the mark that a restart removes.
 
-        Raises:
-            ServoSilent: A servo does not answer.
-            ServoError: One does not take it.
+        Raise ServoSilent or ServoError if a servo does not take that.
         """
         self._wire.set("torque_limit", [self._settings[servo.id].mark for servo in self.servos])
         for servo in self.servos:
@@ -63,17 +60,6 @@ class Dynamixel1Line(UnguardedLine[Dynamixel1Wire, Settings]):
         return (self._wire.read_each("moving") == 0).tolist()
 
     def has_error(self, servo: Servo) -> bool:
-        """Return whether a servo has a hardware error, or was shut down by one.
-
-        Args:
-            servo: The servo.
-
-        Returns:
-            The error's state.
-
-        Raises:
-            ServoSilent: It does not answer.
-        """
         is_shut_down = self._wire.read(servo, "torque_limit") == 0
         return is_shut_down or bool(self._wire.hardware_errors(servo.id))
 

@@ -72,14 +72,7 @@ class Model:
 
 
 def model_of(table: Table) -> Model:
-    """Return the model that a data file describes.
-
-    Args:
-        table: Content of a data file.
-
-    Returns:
-        The model.
-    """
+    """Return the model that a data file describes."""
     items = {name: item_of(name, entry, EEPROM_END) for name, entry in table.entries.items()}
     items["model_number"] = items["model_number"]._replace(initial=table.number)
     units = table.counts_per_turn, table.velocity_unit / 60 * tau

@@ -38,25 +38,10 @@ class Dynamixel1Wire(PacketWire):
         return self._asking(encode(id, Instruction.READ, bytes([address, size])), {id: size})
 
     def hardware_errors(self, id: int) -> int:
-        """Return the bits of hardware errors in a servo's last answer.
-
-        Args:
-            id: Id of the servo.
-
-        Returns:
-            The bits; 0 where there are none.
-        """
+        """Return the bits of hardware errors in a servo's last answer; 0 for none."""
         return self.errors.get(id, 0) & HARDWARE
 
     def reboot(self, servo: Addressed) -> None:
-        """Turn a servo's torque off, and give it back the torque limit that a shutdown took; it knows no reboot.
-
-        Never the limit with torque on: the servo would go on to its old goal. The emergency stop does not keep
-        torque-off from being sent.
-
-        Args:
-            servo: The servo.
-        """
         self._free(servo)
         if self.cut_torque_of(servo) is False:
             self.send("torque_limit", [self.read(servo, "max_torque")], [servo.id])

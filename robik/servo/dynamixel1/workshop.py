@@ -28,7 +28,6 @@ class Dynamixel1Workshop(Workshop[Dynamixel1Wire]):
     unplayable = "whose speed is not known, so that it is not played; a data file with its rpm mends that"
 
     def _scan(self, baud_rates: Sequence[int], said: Callable[[str], None]) -> list[Seen]:
-        """Scan; nobody answers a ping to everybody, so that every id is asked by itself."""
         found = list[Seen]()
         for rate in baud_rates:
             said(f"asking at {rate} baud")
@@ -70,7 +69,6 @@ class Dynamixel1Workshop(Workshop[Dynamixel1Wire]):
             yield opened
 
     def _settings(self, seen: Seen) -> Iterator[Change]:
-        """Yield settings; a factory servo waits 0.5 ms before it answers."""
         servo = self._addressed(seen)
         table = MODELS[servo.model].table
         delay, low, high = (
@@ -86,7 +84,6 @@ class Dynamixel1Workshop(Workshop[Dynamixel1Wire]):
             yield Change(seen, divider, self.wire.read(servo, divider), 1, "since its counts are others")
 
     def _calibrate(self, servos: Sequence[Servo]) -> list[int]:
-        """Read positions: these servos keep no middle of their own."""
         self.wire.servos = tuple(servos)
         return self.wire.positions().tolist()
 

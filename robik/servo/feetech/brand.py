@@ -18,14 +18,7 @@ ACCELERATION_UNIT = 100 * VELOCITY_UNIT  # [rad/s²]
 
 
 def servo_model(model: Model) -> ServoModel:
-    """Return what a chain needs to know of a model.
-
-    Args:
-        model: A model with its control table.
-
-    Returns:
-        Constants and limits.
-    """
+    """Return the constants and limits of a model that a chain needs."""
     return ServoModel(
         name=model.name,
         counts_per_turn=COUNTS_PER_TURN,

@@ -62,19 +62,10 @@ class Settings(Marked):
 
 
 def read_settings(reader: Reader, servo: Servo, baud_rate: int) -> Settings:
-    """Read what a servo is and how it is set up.
+    """Read the model and the settings of a servo.
 
-    Args:
-        reader: The bus.
-        servo: The servo.
-        baud_rate: Rate [bit/s].
-
-    Returns:
-        The settings.
-
-    Raises:
-        ServoSilent: It does not answer.
-        ServoError: It is another model than the chain says, or says something else every time.
+    Raise ServoSilent if it does not answer, ServoError if it is another model than the chain says, or says
+    something else every time.
     """
     find(reader, servo, baud_rate)
     settings = read_surely(reader, servo, lambda: read_all(reader, servo))
@@ -93,18 +84,7 @@ def _value(block: bytes, entry: str, start: int) -> int:
 
 
 def read_all(reader: Reader, servo: Addressed) -> Settings:
-    """Read a servo's settings, once.
-
-    Args:
-        reader: The bus.
-        servo: The servo.
-
-    Returns:
-        The settings.
-
-    Raises:
-        ServoSilent: It does not answer.
-    """
+    """Read a servo's settings, once."""
     block = reader.read_block(servo, *ALL)
 
     def value(entry: str) -> int:
@@ -152,14 +132,9 @@ def _obstacles(servo: Servo, found: Settings) -> list[str]:
 
 
 def telemetry(block: bytes, mark: int) -> Telemetry:
-    """Return what a servo reports while it plays.
+    """Return the telemetry in a block of bytes that a servo reports while it plays.
 
-    Args:
-        block: Bytes of the run.
-        mark: Its torque limit, if it has not restarted.
-
-    Returns:
-        Its telemetry.
+    `mark` is its torque limit if it has not restarted.
     """
 
     def value(entry: str) -> int:

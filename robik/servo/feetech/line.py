@@ -31,11 +31,9 @@ class FeetechLine(UnguardedLine[FeetechWire, Settings]):
         return read_settings(self._wire, servo, self._chain.baud_rate)
 
     def prepare(self) -> None:
-        """Lock the settings, take away what slows the servos, and leave the mark that a restart takes away.
+        """Lock the settings, remove what slows the servos, and leave the mark that a restart removes.
 
-        Raises:
-            ServoSilent: A servo does not answer.
-            ServoError: One does not take it.
+        Raise ServoSilent or ServoError if a servo does not take that.
         """
         self._wire.set("eeprom_lock", [1] * len(self.servos))
         self._wire.set("goal_acceleration", [0] * len(self.servos))
@@ -56,15 +54,6 @@ class FeetechLine(UnguardedLine[FeetechWire, Settings]):
     # goals
 
     def tune(self, servo: Servo, tuning: Tuning) -> None:
-        """Write gains and the profile's acceleration of a servo, with its settings locked, so that none wears out.
-
-        Args:
-            servo: The servo.
-            tuning: Its new tuning.
-
-        Raises:
-            ServoError: It does not take it.
-        """
         self._wire.set_one(servo, "eeprom_lock", 1)
         super().tune(servo, tuning)
 

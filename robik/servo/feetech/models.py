@@ -69,14 +69,7 @@ class Model:
 
 
 def model_of(table: Table) -> Model:
-    """Return the model that a data file describes.
-
-    Args:
-        table: Content of a data file.
-
-    Returns:
-        The model.
-    """
+    """Return the model that a data file describes."""
     items = {name: item_of(name, entry, EEPROM_END) for name, entry in table.entries.items()}
     items["model_number"] = items["model_number"]._replace(initial=table.number)
     motor = motor_of(table.motor, table.entries["p_coefficient"], DRIVE)
@@ -95,12 +88,5 @@ TABLE = MODELS[SHAPE].table  # the entries used here have one address in all mod
 
 
 def model_named(number: int) -> str | None:
-    """Return the name of the model that reports a number; the first where several share it.
-
-    Args:
-        number: As the servo reports it.
-
-    Returns:
-        The name, or None.
-    """
+    """Return the name of the model that reports a number: the first of several that share it, or None."""
     return next((model.name for model in MODELS.values() if model.number == number), None)

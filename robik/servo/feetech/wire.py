@@ -34,10 +34,9 @@ class FeetechWire(PacketWire):
         return self._asking(sync_read(address, size, ids), dict.fromkeys(ids, size))
 
     def ping_all(self) -> tuple[set[int], bool]:
-        """Ask who is there at this baud rate.
+        """Return the ids of all that answer at this baud rate, and whether there were bytes that nobody sent whole.
 
-        Returns:
-            Ids of all that answer, and whether there were bytes that nobody sent whole: then each is to be asked alone.
+        If there were, each id is to be asked alone.
         """
         self._settle()
         self.port.clear()
@@ -47,11 +46,4 @@ class FeetechWire(PacketWire):
         return answered(self.port.arrived().removeprefix(asked))
 
     def reboot(self, servo: Addressed) -> None:
-        """Turn a servo's torque off, which ends its protection; these servos know no reboot. Unanswered.
-
-        The emergency stop does not keep it from being sent.
-
-        Args:
-            servo: The servo.
-        """
         self._free(servo)

@@ -30,7 +30,6 @@ class FeetechWorkshop(Workshop[FeetechWire]):
     unplayable = "whose speed is not known, so that it is not played; a data file with its rpm mends that"
 
     def _scan(self, baud_rates: Sequence[int], said: Callable[[str], None]) -> list[Seen]:
-        """Scan; where answers collide, or nobody answers at all, every id is asked by itself."""
         found = list[Seen]()
         for rate in baud_rates:
             said(f"asking at {rate} baud")
@@ -65,7 +64,6 @@ class FeetechWorkshop(Workshop[FeetechWire]):
 
     @contextmanager
     def _opened(self, servo: Addressed, baud_rate: int) -> Iterator[Opened]:
-        """Open the lock of a servo's EEPROM within this context, and close it at its end, also after an error."""
         with super()._opened(servo, baud_rate) as opened:
             try:
                 self.wire.set_one(servo, "eeprom_lock", 0)
@@ -105,10 +103,6 @@ class FeetechWorkshop(Workshop[FeetechWire]):
             yield Change(seen, "max_position_limit", 0, last, "since it turns more than once without limits")
 
     def _calibrate(self, servos: Sequence[Servo]) -> list[int]:
-        """Make the place where each servo stands the middle of its turn, kept in its EEPROM.
-
-        Its range then reaches half a turn either way, instead of ending where its sensor starts over.
-        """
         for servo in servos:  # all of them, before any is changed
             if self.wire.read(servo, "torque_enable"):
                 raise ServoError(f"{named(servo)} has its torque on; turn it off first")

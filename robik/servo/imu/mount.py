@@ -21,14 +21,11 @@ class ImuMount:
 
     Attributes:
         port: a device path, or a URL that pyserial opens; on the bus, the port that its servos name, or empty.
-        type: what it speaks, of `PROTOCOLS`, or which board it is, of `BOARDS`.
+        type: its protocol, of `PROTOCOLS`, or its board, of `BOARDS`.
         baud_rate: of its own port [bit/s]; its type's own if 0.
         body: on which it sits; the base if empty.
-        mounting: how the sensor is turned on the body's own axes, quaternion wxyz.
+        mounting: orientation of the sensor in the body's own axes, quaternion wxyz.
         id: of a board on the bus; its type's own if 0.
-
-    Raises:
-        ServoError: names what is wrong.
     """
 
     port: str = ""
@@ -77,14 +74,7 @@ class ImuMount:
         return self.baud_rate or PROTOCOLS[self.type].baud_rate
 
     def on_body(self, up: np.ndarray) -> np.ndarray:
-        """Return a direction of the sensor's axes in the body's.
-
-        Args:
-            up: Direction (3,) in the sensor's axes.
-
-        Returns:
-            Direction (3,).
-        """
+        """Return a direction (3,), given in the sensor's axes, in the body's."""
         w, axis = self.mounting[0], np.array(self.mounting[1:])
         across = 2.0 * np.cross(axis, up)
         return np.asarray(up + w * across + np.cross(axis, across))

@@ -19,40 +19,20 @@ PERIOD = 0.01  # [s] between questions while it is listened to before anything m
 
 
 class BusImu(Tilt):
-    """A board on a line, which is asked between goals; nobody waits for its answers.
-
-    Args:
-        mount: which one.
-        line: that it is on.
-    """
+    """A board on a line, which is asked between goals; nobody waits for its answers."""
 
     def __init__(self, mount: ImuMount, line: BoardLine) -> None:
         super().__init__(mount)
         self._line, self._board = line, BOARDS[mount.type]
 
     def is_on(self, line: object) -> bool:
-        """Return whether it is on a line.
-
-        Args:
-            line: A line of servos.
-
-        Returns:
-            Whether it is the one.
-        """
+        """Return whether the sensor is on a line."""
         return self._line is line
 
     def close(self) -> None:
         """Leave the port to the servos."""
 
     def listen(self, pause: Callable[[float], None] = time.sleep) -> None:
-        """Make sure that it is what the chain says and answers often enough, before anything moves.
-
-        Args:
-            pause: Waits so long [s].
-
-        Raises:
-            ServoError: It is another device, or answers too seldom.
-        """
         id, board = self.mount.bus_id, self._board
         said = self._line.read_beside(id, *MODEL_NUMBER)
         if said is None:
@@ -76,9 +56,5 @@ class BusImu(Tilt):
         return self._line.look_beside(self.mount.bus_id, self._board.address, self._board.size)
 
     def take(self, data: bytes) -> None:
-        """Take what the board has answered.
-
-        Args:
-            data: Its bytes.
-        """
+        """Read the board's answer."""
         self.hear(self._board.up(data))

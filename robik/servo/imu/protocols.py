@@ -42,10 +42,7 @@ class Protocol:
 
 
 class Packets:
-    """Bytes in pieces of any size, as the directions that they say.
-
-    Args:
-        protocol: of the sensor.
+    """Decoder of directions from bytes in pieces of any size.
 
     Attributes:
         spoilt: bytes that belonged to no packet.
@@ -56,14 +53,7 @@ class Packets:
         self.spoilt = 0
 
     def feed(self, data: bytes) -> list[np.ndarray]:
-        """Return the directions (3,) that more bytes complete, in order.
-
-        Args:
-            data: As they arrived.
-
-        Returns:
-            Directions (3,) in the body's axes.
-        """
+        """Return the world's up (3,) in the sensor's axes, for each packet that more bytes complete, in order."""
         protocol, data, found = self._protocol, self._rest + data, []
         while (begin := data.find(protocol.head)) >= 0:
             packet = data[begin : begin + protocol.size]
@@ -81,15 +71,7 @@ class Packets:
 
 
 def up_of_angles(roll: float, pitch: float) -> np.ndarray:
-    """Return the world's up in the axes of a sensor, turned about z, then y, then x.
-
-    Args:
-        roll: About x [rad].
-        pitch: About y [rad].
-
-    Returns:
-        Direction (3,).
-    """
+    """Return the world's up (3,) in the axes of a sensor turned about z, then y (pitch), then x (roll) [rad]."""
     return np.array([-sin(pitch), sin(roll) * cos(pitch), cos(roll) * cos(pitch)])
 
 

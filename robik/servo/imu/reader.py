@@ -21,11 +21,7 @@ MOST = 4096  # bytes that are taken at once
 class Imu(Tilt):
     """A sensor that is listened to; nobody waits for it. One thread at a time owns it.
 
-    Args:
-        mount: which one.
-
-    Raises:
-        ServoError: the port cannot be opened; says what to do.
+    Raise ServoError if its port cannot be opened.
     """
 
     def __init__(self, mount: ImuMount) -> None:
@@ -39,18 +35,9 @@ class Imu(Tilt):
         lower_latency(self._port)
 
     def close(self) -> None:
-        """Close the port."""
         self._port.close()
 
     def listen(self, pause: Callable[[float], None] = time.sleep) -> None:
-        """Make sure that it says enough, before anything moves.
-
-        Args:
-            pause: Waits so long [s].
-
-        Raises:
-            ServoError: It says nothing, nothing that can be understood, or too little.
-        """
         began, count, self._packets.spoilt = time.perf_counter(), 0, 0
         while time.perf_counter() - began < LISTENING:
             count += self._take()
@@ -71,20 +58,11 @@ class Imu(Tilt):
             )
 
     def up(self, stale: float) -> np.ndarray | None:
-        """Return the world's up in the body's axes (3,); None where nothing was heard for so long.
-
-        Args:
-            stale: How old a reading may be [s].
-
-        Returns:
-            Direction (3,), or None where nothing was heard for so long.
-        """
         self._take()
         return super().up(stale)
 
     @property
     def fault(self) -> str:
-        """Return why nothing can be heard any more, in words; empty where its port is there."""
         return self._fault
 
     def _take(self) -> int:

@@ -22,12 +22,9 @@ FALLEN_FOR = 0.2  # [s] that a robot leans too far before it counts as fallen
 
 
 class Righting:
-    """Changes of the goals, from the beginning of the motion on.
+    """Changes of the goals by tilt feedback, from the beginning of the motion on.
 
-    Args:
-        imu: that is listened to.
-        plan: of the motion, for the servos' actuators.
-        within: the time within the motion of one on the way [s].
+    `within` returns the motion's time of a time on the way [s].
 
     Attributes:
         trouble: why nothing can be righted any more, in words; empty before.
@@ -45,14 +42,7 @@ class Righting:
         return self._imu if isinstance(self._imu, BusImu) else None
 
     def begin(self, at: float) -> str:
-        """Right from now on.
-
-        Args:
-            at: Time on the way [s].
-
-        Returns:
-            Why not, in words, if the robot does not stand as the motion does there; empty otherwise.
-        """
+        """Right from the time `at` on the way; return in words why not, if the robot leans too far there."""
         self._is_on = True
         up = self._imu.up(BOUNDS.stale)
         lean = 0.0 if up is None else self._plan.lean(self._within(at), up)
@@ -64,14 +54,9 @@ class Righting:
         )
 
     def step(self, at: float, seconds: float) -> np.ndarray | float:
-        """Return what is to be added to the values of the actuators.
+        """Return changes (A,) of the actuators' values [rad or m], or 0, at the time `at` on the way [s].
 
-        Args:
-            at: Time on the way [s].
-            seconds: Since the last step.
-
-        Returns:
-            Changes (A,) of the values [rad or m], or 0.
+        `seconds` have passed since the last step.
         """
         if not self._is_on:
             return 0.0
@@ -98,18 +83,10 @@ class Righting:
 
 @contextmanager
 def righted(bus: Bus, plan: TiltPlan | None, round: float) -> Iterator[Righting | None]:
-    """Listen to a chain's sensor while a motion plays.
+    """Listen to a chain's sensor while a motion plays, and yield what rights the robot; None without a plan.
 
-    Args:
-        bus: The servos; its chain names the sensor.
-        plan: What feedback must know of the motion; None for playing without.
-        round: What a round takes where it is played over and over [s]; 0 where it is played once.
-
-    Yields:
-        What rights the robot; None for playing without.
-
-    Raises:
-        ServoError: No sensor is known, or it does not say enough; nothing has moved.
+    `round` is the time of a motion that is played over and over [s], 0 for once. Raise ServoError, before anything
+    moves, if no sensor is known or it does not say enough.
     """
     if plan is None:
         yield None

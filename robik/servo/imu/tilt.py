@@ -17,11 +17,7 @@ TRUSTED = 3  # readings in a row that agree, after wild ones
 
 
 class Tilt(ABC):
-    """Last reading of a sensor, as far as it can be true.
-
-    Args:
-        mount: of the sensor.
-    """
+    """Last plausible reading of a sensor of tilt."""
 
     def __init__(self, mount: ImuMount) -> None:
         self.mount = mount
@@ -35,24 +31,13 @@ class Tilt(ABC):
 
     @abstractmethod
     def listen(self, pause: Callable[[float], None] = time.sleep) -> None:
-        """Make sure that it says enough, before anything moves.
+        """Check that the sensor says enough, before anything moves; else raise ServoError.
 
-        Args:
-            pause: Waits so long [s].
-
-        Raises:
-            ServoError: It does not.
+        `pause` waits for a time [s].
         """
 
     def up(self, stale: float) -> np.ndarray | None:
-        """Return the world's up in the body's axes (3,); None where nothing was heard for so long.
-
-        Args:
-            stale: How old a reading may be [s].
-
-        Returns:
-            Direction (3,), or None where nothing was heard for so long.
-        """
+        """Return the world's up (3,) in the body's axes; None if the last reading is older than `stale` [s]."""
         return self._up if time.perf_counter() - self._heard <= stale else None
 
     @property
@@ -66,11 +51,7 @@ class Tilt(ABC):
         return f"the IMU {self.mount.place}"
 
     def hear(self, up: np.ndarray) -> None:
-        """Take a reading, unless nothing could have turned so fast since the last.
-
-        Args:
-            up: The world's up in the sensor's axes (3,).
-        """
+        """Note a reading of the world's up (3,) in the sensor's axes, unless nothing can turn so fast."""
         now, up = time.perf_counter(), self.mount.on_body(up)
         away = 0.0 if self._up is None else float(np.linalg.norm(up - self._up))
         if away > WILD * max(min(now - self._heard, 1.0), 0.01):

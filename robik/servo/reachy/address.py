@@ -24,17 +24,7 @@ class Address(NamedTuple):
 
 
 def parse_address(name: str) -> Address:
-    """Return the address that a port's name means; this machine's daemon where it says no more.
-
-    Args:
-        name: Name of the port.
-
-    Returns:
-        The address.
-
-    Raises:
-        ServoError: It is no such name.
-    """
+    """Return the address in a port's name, this machine's daemon where it says no more; else raise ServoError."""
     found = PATTERN.fullmatch(name.strip().removeprefix(REACHY.scheme))
     port = int(found["port"] or PORT) if found else 0
     if not found or not 0 < port < 65536:

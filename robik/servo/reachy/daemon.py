@@ -34,21 +34,16 @@ OUT_OF_DATE = 1.2  # [s] after a change during which what it says once a second 
 class Daemon:
     """A daemon that is spoken to. One thread at a time uses it.
 
-    Args:
-        name: Of the port, such as `reachy:localhost:8000`.
-        silence: How long it may be silent while goals go out, at least [s].
-        emergency: The owner's emergency stop.
+    Its name is a port such as `reachy:localhost:8000`. While goals go out it may be silent for `silence` [s] at
+    least. Raise ServoError if there is no daemon, or it has no robot; its methods raise PortGone if it is gone.
 
     Attributes:
-        name: Of the port.
-        is_hurried: Whether goals go out, so that it must not be silent for long.
-        angles: Of its motors by id, as it last said [rad].
-        mode: Of its motors, as it last said: `enabled`, `disabled` or `gravity_compensation`.
-        heard: When it last said where the motors are [s, `time.perf_counter`].
-        words: How often it has.
-
-    Raises:
-        ServoError: There is no daemon, or it has no robot.
+        name: of the port.
+        is_hurried: whether goals go out, so that it must not be silent for long.
+        angles: of its motors by id, as it last said [rad].
+        mode: of its motors, as it last said: `enabled`, `disabled` or `gravity_compensation`.
+        heard: when it last said where the motors are [s, `time.perf_counter`].
+        words: how often it has.
     """
 
     def __init__(self, name: str, silence: float, emergency: Emergency) -> None:
@@ -86,11 +81,7 @@ class Daemon:
     # what it says by itself
 
     def listen(self) -> None:
-        """Take in what it has said.
-
-        Raises:
-            PortGone: It is gone, or has been silent for too long.
-        """
+        """Read its latest messages; raise PortGone if it has been silent for too long."""
         try:
             state, moves = self._sockets
             for text in state.pump():
@@ -138,11 +129,7 @@ class Daemon:
         return time.perf_counter() - self.heard < OLD and not self._sockets[0].is_clogged
 
     def wait_for_angles(self) -> None:
-        """Wait until it says again where the motors are.
-
-        Raises:
-            PortGone: It does not.
-        """
+        """Wait until the daemon says again where the motors are."""
         words, until = self.words, time.perf_counter() + (self._patience if self.heard else STARTING)
         while self.words == words:
             self.listen()
@@ -153,18 +140,7 @@ class Daemon:
     # what it is asked
 
     def ask(self, path: str, method: str = "GET") -> Any:
-        """Ask by HTTP.
-
-        Args:
-            path: What.
-            method: `GET` or `POST`.
-
-        Returns:
-            Its answer, from JSON.
-
-        Raises:
-            PortGone: It does not answer, or something else does.
-        """
+        """Ask for a path by HTTP (`GET` or `POST`), and return its answer, from JSON."""
         connection = http.client.HTTPConnection(*self.address, timeout=ANSWERING)
         try:
             connection.request(method, path)
@@ -180,26 +156,14 @@ class Daemon:
         return said
 
     def look(self) -> None:
-        """Ask for the motors' mode and for its moves.
-
-        Raises:
-            PortGone: It does not answer.
-        """
+        """Ask for the motors' mode and for its moves."""
         self.mode = self.ask("/api/motors/status")["mode"]
         self._moves |= {move["uuid"] for move in self.ask("/api/move/running")}
 
     # what it is told
 
     def tell(self, what: str, **content: Any) -> None:
-        """Tell it something, which it does not answer.
-
-        Args:
-            what: Type of the message.
-            **content: The rest of it.
-
-        Raises:
-            PortGone: It is gone.
-        """
+        """Send it a message of the type `what`, which it does not answer."""
         try:
             self._sockets[0].send(json.dumps({"type": what, **content}))
         except OSError as error:
@@ -207,14 +171,9 @@ class Daemon:
             raise PortGone(f"the daemon on {self.name} is gone ({reason}); start it, then connect again") from None
 
     def tell_goals(self, angles: dict[int, float], ids: Sequence[int]) -> None:
-        """Tell it where to bring motors.
+        """Send goals for the motors with these ids, and for the rest of the head.
 
-        Args:
-            angles: Of all motors by id [rad].
-            ids: Of those that are meant: no others are told of, but for the rest of the head.
-
-        Raises:
-            PortGone: It is gone.
+        `angles` has all motors by id [rad].
         """
         if any(id in HEAD_MOTORS for id in ids):
             self.tell("set_head_joints", joints=[angles[id] for id in HEAD_MOTORS])
@@ -222,31 +181,14 @@ class Daemon:
             self.tell("set_antennas", antennas=[angles[id] for id in ANTENNA_MOTORS])
 
     def tell_torque(self, is_on: bool) -> None:
-        """Tell it to turn torque on or off; a move that it plays ends with torque.
-
-        Args:
-            is_on: Whether torque is to be on.
-
-        Raises:
-            PortGone: It is gone.
-        """
+        """Tell it to turn torque on or off; a move that it plays ends with torque."""
         self._told = time.perf_counter()
         self.tell("set_motor_mode", mode="enabled" if is_on else "disabled")
         if not is_on:
             self.tell("stop_move")
 
     def confirm_torque(self, is_on: bool) -> bool:
-        """Ask until torque is as it was told, and tell it by HTTP as well where it is not.
-
-        Args:
-            is_on: Whether torque is to be on.
-
-        Returns:
-            Whether it is on.
-
-        Raises:
-            PortGone: It does not answer.
-        """
+        """Ask until torque is as it was told, by HTTP as well where it is not, and return whether it is on."""
         until, mode = time.perf_counter() + OBEYING, "enabled" if is_on else "disabled"
         self.mode = self.ask("/api/motors/status")["mode"]
         while self.mode != mode and time.perf_counter() < until:

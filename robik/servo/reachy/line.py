@@ -26,21 +26,14 @@ STANDING = 0.01  # [rad] that a motor which stands may move between two words of
 
 
 class ReachyLine:
-    """Motors of a chain behind one daemon.
+    """Motors of a chain behind one daemon, which may be silent for `silence` [s].
 
-    Args:
-        chain: Who should be there.
-        port: Name of the port.
-        silence: How long the daemon may be silent [s].
-        emergency: The owner's emergency stop.
+    Its methods raise PortGone if the daemon is gone.
 
     Attributes:
-        name: Of the port.
-        takes_speeds: Never: the daemon takes angles alone.
-        latency: Not known.
-
-    Raises:
-        ServoError: There is no daemon, or it has no motor of an id.
+        name: of the port.
+        takes_speeds: never: the daemon takes angles alone.
+        latency: not known.
     """
 
     takes_speeds, latency = False, 0.0
@@ -79,17 +72,7 @@ class ReachyLine:
         self._servos, self._goals, self._is_asked = self._chain.servos, {}, False
 
     def inquire(self, servo: Servo) -> Found:
-        """Ask where a motor is, and what keeps it from playing.
-
-        Args:
-            servo: The motor.
-
-        Returns:
-            What the daemon says of it; it does not say supply, temperature and load.
-
-        Raises:
-            PortGone: The daemon does not answer.
-        """
+        """Ask where a motor is, and what keeps it from playing; supply, temperature and load are not known."""
         is_first, self._is_asked = not self._is_asked, True
         if is_first:  # once for all of them
             self._daemon.wait_for_angles()
@@ -116,11 +99,7 @@ class ReachyLine:
         return ()
 
     def leave_out(self, missing: Sequence[Servo]) -> None:
-        """Speak to the others from here on.
-
-        Args:
-            missing: Motors to do without.
-        """
+        """Speak from here on to all motors but the missing."""
         self._servos = tuple(servo for servo in self._chain.servos if servo not in missing)
 
     def prepare(self) -> None:
@@ -134,32 +113,14 @@ class ReachyLine:
         return np.array([counts(self._daemon.angles[servo.id]) for servo in self._servos], dtype=np.int64)
 
     def begin_look(self, ids: Sequence[int]) -> DaemonLook:
-        """Return a look at motors, of which nothing has been asked yet.
-
-        Args:
-            ids: Ids of the motors.
-
-        Returns:
-            The look.
-        """
+        """Return a look at motors, which has not asked anything yet."""
         return DaemonLook(self, self._daemon, ids)
 
     def begin_late_look(self, id: int) -> None:
-        """Return no look: the daemon does not say which goals its motors have.
-
-        Args:
-            id: Id of the motor.
-        """
+        """Return no look: the daemon does not say which goals its motors have."""
 
     def telemetry(self, id: int) -> Telemetry:
-        """Return what the daemon last said of a motor.
-
-        Args:
-            id: Id of the motor.
-
-        Returns:
-            Its telemetry; supply, temperature and load are not said.
-        """
+        """Return what the daemon last said of a motor; supply, temperature and load are not known."""
         return Telemetry(
             torque=self._daemon.has_torque,
             is_guarded=not self._daemon.plays,
@@ -179,34 +140,13 @@ class ReachyLine:
         return [self.telemetry(servo.id) for servo in self._servos]
 
     def look_at(self, servo: Servo, hastily: bool) -> Telemetry:
-        """Look at one motor.
-
-        Args:
-            servo: The motor.
-            hastily: Whether goals wait; it makes no difference.
-
-        Returns:
-            Its telemetry.
-
-        Raises:
-            PortGone: The daemon is gone.
-        """
+        """Look at one motor; haste makes no difference."""
         self._emergency.check()
         self._daemon.listen()
         return self.telemetry(servo.id)
 
     def glance(self, servo: Servo) -> Telemetry:
-        """Look at one motor, of which the daemon may not have spoken yet.
-
-        Args:
-            servo: The motor.
-
-        Returns:
-            Its telemetry.
-
-        Raises:
-            PortGone: The daemon is gone.
-        """
+        """Look at one motor, of which the daemon may not have spoken yet."""
         if not self._daemon.angles:
             self._daemon.wait_for_angles()
         return self.look_at(servo, True)
@@ -216,22 +156,10 @@ class ReachyLine:
         return [Tuning()] * len(self._servos)
 
     def tune(self, servo: Servo, tuning: Tuning) -> None:
-        """Do nothing: the daemon has tuned its motors itself.
-
-        Args:
-            servo: The motor.
-            tuning: Of which no entry is asked for.
-        """
+        """Do nothing: the daemon has tuned its motors itself."""
 
     def has_error(self, servo: Servo) -> bool:
-        """Return False: the daemon keeps its motors' errors to itself.
-
-        Args:
-            servo: The motor.
-
-        Returns:
-            False.
-        """
+        """Return False: the daemon keeps its motors' errors to itself."""
         return False
 
     def are_stopped(self) -> list[bool]:
@@ -242,37 +170,27 @@ class ReachyLine:
     # writing
 
     def set_watchdog(self, seconds: float) -> None:
-        """Hold goals so near to the motors that each reaches its last one in this time when nobody speaks any more.
+        """Keep goals so near to the motors that each reaches its last one within `seconds` when nobody speaks any more.
 
-        Args:
-            seconds: The time [s]; 0 where nothing is played.
+        0 where nothing is played.
         """
         self._reach, self._daemon.is_hurried = seconds, seconds > 0
 
     def send_watchdog_off(self, servos: Sequence[Servo]) -> None:
-        """Do nothing: motors behind the daemon hold without packets.
-
-        Args:
-            servos: The motors.
-        """
+        """Do nothing: motors behind the daemon hold without packets."""
 
     def set_speed_limit(self, speeds: np.ndarray) -> None:
-        """Set the speeds with which goals count as reached in time; the daemon takes none.
+        """Set the actuators' speeds (n,) [rad/s or m/s] by which goals count as reached in time.
 
-        Args:
-            speeds: Speeds (n,) of the actuators [rad/s or m/s].
+        The daemon takes none.
         """
         pairs = zip(self._servos, speeds.tolist(), strict=True)
         self._speeds = {servo.id: speed * servo.gear_ratio for servo, speed in pairs}
 
     def hold_at(self, counts: np.ndarray) -> None:
-        """Make where the motors are their goals before torque is on: the daemon keeps goals meanwhile.
+        """Set goals (n,) [counts] before torque is on, and those of all other motors to where they are.
 
-        Args:
-            counts: Counts (n,).
-
-        Raises:
-            PortGone: The daemon is gone.
+        The daemon keeps goals while torque is off.
         """
         self._emergency.check(changes=True)
         self._daemon.wait_for_angles()
@@ -281,12 +199,9 @@ class ReachyLine:
         self._daemon.tell_goals(self._goals, [servo.id for servo in self._servos])
 
     def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None, places: Sequence[int]) -> None:
-        """Send goals to some motors; unanswered, and kept back while the daemon is silent.
+        """Send goals (n,) [counts] to the motors at these places; unanswered, and kept back while the daemon is silent.
 
-        Args:
-            counts: Counts (n,).
-            speeds: None: the daemon takes none.
-            places: Places of the motors that get them.
+        `speeds` are ignored: the daemon takes none.
         """
         self._emergency.check(changes=True)
         self._daemon.listen()
@@ -301,13 +216,9 @@ class ReachyLine:
         self._daemon.tell_goals(self._goals, [self._servos[k].id for k in places])
 
     def set_torque(self, powered: Sequence[bool]) -> None:
-        """Turn torque on or off: of all motors, since the daemon knows no single ones.
+        """Turn torque of all motors on if any is to have it, else off, since the daemon knows no single ones.
 
-        Args:
-            powered: Whether each motor gets torque.
-
-        Raises:
-            ServoError: The daemon does not obey.
+        Raise ServoError if it does not obey.
         """
         is_on = any(powered)
         self._emergency.check(changes=True)
@@ -320,39 +231,23 @@ class ReachyLine:
         self._daemon.tell_torque(False)
 
     def confirm_torque_off(self) -> list[bool | None]:
-        """Ask whether torque is off, and turn it off by HTTP as well where it is not.
-
-        Returns:
-            Torque of each motor as read back.
-
-        Raises:
-            PortGone: The daemon does not answer.
-        """
+        """Turn torque off by HTTP as well where it is still on, and return that of each motor as read back."""
         return [self._daemon.confirm_torque(False)] * len(self._servos)
 
     def reboot(self, servo: Servo) -> None:
-        """Raise: ServoError: the daemon does not reboot motors.
-
-        Args:
-            servo: The motor.
-        """
+        """Raise ServoError: the daemon does not reboot motors."""
         raise ServoError("Reachy Mini's daemon does not reboot motors; restart the daemon")
 
 
 class DaemonLook:
-    """A look at motors: the next word of the daemon.
-
-    Args:
-        line: That knows what its words mean.
-        daemon: The daemon.
-        ids: Ids of the motors.
+    """A look at motors: the next message of the daemon.
 
     Attributes:
-        ids: See above.
-        seconds: On a wire: none is needed.
-        is_asked: Whether the word is waited for.
-        is_over: Whether it has come.
-        seen: What it says of the motors, by id.
+        ids: of the motors.
+        seconds: on a wire: none is needed.
+        is_asked: whether the message is waited for.
+        is_over: whether it has come.
+        seen: what it says of the motors, by id.
     """
 
     seconds = 0.0
@@ -377,24 +272,10 @@ class DaemonLook:
 
 
 def counts(radians: float) -> int:
-    """Return the count of an angle.
-
-    Args:
-        radians: The angle [rad].
-
-    Returns:
-        Counts.
-    """
+    """Return an angle [rad] in counts."""
     return round(radians / tau * COUNTS_PER_TURN) + MIDDLE
 
 
 def angle(count: int) -> float:
-    """Return the angle of a count.
-
-    Args:
-        count: Counts.
-
-    Returns:
-        The angle [rad].
-    """
+    """Return a count as an angle [rad]."""
     return (count - MIDDLE) / COUNTS_PER_TURN * tau

@@ -20,15 +20,10 @@ PIECE = 65_536  # bytes that are taken in at a time
 
 
 class WebSocket:
-    """An open WebSocket. One thread at a time uses it.
+    """An open WebSocket to a server's endpoint. One thread at a time uses it.
 
-    Args:
-        address: Of the server.
-        path: Of the endpoint.
-        pause: Waits for a time [s], or leaves when it must not go on.
-
-    Raises:
-        OSError: There is no such server, or it refuses.
+    `pause` waits for a time [s], or raises when it must not go on. Raise OSError if there is no such server, or it
+    refuses; its methods do if it is closed.
     """
 
     def __init__(self, address: Address, path: str, pause: Callable[[float], None] = time.sleep) -> None:
@@ -71,14 +66,7 @@ class WebSocket:
         self._socket.close()
 
     def send(self, text: str) -> None:
-        """Send a text, or keep it for the next `pump` where the other end does not read.
-
-        Args:
-            text: The text.
-
-        Raises:
-            OSError: It is closed.
-        """
+        """Send a text, or keep it for the next `pump` where the other end does not read."""
         try:
             self._protocol.send_text(text.encode())
         except WebSocketException as error:
@@ -86,14 +74,7 @@ class WebSocket:
         self._flush()
 
     def pump(self) -> list[str]:
-        """Send what is left, answer pings, and take in what has arrived.
-
-        Returns:
-            The texts that arrived, in order.
-
-        Raises:
-            OSError: It is closed.
-        """
+        """Send what is left, answer pings, and return the texts that have arrived, in order."""
         is_open = True
         while is_open and (data := self._received()) is not None:
             self._protocol.receive_data(data)  # nothing where the other end has closed

@@ -18,19 +18,11 @@ KNOWN = "Reachy Mini's daemon knows which motor is which; none has to be found b
 
 
 class ReachyWorkshop:
-    """Motors behind a daemon: see `Workshop`.
-
-    Args:
-        port: Name of the port.
-        baud_rate: Not used: the daemon has the bus.
-        emergency: Not used: nobody has the daemon for himself.
+    """Motors behind a daemon: see `Workshop`. The daemon has the bus, so baud rates are not used.
 
     Attributes:
-        name: Of the port.
-        brand: Whose servos they are.
-
-    Raises:
-        ServoError: There is no daemon.
+        name: of the port.
+        brand: whose servos they are.
     """
 
     brand: ClassVar[Brand] = REACHY
@@ -44,34 +36,13 @@ class ReachyWorkshop:
         self._daemon.close()
 
     def scan(self, baud_rates: Iterable[int] | None = None, said: Callable[[str], None] = lambda _: None) -> list[Seen]:
-        """Return the motors of the robot.
-
-        Args:
-            baud_rates: Not used.
-            said: Called with what is being done.
-
-        Returns:
-            The motors.
-
-        Raises:
-            ServoError: The daemon does not say where they are.
-        """
+        """Return the motors of the robot; `said` is called with progress in words."""
         said(f"asking the daemon on {self.name}")
         self._daemon.wait_for_angles()
         return [Seen(id, MODEL, 0, 0, 0, about) for id, about in MOTORS.items()]
 
     def torque_off(self, baud_rates: Sequence[int] | None = None) -> list[tuple[Seen, bool | None]]:
-        """Turn the torque of all motors off.
-
-        Args:
-            baud_rates: Not used.
-
-        Returns:
-            Every motor, and whether it has torque, as read back.
-
-        Raises:
-            ServoError: The daemon does not answer.
-        """
+        """Turn the torque of all motors off, and return each with its torque as read back."""
         self._daemon.tell_torque(False)
         has_torque = self._daemon.confirm_torque(False)
         return [(one, has_torque) for one in self.scan()]
@@ -79,84 +50,36 @@ class ReachyWorkshop:
     # what the daemon does itself
 
     def advice(self, seen: Iterable[Seen], baud_rate: int) -> list[Change]:
-        """Return no change: the daemon has made them.
-
-        Args:
-            seen: The motors.
-            baud_rate: Not used.
-
-        Returns:
-            Nothing.
-        """
+        """Return no change: the daemon has set its motors up."""
         return []
 
     def unfit(self, seen: Iterable[Seen]) -> list[str]:
-        """Return nobody: the daemon plays all.
-
-        Args:
-            seen: The motors.
-
-        Returns:
-            Nothing.
-        """
+        """Return no servo: the daemon plays every motor."""
         return []
 
     def apply(self, changes: Iterable[Change]) -> None:
-        """Make no change, since none is advised.
-
-        Args:
-            changes: None.
-        """
+        """Make no change, since none is advised."""
 
     def set_id(self, seen: Seen, id: int) -> NoReturn:
-        """Refuse: raises ServoError.
-
-        Args:
-            seen: The motor.
-            id: Another id.
-        """
+        """Raise ServoError: the daemon has the bus."""
         raise ServoError(OF_DAEMON)
 
     def set_baud_rate(self, seen: Seen, baud_rate: int) -> NoReturn:
-        """Refuse: raises ServoError.
-
-        Args:
-            seen: The motor.
-            baud_rate: Another rate [bit/s].
-        """
+        """Raise ServoError: the daemon has the bus."""
         raise ServoError(OF_DAEMON)
 
     def has_torque(self, seen: Seen) -> NoReturn:
-        """Refuse: raises ServoError. It is asked while a motor is looked for by hand.
-
-        Args:
-            seen: The motor.
-        """
+        """Raise ServoError: a motor behind the daemon is not looked for by hand."""
         raise ServoError(KNOWN)
 
     def position(self, seen: Seen) -> NoReturn:
-        """Refuse: raises ServoError. It is asked while a motor is looked for by hand.
-
-        Args:
-            seen: The motor.
-        """
+        """Raise ServoError: a motor behind the daemon is not looked for by hand."""
         raise ServoError(KNOWN)
 
     def zero_settings(self, servo: Servo) -> tuple[tuple[str, int], ...]:
-        """Return nothing: the daemon has the settings.
-
-        Args:
-            servo: The motor.
-
-        Returns:
-            Nothing.
-        """
+        """Return nothing: the daemon has the settings."""
         return ()
 
     def calibrate(self, servos: Sequence[Servo]) -> NoReturn:
-        """Refuse: raises ServoError.
-
-        Args:
-            servos: The motors.
-        """
+        """Raise ServoError: the daemon has the bus."""
         raise ServoError(OF_DAEMON)

@@ -18,17 +18,11 @@ _Packet = TypeVar("_Packet")
 
 
 class TableChain(ABC, Generic[_Servo, _Packet]):
-    """Servos on one bus. A brand says what packets are among bytes, and how they are answered.
-
-    Args:
-        chain: the servos, set up for streaming at the chain's baud rate.
-        servos: simulated, in its order.
-        now: [s].
-        on_goal: called with each goal position that a servo takes.
+    """Servos on one bus, set up for streaming. A brand says what packets are among bytes, and how they are answered.
 
     Attributes:
-        servos: see above.
-        on_goal: see above.
+        servos: simulated, in the chain's order.
+        on_goal: called with each goal position that a servo takes.
         board: a sensor between the servos; None where there is none.
     """
 
@@ -50,15 +44,9 @@ class TableChain(ABC, Generic[_Servo, _Packet]):
         """Return the answers to a packet of the servos that hear it."""
 
     def receive(self, data: bytes, now: float, baud_rate: int | None = None) -> list[Answer]:
-        """Return the answers to these bytes.
+        """Return the answers to bytes in pieces of any size, with the times at which they are sent [s].
 
-        Args:
-            data: As they arrived, in pieces of any size.
-            now: [s], increasing.
-            baud_rate: At which they were sent; servos set to another hear nothing. None where there is no such thing.
-
-        Returns:
-            Bytes with the times at which they are sent.
+        `now` [s] increases. Servos set to another baud rate hear nothing; None where there is no such thing.
         """
         is_new, self._heard = now - self._heard > BROKEN_OFF, now
         answers: list[Answer] = []

@@ -21,14 +21,7 @@ class Clock:
         self._held = self.now
 
     def let_pass(self, seconds: float) -> None:
-        """Let time pass that was held.
-
-        Args:
-            seconds: Span of time [s].
-
-        Raises:
-            ValueError: It is not held, or would go backwards.
-        """
+        """Let `seconds` pass of time that is held; raise ValueError if it is not held, or would go backwards."""
         if self._held is None or not seconds >= 0.0:
             raise ValueError(f"{seconds:g} s cannot pass")
         self._held += seconds

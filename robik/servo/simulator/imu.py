@@ -26,15 +26,9 @@ class SimulatedTilt:
         self._random = random.Random(0)
 
     def command(self, words: list[str]) -> bool:
-        """Do what a test asks for.
+        """Do what a test asks for, and return whether the command is known.
 
         `tilt ROLL PITCH` [degrees], `silent`, `answer`, `garble`, `clear`.
-
-        Args:
-            words: Of one of these.
-
-        Returns:
-            Whether it is known.
         """
         match words:
             case ["tilt", roll, pitch]:
@@ -54,11 +48,7 @@ class SimulatedTilt:
 
 
 class SimulatedBoard(SimulatedTilt):
-    """A board with a sensor on the servos' bus: its control table, as far as anybody reads it.
-
-    Args:
-        mount: which board, with which id.
-    """
+    """A board with a sensor on the servos' bus: its control table, as far as anybody reads it."""
 
     def __init__(self, mount: ImuMount) -> None:
         super().__init__()
@@ -75,38 +65,21 @@ class SimulatedBoard(SimulatedTilt):
         return self._is_silent
 
     def read(self, address: int, size: int) -> bytes:
-        """Return bytes of its table; those that are not simulated are 0.
-
-        Args:
-            address: Of the first byte.
-            size: Number of bytes.
-
-        Returns:
-            The bytes.
-        """
+        """Return bytes of its table; those that are not simulated are 0."""
         board, table = self._board, bytearray(address + size + 256)
         table[: MODEL_NUMBER[1]] = board.number.to_bytes(MODEL_NUMBER[1], "little")
         table[board.address : board.address + board.size] = board.data(*self.felt())
         return bytes(table[address : address + size])
 
     def spoilt(self, packet: bytes) -> bytes:
-        """Return an answer as it goes over the wire, which noise may have changed.
-
-        Args:
-            packet: The answer.
-
-        Returns:
-            Its bytes.
-        """
+        """Return an answer as it goes over the wire, perhaps with noise."""
         return self._random.randbytes(len(packet)) if self._is_garbled else packet
 
 
 class SimulatedImu(SimulatedTilt):
     """A sensor that says how it is tilted, a hundred times a second, until it is ended.
 
-    Args:
-        mount: what it speaks.
-        over_socket: on a socket instead of a pseudo-terminal.
+    `over_socket` it is on a socket instead of a pseudo-terminal.
 
     Attributes:
         port: its own.
@@ -124,14 +97,6 @@ class SimulatedImu(SimulatedTilt):
         self._ended.set()
 
     def command(self, words: list[str]) -> bool:
-        """Do what a test asks for: also `rate HZ` and `unplug`.
-
-        Args:
-            words: Of one of these.
-
-        Returns:
-            Whether it is known.
-        """
         match words:
             case ["rate", rate]:
                 self._rate = float(rate)

@@ -143,11 +143,7 @@ class Motor:
             self.drive = 0.0
 
     def advance(self, seconds: float) -> None:
-        """Move on by a span of time.
-
-        Args:
-            seconds: Span of time [s].
-        """
+        """Move on by a span of time."""
         if seconds <= 0.0:
             return
         self.pushing_for = self.pushing_for + seconds if self.endures < inf else 0.0

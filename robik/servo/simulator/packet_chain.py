@@ -20,12 +20,6 @@ _Servo = TypeVar("_Servo", bound=EntryServo)
 class PacketChain(TableChain[_Servo, Packet]):
     """Servos on one bus. A brand says who answers what, with which error, and which entry is the goal position.
 
-    Args:
-        chain: the servos, set up for streaming at the chain's baud rate.
-        servos: simulated, in its order.
-        now: [s].
-        on_goal: called with each goal position that a servo takes.
-
     Attributes:
         goal: name of the entry of the goal position.
     """

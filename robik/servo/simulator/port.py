@@ -23,10 +23,8 @@ LEAST, MOST = 1, 8  # bytes that one disturbance takes with it
 class PseudoTerminal:
     """The servos' end of a serial line. Whoever opens `name` is at the other end.
 
-    One thread may read and write while another plugs and unplugs.
-
-    Raises:
-        ServoError: the system has none (Windows).
+    One thread may read and write while another plugs and unplugs. Raise ServoError where the system has none
+    (Windows).
     """
 
     def __init__(self) -> None:
@@ -68,25 +66,14 @@ class PseudoTerminal:
             self._near = None
 
     def read(self, timeout: float) -> bytes:
-        """Return what has arrived within the timeout [s]; nothing if nothing has.
-
-        Args:
-            timeout: How long to wait [s].
-
-        Returns:
-            The bytes.
-        """
+        """Return what has arrived within the timeout [s]; nothing if nothing has."""
         if not _is_ready(self._near, timeout):
             return b""
         with self._plugging:  # it may have been pulled out since
             return os.read(self._near, 4096) if self._near is not None and _is_ready(self._near, 0.0) else b""
 
     def write(self, data: bytes) -> None:
-        """Send, if it is plugged in. What nobody reads is lost once the line is full.
-
-        Args:
-            data: The bytes.
-        """
+        """Send, if it is plugged in. What nobody reads is lost once the line is full."""
         with self._plugging, suppress(BlockingIOError):
             if self._near is not None:
                 os.write(self._near, data)
@@ -158,14 +145,7 @@ class Socket:
             self._client = self._listener = None
 
     def read(self, timeout: float) -> bytes:
-        """Return what has arrived within the timeout [s]; nothing if nothing has.
-
-        Args:
-            timeout: How long to wait [s].
-
-        Returns:
-            The bytes.
-        """
+        """Return what has arrived within the timeout [s]; nothing if nothing has."""
         if not _is_ready(self._client or self._listener, timeout):
             return b""
         with self._plugging:  # it may have been pulled out since
@@ -189,11 +169,7 @@ class Socket:
         return data
 
     def write(self, data: bytes) -> None:
-        """Send, if anyone is there.
-
-        Args:
-            data: The bytes.
-        """
+        """Send, if anyone is there."""
         if (client := self._client) is None:
             return
         try:
@@ -223,14 +199,7 @@ class Noise:
         return self._random.uniform(0.5, 1.0) * self.late if self.late else 0.0
 
     def spoil(self, data: bytes) -> bytes:
-        """Return what is left of these bytes.
-
-        Args:
-            data: The bytes.
-
-        Returns:
-            The bytes that arrive.
-        """
+        """Return those bytes that arrive, changed or not."""
         if not (self.drop or self.corrupt or self.duplicate):
             return data
         spoilt, k = bytearray(), 0

@@ -22,17 +22,12 @@ START_TIMEOUT = 20.0  # [s] for the child to come up, on a busy machine
 class SimulatorProcess:
     """A simulated chain in a process of its own, which ends with this one.
 
-    Args:
-        servos: a `*.servos.json` file.
-        record: see `Server`.
-        over_socket: on a socket; else behind a pseudo-terminal where the system has them.
+    It is behind a pseudo-terminal where the system has them, or `over_socket`. `record` is as for `Server`. A
+    ServoError has its own words for why it did not start.
 
     Attributes:
         port: of the servos.
         imu_port: of the sensor beside the bus; empty where there is none, or where it is on the bus.
-
-    Raises:
-        ServoError: it did not start, with its own words for why.
     """
 
     def __init__(self, servos: str | Path, record: str | Path | None = None, over_socket: bool = False) -> None:
@@ -60,31 +55,16 @@ class SimulatorProcess:
 
     @classmethod
     def of(cls, chain: ServoChain, record: str | Path | None = None) -> SimulatorProcess:
-        """Return a simulated chain, from memory.
-
-        Args:
-            chain: The chain of servos.
-            record: File for the goals that servos take, or None.
-
-        Returns:
-            The simulator, which runs.
-        """
+        """Return a running simulator of a chain in memory; `record` gets the goals that servos take."""
         with TemporaryDirectory() as folder:
             path = Path(folder) / "chain.servos.json"
             save_chain(chain, path)
             return cls(path, record)
 
     def command(self, line: str) -> Any:
-        """Let the server do something.
+        """Send the server a command that `Server.obey` lists, and return its reply.
 
-        Args:
-            line: A command that `Server.obey` lists.
-
-        Returns:
-            Its reply.
-
-        Raises:
-            ServoError: It cannot be done, or the server has ended.
+        Raise ServoError if it cannot be done, or the server has ended.
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -117,11 +97,7 @@ class SimulatorProcess:
         self.command("hold")
 
     def let_pass(self, seconds: float) -> None:
-        """Let some of the servos' time pass, which is held.
-
-        Args:
-            seconds: How much [s].
-        """
+        """Let `seconds` pass of the servos' time, which is held."""
         self.command(f"pass {seconds!r}")
 
     def state(self) -> dict[int, dict[str, float]]:

@@ -26,13 +26,10 @@ HEAVIEST = 2.0  # load from outside, of the greatest torque
 
 
 class Server:
-    """A simulated chain at a port, until it is ended.
+    """A simulated chain of one brand at a port, until it is ended.
 
-    Args:
-        chain: what to simulate, of one brand.
-        port: where.
-        record: a file that gets a line `time,id,counts` per goal position that a servo takes.
-        imu: the simulated sensor on a port of its own; None where there is none.
+    `record` is a file that gets a line `time,id,counts` per goal position that a servo takes, `imu` the simulated
+    sensor on a port of its own.
 
     Attributes:
         traffic: bytes that came in and were dealt with, and bytes that were sent in answer.
@@ -88,20 +85,16 @@ class Server:
         self._ended.set()
 
     def obey(self, commands: IO[str], replies: IO[str]) -> None:
-        """Read commands, a line each, until there are no more; then end the server.
+        """Read commands, a line each, and reply with a line of JSON, until there are no more; then end the server.
 
-        `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `load ID SHARE`, `place ID COUNTS`,
-        `set ID ENTRY VALUE`, `sense ID VOLTS CELSIUS`, `reboot ID`; `noise KIND AMOUNT` for a kind of `Noise`,
-        `unplug`, `plug`; `state` and `traffic` reply with a line of JSON. A load is torque from outside, as a share of
-        the servo's greatest, positive towards larger counts. `hold` lets the servos' time stand still, whatever the
+        `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `load ID SHARE`, `place ID COUNTS`, `set
+        ID ENTRY VALUE`, `sense ID VOLTS CELSIUS`, `reboot ID`; `noise KIND AMOUNT` for a kind of `Noise`, `unplug`,
+        `plug`; `state` and `traffic` reply with a line of JSON. A load is torque from outside, as a share of the
+        servo's greatest, positive towards larger counts. `hold` lets the servos' time stand still, whatever the
         machine does: motion, profiles, watchdogs, reboots, overloads, and the silence after which half a packet is
-        forgotten; `pass SECONDS` lets exactly that much of it pass. What bytes take on the bus stays real. `renew` puts
-        new servos there, empties the record, and lets time go again. `imu …` goes to the sensor
+        forgotten; `pass SECONDS` lets exactly that much of it pass. What bytes take on the bus stays real. `renew`
+        puts new servos there, empties the record, and lets time go again. `imu …` goes to the sensor
         (`SimulatedImu.command`).
-
-        Args:
-            commands: A line each.
-            replies: Gets a line of JSON for each.
         """
         for line in commands:
             with self._lock:
@@ -229,13 +222,9 @@ def _load(share: str) -> float:
 
 
 def main(arguments: list[str]) -> int:
-    """Serve a chain: its port in the first line, its sensor's in the second, commands on standard input until it ends.
+    """Serve a chain by the arguments FILE [--record FILE] [--socket], and return the exit code.
 
-    Args:
-        arguments: FILE [--record FILE] [--socket].
-
-    Returns:
-        The exit code.
+    Its port is in the first line, its sensor's in the second; commands come on standard input until it ends.
     """
     record = arguments[arguments.index("--record") + 1] if "--record" in arguments else None
     try:

@@ -27,17 +27,11 @@ class TableModel(Protocol):
 
 
 class TableServo(ABC):
-    """One servo on the simulated bus. A brand says what follows from what is written, and what is reported.
-
-    Args:
-        model: whose table it is.
-        id: on the bus.
-        motor: see below.
-        now: [s].
+    """A servo on the simulated bus. A brand says what follows from what is written, and what is reported.
 
     Attributes:
         silent: does not answer and does not listen, as if unplugged.
-        motor: what moves.
+        motor: the motor that it turns.
         registered: address and data of a Reg Write that waits for its Action.
         heard: when a packet last passed on the bus [s].
         moved: when the horn last moved, as far as anybody looked [s].
@@ -68,11 +62,7 @@ class TableServo(ABC):
 
     @abstractmethod
     def raise_error(self, bits: int) -> None:
-        """Raise a hardware error, with what follows from it.
-
-        Args:
-            bits: As the brand reports them.
-        """
+        """Raise a hardware error of these bits, as the brand reports them, with what follows from it."""
 
     @abstractmethod
     def _report(self) -> None:
@@ -81,33 +71,17 @@ class TableServo(ABC):
     # entries
 
     def get(self, name: str) -> int:
-        """Return an entry's value.
-
-        Args:
-            name: Name of the entry.
-
-        Returns:
-            The value.
-        """
+        """Return an entry's value."""
         item = self._table[name]
         return item.decode(self._memory[item.address : item.address + item.size])
 
     def set(self, name: str, value: int) -> None:
-        """Change an entry from within, without the rules for writing.
-
-        Args:
-            name: Name of the entry.
-            value: Its new value.
-        """
+        """Change an entry from within, without the rules for writing."""
         item = self._table[name]
         self._memory[item.address : item.address + item.size] = item.encode(value)
 
     def set_up(self, settings: Sequence[tuple[str, int]]) -> None:
-        """Count as when a chain's zero was taken, standing at the same counts.
-
-        Args:
-            settings: Values by name of the entry; those of no entry are left out.
-        """
+        """Count as when a chain's zero was taken, standing at the same counts."""
         for name, value in settings:
             if name in self._table:
                 self.set(name, value)
@@ -120,31 +94,16 @@ class TableServo(ABC):
     # time
 
     def hear(self, now: float) -> None:
-        """Hear a packet on the bus, for whichever servo: it feeds a watchdog.
-
-        Args:
-            now: Time by the servos' clock [s].
-        """
+        """Hear a packet on the bus, for whichever servo: it feeds a watchdog."""
         self.advance(now)
         self.heard = now
 
     def is_deaf(self, now: float) -> bool:
-        """Return whether packets pass it unheard: it is not there, or still wakes up.
-
-        Args:
-            now: Time by the servos' clock [s].
-
-        Returns:
-            True where it hears nothing.
-        """
+        """Return whether the servo hears no packets: it is unplugged, or still wakes up."""
         return self.silent or now < self._awake
 
     def advance(self, now: float) -> None:
-        """Let time pass: motion and overload, at its own time however late one looks.
-
-        Args:
-            now: Time by the servos' clock [s].
-        """
+        """Let time pass up to `now` [s]: motion and overload, at its own time however late one looks."""
         overloaded = self._now + self.motor.endures
         if now > overloaded:
             self._move(overloaded)
@@ -164,26 +123,10 @@ class EntryServo(TableServo):
 
     @abstractmethod
     def write(self, address: int, data: bytes) -> list[str]:
-        """Write bytes of the table, with all that follows from it.
-
-        Args:
-            address: Of the first byte.
-            data: The bytes.
-
-        Returns:
-            Names of the entries that were written.
-        """
+        """Write bytes of the table, with all that follows from it, and return the names of the entries."""
 
     def read(self, address: int, size: int) -> bytes:
-        """Return bytes of the table, with what the servo reports now.
-
-        Args:
-            address: Of the first byte.
-            size: Number of bytes.
-
-        Returns:
-            The bytes; 0 where there is no entry.
-        """
+        """Return bytes of the table, with what the servo reports now; 0 where there is no entry."""
         self._report()
         return bytes(self._memory[address : address + size]).ljust(size, b"\0")
 

@@ -12,14 +12,7 @@ from .process import SimulatorProcess
 
 
 def with_one_imu(parts: Sequence[ServoChain]) -> list[ServoChain]:
-    """Return the parts of a chain with its sensor in one of them: the bus that it is on, or the first.
-
-    Args:
-        parts: Chains of a brand each.
-
-    Returns:
-        The parts, in order.
-    """
+    """Return the parts of a chain, one per brand, with its sensor in one of them: that of its bus, or the first."""
     imu = parts[0].imu
     brand = BOARDS[imu.type].brand if imu is not None and imu.is_on_bus else parts[0].brand.name
     first = next((k for k, part in enumerate(parts) if part.brand.name == brand), -1)
@@ -27,18 +20,12 @@ def with_one_imu(parts: Sequence[ServoChain]) -> list[ServoChain]:
 
 
 class Simulation:
-    """Simulated servos of a chain, in processes that end with this one.
-
-    Args:
-        chain: what to simulate, of one brand or of several.
+    """Simulated servos of a chain, of one brand or of several, in processes that end with this one.
 
     Attributes:
         processes: one per brand, in the chain's order.
         port: of the first, on which the chain is played.
         chain: the servos on their simulated ports.
-
-    Raises:
-        ServoError: one did not start.
     """
 
     def __init__(self, chain: ServoChain) -> None:

@@ -42,27 +42,13 @@ class Item(NamedTuple):
         return self.low < 0
 
     def encode(self, value: int) -> bytes:
-        """Return a value as the table holds it, low byte first.
-
-        Args:
-            value: The value.
-
-        Returns:
-            The bytes.
-        """
+        """Return a value as the table holds it, low byte first."""
         if self.sign_bit is None:
             return as_bytes(value, self.size)
         return (abs(value) | (value < 0) << self.sign_bit).to_bytes(self.size, "little")
 
     def decode(self, data: bytes | bytearray) -> int:
-        """Return the value that bytes of the table mean.
-
-        Args:
-            data: The bytes.
-
-        Returns:
-            The value.
-        """
+        """Return the value of bytes of the table."""
         if self.sign_bit is None:
             return int.from_bytes(data, "little", signed=self.is_signed)
         bits = int.from_bytes(data, "little")
@@ -71,44 +57,19 @@ class Item(NamedTuple):
 
 
 def item_of(name: str, entry: Mapping[str, Any], eeprom_end: int) -> Item:
-    """Return an entry of a data file.
-
-    Args:
-        name: Its name.
-        entry: The keys of the file.
-        eeprom_end: Address from which the table is forgotten without power.
-
-    Returns:
-        The entry.
-    """
+    """Return an entry of a data file; from the address `eeprom_end` on, the table is forgotten without power."""
     values = (entry.get("initial", 0), entry.get("low", 0), entry.get("high", 0))
     kept, sign_bit = entry["address"] < eeprom_end, entry.get("sign_bit")
     return Item(name, entry["address"], entry["size"], entry["access"] == "RW", *values, kept, sign_bit)
 
 
 def as_bytes(value: int, size: int) -> bytes:
-    """Return a number as a table holds it, low byte first, two's complement where it is negative.
-
-    Args:
-        value: The number.
-        size: Number of bytes.
-
-    Returns:
-        The bytes.
-    """
+    """Return a number as a table holds it, low byte first, two's complement where it is negative."""
     return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")
 
 
 def error_words(bits: int, names: Mapping[int, str]) -> str:
-    """Return the error bits of a servo in words.
-
-    Args:
-        bits: As the servo reports them.
-        names: Words for each bit of its brand.
-
-    Returns:
-        Words with commas.
-    """
+    """Return the error bits of a servo in words, with commas; `names` has the brand's words for each bit."""
     words = [word for bit, word in names.items() if bits & bit]
     return ", ".join(words) if words else f"unknown (0x{bits:02x})"
 
@@ -134,16 +95,10 @@ def load_models(
     model_of: Callable[[Table], _Model],
     misfit: Callable[[_Model, Mapping[str, _Model]], str],
 ) -> tuple[dict[str, _Model], list[str]]:
-    """Read a brand's models from its data files, and from those in the user's own folder.
+    """Return a brand's models by name, from its data files and the user's, and what is wrong with the user's files.
 
-    Args:
-        brand: Name of the brand.
-        needed: Names of entries that every model has.
-        model_of: Makes the model that a data file describes.
-        misfit: Says why a model of the user's does not go with those that there are; empty if it does.
-
-    Returns:
-        The models by name, and what is wrong with files of the user's, which are warned of too.
+    That is warned of too. `needed` names the entries that every model has, `model_of` makes a model of a data file,
+    and `misfit` says why a model of the user's does not go with those that there are; empty if it does.
     """
     ours = own_folder(brand)
     models = {table.name: model_of(table) for table in read_tables(ours, needed=needed)[0]}

@@ -17,18 +17,9 @@ MOST = 6  # times settings are read again: on a busy machine each time may have 
 
 
 def find(reader: Reader, servo: Servo, baud_rate: int) -> int:
-    """Make sure that a servo is there.
+    """Return the model number of a servo, 0 where the brand's ping does not say it.
 
-    Args:
-        reader: The bus.
-        servo: The servo.
-        baud_rate: Rate of the chain [bit/s].
-
-    Returns:
-        Its model number; 0 where the brand's answer to a ping does not say it.
-
-    Raises:
-        ServoSilent: It does not answer.
+    Raise ServoSilent if it does not answer.
     """
     number = reader.ping(servo.id)
     if number is None:
@@ -38,16 +29,7 @@ def find(reader: Reader, servo: Servo, baud_rate: int) -> int:
 
 
 def another_model(servo: Servo, model: str | None, number: int) -> ServoError:
-    """Return the error that a servo is of another model than the chain says.
-
-    Args:
-        servo: The servo.
-        model: Name of its model; None where it is not known.
-        number: Of its model.
-
-    Returns:
-        The error.
-    """
+    """Return the error that a servo is of another model than the chain says; `model` is None for an unknown one."""
     found = model or f"of an unknown model, number {number}"
     return ServoError(f"{named(servo)} is {found}, not {servo.model} as the chain says")
 
@@ -55,20 +37,8 @@ def another_model(servo: Servo, model: str | None, number: int) -> ServoError:
 def read_surely(reader: Reader, servo: Addressed, read: Callable[[], _Found]) -> _Found:
     """Read a servo's settings until it says the same twice.
 
-    On a bad line an answer may be garbage, or belong to an earlier question: what is still to come is waited for, and
-    longer each time.
-
-    Args:
-        reader: The bus.
-        servo: The servo.
-        read: Reads its settings, once.
-
-    Returns:
-        The settings.
-
-    Raises:
-        ServoSilent: It does not answer.
-        ServoError: It says something else every time.
+    On a bad line an answer may be garbage, or belong to an earlier question: what is still to come is waited for,
+    and longer each time. `read` reads them once. Raise ServoError if it says something else every time.
     """
     before = read()
     for times in range(1, MOST + 1):

@@ -14,15 +14,11 @@ Part = tuple[int, int]  # address and size of bytes
 class AskedLook(Generic[_Telemetry]):
     """A look in one question or several, one after the other.
 
-    Args:
-        reader: of the servos.
-        ids: theirs.
-        parts: addresses and sizes, in the order in which they are asked for.
-        decode: makes what a servo reports of its id and the bytes of the parts.
-        delay: what the servos wait before they answer, beyond what a question counts on [s].
+    `parts` are addresses and sizes in the order in which they are asked for, `decode` returns a report of a servo's
+    id and its bytes, and `delay` is what the servos wait before they answer, beyond what a question counts on [s].
 
     Attributes:
-        ids: see above.
+        ids: of the servos.
         is_asked: whether answers are on their way.
         seen: what those report who have answered everything, by id.
     """

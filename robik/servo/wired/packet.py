@@ -50,60 +50,27 @@ class Packet(NamedTuple):
 
 
 def check(data: bytes) -> int:
-    """Return the check of the bytes from the id on.
-
-    Args:
-        data: The bytes.
-
-    Returns:
-        The check, 0 to 255.
-    """
+    """Return the check, 0 to 255, of the bytes from the id on."""
     return ~sum(data) & 0xFF
 
 
 def encode(id: int, code: int, parameters: bytes = b"") -> bytes:
-    """Return the bytes of a packet.
-
-    Args:
-        id: Id of the servo, or `BROADCAST`.
-        code: The instruction, or in an answer the error bits.
-        parameters: The rest.
-
-    Returns:
-        The bytes.
-    """
+    """Return the bytes of a packet to an id, or `BROADCAST`; `code` is the instruction, or an answer's error bits."""
     body = bytes([id, len(parameters) + 2, code]) + parameters
     return HEADER + body + bytes([check(body)])
 
 
 def sync_read(address: int, size: int, ids: Sequence[int]) -> bytes:
-    """Return a packet that asks servos for the same bytes of their tables.
-
-    Args:
-        address: Of the first byte.
-        size: Number of bytes.
-        ids: Ids of the servos.
-
-    Returns:
-        The bytes.
-    """
+    """Return a packet that asks servos for the same bytes of their tables."""
     return encode(BROADCAST, Instruction.SYNC_READ, bytes([address, size, *ids]))
 
 
 def sync_writes(
     address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int], longest: int = LONGEST
 ) -> Iterator[bytes]:
-    """Yield packets that write bytes into the tables of servos, as few as there can be.
+    """Yield packets that write a block of `size` bytes into the table of each servo, as few as there can be.
 
-    Args:
-        address: Of the first byte.
-        size: Number of bytes.
-        blocks: The bytes of each servo.
-        ids: Ids of the servos.
-        longest: Bytes of a packet that the servos take.
-
-    Yields:
-        The bytes of a packet.
+    `longest` is the number of bytes that a packet may have.
     """
     most = (longest - AROUND - 2) // (size + 1)
     for k in range(0, len(ids), most):
@@ -112,14 +79,7 @@ def sync_writes(
 
 
 def packets(data: bytes) -> Iterator[tuple[Packet, int]]:
-    """Yield the whole packets among bytes, whatever is between them, each with the place of the byte behind it.
-
-    Args:
-        data: The bytes.
-
-    Yields:
-        A packet, and where it ends.
-    """
+    """Yield the whole packets among bytes, whatever is between them, each with the place of the byte behind it."""
     start = data.find(HEADER)
     while 0 <= start <= len(data) - AROUND:
         end = start + 4 + data[start + 3]

@@ -58,10 +58,6 @@ class PacketWire(Wire):
         return found if len(found) == len(sizes) else None
 
     def _ping(self, id: int) -> int | None:
-        """Ask a servo for its model number, or else whether it is there.
-
-        The answer to a ping of a servo whose supply is out of range is the ping itself, as an adapter's echo is.
-        """
         item = self.table[self.entries.number]
         if (number := self._read_from(id, item.address, item.size)) is not None:
             return item.decode(number)
@@ -75,10 +71,9 @@ class PacketWire(Wire):
         return None if found is None else found[id]
 
     def ping_each(self) -> tuple[set[int], bool]:
-        """Ask every id by itself, without waiting for one answer before the next is asked.
+        """Ping every id without waiting for answers, and return the ids that answer.
 
-        Returns:
-            Ids of all that answer, and whether there were bytes that nobody sent whole.
+        The second value says whether there were bytes that nobody sent whole.
         """
         self._settle()
         self.port.clear()
@@ -96,9 +91,7 @@ class PacketWire(Wire):
     def positions(self) -> np.ndarray:
         """Return present positions (n,) [counts] that were seen twice: the protocol's check lets some garbage pass.
 
-        Raises:
-            ServoSilent: Names the servo that does not answer.
-            ServoError: Names a servo that is somewhere else every time.
+        Raise ServoSilent if a servo does not answer, ServoError if it is somewhere else every time.
         """
         near = NEAR * np.array([servo.datasheet.counts_per_turn for servo in self.servos]) / tau
         before = self.read_positions()
@@ -131,14 +124,7 @@ class PacketWire(Wire):
 
 
 def answered(data: bytes) -> tuple[set[int], bool]:
-    """Return the ids of servos that answered pings, and whether there are bytes that no answer is made of.
-
-    Args:
-        data: The bytes.
-
-    Returns:
-        The ids, and whether bytes are left.
-    """
+    """Return the ids of servos that answered pings, and whether bytes are left that belong to no answer."""
     whole = [packet for packet, _ in packets(data)]
     found = {packet.id for packet in whole if packet.id <= HIGHEST_ID and not packet.parameters}
     return found, len(data) > AROUND * len(whole)

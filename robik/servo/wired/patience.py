@@ -17,8 +17,7 @@ TRIES = 3  # at what must not fail because of a lost packet
 class Patience:
     """Time that servos get to answer, by how quickly they have done so.
 
-    Args:
-        silence: how long a servo is asked again, unless goals are waiting, before it counts as gone [s].
+    A servo is asked again for `silence` [s], unless goals are waiting, before it counts as gone.
 
     Attributes:
         latency: what an answer may take now beyond its bytes [s].
@@ -37,11 +36,7 @@ class Patience:
         self.round_trip, self.quickest = 0.0, inf
 
     def note(self, seconds: float) -> None:
-        """Take note of a ping.
-
-        Args:
-            seconds: From the question to its answer [s].
-        """
+        """Note the time from a ping to its answer [s]."""
         self.round_trip, self.quickest = max(self.round_trip, seconds), min(self.quickest, seconds)
 
     @property
@@ -53,10 +48,7 @@ class Patience:
     def in_haste(self, latency: float = 0.0) -> Iterator[None]:
         """Ask only once within this context, and wait for an answer no longer than goals can.
 
-        That is MARGIN times what the slowest ping took.
-
-        Args:
-            latency: Time to wait at least [s].
+        That is MARGIN times what the slowest ping took, and at least `latency` [s].
         """
         self.latency = min(LATENCY, max(SHORTEST_LATENCY, latency, MARGIN * self.round_trip))
         self.is_hasty = True

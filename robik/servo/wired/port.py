@@ -13,18 +13,11 @@ from ..serial_port import OPEN_ERRORS, PORT_ERRORS, READ_SLICE, gone, lower_late
 
 
 class Port:
-    """An open serial port, which stops at once when the emergency stop is pressed.
-
-    Args:
-        name: a device path, or a URL that pyserial opens.
-        baud_rate: at which to open it [bit/s].
-        emergency: the owner's emergency stop.
+    """An open serial port, whose methods raise EmergencyStopped when the stop is pressed, and PortGone when it is gone.
 
     Attributes:
-        name, baud_rate: see above.
-
-    Raises:
-        ServoError: the port does not exist or cannot be opened; says what to do.
+        name: a device path, or a URL that pyserial opens.
+        baud_rate: at which it is open [bit/s].
     """
 
     def __init__(self, name: str, baud_rate: int, emergency: Emergency) -> None:
@@ -35,13 +28,9 @@ class Port:
         self.open_at(baud_rate)
 
     def open_at(self, baud_rate: int) -> None:
-        """Open the port, or open it again, at a baud rate, if it has another one.
+        """Open the port, or open it again, at a baud rate [bit/s], unless it has that already.
 
-        Args:
-            baud_rate: Rate [bit/s].
-
-        Raises:
-            ServoError: It cannot be opened.
+        Raise ServoError if it cannot be opened.
         """
         if self._is_open and baud_rate == self.baud_rate:
             return
@@ -75,16 +64,7 @@ class Port:
         return BITS_PER_BYTE / self.baud_rate
 
     def write(self, data: bytes, changes: bool) -> None:
-        """Send bytes.
-
-        Args:
-            data: The bytes of a packet.
-            changes: Whether it changes a servo, which the emergency stop does not allow.
-
-        Raises:
-            PortGone: The port takes no bytes.
-            EmergencyStopped: The stop is pressed.
-        """
+        """Send the bytes of a packet; one that `changes` a servo raises EmergencyStopped when the stop is pressed."""
         self._emergency.check(changes=changes)
         with self._in_use():
             written = self._write_some(data) if self._listener else 0
@@ -98,21 +78,12 @@ class Port:
             return 0
 
     def flush(self) -> None:
-        """Wait until all is on the wire.
-
-        Raises:
-            PortGone: The port is gone.
-        """
+        """Wait until all is on the wire."""
         with self._in_use():
             self._serial.flush()
 
     def arrived(self) -> bytes:
-        """Return all that has arrived since `clear`, at once.
-
-        Raises:
-            PortGone: The port is gone.
-            EmergencyStopped: The stop is pressed.
-        """
+        """Return all that has arrived since `clear`, at once."""
         self._emergency.check()
         with self._in_use():
             self._there += self._new()
@@ -127,23 +98,14 @@ class Port:
         return bytes(new)
 
     def wait(self) -> bytes:
-        """Return what `arrived` returns, after waiting a little for something new.
-
-        Raises:
-            PortGone: The port is gone.
-            EmergencyStopped: The stop is pressed.
-        """
+        """Return what `arrived` returns, after waiting a little for something new."""
         self._emergency.check()
         with self._in_use():
             self._there += self._listener.take(4096, READ_SLICE) if self._listener else self._serial.read(1)
         return self.arrived()
 
     def clear(self) -> None:
-        """Throw away what has arrived.
-
-        Raises:
-            PortGone: The port is gone.
-        """
+        """Throw away what has arrived."""
         self.arrived()
         self._there.clear()
 

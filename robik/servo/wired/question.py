@@ -15,12 +15,8 @@ ANSWER_DELAY = 2e-4  # [s] that a servo takes before it answers, at most: from t
 class Question:
     """A packet, and who should answer it with how many bytes.
 
-    Args:
-        port: open.
-        packet: the question.
-        sizes: of each answer's parameters, by the id of the servo.
-        on_answer: called with each answer that has come, once all have or their time is over.
-        latency: how long answers may take beyond their bytes [s].
+    `sizes` are those of each answer's parameters, by the id of the servo. `on_answer` is called with each answer
+    that has come, once all have or their time is over. Answers may take `latency` [s] beyond their bytes.
     """
 
     def __init__(
@@ -50,11 +46,7 @@ class Question:
     def answers(self, waits: bool = False) -> dict[int, bytes] | None:
         """Return the parameters of the answers that have come, by the id of the servo; None while more may come.
 
-        Args:
-            waits: Whether to wait a little for more.
-
-        Returns:
-            The answers, or None.
+        With `waits`, wait a little for more.
         """
         data = self._port.wait() if waits else self._port.arrived()
         data = data.removeprefix(self._packet)  # an adapter may give back what is sent

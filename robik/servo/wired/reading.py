@@ -39,14 +39,7 @@ class Addressed(Protocol):
 
 
 def named(servo: Addressed) -> str:
-    """Return a servo as messages name it.
-
-    Args:
-        servo: The servo.
-
-    Returns:
-        Its id and its actuator.
-    """
+    """Return a servo as messages name it, by its id and its actuator."""
     return f"servo {servo.id} ({servo.actuator})"
 
 
@@ -70,11 +63,7 @@ class OpenPort(Protocol):
     """Port of a brand. Reads and writes of it leave with `EmergencyStopped` when the emergency stop is pressed."""
 
     def open_at(self, baud_rate: int) -> None:
-        """Open it again at a baud rate; raises ServoError.
-
-        Args:
-            baud_rate: Rate [bit/s].
-        """
+        """Open it again at a baud rate [bit/s]; raise ServoError if it cannot be opened."""
         ...
 
     def close(self) -> None:
@@ -115,25 +104,18 @@ class Entries(NamedTuple):
 class Reader(ABC):
     """An open port with servos behind it, of which it reads. A brand says how its packets ask and answer.
 
-    Args:
-        servos: who should be there.
-        port: a device path, or a URL that pyserial opens, such as `socket://host:port`.
-        baud_rate: at which to open it [bit/s].
-        silence: how long a servo is asked again, unless goals are waiting, before it counts as gone [s].
-        emergency: the owner's emergency stop.
+    A servo is asked again for `silence` [s], unless goals are waiting, before it counts as gone. Raise ServoError
+    if the port, a device path or a URL that pyserial opens, cannot be opened.
 
     Attributes:
         name: of the port.
         servos: whose entries are read and written where nobody else is named.
-        emergency: see above; every read and write leaves with `EmergencyStopped` when it is pressed.
+        emergency: the owner's; every read and write leaves with `EmergencyStopped` when it is pressed.
         missing: who is left out, but hears when torque is turned off.
         patience: with who does not answer.
         port: the open port.
         table: entries that have one address in all models that are played.
         entries: names of those that every brand has.
-
-    Raises:
-        ServoError: the port does not exist or cannot be opened; says what to do.
     """
 
     table: ClassVar[Mapping[str, Item]]
@@ -188,14 +170,7 @@ class Reader(ABC):
     # the port
 
     def open_at(self, baud_rate: int) -> None:
-        """Open the port, or open it again, at a baud rate.
-
-        Args:
-            baud_rate: Rate [bit/s].
-
-        Raises:
-            ServoError: It cannot be opened.
-        """
+        """Open the port, or open it again, at a baud rate [bit/s]; raise ServoError if it cannot be opened."""
         self.port.open_at(baud_rate)
 
     def close(self) -> None:
@@ -210,14 +185,7 @@ class Reader(ABC):
         return tuple(servo.id for servo in self.servos)
 
     def ping(self, id: int) -> int | None:
-        """Return the model number of a servo.
-
-        Args:
-            id: Id of the servo.
-
-        Returns:
-            The number, or 0 where the brand's answer does not say it; None if none answers.
-        """
+        """Return the model number of a servo, 0 where the brand's answer does not say it; None without an answer."""
         for _ in self.patience.attempts():
             self._settle()
             started = time.perf_counter()
@@ -228,35 +196,12 @@ class Reader(ABC):
         return None
 
     def read(self, servo: Addressed, entry: str) -> int:
-        """Return an entry of a servo's table.
-
-        Args:
-            servo: The servo.
-            entry: Name of the entry.
-
-        Returns:
-            Its value.
-
-        Raises:
-            ServoSilent: It does not answer.
-        """
+        """Return an entry of a servo's table; raise ServoSilent if it does not answer."""
         item = self._item(servo, entry)
         return item.decode(self.read_block(servo, item.address, item.size))
 
     def read_block(self, servo: Addressed, address: int, size: int) -> bytes:
-        """Return bytes of a servo's table.
-
-        Args:
-            servo: The servo.
-            address: Of the first byte.
-            size: Number of bytes.
-
-        Returns:
-            The bytes.
-
-        Raises:
-            ServoSilent: It does not answer.
-        """
+        """Return bytes of a servo's table; raise ServoSilent if it does not answer."""
         for _ in self.patience.attempts():
             self._settle()
             if (data := self._read(servo, address, size)) is not None:
@@ -265,15 +210,9 @@ class Reader(ABC):
         raise ServoSilent(f"{named(servo)} stopped answering on {self.name}")
 
     def read_blocks(self, address: int, size: int, ids: Sequence[int] = ()) -> list[bytes] | None:
-        """Return the same bytes of servos' tables, in one go.
+        """Return the same bytes of servos' tables with one question; None if some are lost.
 
-        Args:
-            address: Of the first byte.
-            size: Number of bytes.
-            ids: Ids of the servos; the chain's if left out.
-
-        Returns:
-            The bytes of each; None if some are lost.
+        Without ids they are the chain's.
         """
         self._settle()
         blocks = self._read_together(address, size, ids or self.ids)
@@ -282,17 +221,7 @@ class Reader(ABC):
         return blocks
 
     def read_each(self, entry: str) -> np.ndarray:
-        """Return an entry of all servos.
-
-        Args:
-            entry: Name of the entry.
-
-        Returns:
-            Values (n,).
-
-        Raises:
-            ServoSilent: Names the one that did not answer.
-        """
+        """Return an entry (n,) of all servos; raise ServoSilent if one does not answer."""
         item = self.table[entry]
         return self._read_each(item, item.size)
 
@@ -304,35 +233,18 @@ class Reader(ABC):
         return np.array([item.decode(block[: item.size]) for block in blocks], dtype=np.int64)
 
     def read_positions(self) -> np.ndarray:
-        """Return the present positions (n,) of all servos [counts], asked for unlike anything before.
-
-        Raises:
-            ServoSilent: Names the one that did not answer.
-        """
+        """Return the present positions (n,) of all servos [counts], asked for unlike anything before."""
         return self._read_each(self.table[self.entries.position], next(self._spans))
 
     def read_position(self, servo: Addressed) -> int:
-        """Return the present position of a servo [counts], asked for unlike anything before.
-
-        Args:
-            servo: The servo.
-
-        Returns:
-            Its position.
-
-        Raises:
-            ServoSilent: It does not answer.
-        """
+        """Return the present position of a servo [counts], asked for unlike anything before."""
         item = self._item(servo, self.entries.position)
         return item.decode(self.read_block(servo, item.address, next(self._spans))[: item.size])
 
     def drain(self, times: int = 1) -> None:
-        """After an answer that did not come: it may come late, and must not become the answer to another question.
+        """Discard a late answer, so that it does not become the answer to another question.
 
-        In haste the questions are all the same, and so are the answers.
-
-        Args:
-            times: How often as long as usual a late answer is waited for.
+        It is waited for `times` as long as usual. In haste the questions are all the same, and so are the answers.
         """
         self.emergency.pause(times * (DRAIN if self.patience.is_hasty and not self._question else LATE))
         self._question = None
@@ -347,26 +259,11 @@ class Reader(ABC):
     # reading, while goals go out
 
     def seconds(self, ids: Sequence[int], address: int, size: int) -> float:
-        """Return how long a question to servos and their answers are on the wire.
-
-        Args:
-            ids: Ids of the servos.
-            address: Of the first byte.
-            size: Number of bytes.
-
-        Returns:
-            Time [s].
-        """
+        """Return the time on the wire of a question to servos and their answers [s]."""
         return self._question_to(ids, address, size).seconds
 
     def ask(self, ids: Sequence[int], address: int, size: int) -> None:
-        """Ask servos for the same bytes, and go on: `answers` has what they say.
-
-        Args:
-            ids: Ids of the servos.
-            address: Of the first byte.
-            size: Number of bytes.
-        """
+        """Ask servos for the same bytes, and go on: `answers` has what they say."""
         self._settle()
         question = self._question_to(ids, address, size)
         self._guard(question.send)

@@ -25,26 +25,14 @@ class SentGoals:
         self._doubted: dict[int, float] = {}  # when a goal of somebody else's was seen, by id
 
     def note(self, goals: Mapping[int, int]) -> None:
-        """Take note of goals that are about to be sent.
-
-        Args:
-            goals: Goals by id [counts].
-        """
+        """Take note of goals that are about to be sent."""
         now = time.perf_counter()
         self._sent.append((now, goals))
         while self._sent[0][0] < now - REMEMBERED:
             self._before |= self._sent.popleft()[1]
 
     def judged(self, servo: Servo, seen: Telemetry) -> Telemetry:
-        """Return a servo's report, which says so where its goal is somebody else's, for the second time.
-
-        Args:
-            servo: The servo.
-            seen: Its report.
-
-        Returns:
-            The report.
-        """
+        """Return a servo's report, which says so where its goal is somebody else's, for the second time."""
         now = time.perf_counter()
         doubted = self._doubted.get(servo.id)
         if seen.goal is None or not seen.torque or self._is_ours(servo, seen.goal):

@@ -92,14 +92,12 @@ class UnguardedLine(WiredLine[_Wire, _Settings]):
     # connecting
 
     def forget(self) -> None:
-        """Speak to all servos of the chain, and know nothing of them but what the chain says."""
         super().forget()
         self._speeds, self._seen = {}, {}
 
     # reading
 
     def positions(self) -> np.ndarray:
-        """Return present positions (n,) [counts]; raises ServoSilent."""
         there = self._wire.positions()
         self._see(dict(zip(self._wire.ids, there.tolist(), strict=True)))
         return there

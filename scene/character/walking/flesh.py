@@ -42,11 +42,9 @@ class Flesh:
 
 
 def dress(rig: Object, flesh: Mapping[str, tuple[Flesh, ...]]) -> Object:
-    """Return a mesh of capsules below an armature that moves with its bones.
+    """Return a mesh of capsules below an armature, in its rest pose, that moves with its bones.
 
-    Args:
-        rig: an armature in its rest pose's coordinates.
-        flesh: per bone, in the armature's coordinates.
+    The flesh is by bone, in the armature's coordinates.
     """
     shape = bmesh.new()
     groups = shape.verts.layers.deform.verify()

@@ -28,14 +28,6 @@ class Backup:
 
 
 def copy_settings(model: Model, value: Callable[[str], int]) -> Backup:
-    """Return a backup of a control table.
-
-    Args:
-        model: Whose entries these are.
-        value: Tells the value of an entry by name.
-
-    Returns:
-        The backup.
-    """
+    """Return a backup of a control table; `value` returns the value of an entry by name."""
     eeprom = {item.name: value(item.name) for item in model.items if item.is_eeprom}
     return Backup(eeprom, {item.name: value(item.name) for item in model.items if BACKED_UP.fullmatch(item.name)})

@@ -40,10 +40,7 @@ FAST = (Instruction.FAST_SYNC_READ, Instruction.FAST_BULK_READ)
 class SimulatedChain(TableChain[SimulatedServo, Packet]):
     """Servos on one bus, set up for streaming, without return delay.
 
-    Args:
-        chain: the servos.
-        now: [s].
-        on_goal: called with each goal position that a servo takes.
+    `on_goal` is called with each goal position that a servo takes.
     """
 
     def __init__(self, chain: ServoChain, now: float, on_goal: OnGoal | None = None) -> None:
@@ -54,14 +51,7 @@ class SimulatedChain(TableChain[SimulatedServo, Packet]):
         self._decoder = Decoder()
 
     def servo(self, id: int) -> SimulatedServo | None:
-        """Return the servo with this id, if it is there.
-
-        Args:
-            id: Id of the servo.
-
-        Returns:
-            The servo, or None.
-        """
+        """Return the servo with this id, or None."""
         return next((servo for servo in self.servos if servo.id == id), None)
 
     def _packets(self, data: bytes, is_new: bool) -> Iterable[Packet]:

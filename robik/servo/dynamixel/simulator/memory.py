@@ -15,14 +15,8 @@ TRIPPED = -1  # of the bus watchdog
 class CheckedServo(TableServo):
     """A servo with the vendor's rules for its control table.
 
-    Args:
-        model: whose table it is.
-        id: on the bus.
-        motor: what moves.
-        now: [s].
-
     Attributes:
-        model: see above.
+        model: whose table it is.
     """
 
     def __init__(self, model: Model, id: int, motor: Motor, now: float) -> None:
@@ -32,15 +26,7 @@ class CheckedServo(TableServo):
     def read(self, address: int, size: int) -> bytes:
         """Return bytes of the table, with what the servo reports now.
 
-        Args:
-            address: Of the first byte.
-            size: Number of bytes.
-
-        Returns:
-            The bytes.
-
-        Raises:
-            TableError: An address without an entry, or no bytes at all.
+        Raise TableError for an address without an entry, or no bytes at all.
         """
         self._report()
         if size <= 0:
@@ -50,16 +36,8 @@ class CheckedServo(TableServo):
     def checked(self, address: int, data: bytes) -> list[tuple[Item, int]]:
         """Return the entries and values that a write means.
 
-        Args:
-            address: Of the first byte.
-            data: The bytes.
-
-        Returns:
-            Each entry with its value.
-
-        Raises:
-            TableError: An address without an entry, one only for reading or locked, part of an entry, a value out of
-                range.
+        Raise TableError for an address without an entry, one only for reading or locked, part of an entry, or a
+        value out of range.
         """
         if not data:
             raise TableError(PacketError.DATA_LENGTH)

@@ -74,85 +74,39 @@ _CRC_TABLE = _crc_table()
 
 
 def crc16(data: bytes | bytearray, crc: int = 0) -> int:
-    """Return the CRC-16 of polynomial 0x8005, from the top bit.
-
-    Args:
-        data: The bytes.
-        crc: Value to start from.
-
-    Returns:
-        The CRC.
-    """
+    """Return the CRC-16 of polynomial 0x8005, from the top bit, continued from `crc`."""
     for byte in data:
         crc = ((crc << 8) & 0xFFFF) ^ _CRC_TABLE[(crc >> 8) ^ byte]
     return crc
 
 
 def stuffed(body: bytes) -> bytes:
-    """Return instruction and parameters as they go over the wire.
-
-    Args:
-        body: The bytes.
-
-    Returns:
-        The bytes, with one after each header inside.
-    """
+    """Return instruction and parameters as they go over the wire: with one byte after each header inside."""
     return body.replace(HEADER, HEADER + b"\xfd")
 
 
 def unstuffed(body: bytes) -> bytes:
-    """Return the reverse of `stuffed`.
-
-    Args:
-        body: Bytes from the wire.
-
-    Returns:
-        The bytes that were meant.
-    """
+    """Return the reverse of `stuffed`."""
     return body.replace(HEADER + b"\xfd", HEADER)
 
 
 def encode(id: int, instruction: int, parameters: bytes) -> bytes:
-    """Return a whole packet.
-
-    Args:
-        id: Id of the servo.
-        instruction: Number of the instruction.
-        parameters: Its parameters.
-
-    Returns:
-        The packet.
-    """
+    """Return a whole packet."""
     body = stuffed(bytes([instruction]) + parameters)
     head = HEADER + bytes([0, id]) + (len(body) + 2).to_bytes(2, "little")
     return head + body + crc16(head + body).to_bytes(2, "little")
 
 
 def encode_status(id: int, error: int, data: bytes = b"") -> bytes:
-    """Return a servo's answer.
-
-    Args:
-        id: Id of the servo.
-        error: Number of the error; 0 for none.
-        data: The bytes.
-
-    Returns:
-        The packet.
-    """
+    """Return a servo's answer; error 0 is none."""
     return encode(id, STATUS, bytes([error]) + data)
 
 
 def encode_fast_status(answers: list[tuple[int, int, bytes]], expected: int) -> bytes:
     """Return the one status packet of a fast read.
 
-    To it each servo adds error, id, data and the CRC of all before it.
-
-    Args:
-        answers: Id, error and data of each servo up to the first that is silent.
-        expected: Length of the whole packet's last field run, data of all asked servos [bytes]; the head promises it.
-
-    Returns:
-        The packet.
+    To it each servo adds error, id, data and the CRC of all before it: those in `answers`, up to the first that is
+    silent. The head promises `expected` bytes, which all servos together would add.
     """
     packet = bytearray(HEADER + bytes([0, BROADCAST]) + (expected + 1).to_bytes(2, "little") + bytes([STATUS]))
     for id, error, data in answers:
@@ -168,14 +122,7 @@ class Decoder:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[Packet]:
-        """Return the packets completed by these bytes; a half one is kept for later.
-
-        Args:
-            data: The bytes.
-
-        Returns:
-            The packets.
-        """
+        """Return the packets completed by these bytes; a half one is kept for later."""
         self._buffer += data
         packets: list[Packet] = []
         while True:

@@ -34,14 +34,7 @@ STARTUP_FIRMWARE = 45  # from which there are these bits and backups
 
 
 class SimulatedServo(CheckedServo):
-    """One servo on the simulated bus.
-
-    Args:
-        model: its table.
-        id: on the bus.
-        position: of the horn, in counts, also beyond one turn.
-        now: [s].
-    """
+    """A servo on the simulated bus; `position` is that of its horn [counts], also beyond one turn."""
 
     shown = (
         *("torque_enable", "goal_position", "bus_watchdog", "hardware_error_status", "profile_velocity"),
@@ -59,18 +52,7 @@ class SimulatedServo(CheckedServo):
         return self.motor.position
 
     def write(self, address: int, data: bytes) -> list[tuple[Item, int]]:
-        """Write whole entries, all or none.
-
-        Args:
-            address: Of the first byte.
-            data: The bytes.
-
-        Returns:
-            Each entry with the value that was written.
-
-        Raises:
-            TableError: Why the servo refuses.
-        """
+        """Write and let follow what follows; return the entries with their values, as `checked` does."""
         changes = self.checked(address, data)
         for item, value in changes:
             self._change(item, value)
@@ -153,11 +135,6 @@ class SimulatedServo(CheckedServo):
     # time
 
     def advance(self, now: float) -> None:
-        """Let time pass: start, motion, watchdog, overload.
-
-        Args:
-            now: Time by the servos' clock [s].
-        """
         if self._is_waking and now >= self._awake:
             self._move(self._awake)
             self._wake()
@@ -179,23 +156,13 @@ class SimulatedServo(CheckedServo):
     # faults
 
     def raise_error(self, bits: int) -> None:
-        """Raise a hardware error; torque goes off where the shutdown entry says so.
-
-        Args:
-            bits: Of the hardware error status.
-        """
         self.set("hardware_error_status", self.get("hardware_error_status") | bits)
         if self.is_shut_down and self.motor.powered:
             self.set("torque_enable", 0)
             self._switch_torque(False)
 
     def sense(self, volts: float | None = None, celsius: float | None = None) -> None:
-        """Set what its sensors find.
-
-        Args:
-            volts: Supply voltage [V]; None leaves it as it is.
-            celsius: Temperature [°C]; None leaves it as it is.
-        """
+        """Set supply voltage [V] and temperature [°C], as its sensors read them; None leaves one as it is."""
         if volts is not None:
             self.set("present_input_voltage", round(volts * 10))
             if not self.get("min_voltage_limit") <= round(volts * 10) <= self.get("max_voltage_limit"):
@@ -206,11 +173,7 @@ class SimulatedServo(CheckedServo):
                 self.raise_error(OVERHEATING)
 
     def reboot(self, now: float) -> None:
-        """Reboot, as if the power had been off: the EEPROM stays, the rest is new, the position is within one turn.
-
-        Args:
-            now: Time by the servos' clock [s].
-        """
+        """Reboot, as if the power had been off: the EEPROM stays, the rest is new, the position is within one turn."""
         self._awake, self._is_waking = now + WAKING, True
         keep = ("present_input_voltage", "present_temperature", "backup_ready")
         for item in self.model.items:
@@ -244,13 +207,9 @@ class SimulatedServo(CheckedServo):
         self.set("backup_ready", 1)
 
     def restore_backup(self, now: float) -> None:
-        """Take the EEPROM from the backup; then a reboot.
+        """Restore the EEPROM from the backup; then reboot.
 
-        Args:
-            now: Time by the servos' clock [s].
-
-        Raises:
-            TableError: torque is on, there is no backup, or the firmware is too old.
+        Raise TableError if torque is on, there is no backup, or the firmware is too old.
         """
         self._check_backup(is_there=bool(self._backup.eeprom))
         self._set_all(self._backup.eeprom)
@@ -267,14 +226,9 @@ class SimulatedServo(CheckedServo):
             self.set(name, value)
 
     def factory_reset(self, option: int, now: float) -> None:
-        """Reset the EEPROM, then reboot.
+        """Reset the EEPROM, then reboot; raise TableError for an unknown option.
 
-        Args:
-            option: All of it (0xFF), all but the id (1), all but id and baud rate (2).
-            now: Time by the servos' clock [s].
-
-        Raises:
-            TableError: another option.
+        The options are all of it (0xFF), all but the id (1), and all but id and baud rate (2).
         """
         kept = {0xFF: (), 0x01: ("id",), 0x02: ("id", "baud_rate")}.get(option)
         if kept is None:
@@ -285,11 +239,7 @@ class SimulatedServo(CheckedServo):
         self.reboot(now)
 
     def clear_turns(self) -> None:
-        """Forget whole turns.
-
-        Raises:
-            TableError: it is moving.
-        """
+        """Forget whole turns; raise TableError while it moves."""
         if not self.motor.is_at_rest:
             raise TableError(PacketError.RESULT_FAIL)
         self._fold()

@@ -16,12 +16,9 @@ ALL = 2  # from which everything is
 
 
 class SimulatedChain(PacketChain[SimulatedServo]):
-    """Servos on one bus.
+    """Servos on one bus, set up for streaming at the chain's baud rate.
 
-    Args:
-        chain: the servos, set up for streaming at the chain's baud rate.
-        now: [s].
-        on_goal: called with each goal position that a servo takes.
+    `on_goal` is called with each goal position that a servo takes.
     """
 
     goal = "goal_position"

@@ -18,14 +18,7 @@ LOAD_TOP = 1023  # [0.1 %]
 
 
 class SimulatedServo(EntryServo):
-    """One servo on the simulated bus.
-
-    Args:
-        model: its table.
-        id: on the bus.
-        position: where its horn stands [counts].
-        now: [s].
-    """
+    """A servo on the simulated bus; `position` is that of its horn [counts]."""
 
     shown = ("torque_enable", "goal_position", "moving_speed", "torque_limit", "cw_angle_limit", "ccw_angle_limit")
 
@@ -53,23 +46,10 @@ class SimulatedServo(EntryServo):
         return bits
 
     def refuse(self, bit: int) -> None:
-        """Say an error in the next answer.
-
-        Args:
-            bit: Of the error.
-        """
+        """Set an error bit in the next answer."""
         self._errors |= bit
 
     def write(self, address: int, data: bytes) -> list[str]:
-        """Write bytes of the table; what is only reported, out of range or locked stays as it is.
-
-        Args:
-            address: Of the first byte.
-            data: The bytes.
-
-        Returns:
-            Names of the entries that were written.
-        """
         before = bytes(self._memory)
         written = []
         for name in self._take(address, data):
@@ -114,11 +94,6 @@ class SimulatedServo(EntryServo):
     # faults
 
     def raise_error(self, bits: int) -> None:
-        """Raise a hardware error, which shuts the motor down where the servo is set up so.
-
-        Args:
-            bits: Of the errors in answers.
-        """
         self._errors |= bits
         if bits & self.get("shutdown"):
             self.set("torque_limit", 0)
@@ -126,11 +101,9 @@ class SimulatedServo(EntryServo):
             self._apply_limits()
 
     def sense(self, volts: float | None = None, celsius: float | None = None) -> None:
-        """Set what its sensors find; what is as it should be again is no error any more.
+        """Set supply voltage [V] and temperature [°C], as its sensors read them; None leaves one as it is.
 
-        Args:
-            volts: Supply voltage [V]; None leaves it as it is.
-            celsius: Temperature [°C]; None leaves it as it is.
+        A value within limits again clears its error.
         """
         if volts is not None:
             tenths = round(volts * 10)
@@ -147,11 +120,7 @@ class SimulatedServo(EntryServo):
             self._errors &= ~bit
 
     def reboot(self, now: float) -> None:
-        """Lose power and get it back: torque is off, the EEPROM is as it was, the rest is new.
-
-        Args:
-            now: Time by the servos' clock [s].
-        """
+        """Lose power and get it back: torque is off, the EEPROM is as it was, the rest is new."""
         self._awake = now + WAKING
         keep = {name: self.get(name) for name in ("present_voltage", "present_temperature")}
         for item in self.model.items:

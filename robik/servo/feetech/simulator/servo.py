@@ -32,14 +32,7 @@ PERCENT, TEN_MS = 0.01, 0.01
 
 
 class SimulatedServo(EntryServo):
-    """One servo on the simulated bus.
-
-    Args:
-        model: its table.
-        id: on the bus.
-        position: where its horn stands, by its sensor [counts].
-        now: [s].
-    """
+    """A servo on the simulated bus; `position` is that of its horn by its sensor [counts]."""
 
     shown = (
         *("torque_enable", "goal_position", "goal_speed", "goal_torque_limit", "error_status", "eeprom_lock"),
@@ -53,22 +46,11 @@ class SimulatedServo(EntryServo):
         self._start()
 
     def set(self, name: str, value: int) -> None:
-        """Change an entry from within, without the rules for writing; of the EEPROM, for good.
-
-        Args:
-            name: Name of the entry.
-            value: Its new value.
-        """
         super().set(name, value)
         if self.model.table[name].is_eeprom:
             self._kept = bytes(self._memory)
 
     def set_up(self, settings: Sequence[tuple[str, int]]) -> None:
-        """Count as when a chain's zero was taken, standing at the same counts: see `TableServo`.
-
-        Args:
-            settings: Values by name of the entry.
-        """
         there = round(self._turned())
         super().set_up(settings)
         self.motor.position = self._sensed(there)
@@ -80,15 +62,6 @@ class SimulatedServo(EntryServo):
     # what is read and written
 
     def write(self, address: int, data: bytes) -> list[str]:
-        """Write bytes of the table; those that are only reported stay as they are.
-
-        Args:
-            address: Of the first byte.
-            data: The bytes.
-
-        Returns:
-            Names of the entries that were written.
-        """
         written = self._take(address, data)
         if self.get("eeprom_lock") == 0:
             self._kept = bytes(self._memory)
@@ -127,12 +100,7 @@ class SimulatedServo(EntryServo):
         self._memory[self.model.table["torque_enable"].address] = int(self.motor.powered)
 
     def set_as_written(self, name: str, value: int) -> None:
-        """Change an entry as a packet would: for good only where the lock is open.
-
-        Args:
-            name: Name of the entry.
-            value: Its new value.
-        """
+        """Change an entry as a packet would; it survives a reboot only where the lock is open."""
         super().set(name, value)
         if self.get("eeprom_lock") == 0:
             self._kept = bytes(self._memory)
@@ -178,11 +146,6 @@ class SimulatedServo(EntryServo):
     # faults
 
     def raise_error(self, bits: int) -> None:
-        """Raise a hardware error: overload leaves a little torque, others none, where the unloading condition says so.
-
-        Args:
-            bits: Of the error status.
-        """
         self.set("error_status", self.get("error_status") | bits)
         if bits & self.get("unloading_condition") & ~OVERLOAD:
             self.set("torque_enable", 0)
@@ -191,11 +154,9 @@ class SimulatedServo(EntryServo):
         self._apply_limits()
 
     def sense(self, volts: float | None = None, celsius: float | None = None) -> None:
-        """Set what its sensors find; what is as it should be again is no error any more.
+        """Set supply voltage [V] and temperature [°C], as its sensors read them; None leaves one as it is.
 
-        Args:
-            volts: Supply voltage [V]; None leaves it as it is.
-            celsius: Temperature [°C]; None leaves it as it is.
+        A value within limits again clears its error.
         """
         if volts is not None:
             tenths = round(volts * 10)
@@ -212,11 +173,7 @@ class SimulatedServo(EntryServo):
             self.set("error_status", self.get("error_status") & ~bit)
 
     def reboot(self, now: float) -> None:
-        """Lose power and get it back: torque is off, the EEPROM is as it was kept, the rest is new.
-
-        Args:
-            now: Time by the servos' clock [s].
-        """
+        """Lose power and get it back: torque is off, the EEPROM is as it was kept, the rest is new."""
         self._awake = now + WAKING
         keep = {name: self.get(name) for name in ("present_voltage", "present_temperature")}
         self._memory[:] = self._kept
