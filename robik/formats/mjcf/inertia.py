@@ -45,14 +45,16 @@ def mass_of(
 def _stated(file: MjcfFile, inertial: Placed, where: str) -> MassProperties:
     """Return what an <inertial> states: mass, centre of mass (3,), inertia about it (3, 3)."""
     where, element = f"{where}: its inertial", inertial.element
-    pose = inertial.pose @ file.pose(element.attrib, where)
+    pose = file.pose(element.attrib, where)
     mass = number(element, "mass", where)
     if "fullinertia" in element.attrib:
         xx, yy, zz, xy, xz, yz = numbers(element.get("fullinertia"), 6, f"{where}'s fullinertia")
         inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     else:
         inertia = np.diag(vector(element.attrib, "diaginertia", "0 0 0", where))
-    return MassProperties(mass, np.array(pose.position), turned(inertia, pose))
+    return MassProperties(
+        mass, np.array(inertial.pose.point(pose.position)), turned(turned(inertia, pose), inertial.pose)
+    )
 
 
 def scaled(bodies: list[Body], compiler: Element) -> list[Body]:
