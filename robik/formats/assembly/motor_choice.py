@@ -23,31 +23,31 @@ def chosen_motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
     Joints with one motion, universal joints, and balls in no loop that their format drives. Slides in loops come
     first, which are mostly linear drives, then joints with one motion and those near the root.
     """
-    bases: list[np.ndarray] = []
-    row_of: dict[int, tuple[int, int]] = {}  # coordinate in a loop → its basis and the row there
+    ties: list[np.ndarray] = []
+    place_of: dict[int, tuple[int, int]] = {}  # coordinate in a loop → its part and the column there
     for number, part in enumerate(robot.parts):
         index = np.array([robot.coordinates[name] for name in part.coordinates], dtype=int)
-        row_of |= {int(k): (number, row) for row, k in enumerate(index[part.in_loops])}
-        bases.append(_beside(part, q[index]))
+        place_of |= {int(k): (number, column) for column, k in enumerate(index[part.in_loops])}
+        ties.append(_beside(part, q[index]))
     followers = {coupling.follower for coupling in robot.couplings}
     depth = robot.moves.sum(axis=1)
     chosen: set[str] = set()
 
     def preference(item: tuple[str, OpenJoint]) -> tuple[bool, bool, int, int]:
         body, joint = item
-        is_drive = joint.type == "prismatic" and robot.at[joint.name] in row_of
+        is_drive = joint.type == "prismatic" and robot.at[joint.name] in place_of
         return is_called_passive(joint), not is_drive, len(joint.motions), int(depth[robot.order[body]])
 
     for _, joint in sorted(robot.hangs_on.items(), key=preference):
         if is_called_passive(joint) and chosen:
             break
         start = robot.at[joint.name]
-        rows = [row_of[k] for k in range(start, start + len(joint.motions)) if k in row_of]
-        may = len(joint.motions) == 1 or joint.type == "universal" or (joint.is_passive is False and not rows)
+        places = [place_of[k] for k in range(start, start + len(joint.motions)) if k in place_of]
+        may = len(joint.motions) == 1 or joint.type == "universal" or (joint.is_passive is False and not places)
         if may and not joint.is_passive and followers.isdisjoint(joint.coordinate_names):
-            held = _held(bases, rows)
+            held = _held(ties, places)
             if held is not None:
-                bases = held
+                ties = held
                 chosen.add(joint.name)
     return [j.name for j in robot.joints if j.name in chosen]
 
@@ -75,23 +75,27 @@ def is_called_passive(joint: OpenJoint) -> bool:
     return any(word in joint.name.lower() for word in PASSIVE)
 
 
-def _held(bases: list[np.ndarray], rows: list[tuple[int, int]]) -> list[np.ndarray] | None:
-    """Return what is left of bases of motions when some coordinates, by basis and row, are held.
+def _held(ties: list[np.ndarray], places: list[tuple[int, int]]) -> list[np.ndarray] | None:
+    """Return what ties coordinates to each other when some of them, by part and column, are held.
 
-    None where these depend on each other.
+    None where these depend on each other. With orthonormal rows V that tie coordinates, column i moves by √(1 − |vᵢ|²)
+    when all that the others allow is used. Held, it is left out, and (1 − vᵢ vᵢᵀ)^(-1/2) makes the rows orthonormal.
     """
-    bases = list(bases)
-    for number, i in rows:
-        row = bases[number][i]
-        length = float(np.linalg.norm(row))
-        if length <= HARDLY:
+    ties = list(ties)
+    for number, i in places:
+        V = ties[number]
+        v = V[:, i]
+        tied = float(v @ v)
+        moves = float(np.sqrt(max(0.0, 1.0 - tied)))
+        if moves <= HARDLY:
             return None
-        bases[number] = bases[number] - np.outer(bases[number] @ row, row) / length**2
-    return bases
+        ties[number] = V + np.outer(v * ((1.0 / moves - 1.0) / tied), v @ V) if tied > 0.0 else V.copy()
+        ties[number][:, i] = 0.0
+    return ties
 
 
 def _beside(part: OpenRobot, q: np.ndarray) -> np.ndarray:
-    """Return a basis (tied, k) of the motions of a part's coordinates in loops.
+    """Return orthonormal rows (r, tied) that tie a part's coordinates in loops to each other.
 
     At a closed pose near q (d,), since a flat or otherwise singular one seems to move in more ways than it does.
     """
@@ -102,14 +106,14 @@ def _beside(part: OpenRobot, q: np.ndarray) -> np.ndarray:
         return values, rows[:, columns]
 
     x = q[columns]
-    basis = _free_motions(closure(x)[1])
-    rates = np.random.default_rng(0).uniform(-1.0, 1.0, basis.shape[1])
-    step = AWAY * basis @ rates * np.where(slides(part)[columns], part.size, 1.0)
+    ties = _ties(closure(x)[1])
+    rates = np.random.default_rng(0).uniform(-1.0, 1.0, len(x))
+    step = AWAY * (rates - ties.T @ (ties @ rates)) * np.where(slides(part)[columns], part.size, 1.0)
     beside, error = newton(x + step, closure, (np.full_like(x, -inf), np.full_like(x, inf)))
-    return _free_motions(closure(beside)[1]) if error <= ACCEPTED else basis
+    return _ties(closure(beside)[1]) if error <= ACCEPTED else ties
 
 
-def _free_motions(J: np.ndarray) -> np.ndarray:
-    """Return a basis (d, k) of the motions that equations with the Jacobian J (m, d) leave."""
-    _, s, V = np.linalg.svd(J)
-    return V[int((s > TOLERANCE * float(s.max(initial=1.0))).sum()) :].T
+def _ties(J: np.ndarray) -> np.ndarray:
+    """Return orthonormal rows (r, d) of equations with the Jacobian J (m, d), those aside that follow from others."""
+    _, s, V = np.linalg.svd(J, full_matrices=False)
+    return V[: int((s > TOLERANCE * float(s.max(initial=1.0))).sum())]
