@@ -14,7 +14,8 @@ from math import inf
 from time import monotonic, thread_time
 from typing import Any
 
-SECONDS = 10.0  # for closing one robot's loops, and as long for describing it
+SECONDS = 10.0  # for closing one robot's loops
+DESCRIBING = 3.0  # times as long for describing it: IIT's SoftFoot takes 10 s on a machine with ten other processes
 REMEDY_SECONDS = 3.0  # for what would close them
 ON_THE_CLOCK = 2.0  # how much longer it may take there
 
@@ -28,7 +29,7 @@ class Budget:
     """Budget of an import.
 
     Attributes:
-        seconds: processor time for closing the loops of one robot, and as much for describing it [s].
+        seconds: processor time for closing the loops of one robot [s].
         is_unwanted: whether nobody waits for the result any more.
         tell: takes a sentence on how far the work is.
         offer: takes the best pose so far (an `OpenPose`), as often as a better one is found.
@@ -39,6 +40,11 @@ class Budget:
     tell: Callable[[str], None] = lambda _: None
     offer: Callable[[Any], None] = lambda _: None
     _until: tuple[float, float] = (inf, inf)  # of the thread, on the clock
+
+    @property
+    def describing(self) -> float:
+        """Processor time for describing the robot [s]."""
+        return DESCRIBING * self.seconds
 
     @property
     def is_over(self) -> bool:

@@ -69,12 +69,12 @@ def described(imported: Imported) -> Imported:
 
     budget = current()
     try:
-        with budget.limited(budget.seconds):
+        with budget.limited(budget.describing):
             found, locked = inspect(imported.mechanism), locked_motors(imported.mechanism)
     except MechanismError as error:
         return replace(imported, warnings=(*imported.warnings, UNMOVED.format(error=error)))
     except OutOfTimeError:
-        return replace(imported, warnings=(*imported.warnings, UNKNOWN.format(seconds=budget.seconds)))
+        return replace(imported, warnings=(*imported.warnings, UNKNOWN.format(seconds=budget.describing)))
     report = (*imported.report, *_in_words(imported.mechanism, found))
     return replace(imported, warnings=(*imported.warnings, *locked), report=report)
 
@@ -86,12 +86,12 @@ def warn(imported: Imported, path: Path) -> None:
         from ..kinematics.locked import warn_of_locked_motors  # with compiled kernels, which trees do not need
 
         try:
-            with current().limited(current().seconds):
+            with current().limited(current().describing):
                 warn_of_locked_motors(mechanism)
         except MechanismError as error:
             said.append(UNMOVED.format(error=error))
         except OutOfTimeError:
-            said.append(UNKNOWN.format(seconds=current().seconds))
+            said.append(UNKNOWN.format(seconds=current().describing))
     for warning in said:
         LOG.warning("%s: %s", path, warning)
 

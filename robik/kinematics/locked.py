@@ -8,6 +8,7 @@ aside. Along it the loops open by little, and that tells rods drawn by hand from
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -87,7 +88,8 @@ def _why(walk: LoopWalk, motors: dict[str, np.ndarray]) -> str:
     return f"{opened} only, so lengths or axes meant to be alike probably differ a little: draw them alike, or {LOOSER}"
 
 
-def _listed(names: dict[str, object]) -> str:
+def _listed(names: Iterable[str]) -> str:
     """Return the first few names, and how many more there are."""
+    names = list(names)
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(list(names)[:NAMED]) + more
+    return ", ".join(names[:NAMED]) + more

@@ -87,7 +87,7 @@ def _freedom(imported: Imported) -> str:
     from ...kinematics.mobility import inspect  # with compiled kernels, which reading alone does not need
 
     try:
-        with current().limited(current().seconds):
+        with current().limited(current().describing):
             found = inspect(imported.mechanism)
     except MechanismError:
         return "no way to move"
