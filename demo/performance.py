@@ -12,8 +12,8 @@ from bl_ext.user_default.robik.robik import robots
 from bl_ext.user_default.robik.robik.bake.bake import bake as library_bake
 from bl_ext.user_default.robik.robik.bake.request import BakeRequest
 from bl_ext.user_default.robik.robik.clips.clip import TargetClip
-from bl_ext.user_default.robik.robik.clips.support import margins, zero_moment_margins
 from bl_ext.user_default.robik.robik.errors import RobikError
+from bl_ext.user_default.robik.robik.feet.support import margins, zero_moment_margins
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion, report_summary
 from bl_ext.user_default.robik.robik.steps import finish

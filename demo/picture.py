@@ -13,7 +13,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
-from bl_ext.user_default.robik.robik.clips.support import signed_distance
+from bl_ext.user_default.robik.robik.feet.support import signed_distance
 from bpy.types import Object
 from mathutils import Vector
 

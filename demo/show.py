@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 from bl_ext.user_default.robik.robik import robots
-from bl_ext.user_default.robik.robik.clips.support import standing_points, support_polygons
+from bl_ext.user_default.robik.robik.feet.support import standing_points, support_polygons
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion, save_motion
 from bl_ext.user_default.robik.robik.servo.chain_file import load_chain

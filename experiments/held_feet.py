@@ -15,10 +15,10 @@ from experiments import CHECKOUT
 from experiments.experiment import Experiment, Found, tell
 from experiments.walking_character import walking_character
 from robik.bake.settings import BakeSettings
-from robik.clips.contacts import below_ground
-from robik.clips.support import zero_moment_margins
 from robik.collision.files import told_collisions
 from robik.collision.measure import measure_penetration
+from robik.feet.finding import below_ground
+from robik.feet.support import zero_moment_margins
 from robik.motions.penetration import Penetration
 from robik.recordings.recording import load_recording, part_of_time
 from robik.recordings.retargeting import Retargeted, retarget_recording

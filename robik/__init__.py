@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .kinematics.mobility import Inspection, inspect
     from .mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
     from .motions import BaseTrack, Motion, Report, load_motion, save_motion, save_report, save_states
+    from .motions.posing import posed
     from .objectives.distance import Distance
     from .objectives.look_at import LookAt
     from .objectives.posture import Posture
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from .retarget.following_poses import follow_poses
     from .retarget.mirroring import mirrored
     from .retarget.own_range import OwnRange
-    from .retarget.posing import posed
     from .retarget.retarget import Retargeting, retarget
     from .robots import load
     from .surroundings.obstacle import Obstacle, read_obstacle
@@ -73,7 +73,7 @@ _MODULES = {
     ".retarget.following_poses": ("follow_poses",),
     ".retarget.mirroring": ("mirrored",),
     ".retarget.own_range": ("OwnRange",),
-    ".retarget.posing": ("posed",),
+    ".motions.posing": ("posed",),
     ".recordings.retargeting": ("Retargeted", "retarget_recording"),
     ".retarget.retarget": ("Retargeting", "retarget"),
     ".robots": ("load",),

@@ -70,7 +70,7 @@ import robik
 import robik.bake.bake
 import robik.retarget.seams
 from robik.retarget import pinning
-from robik.retarget.report_page import save_page
+from robik.report.report_page import save_page
 print(callable(robik.retarget), robik.retarget.__module__, pinning.__name__)
 """
     assert run(program).stdout == "True robik.retarget.retarget robik.retarget.pinning\n"
@@ -129,7 +129,7 @@ def test_extras_are_those_of_the_package() -> None:
         ("import robik; robik.load('arm.xacro')", "formats"),
         ("import robik; robik.load('arm.usda')", "usd"),
         ("from robik.batch.cluster import rows_of; next(rows_of(None, [], 'x'))", "dask"),
-        ("from robik.retarget.report_page import _figure; _figure([], None, 'rad')", "report"),
+        ("from robik.report.report_page import _figure; _figure([], None, 'rad')", "report"),
     ],
 )
 def test_without_an_extra_one_sentence_says_how_to_get_it(program: str, name: str, tmp_path: Path) -> None:

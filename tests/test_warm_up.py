@@ -44,7 +44,7 @@ for case in cases(fps=10.0):
     solved.add(case.mechanism.name)
 
 import numpy as np
-from robik.clips.support import nearest
+from robik.feet.support import nearest
 from robik.kinematics.forward import ForwardKinematics
 from robik.objectives.clearance import Clearance
 from robik.objectives.objective import States

@@ -17,9 +17,9 @@ from robik.bake.settings import BakeSettings, Balance
 from robik.bake.solver_settings import solver_settings
 from robik.bench.walking import walk_clip
 from robik.clips.clip import TargetClip
-from robik.clips.contacts import above_ground
-from robik.clips.support import standing_points, zero_moment_margins
 from robik.dynamics.zero_moment import zero_moment_points
+from robik.feet.finding import above_ground
+from robik.feet.support import standing_points, zero_moment_margins
 from robik.mechanism import Mechanism
 from robik.mechanism.orientations import quaternions, rotation
 from robik.motions import Motion

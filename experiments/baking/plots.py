@@ -21,7 +21,7 @@ from experiments.implicit import ImplicitSolver
 from experiments.robots import four_bar as design
 from robik.bench.cases import BALANCED, BOXER, FPS, NAIVE
 from robik.bench.walking import walk_clip
-from robik.clips.support import margins
+from robik.feet.support import margins
 from robik.ik.solver import Solver
 from robik.mechanism.orientations import quaternion_matrices
 from robik.motions import Motion

@@ -12,7 +12,7 @@ from ...robik.errors import RobikError
 from ...robik.motions.penetration import Penetration
 from ...robik.physics.standing import Search
 from ...robik.physics.verdict import Verdict
-from ...robik.retarget.shortfall import millimetres
+from ...robik.report.shortfall import millimetres
 from ...scene.bake.ghost import COLORS, remove_ghost
 from ...scene.bake.penetration import penetration_steps
 from ...scene.bake.physics import export_scene, physics_steps

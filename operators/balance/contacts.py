@@ -4,8 +4,8 @@ import bpy
 from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Event, Object, PropertyGroup
 
-from ...robik.clips.contacts import find_contacts
 from ...robik.errors import RobikError
+from ...robik.feet.finding import find_contacts
 from ...robik.steps import finish
 from ...scene.bake.surroundings import read_surroundings
 from ...scene.bake.target_clip import sample_tracks

@@ -7,8 +7,8 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy.types import Context, Menu, Object
 from bpy_extras.io_utils import ExportHelper
 
-from ...robik.clips.support import thin_feet
 from ...robik.errors import RobikError
+from ...robik.feet.support import thin_feet
 from ...robik.formats import WRITERS
 from ...robik.mechanism import JOINT_TYPES
 from ...robik.mechanism.joints import SLIDES

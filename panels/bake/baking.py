@@ -6,7 +6,7 @@ from typing import cast
 from bpy.app.translations import pgettext_iface
 from bpy.types import Context, Object, PropertyGroup, Scene, UILayout, UIList
 
-from ...robik.retarget.shortfall import millimetres
+from ...robik.report.shortfall import millimetres
 from ...scene.bake import follow
 from ...scene.bake.bakes import in_use
 from ...scene.character.sampling import ends

@@ -7,8 +7,8 @@ from bpy.app.translations import pgettext_iface
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
 from ...robik.motions.penetration import DEEP
-from ...robik.retarget.quality import CONTACT_MET
-from ...robik.retarget.shortfall import ORIENTATION_MET, POSITION_MET, millimetres
+from ...robik.report.quality import CONTACT_MET
+from ...robik.report.shortfall import ORIENTATION_MET, POSITION_MET, millimetres
 from ...scene.bake.freshness import is_out_of_date
 from ...scene.bake.result import status
 from ...scene.balance.settings import OVER_FEET

@@ -2,8 +2,8 @@
 
 from bpy.types import Context, Object
 
-from ...robik.clips.support import thin_feet
 from ...robik.errors import RobikError
+from ...robik.feet.support import thin_feet
 from ...scene.balance.settings import OVER_FEET
 from ...scene.robot.parts import parts
 from ...scene.robot.reading import read_moving_parts

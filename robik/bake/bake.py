@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import above_ground
 from ..collision.apart import solved_apart
+from ..feet.finding import above_ground
 from ..motions import Motion
-from ..retarget.kept_balance import with_kept_balance
-from ..retarget.passes import Passes
+from ..report.kept_balance import with_kept_balance
 from ..retarget.retarget import Retargeting
 from ..steps import finish, relay
 from .balancing import balancing
+from .passes import Passes
 from .request import BakeRequest
 
 PLANNING = 0.2  # of the whole: what planning balance takes of it

@@ -8,19 +8,19 @@ from math import ceil
 
 import numpy as np
 
+from ..balance.plan import BalancePlan
 from ..clips.clip import TargetClip
 from ..collision.apart import Walls
+from ..feet.pinning import pin_feet
 from ..mechanism.model import Mechanism
 from ..objectives.settings import Settings
-from ..retarget.balance import BalancePlan
 from ..retarget.look_ahead import check_cyclic
-from ..retarget.pinning import pin_feet
-from ..retarget.reach import reaching
-from ..retarget.rolled_soles import on_rolled_soles
-from ..retarget.seated import seated_wish
-from ..retarget.whole_body import passes
 from ..steps import finish
+from .reach import reaching
+from .rolled_soles import on_rolled_soles
+from .seated import seated_wish
 from .settings import Balance
+from .whole_body import passes
 
 SETTLES = 4.0  # s: so much later a plan of balance does not depend on how it began
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from ..balance.giving import sole_share
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import Limits, limits_of
 from ..objectives.settings import Settings
-from ..retarget.giving import sole_share
 from ..skeleton.single import single
 
 OFF, STILL, MOVING, AUTO, OBJECT = "off", "still", "moving", "auto", "object"

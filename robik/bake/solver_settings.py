@@ -15,11 +15,11 @@ from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import named_efforts
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
-from ..retarget.unfollowed import unfollowed_ranges
 from ..skeleton.hips import hips_of
 from ..skeleton.limb_ranges import limb_ranges
 from ..skeleton.robot import limb_directions
 from .settings import BakeSettings, Balance
+from .unfollowed import unfollowed_ranges
 
 LOG = logging.getLogger(__name__)
 FIRST = 100.0  # times its weight counts a centre of mass over the feet: balance goes before how limbs point

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..balance.plan import with_balance
 from ..clips.clip import TargetClip, Track
 from ..mechanism.model import Mechanism
 from ..mechanism.orientations import quaternions
-from ..retarget.balance import with_balance
 from .clips import samples, smoothstep, turn
 
 STAND, SWING, DOUBLE = 1.0, 0.75, 0.5  # s: before and after the walk; of a foot in the air; of both on the ground

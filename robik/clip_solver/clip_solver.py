@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contacts.contact import Contact, Hold
+from ..feet.contact import Contact, Hold
 from ..ik.solver import ClipTargets, Solver
 from ..ik.standing import StandingSolver
 from ..jit import by_reference

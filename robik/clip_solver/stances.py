@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..contacts.contact import Contact, Hold
-from ..contacts.footing import Footing, build_footing
+from ..feet.contact import Contact, Hold
+from ..feet.footing import Footing, build_footing
 from ..ik.solver import Solver
 from ..ik.work import Work, new_work
 from ..kinematics.assembly import prepared

@@ -9,7 +9,7 @@ pose and speed is taken by differences, again at every iterate. Beyond an end at
 another one it goes on at its speed.
 
 Where the zero-moment point is to stay inside the support, the moments about the support's edges stand behind the
-torques, as columns of their own with a bound on one side (`clips/support_edges.py`).
+torques, as columns of their own with a bound on one side (`feet/support_edges.py`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..clips.support_edges import SupportEdges
 from ..dynamics import ContactPoints, Dynamics, InverseDynamics
+from ..feet.support_edges import SupportEdges
 from ..mechanism.constraints import HINGE
 from .bounds import Bounds, Peak
 from .model import Frames, Model

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import ground_of
-from ..clips.support import standing_points
 from ..errors import ClipError
+from ..feet.finding import ground_of
+from ..feet.support import standing_points
 from ..mechanism import Mechanism
 from ..mechanism.orientations import rotation
 from ..motions import Motion

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.transform import Rotation
 
-from ..clips.phases import runs
+from ..feet.phases import runs
 from ..mechanism import Mechanism
 from ..mechanism.orientations import rotation
 from ..motions import Motion

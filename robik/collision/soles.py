@@ -12,9 +12,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import ground_of, standing_feet
-from ..clips.support import standing_points
-from ..clips.terrain import NOWHERE, Terrain, raised_over
+from ..feet.finding import ground_of, standing_feet
+from ..feet.support import standing_points
+from ..feet.terrain import NOWHERE, Terrain, raised_over
 from ..kinematics.frames import frame_poses
 from ..mechanism import Mechanism
 from ..mechanism.orientations import quaternions

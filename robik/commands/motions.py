@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..motions import Motion
     from ..motions.format import FramePoses
     from ..objectives.settings import Settings
-    from ..retarget.report_page import Plot
+    from ..report.report_page import Plot
     from ..servo.chain import ServoChain
 
 
@@ -225,7 +225,7 @@ def _report(options: argparse.Namespace) -> None:
     from ..clips.clip import load_clip
     from ..motions import load_motion, load_states
     from ..objectives.settings import Settings, load_settings
-    from ..retarget.report_page import save_page, with_states
+    from ..report.report_page import save_page, with_states
 
     motion = load_motion(options.motion)
     for name in ("clip", "states", "servos"):
@@ -260,8 +260,8 @@ def _forces(mechanism: Mechanism, motion: Motion, servos: str | None) -> list[Pl
 
 def _fk(options: argparse.Namespace) -> None:
     from ..motions import load_motion, save_states
-    from ..retarget.posing import posed
-    from ..retarget.shortfall import unassembled
+    from ..motions.posing import posed
+    from ..report.shortfall import unassembled
 
     mechanism = load(options)
     motion, residual = posed(mechanism, load_motion(options.motion), options.motion)

@@ -110,7 +110,7 @@ def _write(found: Retargeted, options: argparse.Namespace, name: str) -> None:
 
 def _tell(found: Retargeted) -> None:
     """Say what follows what, which footholds were moved, and how good the motion is."""
-    from ..retarget.shortfall import beyond_the_robot
+    from ..report.shortfall import beyond_the_robot
 
     print("\n".join(f"{row.frame} follows {row.bone}" for row in found.following.followers))
     for foothold in found.clip.moved:

@@ -72,8 +72,8 @@ def slowed_down(mechanism: Mechanism, motion: Motion, share: float = 1.0, torque
 def _retime(options: argparse.Namespace) -> None:
     from ..motions import load_motion
     from ..motions.format import Companions
+    from ..motions.posing import posed
     from ..motions.registry import format_to_write, save_motion
-    from ..retarget.posing import posed
     from ..retiming import limits_of, slow_down
 
     chosen = format_to_write(options.output, options.format) if options.output else None

@@ -33,7 +33,7 @@ def add_convert(commands: argparse._SubParsersAction) -> None:
 
 def _inspect(options: argparse.Namespace) -> None:
     from ..kinematics.mobility import inspect
-    from ..retarget.singular_frames import along, describe, save_distances
+    from ..report.singular_frames import along, describe, save_distances
 
     if options.output and not options.motion:
         raise ClipError("-o writes distances along a motion; give one by --motion MOTION.csv")

@@ -245,7 +245,7 @@ def _tilt(options: argparse.Namespace) -> Callable[[Motion, tuple[float, float] 
 def _hold(options: argparse.Namespace) -> Callable[[Motion], str] | None:
     """Return what says where the motors lose hold of the robot along a motion; None where no robot is known."""
     from ..motions import load_motion, values_for
-    from ..retarget.motor_hold import hold_along
+    from ..report.motor_hold import hold_along
     from ..robots import load as load_named
     from ..robots import names
     from ..servo.chain_file import load_chain

@@ -7,8 +7,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..contacts.footing import Footing
 from ..errors import ClipError
+from ..feet.footing import Footing
 from ..jit import by_reference
 from ..kinematics.actuation import actuator_values
 from ..kinematics.assembly import prepared

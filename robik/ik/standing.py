@@ -13,9 +13,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..contacts.contact import Contact, Hold, hold_of
-from ..contacts.crossing import Crossing
-from ..contacts.footing import Footing, build_footing
+from ..feet.contact import Contact, Hold, hold_of
+from ..feet.crossing import Crossing
+from ..feet.footing import Footing, build_footing
 from ..kinematics.frames import Anchor, anchor
 from ..kinematics.kernels import close, difference, forward_kinematics, integrate
 from ..mechanism.orientations import quaternion_matrices

@@ -9,7 +9,7 @@ from math import degrees
 
 import numpy as np
 
-from ..clips.support import convex_hull, signed_distance
+from ..feet.support import convex_hull, signed_distance
 from ..motions import Motion
 
 LOOK = 4  # chunks of the simulation between two looks at the balance

@@ -9,15 +9,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..clips.standing import HIGH
-from ..clips.support import sole_length, standing_points
 from ..dynamics import InverseDynamics
 from ..dynamics.contact_points import sole_contacts
 from ..dynamics.drives import carry_weight
 from ..errors import ClipError
+from ..feet.standing import HIGH
+from ..feet.support import sole_length, standing_points
 from ..mechanism import Mechanism, Pose
 from ..motions import BaseTrack, Motion
-from ..retarget.posing import posed
+from ..motions.posing import posed
 from ..servo.chain import ServoChain
 from .carrying import limits_of
 from .motors import chain_drives

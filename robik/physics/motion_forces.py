@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..clips.standing import standing_phases
 from ..dynamics import Dynamics, InverseDynamics
 from ..dynamics.contact_points import sole_contacts
 from ..errors import ClipError
+from ..feet.standing import standing_phases
 from ..motions import Motion
-from ..retarget.posing import posed
+from ..motions.posing import posed
 
 
 @dataclass(frozen=True, kw_only=True)

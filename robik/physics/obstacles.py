@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..clips.support import sole_length, standing_points
-from ..contacts.legs import turns_freely
 from ..dynamics import InverseDynamics
+from ..feet.legs import turns_freely
+from ..feet.support import sole_length, standing_points
 from .plan import Plan
 
 RAISED = 2.0  # shares of m g h: what a leg should have

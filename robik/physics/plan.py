@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..clips.support import placed, signed_distance, standing_points, support_polygons
 from ..dynamics import Dynamics, InverseDynamics
 from ..dynamics.contact_points import FRICTION
 from ..dynamics.drives import Drive, carry_weight, leg_motors, standing_drives, standing_share
 from ..errors import MechanismError
+from ..feet.support import placed, signed_distance, standing_points, support_polygons
 from ..formats.export_tree import Branch
 from ..formats.mjcf.positions import positions
 from ..formats.mjcf.stage import PositionDrive, Stage

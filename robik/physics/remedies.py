@@ -13,17 +13,17 @@ from ..bake.bake import bake
 from ..bake.request import BakeRequest
 from ..bake.settings import OFF, BakeSettings, Balance
 from ..clips.clip import TargetClip, Track
-from ..clips.standing import standing_phases
 from ..collision.apart import Walls
-from ..contacts.legs import pelvis
+from ..feet.legs import pelvis
+from ..feet.standing import standing_phases
+from ..feet.swings import landing_softly, narrowed
 from ..kinematics.frames import frame_poses
 from ..mechanism import Mechanism
 from ..mechanism.orientations import quaternions
 from ..motions import Motion
+from ..motions.posing import posed
 from ..objectives.posture import Posture, drawable_coordinates
 from ..objectives.weights import Weights
-from ..retarget.posing import posed
-from ..retarget.swings import landing_softly, narrowed
 
 FIRM = Weights((10.0, 10.0, 10.0), (10.0, 10.0, 10.0))  # of feet
 HIPS = Weights((0.0, 0.0, 1.0), (1.0, 1.0, 1.0))  # whose level place is left to balance

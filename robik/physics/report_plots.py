@@ -11,7 +11,7 @@ from ..dynamics.drives import Drive
 from ..dynamics.loads import battery_power
 from ..errors import RobikError
 from ..motions import Motion
-from ..retarget.report_page import Plot
+from ..report.report_page import Plot
 from .motion_forces import motion_forces
 
 FEW = 3  # samples at least, from which accelerations are known

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..bake.settings import BakeSettings, Balance
+from ..balance.giving import motors_give
 from ..errors import ServoError
 from ..mechanism import Mechanism
-from ..retarget.giving import motors_give
 from ..servo.chain import ServoChain
 from ..servo.chain_file import load_chain
 from .motors import chain_drives

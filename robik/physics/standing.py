@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ..balance.giving import motors_give
 from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..motions import Motion
-from ..retarget.giving import motors_give
 from ..simulation.trials import Trial, draws
 from ..steps import finish, relay
 from .motors import Motors

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
-from ..clips.support import standing_points
 from ..dynamics import InverseDynamics
 from ..errors import MechanismError
+from ..feet.support import standing_points
 from ..mechanism import Mechanism
 from ..mechanism.orientations import quaternion_matrices
 from ..motions import Motion

@@ -12,10 +12,10 @@ from ..bake.bake import Progress, bake
 from ..bake.request import BakeRequest
 from ..bake.settings import MOVING, STILL, BakeSettings, Balance, balance_by_name
 from ..clips.clip import TargetClip
-from ..clips.sole_turns import ground_height
-from ..clips.support import thin_feet
 from ..collision.apart import Walls, walls_of
 from ..errors import ClipError
+from ..feet.sole_turns import ground_height
+from ..feet.support import thin_feet
 from ..kinematics.locked import warn_of_locked_motors
 from ..mechanism import WORLD, Mechanism, Pose
 from ..motions import Motion

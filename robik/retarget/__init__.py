@@ -1,1 +1,1 @@
-"""A whole clip: what should be followed, what came out, and the way between."""
+"""A clip becomes a motion: every frame from the one before, then all at once; and motions of one robot on another."""

@@ -10,8 +10,8 @@ from ..motions import Motion
 from ..motions.format import FramePoses
 from ..objectives.posture import Posture
 from ..objectives.settings import Settings
+from ..report.shortfall import ORIENTATION_MET, position_met
 from .retarget import retarget
-from .shortfall import ORIENTATION_MET, position_met
 
 GIVEN = 100.0  # weight of a coordinate that is given, beside frames that weigh 1: what is out of reach leaves it alone
 

@@ -11,12 +11,12 @@ from ..clip_solver.bounds import FITS, ORDERS, Peak, differences
 from ..clip_solver.long_clip import LongClipSolver
 from ..clip_solver.torques import TorqueLimits
 from ..clips.clip import TargetClip
-from ..clips.contacts import ground_of
-from ..clips.standing import standing_phases
-from ..clips.support_edges import SupportEdges, support_edges
 from ..dynamics import InverseDynamics
 from ..dynamics.contact_points import sole_contacts
 from ..errors import ClipError
+from ..feet.finding import ground_of
+from ..feet.standing import standing_phases
+from ..feet.support_edges import SupportEdges, support_edges
 from ..ik.memory import Output
 from ..ik.solver import ClipTargets, Solver
 from ..kinematics.frames import com_of_states, own_frames
@@ -24,7 +24,7 @@ from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import torque_limits
 from ..motions import Motion
 from ..motions.report import LookAhead, ZeroMoment
-from .distances import distances
+from ..report.distances import distances
 from .own_range import OwnRange
 
 TOLD = 1e-4  # m: by so much less than its margin the zero-moment point may be inside

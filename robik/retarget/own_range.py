@@ -18,7 +18,7 @@ from ..motions import Motion, Report
 from ..motions.coordinates import tree_coordinates
 from ..motions.motion import values_for
 from ..objectives.settings import Settings
-from .quality import QualityFigures
+from ..report.quality import QualityFigures
 
 PER_FRAME = (
     "position_error", "orientation_error", "com_error", "residual", "iterations", "velocity", "acceleration", "jerk",

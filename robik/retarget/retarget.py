@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..clips.clip import TargetClip
-from ..contacts.contact import Contact
 from ..errors import ClipError
+from ..feet.contact import Contact
+from ..feet.held_contacts import check_contacts
 from ..ik.prior_solver import PriorSolver
 from ..ik.solver import ClipTargets, Solver
 from ..ik.sqp import CONVERGED
@@ -23,13 +24,12 @@ from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, LookAhead, Motion, Report
 from ..objectives.pose_prior import WEIGHT, PosePrior
 from ..objectives.settings import Settings
-from .held_contacts import check_contacts
-from .judging import judged, make_report
+from ..report.judging import judged, make_report
+from ..report.quality import QualityFigures
+from ..report.speed_cost import measure_speed_cost, without_speeds
 from .look_ahead import LookingAhead, check_cyclic
 from .own_range import OwnRange
-from .quality import QualityFigures
 from .solved import Reading, SolvedFrames
-from .speed_cost import measure_speed_cost, without_speeds
 
 CHUNK, MOST = 16, 256  # frames solved between two looks at the clock: at first, and where they are quick
 QUICK = 0.01  # s for a chunk; each call of the solver takes as long as a few quick frames

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..clips.clip import TargetClip, Track
-from ..clips.phases import runs
+from ..feet.phases import runs
 from ..kinematics.forward import body_poses
 from ..kinematics.frames import robot_com
 from ..mechanism.model import Mechanism
+from ..report.distances import reached
 from .blend import blended, blended_turns
-from .distances import reached
 from .own_range import OwnRange
 
 STANDS = 0.02  # m/s: a frame in contact that the motion before moves faster does not stand there

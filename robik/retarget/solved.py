@@ -14,7 +14,7 @@ import numpy as np
 
 from ..clip_solver.model import new_neighbours, state_frames
 from ..clips.clip import TargetClip
-from ..contacts.contact import Contact
+from ..feet.contact import Contact
 from ..ik.memory import Output, States
 from ..ik.solver import ClipTargets, Solver
 from ..ik.sqp import CONVERGED
@@ -26,9 +26,9 @@ from ..kinematics.kernels import new_placement
 from ..motions.hold import Hold
 from ..objectives.objective import TargetError
 from ..objectives.settings import Settings
-from .distances import ClipErrors, ObjectiveErrors, distances, objective_errors
-from .motor_hold import hold_along, hold_of_bake
-from .quality import QualityFigures
+from ..report.distances import ClipErrors, ObjectiveErrors, distances, objective_errors
+from ..report.motor_hold import hold_along, hold_of_bake
+from ..report.quality import QualityFigures
 
 PIECE = 1024  # frames that a solver has room for at a time
 

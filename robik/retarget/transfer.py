@@ -20,7 +20,7 @@ from ..mechanism import Mechanism
 from ..mechanism.topology import build_topology
 from ..motions import BaseTrack, Motion, values_for
 from ..motions.curves import rates_of
-from .shortfall import unassembled
+from ..report.shortfall import unassembled
 from .transmission import Arrived, Base, Way, coordinates_of, paired_by_place, transmitted
 
 BEYOND = 1e-6  # [rad or m]: a limit that is passed by less is kept

@@ -9,15 +9,15 @@ import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from ..clip_solver.bounds import FITS, ORDERS, differences
-from ..clips.standing import standing_phases
 from ..dynamics import InverseDynamics
 from ..dynamics.contact_points import ContactPoints, sole_contacts
 from ..dynamics.derivatives import derivatives
 from ..errors import ClipError
+from ..feet.standing import standing_phases
 from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import Limits
 from ..motions import BaseTrack, Motion
-from ..retarget.posing import posed
+from ..motions.posing import posed
 from ..steps import finish
 from .exact import KEPT, ExactTimes
 from .pace import Nodes, Torques, fastest_pace

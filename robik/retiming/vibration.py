@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, Motion
-from ..retarget.posing import posed
+from ..motions.posing import posed
 from ..servo.recording import Recording
 
 DAMPING = 0.05  # of critical: what servos' gears have at the least

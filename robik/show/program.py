@@ -176,7 +176,7 @@ def _lost_hold(motion: Motion, path: Path, robot: str) -> str:
     """Return where the motors of a robot lose hold of it; empty where they keep it, or no robot is named."""
     if not robot:
         return ""
-    from ..retarget.motor_hold import hold_along
+    from ..report.motor_hold import hold_along
     from ..robots import load
 
     mechanism = load(robot)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..clips.sole_turns import UP, laid_on
+from ..feet.sole_turns import UP, laid_on
 from ..mechanism.orientations import quaternions, rotation
 from .anatomy import ARM, FRONT_LEG, LEG, Anatomy
 from .robot_parts import RobotAnatomy

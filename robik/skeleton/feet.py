@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..clips.sole_turns import ground_height
+from ..feet.sole_turns import ground_height
 from ..mechanism import WORLD, Frame, Mechanism, Pose
 from ..mechanism.base import raised
 from ..mechanism.kept import kept_with_robot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..contacts.legs import pelvis
+from ..feet.legs import pelvis
 from ..mechanism.model import Mechanism
 from .names import part_of
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..clips.support import sole_axes
-from ..contacts.legs import pelvis
+from ..feet.legs import pelvis
+from ..feet.support import sole_axes
 from ..mechanism import Frame, Mechanism, Pose
 from ..mechanism.orientations import quaternions, rotation
 from .anatomy import ARM, LEG, Anatomy

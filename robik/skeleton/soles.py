@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from ..clips.support import TOUCH, convex_hull
+from ..feet.support import TOUCH, convex_hull
 
 DIRECTIONS = 16  # in each of which the farthest point of a sole is kept
 STEEPEST = 0.5  # cosine: what is turned farther from the ground is no sole

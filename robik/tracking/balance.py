@@ -1,6 +1,6 @@
 """Balance of targets as they arrive: feet held where they stand, and the centre of mass over them.
 
-It does what `retarget.pinning` and `retarget.balance` do to a whole clip, from the past alone: a foot is held where it
+It does what `feet.pinning` and `balance.plan` do to a whole clip, from the past alone: a foot is held where it
 touched down instead of in the middle of its phase, and the weight begins to shift when a foot lifts, not before.
 """
 
@@ -12,18 +12,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..balance.plan import AUTO, MOVING, STILL, default_wish
 from ..clips.clip import TargetClip, Track
-from ..clips.contacts import feet, foot_poses
-from ..clips.phases import FAST, HIGH, RAISED, SLOW
-from ..clips.sole_turns import flattened, ground_height
-from ..clips.support import convex_hull, nearest, placed, sole_length, sole_polygon
-from ..contacts.contact import hold_of
+from ..feet.contact import hold_of
+from ..feet.finding import feet, foot_poses
+from ..feet.footholds import sole_inside
+from ..feet.phases import FAST, HIGH, RAISED, SLOW
+from ..feet.pinning import FADE, STEP
+from ..feet.sole_turns import flattened, ground_height
+from ..feet.support import convex_hull, nearest, placed, sole_length, sole_polygon
 from ..mechanism.model import Mechanism
 from ..mechanism.orientations import quaternions, rotation
 from ..objectives.weights import Weights
-from ..retarget.balance import AUTO, MOVING, STILL, default_wish
-from ..retarget.footholds import sole_inside
-from ..retarget.pinning import FADE, STEP
 from .targets import Targets
 
 LAND = 0.1  # [s] in which a foot that touches down comes to rest where it is held
@@ -94,7 +94,7 @@ class _Foot:
         self.grip += float(np.clip(goal - self.grip, -dt / LAND, dt / LAND))
 
     def touches(self, ground: float) -> bool:
-        """Return whether it stands now, by its height over a ground [m] and its speed, as `clips.contacts` does."""
+        """Return whether it stands now, by its height over a ground [m] and its speed, as `feet.finding` does."""
         height = self.height(ground)
         speed = float(np.linalg.norm(self.speed)) / self.length
         if self.stands:
@@ -106,7 +106,7 @@ class LiveBalance:
     """Balance of live targets, so that a robot stands on its feet.
 
     `pin_feet` holds standing feet flat on the ground, without sliding; `over_feet` holds the centre of mass over
-    them, `margin` [m] inside their outline. `pace` is that of `retarget.balance.with_balance`: over several feet,
+    them, `margin` [m] inside their outline. `pace` is that of `balance.plan.with_balance`: over several feet,
     "still" holds the centre of mass over the line between them, "moving" over their outline, and "auto" as the one
     or the other while it walks or not. A pinned foot counts `held` times its weight. The robot's feet have soles.
     """

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 import numpy as np
 
 from ..clips.clip import TargetClip
-from ..clips.support import signed_distance
 from ..dynamics import inverse_dynamics
+from ..feet.support import signed_distance
 from ..ik import curvature, hessian, newton, sqp
 from ..ik.work import new_work
 from ..jit import by_reference, compile_for

@@ -18,10 +18,10 @@ from ...robik.bake.request import BakeRequest
 from ...robik.clips.clip import TargetClip
 from ...robik.mechanism.motor_limits import limits_of
 from ...robik.motions import Motion
+from ...robik.motions.posing import posed
 from ...robik.objectives.settings import Settings
+from ...robik.report.kept_balance import with_kept_balance
 from ...robik.retarget.blend import blended, blended_base, within_speeds
-from ...robik.retarget.kept_balance import with_kept_balance
-from ...robik.retarget.posing import posed
 from ...robik.retarget.retarget import Retargeting
 from ...robik.warm_up import help_compiling
 from ..long_work import heartbeat

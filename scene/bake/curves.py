@@ -14,7 +14,7 @@ from ...robik.mechanism import Mechanism
 from ...robik.mechanism.topology import build_topology
 from ...robik.motions import BaseTrack, Motion
 from ...robik.motions.resampling import even_times
-from ...robik.retarget.shortfall import open_beyond
+from ...robik.report.shortfall import open_beyond
 from ..animation import actions
 from ..animation.actions import Curve
 from ..character.sampling import times_of

@@ -8,8 +8,8 @@ import numpy as np
 from bpy.types import Object, Scene
 
 from ...robik.errors import RobikError
-from ...robik.retarget.judging import judged
-from ...robik.retarget.shortfall import millimetres, position_met
+from ...robik.report.judging import judged
+from ...robik.report.shortfall import millimetres, position_met
 from ..robot.reading import read_moving_parts
 from . import bakes
 from .curves import base_curve, read_motion, with_poses

@@ -12,9 +12,9 @@ from bpy.types import Object, PropertyGroup, Scene
 from ...robik.errors import RobikError
 from ...robik.mechanism.base import with_base
 from ...robik.motions import Companions, Motion, load_motion
+from ...robik.motions.posing import posed
+from ...robik.report.shortfall import unassembled
 from ...robik.retarget.following_poses import follow_poses, out_of_reach
-from ...robik.retarget.posing import posed
-from ...robik.retarget.shortfall import unassembled
 from ...robik.servo.export import count_values
 from ...robik.skeleton.feet import leg_ends
 from ..robot import posing

@@ -7,9 +7,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup
 
-from ...robik.clips.contacts import ground_of
 from ...robik.collision.files import ToldCollisions
 from ...robik.collision.measure import measure_penetration
+from ...robik.feet.finding import ground_of
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
 from ...robik.motions.penetration import Penetration

@@ -10,8 +10,8 @@ from bpy.types import Object
 from ...robik.kinematics.forward import ForwardKinematics, body_poses
 from ...robik.mechanism import Mechanism
 from ...robik.mechanism.topology import build_topology
+from ...robik.report.shortfall import open_beyond
 from ...robik.retarget.reduce import Keys, reduce_keys
-from ...robik.retarget.shortfall import open_beyond
 from ..animation import actions
 from ..robot.parts import bodies, local_pose
 from ..robot.reading import read_moving_parts

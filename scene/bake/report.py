@@ -11,7 +11,7 @@ from ...robik.errors import RobikError
 from ...robik.motions import Motion
 from ...robik.objectives.settings import Settings
 from ...robik.physics.report_plots import force_plots
-from ...robik.retarget.report_page import Plot, save_page
+from ...robik.report.report_page import Plot, save_page
 from ..robot.chain import robot_motors
 from ..robot.reading import read_robot
 from .curves import baked_frames, read_motion, with_poses

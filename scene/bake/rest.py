@@ -11,9 +11,9 @@ from ...robik.clips.clip import TargetClip, Track
 from ...robik.kinematics.frames import robot_com
 from ...robik.mechanism import Mechanism
 from ...robik.objectives.settings import Settings
-from ...robik.retarget.distances import distances
-from ...robik.retarget.misses import misses
-from ...robik.retarget.shortfall import millimetres
+from ...robik.report.distances import distances
+from ...robik.report.misses import misses
+from ...robik.report.shortfall import millimetres
 from ...robik.words import counted
 from ..animation import actions
 from ..robot.parts import bodies

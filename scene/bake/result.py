@@ -9,14 +9,14 @@ import numpy as np
 from bpy.types import PropertyGroup
 
 from ...robik.clips.clip import TargetClip
-from ...robik.clips.contacts import below_ground
-from ...robik.clips.phases import runs
+from ...robik.feet.finding import below_ground
+from ...robik.feet.phases import runs
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion, Report, SpeedCost
 from ...robik.motions.hold import Hold
 from ...robik.motions.report import Quality
-from ...robik.retarget.kept_balance import kept_balance
-from ...robik.retarget.shortfall import beyond_the_robot, millimetres, position_met
+from ...robik.report.kept_balance import kept_balance
+from ...robik.report.shortfall import beyond_the_robot, millimetres, position_met
 from ...translations import sentence
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from bpy.types import Object, Scene
 
 from ...robik.motions import Motion
+from ...robik.motions.posing import posed
 from ...robik.motions.resampling import resampled
-from ...robik.retarget.posing import posed
 from ...robik.retiming import Limits, Slowed, shaped, shaper, slowing_down
 from ...robik.retiming.vibration import Shaper
 from ...robik.steps import relay

@@ -10,8 +10,8 @@ import numpy as np
 from bpy.types import PropertyGroup
 
 from ...robik.clips.clip import TargetClip
-from ...robik.clips.phases import runs
 from ...robik.errors import RobikError
+from ...robik.feet.phases import runs
 from ..character.mapping import MappedTarget
 from ..robot.library import add_row
 

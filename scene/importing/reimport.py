@@ -8,8 +8,8 @@ from dataclasses import replace
 import bpy
 from bpy.types import Object, Scene
 
-from ...robik.clips.sole_turns import ground_height
 from ...robik.errors import RobikError
+from ...robik.feet.sole_turns import ground_height
 from ...robik.formats import Imported
 from ...robik.formats.changes import changes
 from ...robik.formats.imported import described, listed

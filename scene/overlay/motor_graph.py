@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import Area, Object, Region, Scene
 
 from ...robik.mechanism import Mechanism
-from ...robik.retarget.judging import rates
+from ...robik.report.judging import rates
 from ..animation.actions import curves_of, read_curves
 from ..bake.curves import baked_frames
 from ..bake.kept_clip import kept_clip

@@ -7,7 +7,7 @@ from math import degrees
 import numpy as np
 
 from ...robik.formats.assembly.open_pose import CLOSED, Gap, OpenPose
-from ...robik.retarget.shortfall import millimetres
+from ...robik.report.shortfall import millimetres
 from .shapes import BAD, PASSIVE, TOLD, Shapes, circle
 
 RING = 0.02  # radius of the ring at an open end, of the drawing's size

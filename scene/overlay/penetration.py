@@ -12,7 +12,7 @@ from ...robik.collision.barriers import Barriers
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
 from ...robik.motions.penetration import DEEP
-from ...robik.retarget.shortfall import millimetres
+from ...robik.report.shortfall import millimetres
 from ..bake.apart import read_walls
 from ..bake.kept_clip import KeptClip, kept_clip
 from .shapes import BAD, TIGHT, TOLD, Shapes, circle

@@ -10,12 +10,12 @@ from math import cos, isfinite, pi, sin, tau
 
 import numpy as np
 
-from ...robik.clips.support import signed_distance
+from ...robik.feet.support import signed_distance
 from ...robik.kinematics.joint_places import JointPlace
 from ...robik.mechanism.constraints import rotation_vector_matrix
 from ...robik.mechanism.joints import MOTIONS, SLIDES, TURNS
 from ...robik.motions.report import NEARLY
-from ...robik.retarget.shortfall import POSITION_MET, millimetres
+from ...robik.report.shortfall import POSITION_MET, millimetres
 from .state import MotorLoad, RobotState
 
 Color = tuple[float, float, float, float]

@@ -8,10 +8,10 @@ from math import degrees
 import numpy as np
 from bpy.types import Depsgraph, Object, PropertyGroup, Scene
 
-from ...robik.clips.contacts import ground_of
-from ...robik.clips.support import TOUCH, signed_distance, sole_length, standing_points, support_polygons
 from ...robik.dynamics.inverse import GRAVITY
 from ...robik.errors import RobikError
+from ...robik.feet.finding import ground_of
+from ...robik.feet.support import TOUCH, signed_distance, sole_length, standing_points, support_polygons
 from ...robik.ik.independence import independence
 from ...robik.kinematics.forward import ForwardKinematics
 from ...robik.kinematics.frames import frame_poses, robot_com

@@ -9,8 +9,8 @@ import numpy as np
 from bpy.types import Object
 from mathutils import Matrix
 
-from ...robik.clips.sole_turns import ground_height
 from ...robik.errors import RobikError
+from ...robik.feet.sole_turns import ground_height
 from ...robik.formats.mesh_files import is_placeholder
 from ...robik.mechanism import Frame, Mechanism, Pose
 from ...robik.mechanism.base import raised

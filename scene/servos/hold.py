@@ -5,7 +5,7 @@ from __future__ import annotations
 from bpy.types import Object, Scene
 
 from ...robik.mechanism import Mechanism
-from ...robik.retarget.motor_hold import hold_along
+from ...robik.report.motor_hold import hold_along
 from ...robik.servo.preflight import Preflight
 from ..bake.curves import read_motion
 from ..bake.freshness import is_out_of_date

@@ -17,7 +17,7 @@ from ...robik.errors import RobikError
 from ...robik.kinematics.forward import ForwardKinematics
 from ...robik.motions import Motion
 from ...robik.motions.curves import Curves
-from ...robik.retarget.posing import posed
+from ...robik.motions.posing import posed
 from ...robik.show.layers import Layers
 from ..bake.curves import write_own_bake
 from ..robot import posing

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.user_default.robik.robik.motions import FORMATS, load_motion, save_motion
-from bl_ext.user_default.robik.robik.retarget.posing import posed
+from bl_ext.user_default.robik.robik.motions.posing import posed
 from bpy.types import Object
 
 from tests.blender import installed, scenes

@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.robik.robik.clips.sole_turns import ground_height
+from bl_ext.user_default.robik.robik.feet.sole_turns import ground_height
 from bl_ext.user_default.robik.robik.formats import import_robot, load_robot
 from bl_ext.user_default.robik.robik.mechanism.base import with_base
 from bl_ext.user_default.robik.robik.motions import BaseTrack, Companions, Motion, save_motion

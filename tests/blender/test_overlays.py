@@ -8,8 +8,8 @@ from types import ModuleType
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.robik.robik.clips.support import margins
 from bl_ext.user_default.robik.robik.dynamics.inverse import inverse_dynamics
+from bl_ext.user_default.robik.robik.feet.support import margins
 
 from tests.blender import installed, scenes
 from tests.blender.test_result import bake, raised

@@ -18,8 +18,8 @@ from robik.kinematics.frames import frame_poses
 from robik.mechanism.model import Mechanism
 from robik.mechanism.motor_limits import named_efforts, torque_limits
 from robik.motions import LookAhead, Motion
+from robik.motions.posing import posed
 from robik.objectives.settings import Settings
-from robik.retarget.posing import posed
 from robik.retarget.retarget import retarget
 from robik.robots import load
 from tests.clip_solver.clips import ARM, SPEEDS, lissajous, rms

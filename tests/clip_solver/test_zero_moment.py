@@ -13,10 +13,10 @@ from scipy.optimize import NonlinearConstraint, minimize
 from robik.clip_solver import sections as of_clips
 from robik.clip_solver.clip_solver import ClipSolver
 from robik.clips.clip import TargetClip, Track
-from robik.clips.support import signed_distance, standing_points, support_polygons
-from robik.clips.support_edges import SIZE, SupportEdges, support_edges
 from robik.dynamics import InverseDynamics
 from robik.errors import ClipError
+from robik.feet.support import signed_distance, standing_points, support_polygons
+from robik.feet.support_edges import SIZE, SupportEdges, support_edges
 from robik.kinematics.kernels import difference
 from robik.mechanism import Frame, Joint, Mechanism, Pose
 from robik.motions import Motion

@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 
 from robik import robots
 from robik.clips.clip import TargetClip, Track
+from robik.feet.held_contacts import FADE, held_tracks
 from robik.objectives.settings import Settings
-from robik.retarget.held_contacts import FADE, held_tracks
 from robik.retarget.retarget import retarget
 
 

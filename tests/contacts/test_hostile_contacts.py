@@ -12,11 +12,11 @@ from scipy.spatial.transform import Rotation
 
 from robik import robots
 from robik.clips.clip import TargetClip, Track
+from robik.feet.held_contacts import held_tracks
 from robik.formats import import_robot
 from robik.mechanism import Frame, Mechanism, Pose
 from robik.objectives.settings import Settings
-from robik.retarget.held_contacts import held_tracks
-from robik.retarget.quality import CONTACT_MET, CONTACT_TURNED, contact_gaps
+from robik.report.quality import CONTACT_MET, CONTACT_TURNED, contact_gaps
 from robik.retarget.retarget import retarget
 
 EXACT = 1e-9  # m or rad

@@ -9,14 +9,14 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robik import Motion, Settings, TargetClip, Track, robots
-from robik.contacts.contact import hold_of
-from robik.contacts.legs import can_turn, turns_freely
+from robik.bake.rolled_soles import _faded, on_rolled_soles
+from robik.feet.contact import hold_of
+from robik.feet.legs import can_turn, turns_freely
 from robik.ik.standing import FlatSolver, StandingSolver
 from robik.kinematics.frames import frame_poses
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.weights import Weights
 from robik.retarget.retarget import Retargeting, retarget
-from robik.retarget.rolled_soles import _faded, on_rolled_soles
 from robik.steps import finish
 
 SOLE = ((-0.1, -0.03, -0.05), (0.15, -0.03, -0.05), (0.15, 0.03, -0.05), (-0.1, 0.03, -0.05))

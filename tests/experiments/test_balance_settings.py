@@ -8,7 +8,7 @@ import pytest
 from experiments.baking import balance_settings
 from robik.bake.settings import Balance
 from robik.bench.walking import walk_clip
-from robik.clips.support import zero_moment_margins
+from robik.feet.support import zero_moment_margins
 from robik.mechanism.model import Mechanism
 from robik.robots import load
 

@@ -16,7 +16,7 @@ from robik.bench.cases import BALANCED, BOXER, CHAIN, DANCER, FPS, NAIVE
 from robik.bench.clips import chain_clip, dance_clip
 from robik.bench.walking import walk_clip
 from robik.clips.clip import TargetClip, Track
-from robik.clips.support import margins
+from robik.feet.support import margins
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.mechanism import Mechanism

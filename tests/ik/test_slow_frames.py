@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from robik import robots
+from robik.balance.plan import with_balance
 from robik.bench.walking import walk_clip
 from robik.clips.clip import TargetClip, Track
 from robik.ik.solver import Solver
@@ -16,7 +17,6 @@ from robik.ik.sqp import CONVERGED
 from robik.mechanism import Mechanism
 from robik.objectives.look_at import LookAt
 from robik.objectives.settings import Settings
-from robik.retarget.balance import with_balance
 from robik.retarget.retarget import retarget
 
 POINTS = np.array([[0.3, 0.8, 1.5], [-0.5, 0.3, 0.2], [0.3, -0.8, 0.3], [-2.0, 0.1, 0.0], [0.0, 0.0, 3.0]])

@@ -20,8 +20,8 @@ from robik.formats import import_robot
 from robik.mechanism import Mechanism
 from robik.motions import BaseTrack, Companions, Motion, load_motion, save_motion
 from robik.motions.layout import layout_of
+from robik.motions.posing import posed
 from robik.motions.resampling import resampled
-from robik.retarget.posing import posed
 
 FLOATING = ("lafan1-csv", "gmr-pkl", "mjlab-npz", "holosoma-npz", "isaac-npz", "qpos-npz", "mujoco-keys")
 SUFFIX = {"lafan1-csv": ".csv", "gmr-pkl": ".pkl", "mujoco-keys": ".xml", "ros2": ".yaml"}

@@ -16,8 +16,8 @@ from robik.errors import ClipError
 from robik.kinematics.joint_places import joint_places
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.motions import BaseTrack, Motion
+from robik.motions.posing import posed
 from robik.motions.resampling import resampled
-from robik.retarget.posing import posed
 from robik.retarget.retarget import Retargeting, retarget
 
 UPRIGHT = [[1.0, 0.0, 0.0, 0.0]] * 2

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from robik import Settings, TargetClip, Track, retarget, robots
-from robik.clips.contacts import above_ground, ground_of, with_contacts
-from robik.clips.support import standing_points
 from robik.errors import ClipError
+from robik.feet.finding import above_ground, ground_of, with_contacts
+from robik.feet.support import standing_points
 from robik.mechanism import Mechanism
 from robik.objectives.above import Above
 

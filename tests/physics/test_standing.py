@@ -11,12 +11,12 @@ import pytest
 
 from robik.cli import main
 from robik.clips.clip import TargetClip, Track
+from robik.feet.swings import landing_softly, narrowed
 from robik.formats import save_robot
 from robik.motions import load_motion, save_motion
 from robik.physics.motors import Motors, motors_of
 from robik.physics.remedies import Remedy, source_of
 from robik.physics.standing import make_it_stand
-from robik.retarget.swings import landing_softly, narrowed
 from robik.robots import load, servos_path
 from robik.servo.imu.mount import ImuMount
 from tests.physics.robots import lean, standing_still, tower

@@ -13,8 +13,8 @@ import robik
 from robik.bake.bake import Progress
 from robik.bake.settings import BakeSettings, Balance
 from robik.batch.job import Item, Plan, do, done_row
-from robik.clips.support import thin_feet
 from robik.errors import ClipError
+from robik.feet.support import thin_feet
 from robik.formats import save_robot
 from robik.mechanism import Mechanism
 from robik.motions import load_motion

@@ -10,10 +10,10 @@ from robik import TargetClip, Track, robots
 from robik.bake.balancing import balanced
 from robik.bake.settings import BALANCES, BakeSettings, Balance, balance_by_name
 from robik.bake.solver_settings import solver_settings
+from robik.balance.plan import with_balance
 from robik.errors import ClipError
 from robik.mechanism import Mechanism
 from robik.objectives.weights import Weights
-from robik.retarget.balance import with_balance
 from robik.retarget.retarget import retarget
 from tests.ik.balls import arm
 

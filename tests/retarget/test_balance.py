@@ -8,11 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from robik.balance.com_path import outside
+from robik.balance.plan import with_balance
 from robik.clips.clip import TargetClip, Track
-from robik.clips.contacts import below_ground, find_contacts
-from robik.clips.phases import runs
-from robik.clips.sole_turns import ground_height
-from robik.clips.support import (
+from robik.errors import ClipError
+from robik.feet.finding import below_ground, find_contacts
+from robik.feet.footholds import Footholds
+from robik.feet.phases import runs
+from robik.feet.pinning import pin_feet
+from robik.feet.sole_turns import ground_height
+from robik.feet.support import (
     convex_hull,
     inset,
     margins,
@@ -23,13 +28,8 @@ from robik.clips.support import (
     thin_feet,
     zero_moment_margins,
 )
-from robik.errors import ClipError
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.motions import Motion
-from robik.retarget.balance import with_balance
-from robik.retarget.com_path import outside
-from robik.retarget.footholds import Footholds
-from robik.retarget.pinning import pin_feet
 from robik.surroundings.ground import Ground
 from robik.surroundings.obstacle import Obstacle
 

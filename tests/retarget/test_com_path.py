@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
 
-from robik.retarget.com_path import Smoothness, levers, outside, smooth_inside, zero_moment
+from robik.balance.com_path import Smoothness, levers, outside, smooth_inside, zero_moment
 
 COUNT = 24
 

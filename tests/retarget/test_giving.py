@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from robik.balance.giving import motors_give, sole_share, sole_width
 from robik.dynamics.drives import Drive
 from robik.mechanism.model import Mechanism
 from robik.mechanism.parts import Body, Frame, Joint
 from robik.mechanism.pose import Pose
-from robik.retarget.giving import motors_give, sole_share, sole_width
 
 WIDTHS = {"wide": 0.12, "narrow": 0.08}
 

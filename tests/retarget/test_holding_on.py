@@ -11,12 +11,12 @@ from robik import robots
 from robik.bake.balancing import balanced
 from robik.bake.settings import BakeSettings, Balance
 from robik.bake.solver_settings import solver_settings
+from robik.balance.plan import with_balance
 from robik.clips.clip import TargetClip, Track
-from robik.clips.holding import APPROACH, nearness
+from robik.feet.holding import APPROACH, nearness
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.balance import with_balance
 from robik.retarget.retarget import retarget
 from tests.retarget.test_balance import biped, given_by_hand  # noqa: F401 (a fixture)
 

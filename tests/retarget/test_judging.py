@@ -13,9 +13,9 @@ from robik.motions import Motion
 from robik.motions.report import NEARLY
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.judging import judged
+from robik.report.judging import judged
+from robik.report.shortfall import position_met
 from robik.retarget.retarget import retarget
-from robik.retarget.shortfall import position_met
 
 TIMES = np.arange(40) / 60
 

@@ -22,8 +22,8 @@ from robik.mechanism import Mechanism
 from robik.motions import Motion, report_summary
 from robik.motions.hold import LEAST, Hold
 from robik.objectives.settings import Settings
-from robik.retarget.judging import judged
-from robik.retarget.motor_hold import hold_along
+from robik.report.judging import judged
+from robik.report.motor_hold import hold_along
 from tests.kinematics import five_bar
 from tests.shell import robik
 

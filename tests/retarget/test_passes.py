@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from robik.bake.passes import Passes
 from robik.clip_solver.bounds import FITS
 from robik.clip_solver.clip_solver import ClipSolver
-from robik.retarget.passes import Passes
 from robik.retarget.retarget import Retargeting, retarget
 from robik.steps import finish
 from tests.clip_solver.clips import BOXER, SPEEDS, rms, waving

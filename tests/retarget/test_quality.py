@@ -11,7 +11,7 @@ from robik.clips.clip import TargetClip, Track
 from robik.mechanism.model import Mechanism
 from robik.mechanism.parts import Body, Frame, Joint
 from robik.mechanism.pose import Pose
-from robik.retarget.quality import QualityFigures
+from robik.report.quality import QualityFigures
 
 TIMES = np.array([0.0, 0.1, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8])
 SOLE = tuple((x, y, 0.0) for x, y in ((0.1, 0.04), (-0.1, 0.04), (-0.1, -0.04), (0.1, -0.04)))

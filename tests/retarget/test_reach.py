@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from robik import robots
 from robik.bake.balancing import balanced
+from robik.bake.passes import Passes
 from robik.bake.settings import Balance
 from robik.bench.walking import walk_clip
 from robik.cli import main
@@ -19,14 +20,13 @@ from robik.clips.clip import TargetClip, Track
 from robik.collision.apart import solved_apart, walls_of
 from robik.collision.files import told_collisions
 from robik.collision.measure import measure_penetration
+from robik.feet.pinning import pin_feet
 from robik.mechanism.model import Mechanism
 from robik.motions.results import report_summary
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.passes import Passes
-from robik.retarget.pinning import pin_feet
+from robik.report.shortfall import beyond_the_robot
 from robik.retarget.retarget import Retargeting, retarget
-from robik.retarget.shortfall import beyond_the_robot
 from robik.steps import finish
 
 TIMES = np.arange(181) / 60.0

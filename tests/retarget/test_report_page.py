@@ -17,17 +17,17 @@ from robik import robots
 from robik.bench.walking import walk_clip
 from robik.cli import main
 from robik.clips.clip import TargetClip, Track, save_clip
-from robik.clips.contacts import find_contacts
-from robik.clips.phases import runs
-from robik.clips.support import margins, zero_moment_margins
 from robik.errors import ClipError
+from robik.feet.finding import find_contacts
+from robik.feet.phases import runs
+from robik.feet.support import margins, zero_moment_margins
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.motions import Motion, load_motion, load_states, save_motion, save_states
 from robik.objectives.settings import Settings
 from robik.physics.motion_forces import motion_forces
 from robik.physics.motors import motors_of
 from robik.physics.report_plots import force_plots
-from robik.retarget.report_page import LIMIT, MOST, ROW, _thinned, page, save_page, with_states
+from robik.report.report_page import LIMIT, MOST, ROW, _thinned, page, save_page, with_states
 from robik.retarget.retarget import retarget
 
 Walk = tuple[Mechanism, TargetClip, Motion]

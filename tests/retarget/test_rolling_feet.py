@@ -7,10 +7,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robik.clips.clip import TargetClip, Track
-from robik.clips.contacts import find_contacts
-from robik.clips.phases import runs
+from robik.feet.finding import find_contacts
+from robik.feet.phases import runs
+from robik.feet.pinning import pin_feet
 from robik.mechanism import Mechanism
-from robik.retarget.pinning import pin_feet
 from tests.retarget.test_balance import biped, gait, given_by_hand
 
 __all__ = ["biped"]  # the fixture

@@ -12,9 +12,9 @@ from robik import robots
 from robik.clips.clip import TargetClip, Track
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.judging import judged
-from robik.retarget.kept_balance import KeptBalance, kept_balance
-from robik.retarget.shortfall import beyond_the_robot, open_beyond, position_met, unassembled
+from robik.report.judging import judged
+from robik.report.kept_balance import KeptBalance, kept_balance
+from robik.report.shortfall import beyond_the_robot, open_beyond, position_met, unassembled
 
 from .test_giving import two_legs
 

@@ -14,9 +14,9 @@ from robik.mechanism import Mechanism, Pose
 from robik.motions import Motion, SpeedCost
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.report_page import page
+from robik.report.report_page import page
+from robik.report.speed_cost import measure_speed_cost
 from robik.retarget.retarget import retarget
-from robik.retarget.speed_cost import measure_speed_cost
 from tests.ik.random_mechanisms import rotation
 
 BOXER, WALKER, ARM = robots.load("boxer"), robots.load("walker"), robots.load("ur10")

@@ -9,11 +9,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robik.clips.clip import TargetClip, Track
-from robik.clips.contacts import find_contacts
-from robik.clips.phases import runs
-from robik.clips.support import placed
+from robik.feet.finding import find_contacts
+from robik.feet.phases import runs
+from robik.feet.pinning import pin_feet
+from robik.feet.support import placed
 from robik.mechanism.model import Mechanism
-from robik.retarget.pinning import pin_feet
 from tests.retarget.test_balance import SOLE, biped, gait
 
 __all__ = ["biped"]

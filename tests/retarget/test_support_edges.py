@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from robik.clips.support_edges import SupportEdges, support_edges
 from robik.dynamics import Dynamics
+from robik.feet.support_edges import SupportEdges, support_edges
 from robik.kinematics.forward import ForwardKinematics
 from robik.motions import Motion
 

@@ -17,7 +17,7 @@ from robik.mechanism import Body, Joint, Mechanism
 from robik.mechanism.topology import build_topology
 from robik.motions import BaseTrack, Motion, load_motion, save_motion
 from robik.motions.curves import rates_of
-from robik.retarget.posing import posed
+from robik.motions.posing import posed
 from robik.retarget.transfer import transfer
 from tests import shell
 

@@ -10,9 +10,9 @@ import pytest
 from robik import TargetClip, Track, Weights, robots
 from robik.bake.settings import BakeSettings, Balance
 from robik.bake.solver_settings import solver_settings
+from robik.bake.unfollowed import unfollowed_ranges
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.retarget.retarget import retarget
-from robik.retarget.unfollowed import unfollowed_ranges
 
 ROOM = BakeSettings(enforce_velocity=False)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from robik import robots
+from robik.bake.whole_body import PASSES, passes
+from robik.balance.plan import BalancePlan
 from robik.bench.walking import walk_clip
+from robik.feet.pinning import pin_feet
 from robik.objectives.settings import Settings
-from robik.retarget.balance import BalancePlan
-from robik.retarget.pinning import pin_feet
-from robik.retarget.whole_body import PASSES, passes
 
 SETTINGS = Settings(com_weight=(1.0, 1.0, 0.0), state_weight=None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from robik import robots
-from robik.contacts.legs import pelvis, turns_freely
+from robik.feet.legs import pelvis, turns_freely
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.skeleton.hips import hips_of
 from robik.skeleton.names import auto_map, part_of

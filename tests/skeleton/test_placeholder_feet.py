@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robik.clips.sole_turns import ground_height
+from robik.feet.sole_turns import ground_height
 from robik.formats import load_robot
 from robik.kinematics.mobility import inspect
 from robik.skeleton.feet import missing_feet, on_its_feet

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robik.clips.contacts import foot_poses
-from robik.clips.support import placed, sole_length
+from robik.feet.finding import foot_poses
+from robik.feet.support import placed, sole_length
 from robik.mechanism.orientations import quaternions, rotation
 from robik.recordings.retargeting import retarget_recording
 from robik.skeleton.correspondence import Poses, standing_orientation

@@ -11,10 +11,10 @@ from scipy.spatial.transform import Rotation
 
 from robik import Mechanism, Motion, Obstacle, Settings, TargetClip, retarget, robots
 from robik.bench.walking import walk_clip
-from robik.clips.contacts import above_ground, below_ground, find_contacts
-from robik.clips.support import placed
 from robik.collision.apart import solved_apart, walls_of
-from robik.retarget.pinning import pin_feet
+from robik.feet.finding import above_ground, below_ground, find_contacts
+from robik.feet.pinning import pin_feet
+from robik.feet.support import placed
 from robik.retarget.retarget import Retargeting
 from robik.steps import finish
 from robik.surroundings.surface import Surface

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from robik.balance.plan import with_balance
 from robik.clips.clip import TargetClip
-from robik.clips.support import convex_hull, placed, signed_distance, sole_polygon
 from robik.errors import ClipError
+from robik.feet.pinning import pin_feet
+from robik.feet.support import convex_hull, placed, signed_distance, sole_polygon
 from robik.mechanism import Mechanism
-from robik.retarget.balance import with_balance
-from robik.retarget.pinning import pin_feet
 from robik.tracking import StateBasedTracker, Target, Targets
 from robik.tracking.balance import HELD, LiveBalance
 from tests.retarget.test_balance import SOLE, biped, gait

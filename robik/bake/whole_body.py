@@ -15,17 +15,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..balance.plan import MOVING, BalancePlan
 from ..clips.clip import TargetClip
-from ..clips.contacts import ground_of
-from ..clips.support import zero_moment_margins
 from ..dynamics.zero_moment import point_mass_zero_moment, zero_moment_points
+from ..feet.finding import ground_of
+from ..feet.support import zero_moment_margins
 from ..mechanism.model import Mechanism
 from ..motions import Motion
 from ..objectives.settings import Settings
+from ..retarget.retarget import Retargeting
 from ..straight import straight
-from .balance import MOVING, BalancePlan
 from .reach import Reached, thinned
-from .retarget import Retargeting
 
 PASSES = 4  # at most
 KEPT = 0.02  # of the margin: a plan that falls short of it by less, in the mean, is done

@@ -10,15 +10,15 @@ from collections.abc import Generator
 
 import numpy as np
 
+from ..balance.plan import default_wish, hips_held
 from ..clips.clip import TargetClip
-from ..clips.contacts import find_contacts
-from ..clips.holding import holding, nearness
+from ..feet.finding import find_contacts
+from ..feet.holding import holding, nearness
 from ..mechanism.model import Mechanism
 from ..objectives.settings import Settings
+from ..retarget.retarget import Retargeting
 from ..straight import straight
-from .balance import default_wish, hips_held
 from .reach import thinned
-from .retarget import Retargeting
 
 
 def seated_wish(

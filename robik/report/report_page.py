@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import find_contacts, ground_of
-from ..clips.phases import runs
-from ..clips.support import margins, zero_moment_margins
 from ..errors import ClipError
 from ..extras import extra
+from ..feet.finding import find_contacts, ground_of
+from ..feet.phases import runs
+from ..feet.support import margins, zero_moment_margins
 from ..files import write_whole
 from ..kinematics.frames import robot_com
 from ..mechanism.model import Mechanism
 from ..motions import Motion, values_for
+from ..motions.posing import posed
 from ..objectives.settings import Settings
 from .distances import distances
-from .posing import posed
 from .quality import measure_quality
 
 MOST = 3000  # points of a line; beyond that the largest of neighbours stand for them

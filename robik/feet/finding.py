@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..contacts.legs import turns_freely
+from ..clips.clip import TargetClip
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..motions import Motion
 from ..objectives.above import Above
 from ..surroundings.ground import Ground
-from .clip import TargetClip
+from .legs import turns_freely
 from .on_ground import onto_ground
 from .phases import FAST, HIGH, runs, speeds, standing
 from .sole_turns import ground_height

@@ -12,15 +12,15 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.spatial.transform import Rotation, Slerp
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import feet, foot_poses, with_contacts
-from ..clips.on_ground import along_with, from_ground, onto_ground
-from ..clips.phases import runs
-from ..clips.sole_turns import ground_height, laid_on, up_of
-from ..clips.support import placed, sole_length
-from ..clips.terrain import Terrain, raised_over
 from ..mechanism.model import Mechanism
 from ..mechanism.orientations import quaternions, rotation
 from ..surroundings.ground import Ground
+from .finding import feet, foot_poses, with_contacts
+from .on_ground import along_with, from_ground, onto_ground
+from .phases import runs
+from .sole_turns import ground_height, laid_on, up_of
+from .support import placed, sole_length
+from .terrain import Terrain, raised_over
 
 STEP = 0.3  # of a sole's length: a foot that stands this much higher than the lowest does so on a step
 SMOOTHING = 0.02  # of tracks before speeds are taken from them [s]

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_solve_banded, cholesky_banded
 
-from ..clips.support import nearest
+from ..feet.support import nearest
 
 BANDS = 3  # above the diagonal of the program's matrix
 GRAVITY = 9.81  # m/s²

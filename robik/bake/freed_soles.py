@@ -9,15 +9,15 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..clips.clip import TargetClip, Track
-from ..clips.contacts import foot_poses
-from ..clips.support import sole_axes
+from ..feet.finding import foot_poses
+from ..feet.support import sole_axes
 from ..kinematics.frames import frame_poses
 from ..mechanism import Frame, Mechanism, Pose
 from ..mechanism.orientations import quaternions, rotation
 from ..motions import Motion
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
-from .retarget import retarget
+from ..retarget.retarget import retarget
 
 PLACE, YAW, FLAT = 300.0, 1.0, 1e4  # weights of a sole's place over the ground, its yaw, and its height and tilt
 LESS = 0.1  # times their weight count other targets where soles may move, so that walls alone move them

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..clips.clip import TargetClip
 from ..mechanism.model import Mechanism
-from .clip import TargetClip
 
 APPROACH = 1.0  # s: from here on towards its contact, and away from it, a frame goes its own way
 

@@ -17,21 +17,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import feet
-from ..clips.phases import runs
 from ..collision.apart import Walls
+from ..feet.finding import feet
+from ..feet.held_contacts import held_tracks
+from ..feet.phases import runs
+from ..feet.pinning import held_elsewhere
 from ..ik.standing import FlatSolver
 from ..mechanism import Mechanism
 from ..motions import Motion
 from ..motions.report import MovedFoothold
 from ..objectives.settings import Settings
+from ..report.quality import contact_gaps
+from ..retarget.retarget import Retargeting
 from ..steps import relay
 from .crossed_legs import Crossed, crossed_legs
 from .freed_soles import Phase, freed, off_hold
-from .held_contacts import held_tracks
-from .pinning import held_elsewhere
-from .quality import contact_gaps
-from .retarget import Retargeting
 
 RATE = 30.0  # [Hz] of the samples that are solved
 ROUNDS = 6  # at most

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import ground_of
-from ..clips.support import zero_moment_margins
+from ..feet.finding import ground_of
+from ..feet.support import zero_moment_margins
 from ..mechanism.model import Mechanism
 from ..motions import Motion
 from ..motions.report import Quality

@@ -1,7 +1,7 @@
 """Soles that roll while they stand: what the foot rises by, so that the edge on which it rolls does not go down.
 
 A sole whose leg cannot roll it holds its middle and its length, and rolls about that as little as the hips need
-(`robik.contacts.contact`). Rolled by φ it touches the ground with one edge, and its middle is higher by the half width
+(`robik.feet.contact`). Rolled by φ it touches the ground with one edge, and its middle is higher by the half width
 times sin |φ|. How far it rolls is known once the clip is solved; then its hold goes up and down with it, as a hold on
 an object that moves does.
 """
@@ -15,18 +15,18 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..clips.clip import TargetClip, Track
-from ..clips.phases import runs
-from ..clips.sole_turns import up_of
-from ..contacts.contact import Hold, hold_of
+from ..feet.contact import Hold, hold_of
+from ..feet.held_contacts import FADE, HeldTrack, held_tracks
+from ..feet.phases import runs
+from ..feet.sole_turns import up_of
 from ..kinematics.frames import frame_poses
 from ..mechanism.model import Mechanism
 from ..mechanism.orientations import quaternions, rotation
 from ..motions import Motion
 from ..objectives.settings import Settings
+from ..retarget.retarget import Retargeting
 from ..straight import straight
-from .held_contacts import FADE, HeldTrack, held_tracks
 from .reach import thinned
-from .retarget import Retargeting
 
 ROUNDS = 3  # at most
 LEAST = 1e-4  # m: a sole that rises by less, or by less more than in the round before, stays where it is

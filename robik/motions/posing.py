@@ -11,7 +11,7 @@ from ..kinematics.forward import body_poses
 from ..kinematics.frames import robot_com
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
-from ..motions import Motion, values_for
+from . import Motion, values_for
 
 
 def posed(mechanism: Mechanism, motion: Motion, source: str = "the motion") -> tuple[Motion, np.ndarray]:

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 from scipy.spatial.transform import Rotation
 
+from ..clips.clip import TargetClip, Track
 from ..mechanism.model import Mechanism
 from ..mechanism.orientations import quaternions, rotation
-from .clip import TargetClip, Track
 
 SMOOTH = 0.15  # s of the way in which the body goes along with its feet
 

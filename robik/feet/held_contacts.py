@@ -14,10 +14,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..clips.clip import TargetClip, Track
-from ..clips.phases import runs
-from ..contacts.contact import Contact
 from ..errors import ClipError
 from ..mechanism.orientations import rotation
+from .contact import Contact
+from .phases import runs
 
 RAMP = 0.1  # s
 RISE = 50.0  # with far more a foot that lands bends a robot whose other foot still stands (docs/experiments.md)

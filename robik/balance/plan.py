@@ -17,15 +17,15 @@ from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import foot_poses, with_contacts
-from ..clips.holding import holding, nearness, unmoved
-from ..clips.support import placed, sole_polygon
 from ..errors import ClipError
+from ..feet.finding import foot_poses, with_contacts
+from ..feet.footholds import Footholds
+from ..feet.holding import holding, nearness, unmoved
+from ..feet.support import placed, sole_polygon
 from ..mechanism.model import Mechanism
 from ..skeleton.hips import hips_of
 from ..straight import straight
 from .com_path import Smoothness, levers, outside, smooth_inside, zero_moment
-from .footholds import Footholds
 
 RATE = 60.0  # the path is planned at this many points a second and interpolated between them
 JERK = 0.1  # [s]: its sixth power weighs jerk

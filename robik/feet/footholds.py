@@ -12,10 +12,10 @@ from math import inf
 import numpy as np
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import foot_poses
-from ..clips.support import convex_hull, inset, placed, sole_axes, sole_polygon, stood_on
 from ..mechanism.model import Mechanism
 from ..straight import straight
+from .finding import foot_poses
+from .support import convex_hull, inset, placed, sole_axes, sole_polygon, stood_on
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

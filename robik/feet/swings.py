@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..clips.clip import TargetClip, Track
-from ..clips.phases import runs
 from ..mechanism.model import Mechanism
+from .phases import runs
 
 LANDING = 0.15  # [s] before a foot stands, in which it comes to rest
 

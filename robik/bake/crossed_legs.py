@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..clips.clip import TargetClip
-from ..clips.contacts import feet
-from ..clips.phases import runs
 from ..collision.apart import Between, Walls
 from ..collision.judge import Pair
 from ..collision.standing_walls import Depths, StandingWalls
+from ..feet.finding import feet
+from ..feet.held_contacts import held_tracks
+from ..feet.phases import runs
 from ..mechanism import Mechanism
 from ..motions import Motion
 from ..objectives.clearance import Clearance
+from ..retarget.retarget import Retargeting
 from .freed_soles import Phase
-from .held_contacts import held_tracks
 from .passes import Passes
-from .retarget import Retargeting
 
 PASSES = 3  # with walls that move what is above the feet
 DEEP = (

@@ -9,14 +9,14 @@ import numpy as np
 
 from ..clip_solver.bounds import differences
 from ..clips.clip import TargetClip
-from ..clips.contacts import depth_below, ground_of, standing_feet
-from ..contacts.contact import hold_of
+from ..feet.contact import hold_of
+from ..feet.finding import depth_below, ground_of, standing_feet
+from ..feet.held_contacts import HeldTrack, held_tracks
 from ..kinematics.frames import frame_poses
 from ..mechanism.model import Mechanism
 from ..motions import Motion
 from ..motions.penetration import DEEP
 from ..motions.report import Quality
-from .held_contacts import HeldTrack, held_tracks
 from .kept_balance import with_balance_figures
 from .limb_directions import LimbDirections
 from .shortfall import millimetres

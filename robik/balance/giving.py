@@ -15,9 +15,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..clips.support import sole_axes, sole_polygon
 from ..dynamics.drives import Drive, standing_share
 from ..dynamics.inverse import InverseDynamics
+from ..feet.support import sole_axes, sole_polygon
 from ..mechanism.model import Mechanism
 
 SOFTER = 0.5  # of their stiffness: what motors may really have

@@ -1,0 +1,1 @@
+"""Balance: the plan of the weight over what stands, and what motors give way by."""
