@@ -25,7 +25,7 @@ from experiments.experiment import Experiment, Found, tell
 from robik.bench.cases import BALANCED
 from robik.bench.walking import walk_clip
 from robik.motions import Motion
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.robots import load
 from robik.servo.chain import ServoChain, default_chain
 from robik.servo.chain_file import save_chain

@@ -35,16 +35,12 @@ if TYPE_CHECKING:
     from .objectives.weights import Weights
     from .recordings import load_recording, save_recording
     from .recordings.retargeting import Retargeted, retarget_recording
-    from .retarget.following_poses import follow_poses
-    from .retarget.mirroring import mirrored
-    from .retarget.own_range import OwnRange
-    from .retarget.retarget import Retargeting, retarget
+    from .retargeting.following_poses import follow_poses
+    from .retargeting.mirroring import mirrored
+    from .retargeting.own_range import OwnRange
+    from .retargeting.retarget import Retargeting, retarget
     from .robots import load
     from .surroundings.obstacle import Obstacle, read_obstacle
-else:
-    from . import retarget  # loads the package now: loaded later, it would take the name of the function `retarget`
-
-    del retarget
 
 __version__ = "0.1.0"
 
@@ -70,12 +66,12 @@ _MODULES = {
     ".objectives.weights": ("Weights",),
     ".clips.clip": ("TargetClip", "Track", "load_clip", "save_clip"),
     ".recordings": ("load_recording", "save_recording"),
-    ".retarget.following_poses": ("follow_poses",),
-    ".retarget.mirroring": ("mirrored",),
-    ".retarget.own_range": ("OwnRange",),
+    ".retargeting.following_poses": ("follow_poses",),
+    ".retargeting.mirroring": ("mirrored",),
+    ".retargeting.own_range": ("OwnRange",),
     ".motions.posing": ("posed",),
     ".recordings.retargeting": ("Retargeted", "retarget_recording"),
-    ".retarget.retarget": ("Retargeting", "retarget"),
+    ".retargeting.retarget": ("Retargeting", "retarget"),
     ".robots": ("load",),
     ".surroundings.obstacle": ("Obstacle", "read_obstacle"),
 }

@@ -8,7 +8,7 @@ import pytest
 from robik import robots
 from robik.bench import Case, cases, print_table
 from robik.bench.measure import row
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 CASES = cases(fps=60.0)
 

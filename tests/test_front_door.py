@@ -64,16 +64,15 @@ def test_every_name_is_there_and_typed() -> None:
     assert (Path(robik.__file__).parent / "py.typed").is_file()
 
 
-def test_retarget_stays_the_function_whatever_is_imported_later() -> None:
+def test_functions_of_the_front_door_hide_no_package() -> None:
     program = """
 import robik
-import robik.bake.bake
-import robik.retarget.seams
-from robik.retarget import pinning
-from robik.report.report_page import save_page
-print(callable(robik.retarget), robik.retarget.__module__, pinning.__name__)
+import robik.retargeting.seams as seams
+from robik.feet import pinning
+print(callable(robik.retarget), robik.retarget.__module__, seams.__name__, pinning.__name__)
 """
-    assert run(program).stdout == "True robik.retarget.retarget robik.retarget.pinning\n"
+    expected = "True robik.retargeting.retarget robik.retargeting.seams robik.feet.pinning"
+    assert run(program).stdout.strip() == expected
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

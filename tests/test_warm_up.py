@@ -30,7 +30,7 @@ print(*map(kinds_in_cache, last))
 SOLVING = """
 from numba.core import event
 from robik.bench.cases import cases
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 class Count(event.Listener):
     compiled = 0

@@ -25,7 +25,7 @@ import logging, sys, time
 logging.basicConfig(level="INFO", format="%(message)s")
 import numpy as np
 from robik.bench.cases import cases
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 began = time.process_time()
 chosen = [case for case in cases(fps=10.0) if case.name in {ROBOTS}]
 solved = {{case.name: retarget(case.mechanism, case.clip, case.settings).values for case in chosen}}

@@ -24,7 +24,7 @@ from robik.mechanism import Mechanism
 from robik.mechanism.orientations import quaternions, rotation
 from robik.motions import Motion
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.robots import load
 from robik.surroundings.obstacle import GROUND, Obstacle
 

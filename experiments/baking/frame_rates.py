@@ -8,7 +8,7 @@ from experiments.experiment import Experiment, Found, tell
 from robik.bench.cases import DANCER
 from robik.bench.clips import dance_clip
 from robik.mechanism.model import Mechanism
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.robots import load
 
 REPEATS = 6

@@ -18,7 +18,7 @@ PROGRAM = """
 import json, sys
 from time import process_time_ns
 from robik.bench.cases import cases
-from robik.retarget.retarget import Retargeting
+from robik.retargeting.retarget import Retargeting
 found = {}
 for case in cases():
     least = float("inf")

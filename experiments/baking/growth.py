@@ -22,7 +22,7 @@ from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.mechanism.orientations import quaternions
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 CHAINS = (10, 20, 50, 100, 200, 300)  # bodies
 CRAWLERS = (1, 2, 4, 8, 16, 24)  # segments, of 12 bodies and 2 loops each

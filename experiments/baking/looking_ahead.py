@@ -22,7 +22,7 @@ from robik.mechanism.motor_limits import DEFAULT_SPEED
 from robik.motions import Motion
 from robik.recordings.recording import load_recording
 from robik.recordings.retargeting import retarget_recording
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.robots import load
 
 ACCELERATION, JERK = 100.0, 5000.0  # rad/s², rad/s³

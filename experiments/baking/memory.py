@@ -12,7 +12,7 @@ FRAMES = 12_000
 PROGRAM = (
     "import re; from robik.bench.cases import BALANCED; from robik.bench.walking import walk_clip; from robik.robots"
     " import load; "
-    "from robik.retarget.retarget import retarget; "
+    "from robik.retargeting.retarget import retarget; "
     r"peak = lambda: int(re.search(r'VmHWM:\s*(\d+)', open('/proc/self/status').read())[1]); "
     "before, walker = peak(), load('walker'); "
 )

@@ -25,7 +25,7 @@ from robik.feet.support import margins
 from robik.ik.solver import Solver
 from robik.mechanism.orientations import quaternion_matrices
 from robik.motions import Motion
-from robik.retarget.retarget import Retargeting, retarget
+from robik.retargeting.retarget import Retargeting, retarget
 from robik.robots import load
 
 

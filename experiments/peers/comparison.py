@@ -18,7 +18,7 @@ from experiments.experiment import Experiment, Found, tell
 from experiments.peers.cases import Case, cases
 from experiments.peers.handover import write_case
 from experiments.peers.judge import Verdict, judge, poses_of
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 HERE = Path(__file__).resolve().parent
 ENVIRONMENTS = {"mink": "peers", "pink": "peers", "PlaCo": "placo"}

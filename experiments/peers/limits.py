@@ -32,7 +32,7 @@ from robik.clips.clip import TargetClip, Track
 from robik.mechanism import Mechanism
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.robots import load
 
 HERE = Path(__file__).resolve().parent

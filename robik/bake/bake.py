@@ -11,7 +11,7 @@ from ..collision.apart import solved_apart
 from ..feet.finding import above_ground
 from ..motions import Motion
 from ..report.kept_balance import with_kept_balance
-from ..retarget.retarget import Retargeting
+from ..retargeting.retarget import Retargeting
 from ..steps import finish, relay
 from .balancing import balancing
 from .passes import Passes

@@ -14,7 +14,7 @@ from ..collision.apart import Walls
 from ..feet.pinning import pin_feet
 from ..mechanism.model import Mechanism
 from ..objectives.settings import Settings
-from ..retarget.look_ahead import check_cyclic
+from ..retargeting.look_ahead import check_cyclic
 from ..steps import finish
 from .reach import reaching
 from .rolled_soles import on_rolled_soles

@@ -21,7 +21,7 @@ from ..feet.phases import runs
 from ..mechanism import Mechanism
 from ..motions import Motion
 from ..objectives.clearance import Clearance
-from ..retarget.retarget import Retargeting
+from ..retargeting.retarget import Retargeting
 from .freed_soles import Phase
 from .passes import Passes
 

@@ -17,7 +17,7 @@ from ..mechanism.orientations import quaternions, rotation
 from ..motions import Motion
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
-from ..retarget.retarget import retarget
+from ..retargeting.retarget import retarget
 
 PLACE, YAW, FLAT = 300.0, 1.0, 1e4  # weights of a sole's place over the ground, its yaw, and its height and tilt
 LESS = 0.1  # times their weight count other targets where soles may move, so that walls alone move them

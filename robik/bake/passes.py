@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 
 from ..clips.clip import TargetClip
 from ..motions import Motion
-from ..retarget.retarget import Retargeting
+from ..retargeting.retarget import Retargeting
 
 
 class Passes:

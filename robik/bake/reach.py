@@ -28,7 +28,7 @@ from ..motions import Motion
 from ..motions.report import MovedFoothold
 from ..objectives.settings import Settings
 from ..report.quality import contact_gaps
-from ..retarget.retarget import Retargeting
+from ..retargeting.retarget import Retargeting
 from ..steps import relay
 from .crossed_legs import Crossed, crossed_legs
 from .freed_soles import Phase, freed, off_hold

@@ -16,9 +16,9 @@ from ..objectives.pose_prior import WEIGHT, PosePrior
 from ..objectives.posture import Posture, rest_values
 from ..objectives.settings import Settings
 from ..objectives.weights import Weights
-from ..retarget.own_range import OwnRange
-from ..retarget.retarget import Retargeting
-from ..retarget.seams import led_through
+from ..retargeting.own_range import OwnRange
+from ..retargeting.retarget import Retargeting
+from ..retargeting.seams import led_through
 from .settings import BakeSettings, Balance
 from .solver_settings import solver_settings
 

@@ -24,7 +24,7 @@ from ..mechanism.model import Mechanism
 from ..mechanism.orientations import quaternions, rotation
 from ..motions import Motion
 from ..objectives.settings import Settings
-from ..retarget.retarget import Retargeting
+from ..retargeting.retarget import Retargeting
 from ..straight import straight
 from .reach import thinned
 

@@ -16,7 +16,7 @@ from ..feet.finding import find_contacts
 from ..feet.holding import holding, nearness
 from ..mechanism.model import Mechanism
 from ..objectives.settings import Settings
-from ..retarget.retarget import Retargeting
+from ..retargeting.retarget import Retargeting
 from ..straight import straight
 from .reach import thinned
 

@@ -23,7 +23,7 @@ from ..feet.support import zero_moment_margins
 from ..mechanism.model import Mechanism
 from ..motions import Motion
 from ..objectives.settings import Settings
-from ..retarget.retarget import Retargeting
+from ..retargeting.retarget import Retargeting
 from ..straight import straight
 from .reach import Reached, thinned
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..mechanism import Mechanism
     from ..motions import Motion
-    from ..retarget.own_range import OwnRange
+    from ..retargeting.own_range import OwnRange
 
 LOG = logging.getLogger(__name__.partition(".batch.")[0])  # of the whole library
 ROWS = ".robik-batch"  # folder of the rows in the output folder: a file is done where its row is
@@ -184,7 +184,7 @@ def _solved(plan: Plan, item: Item) -> dict[str, Any]:
 def _own_range(plan: Plan, item: Item, mechanism: Mechanism) -> OwnRange | None:
     """Return the own range of a recording; None where all frames are solved."""
     from ..motions import Companions, load_motion
-    from ..retarget.own_range import OwnRange
+    from ..retargeting.own_range import OwnRange
 
     if plan.own_range is None:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..motions import Motion, report_summary
-from ..retarget.retarget import retarget
+from ..retargeting.retarget import retarget
 from .cases import Case, cases
 
 REPEATS = 3

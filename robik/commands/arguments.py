@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..mechanism.model import Mechanism
-    from ..retarget.own_range import OwnRange
+    from ..retargeting.own_range import OwnRange
 
 
 def command(
@@ -148,7 +148,7 @@ def check_own_range(options: argparse.Namespace) -> None:
 def own_range_of(options: argparse.Namespace, mechanism: Mechanism) -> OwnRange | None:
     """Return the own range that the options ask for, with the motion before; None where all frames are solved."""
     from ..motions import Companions, load_motion
-    from ..retarget.own_range import OwnRange
+    from ..retargeting.own_range import OwnRange
 
     if options.own_range is None:
         return None

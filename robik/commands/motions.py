@@ -130,7 +130,7 @@ def _solve(options: argparse.Namespace) -> None:
     from ..files import check_writable
     from ..motions import load_motion, save_motion, save_report, save_states, values_for
     from ..objectives.pose_prior import PosePrior
-    from ..retarget.retarget import retarget
+    from ..retargeting.retarget import retarget
     from ..warm_up import help_compiling
 
     mechanism = load(options)
@@ -293,7 +293,7 @@ def _export(options: argparse.Namespace) -> None:
 
 def _follow(robot: Mechanism, poses: FramePoses) -> Motion:
     """Follow the poses that a motion file holds, and say what is out of reach."""
-    from ..retarget.following_poses import follow_poses, out_of_reach
+    from ..retargeting.following_poses import follow_poses, out_of_reach
 
     motion = follow_poses(robot, poses)
     if missed := out_of_reach(robot, motion):

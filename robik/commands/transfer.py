@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .arguments import command
 
 if TYPE_CHECKING:
-    from ..retarget.transfer import Transferred
+    from ..retargeting.transfer import Transferred
 
 
 def add_transfer(commands: argparse._SubParsersAction) -> None:
@@ -34,7 +34,7 @@ def _transfer(options: argparse.Namespace) -> None:
     from ..files import check_writable
     from ..motions import Companions, load_motion, save_motion, values_for
     from ..motions.registry import format_to_write
-    from ..retarget.transfer import load_table, transfer
+    from ..retargeting.transfer import load_table, transfer
     from ..robots import load, names, path
 
     source, target = (load(path(robot) if robot in names() else robot) for robot in (options.source, options.target))

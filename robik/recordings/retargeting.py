@@ -21,7 +21,7 @@ from ..mechanism import WORLD, Mechanism, Pose
 from ..motions import Motion
 from ..objectives.settings import Settings
 from ..physics.servo_limits import chain_beside, with_servos
-from ..retarget.own_range import OwnRange
+from ..retargeting.own_range import OwnRange
 from ..robots import load as load_robot
 from ..robots import names as robot_names
 from ..robots import path as robot_path

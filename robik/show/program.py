@@ -166,7 +166,7 @@ def _motions(
 def _motion(path: Path, robot: str) -> Motion:
     if not robot:
         return load_motion(path)
-    from ..retarget.following_poses import follow_poses
+    from ..retargeting.following_poses import follow_poses
     from ..robots import load
 
     return load_motion(path, companions=Companions(robot=load(robot), follow=follow_poses))

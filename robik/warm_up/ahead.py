@@ -24,7 +24,7 @@ from ..motions import Motion
 from ..objectives.clearance import Clearance
 from ..objectives.objective import States
 from ..objectives.registry import new_tables
-from ..retarget.retarget import retarget
+from ..retargeting.retarget import retarget
 from ..tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 from ..tracking.feed import Feed, FeedSettings
 from .problems import SETTINGS, TIMES, asking_for_all, loop, to_and_fro, tree

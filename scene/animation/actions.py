@@ -10,7 +10,7 @@ import numpy as np
 from bpy.types import Action, FCurve, Object
 
 from ...robik.errors import RobikError
-from ...robik.retarget.reduce import Keys
+from ...robik.retargeting.reduce import Keys
 from ..long_work import heartbeat
 
 SLOTS = "slots" in bpy.types.Action.bl_rna.properties  # from Blender 4.4 on one action can animate many objects

@@ -21,8 +21,8 @@ from ...robik.motions import Motion
 from ...robik.motions.posing import posed
 from ...robik.objectives.settings import Settings
 from ...robik.report.kept_balance import with_kept_balance
-from ...robik.retarget.blend import blended, blended_base, within_speeds
-from ...robik.retarget.retarget import Retargeting
+from ...robik.retargeting.blend import blended, blended_base, within_speeds
+from ...robik.retargeting.retarget import Retargeting
 from ...robik.warm_up import help_compiling
 from ..long_work import heartbeat
 from ..long_work.steps import Progress, compile_ahead, in_thread, starting

@@ -6,7 +6,7 @@ import numpy as np
 from bpy.types import Object, Scene
 
 from ...robik.motions.posing import posed
-from ...robik.retarget.mirroring import mirrored
+from ...robik.retargeting.mirroring import mirrored
 from ...robik.skeleton.symmetry import symmetry_of
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import set_sliders, slider_values

@@ -14,7 +14,7 @@ from ...robik.mechanism.base import with_base
 from ...robik.motions import Companions, Motion, load_motion
 from ...robik.motions.posing import posed
 from ...robik.report.shortfall import unassembled
-from ...robik.retarget.following_poses import follow_poses, out_of_reach
+from ...robik.retargeting.following_poses import follow_poses, out_of_reach
 from ...robik.servo.export import count_values
 from ...robik.skeleton.feet import leg_ends
 from ..robot import posing

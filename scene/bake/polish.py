@@ -11,7 +11,7 @@ from ...robik.kinematics.forward import ForwardKinematics, body_poses
 from ...robik.mechanism import Mechanism
 from ...robik.mechanism.topology import build_topology
 from ...robik.report.shortfall import open_beyond
-from ...robik.retarget.reduce import Keys, reduce_keys
+from ...robik.retargeting.reduce import Keys, reduce_keys
 from ..animation import actions
 from ..robot.parts import bodies, local_pose
 from ..robot.reading import read_moving_parts

@@ -19,8 +19,8 @@ from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
 from ...robik.objectives.pose_prior import PosePrior
 from ...robik.objectives.settings import Settings
-from ...robik.retarget.blend import shares
-from ...robik.retarget.own_range import OwnRange
+from ...robik.retargeting.blend import shares
+from ...robik.retargeting.own_range import OwnRange
 from ..balance.centre_of_mass import Balance, read_balance, with_give
 from ..character.asked import weights_of
 from ..character.mapping import CharacterMapping, read_mapping

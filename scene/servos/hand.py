@@ -6,7 +6,7 @@ import numpy as np
 from bpy.types import Object, Scene
 
 from ...robik.errors import ServoError
-from ...robik.retarget.reduce import Keys, reduce_keys
+from ...robik.retargeting.reduce import Keys, reduce_keys
 from ...robik.servo.teaching import HandRecording
 from ..animation.actions import Curve, write_curves, write_smooth
 from ..robot.sliders import data_path

@@ -13,7 +13,7 @@ from robik.clips.clip import TargetClip, Track
 from robik.mechanism.model import Mechanism
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.robots import load
 
 ARM, WALKER, BOXER = load("arm7"), load("walker"), load("boxer")

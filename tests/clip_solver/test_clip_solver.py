@@ -15,8 +15,8 @@ from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.look_ahead import check_cyclic
-from robik.retarget.retarget import Retargeting, retarget
+from robik.retargeting.look_ahead import check_cyclic
+from robik.retargeting.retarget import Retargeting, retarget
 from tests.clip_solver.clips import ARM, BOXER, SPEEDS, WALKER, WALKING, both, hurried_walk, lissajous, rms, waving
 
 

@@ -12,7 +12,7 @@ from robik.clip_solver.bounds import bounds_of
 from robik.clip_solver.clip_solver import ClipSolver, Start
 from robik.clip_solver.improver import BENT
 from robik.clip_solver.spans import AROUND
-from robik.retarget.retarget import Retargeting
+from robik.retargeting.retarget import Retargeting
 from tests.clip_solver.clips import lissajous
 
 BAD, PUSHED = 200, 1e-3  # the frame that is pushed out of its bounds, and by how much [rad]

@@ -17,8 +17,8 @@ from robik.kinematics.frames import frame_poses
 from robik.mechanism.model import Mechanism
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.own_range import OwnRange
-from robik.retarget.retarget import Retargeting, retarget
+from robik.retargeting.own_range import OwnRange
+from robik.retargeting.retarget import Retargeting, retarget
 from tests.clip_solver.clips import ARM, BOXER, SPEEDS, WALKER, WALKING, hurried_walk, lissajous, rms, waving
 from tests.clip_solver.test_clip_solver import rates, speed_limits
 from tests.clip_solver.test_sections import in_sections

@@ -13,7 +13,7 @@ from robik.clip_solver.bounds import bounds_of
 from robik.clip_solver.clip_solver import ClipSolver, Start
 from robik.clip_solver.torques import TorqueLimits
 from robik.dynamics import InverseDynamics
-from robik.retarget.retarget import Retargeting
+from robik.retargeting.retarget import Retargeting
 from tests.clip_solver.clips import BOXER, SPEEDS, waving
 
 FRAMES, ACCELERATION, JERK, TORQUE = 14, 60.0, 2500.0, 2.5

@@ -15,7 +15,7 @@ from robik.clips.clip import TargetClip, Track
 from robik.mechanism import WORLD, Body, Joint, Mechanism
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import Retargeting
+from robik.retargeting.retarget import Retargeting
 from tests.clip_solver.clips import BOXER, SPEEDS, WALKER, WALKING, hurried_walk, rms, waving
 from tests.clip_solver.test_clip_solver import rates, speed_limits
 

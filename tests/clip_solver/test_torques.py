@@ -20,7 +20,7 @@ from robik.mechanism.motor_limits import named_efforts, torque_limits
 from robik.motions import LookAhead, Motion
 from robik.motions.posing import posed
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.robots import load
 from tests.clip_solver.clips import ARM, SPEEDS, lissajous, rms
 from tests.dynamics.every_body import Balance, needed

@@ -22,7 +22,7 @@ from robik.mechanism import Frame, Joint, Mechanism, Pose
 from robik.motions import Motion
 from robik.motions.report import ZeroMoment
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import Retargeting, retarget
+from robik.retargeting.retarget import Retargeting, retarget
 from tests.clip_solver.clips import ARM, WALKER, WALKING, hurried_walk, rms
 from tests.clip_solver.test_torques import looked_ahead
 from tests.physics.robots import tower

@@ -12,7 +12,7 @@ from robik.collision.files import told_collisions
 from robik.collision.measure import measure_penetration
 from robik.collision.shapes import CollisionShape, hull_or_capsule
 from robik.mechanism import Mechanism
-from robik.retarget.retarget import Retargeting
+from robik.retargeting.retarget import Retargeting
 from robik.steps import finish
 
 FRAMES = 40

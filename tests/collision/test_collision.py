@@ -24,7 +24,7 @@ from robik.formats import import_robot
 from robik.mechanism import Body, Joint, Mechanism, Pose, Visual
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.surroundings.ground import Ground
 
 LOOSE = Mechanism(

@@ -9,7 +9,7 @@ import pytest
 
 from robik.collision.soles import MARGIN, SOLES, Soles
 from robik.motions import Motion
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from tests.clip_solver.clips import WALKER, WALKING, hurried_walk
 
 CLIP = hurried_walk(2.0, 60.0)

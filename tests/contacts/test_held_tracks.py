@@ -11,7 +11,7 @@ from robik import robots
 from robik.clips.clip import TargetClip, Track
 from robik.feet.held_contacts import FADE, held_tracks
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 
 @pytest.mark.parametrize(

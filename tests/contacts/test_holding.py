@@ -16,7 +16,7 @@ from robik.kinematics.frames import frame_poses
 from robik.mechanism.model import Mechanism
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 EXACT = 1e-9  # m, and of an axis' direction
 FEET = "foot_l", "foot_r"

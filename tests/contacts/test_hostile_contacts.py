@@ -17,7 +17,7 @@ from robik.formats import import_robot
 from robik.mechanism import Frame, Mechanism, Pose
 from robik.objectives.settings import Settings
 from robik.report.quality import CONTACT_MET, CONTACT_TURNED, contact_gaps
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 EXACT = 1e-9  # m or rad
 FRAMES = 100  # of a clip

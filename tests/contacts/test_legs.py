@@ -16,7 +16,7 @@ from robik.ik.standing import FlatSolver, StandingSolver
 from robik.kinematics.frames import frame_poses
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import Retargeting, retarget
+from robik.retargeting.retarget import Retargeting, retarget
 from robik.steps import finish
 
 SOLE = ((-0.1, -0.03, -0.05), (0.15, -0.03, -0.05), (0.15, 0.03, -0.05), (-0.1, 0.03, -0.05))

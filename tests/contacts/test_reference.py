@@ -10,7 +10,7 @@ from experiments.oracle.reference import ReferenceSolver, follow
 from robik import robots
 from robik.clips.clip import TargetClip, Track
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 FRAMES = 5
 SAME = 1e-6  # of a state

@@ -14,7 +14,7 @@ from robik.errors import ClipError
 from robik.mechanism import Body, Mechanism, Pose
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.robots import load
 
 TIMES = np.arange(400) / 100.0

@@ -23,7 +23,7 @@ from robik.mechanism import Mechanism
 from robik.mechanism.orientations import quaternion_matrices
 from robik.motions import Motion, Report
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.robots import load
 
 MM = 1e-3

@@ -18,7 +18,7 @@ from robik.kinematics.diagnosis import diagnose
 from robik.kinematics.locked import locked_motors
 from robik.kinematics.mobility import inspect
 from robik.mechanism import Mechanism
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from tests.formats.mjcf_text import write
 from tests.kinematics import linkages
 

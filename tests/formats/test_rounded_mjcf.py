@@ -13,7 +13,7 @@ from robik.formats import import_robot
 from robik.kinematics.mobility import inspect
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from tests.formats.mjcf_text import write
 
 CRANK, TILT, APART = 0.1, 0.3, 0.15  # length [m], angle [rad], distance of the cranks [m]

@@ -15,7 +15,7 @@ from robik.formats.usd.mesh import MeshReader
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.mechanism import WORLD, Mechanism
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 pytest.importorskip("pxr", reason="needs usd-core")
 

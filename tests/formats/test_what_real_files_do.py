@@ -15,7 +15,7 @@ from robik.formats import import_robot, load_robot, save_robot
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.mechanism import Mechanism
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from tests.formats import mjcf_text, sdf_text, urdf_text
 from tests.formats.mjcf_text import LUMP
 from tests.formats.mujoco_judge import Judge

@@ -24,7 +24,7 @@ from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.motions import Motion
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from tests.ik.compromise import compromise
 from tests.ik.pulled import PULLED
 from tests.ik.random_mechanisms import Problem, problems, rotation

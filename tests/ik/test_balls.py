@@ -21,7 +21,7 @@ from robik.mechanism.topology import build_topology, limited_topology
 from robik.motions.motion import Motion
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.tracking.state_based import StateBasedTracker
 from robik.tracking.targets import Target, Targets
 from tests.ik.balls import arm, biped, flying, hostile, relative_turns, tilts, tripod

@@ -14,7 +14,7 @@ from robik.formats import load_robot
 from robik.mechanism import Mechanism
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 CALM = Settings(state_weight=None)
 LARGEST_STEP = 0.2  # rad in 1/120 s

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from robik.clips.clip import TargetClip, Track
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 Triple = tuple[float, float, float]
 LONG = 0.4  # of thigh and shin [m]

@@ -14,7 +14,7 @@ from robik.kinematics.mobility import inspect
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 
 def neck() -> Mechanism:

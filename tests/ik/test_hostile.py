@@ -16,7 +16,7 @@ from robik.ik.solver import Solver
 from robik.ik.sqp import STALLED
 from robik.mechanism.orientations import quaternion_matrices
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from tests.ik.hostile import Reachable, hostile_clip
 from tests.ik.pulled import PULLED
 

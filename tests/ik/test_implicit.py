@@ -24,7 +24,7 @@ from robik.ik.solver import Solver
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism
 from robik.mechanism.joints import MOTIONS
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import Retargeting, retarget
+from robik.retargeting.retarget import Retargeting, retarget
 from tests.ik.pulled import PULLED
 from tests.ik.random_mechanisms import Problem, problems
 

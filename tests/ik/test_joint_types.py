@@ -14,7 +14,7 @@ from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Frame, Joint, Mechanism
 from robik.mechanism.topology import build_topology
 from robik.motions import Motion
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 TYPES = [(kind, ()) for kind in JOINT_TYPES if kind != "general"] + [
     ("general", ("tx", "ry")), ("general", ("tx", "ty", "tz", "rz")), ("general", ("tz", "rx", "ry", "rz")),

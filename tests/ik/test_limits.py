@@ -13,7 +13,7 @@ from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.mechanism.topology import SMALL
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 
 def curl(bodies: int, bound: float) -> Mechanism:

@@ -14,7 +14,7 @@ from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.mechanism.topology import build_topology
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 PLACES = {"a": (0.0, 0.0), "b": (0.1, 0.3), "c": (0.5, 0.45), "d": (0.7, 0.1)}
 CORNERS = [np.array([x, 0.0, z]) for x, z in PLACES.values()]

@@ -12,7 +12,7 @@ from robik.errors import ClipError
 from robik.kinematics.forward import ForwardKinematics
 from robik.kinematics.frames import frame_poses
 from robik.objectives.pose_prior import PosePrior
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.robots import load
 from robik.tracking import StateBasedTracker, Target, Targets
 

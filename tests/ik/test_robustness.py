@@ -18,7 +18,7 @@ from robik.mechanism.pose import matrix_quaternion
 from robik.motions import Report
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from tests.ik.pulled import PULLED
 
 WALKER, DANCER = robots.load("walker"), robots.load("dancer")

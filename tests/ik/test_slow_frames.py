@@ -17,7 +17,7 @@ from robik.ik.sqp import CONVERGED
 from robik.mechanism import Mechanism
 from robik.objectives.look_at import LookAt
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 POINTS = np.array([[0.3, 0.8, 1.5], [-0.5, 0.3, 0.2], [0.3, -0.8, 0.3], [-2.0, 0.1, 0.0], [0.0, 0.0, 3.0]])
 FEW = 60  # iterations

@@ -16,7 +16,7 @@ from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.mechanism.pose import matrix_quaternion
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from tests.ik.compromise import compromise
 from tests.ik.pulled import PULLED
 

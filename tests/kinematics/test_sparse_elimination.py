@@ -18,7 +18,7 @@ from robik.kinematics.elimination import eliminate
 from robik.kinematics.kernels import close, closure_jacobian, forward_kinematics, integrate
 from robik.kinematics.null_space import extend, multipliers, particular, reduce_gradient, reduce_matrix
 from robik.mechanism import WORLD, Body, Joint, Mechanism
-from robik.retarget.retarget import Retargeting, retarget
+from robik.retargeting.retarget import Retargeting, retarget
 from tests.kinematics.test_elimination import call_refactor, null_space, placed
 
 

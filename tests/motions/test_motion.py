@@ -18,7 +18,7 @@ from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.motions import BaseTrack, Motion
 from robik.motions.posing import posed
 from robik.motions.resampling import resampled
-from robik.retarget.retarget import Retargeting, retarget
+from robik.retargeting.retarget import Retargeting, retarget
 
 UPRIGHT = [[1.0, 0.0, 0.0, 0.0]] * 2
 GROUND = [[0.0, 0.0, 0.0]] * 2

@@ -14,7 +14,7 @@ from robik import follow_poses
 from robik.errors import ClipError, FormatError
 from robik.mechanism import Mechanism
 from robik.motions import Companions, Motion, load_motion, save_motion
-from robik.retarget.following_poses import out_of_reach
+from robik.retargeting.following_poses import out_of_reach
 from robik.robots import load
 
 LEGS = tuple(f"stewart_{k}" for k in range(1, 7))

@@ -21,7 +21,7 @@ from robik.objectives.objective import Objective
 from robik.objectives.posture import Posture
 from robik.objectives.relative_frame import RelativeFrame
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from tests.ik.pulled import PULLED
 from tests.ik.random_mechanisms import rotation
 from tests.ik.test_agreement import CLOSED, SAME, circling, states_of

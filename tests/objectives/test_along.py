@@ -11,7 +11,7 @@ from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.objectives.settings import Settings, settings_from
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.tracking import StateBasedTracker, Target, Targets
 
 WAY = np.array([0.3, -0.5, 0.8]) / np.linalg.norm([0.3, -0.5, 0.8])

@@ -21,7 +21,7 @@ from robik.objectives.posture import Posture
 from robik.objectives.relative_frame import RelativeFrame
 from robik.objectives.settings import Settings, settings_from
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 TIMES = np.arange(3) / 60
 TURNED = np.tile([0.6, 0.0, 0.8, 0.0], (3, 1))

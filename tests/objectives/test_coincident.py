@@ -9,7 +9,7 @@ from robik.clips.clip import TargetClip
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism
 from robik.objectives.distance import Distance
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 
 def gantry() -> Mechanism:

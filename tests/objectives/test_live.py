@@ -13,7 +13,7 @@ from robik.objectives.look_at import LookAt
 from robik.objectives.objective import Objective
 from robik.objectives.relative_frame import RelativeFrame
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.tracking import DifferentialTracker, StateBasedTracker, Target, Targets
 
 SETTINGS = Settings(state_weight=1e-3, objectives={"foot_l.distance.foot_r": 2.0})

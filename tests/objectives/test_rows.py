@@ -13,7 +13,7 @@ from robik.objectives.registry import ASKED, ROWS, objective_of, row_kind
 from robik.objectives.relative_frame import RelativeFrame
 from robik.objectives.rows import Row
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 TIMES = np.arange(5) / 60
 FIELDS = {"source", "frame", "other", "axis", "distance", "offset", "axes"}

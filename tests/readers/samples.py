@@ -19,7 +19,7 @@ from robik.motions.registry import FORMATS, READABLE
 from robik.motions.results import load_states, save_states
 from robik.objectives.settings import load_settings
 from robik.recordings import load_recording, save_recording
-from robik.retarget.transfer import load_table
+from robik.retargeting.transfer import load_table
 from robik.servo.chain_file import load_chain
 from robik.servo.export import count_values, export_motion
 from robik.servo.recording import load_recording as load_telemetry

@@ -14,7 +14,7 @@ from robik.balance.plan import with_balance
 from robik.errors import ClipError
 from robik.mechanism import Mechanism
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from tests.ik.balls import arm
 
 TIMES = np.arange(30) / 30

@@ -12,8 +12,8 @@ from robik import robots
 from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
 from robik.objectives.settings import Settings, settings_from
-from robik.retarget.blend import blended, blended_base, shares, within_speeds
-from robik.retarget.retarget import Retargeting
+from robik.retargeting.blend import blended, blended_base, shares, within_speeds
+from robik.retargeting.retarget import Retargeting
 
 
 def test_shares_rise_and_fall_at_the_ends_that_blend() -> None:

@@ -17,7 +17,7 @@ from robik.feet.holding import APPROACH, nearness
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from tests.retarget.test_balance import biped, given_by_hand  # noqa: F401 (a fixture)
 
 TIMES = np.arange(361) / 60.0

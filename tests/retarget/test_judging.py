@@ -15,7 +15,7 @@ from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.report.judging import judged
 from robik.report.shortfall import position_met
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 TIMES = np.arange(40) / 60
 

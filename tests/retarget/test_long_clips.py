@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from robik.retarget import solved
 
 from robik import robots
 from robik.bench.cases import BALANCED
@@ -16,8 +17,7 @@ from robik.clips.clip import TargetClip, Track
 from robik.ik.standing import StandingSolver
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget import solved
-from robik.retarget.retarget import Retargeting, retarget
+from robik.retargeting.retarget import Retargeting, retarget
 from tests.ik.balls import tripod
 
 FRAMES = 20_000

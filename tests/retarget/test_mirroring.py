@@ -12,7 +12,7 @@ from robik.formats import import_robot
 from robik.mechanism import Mechanism
 from robik.motions import BaseTrack, Motion
 from robik.motions.posing import posed
-from robik.retarget.mirroring import mirrored
+from robik.retargeting.mirroring import mirrored
 from robik.robots import load
 from robik.skeleton.symmetry import symmetry_of
 

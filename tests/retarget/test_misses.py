@@ -12,7 +12,7 @@ from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.report.distances import ClipErrors
 from robik.report.misses import misses
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 OFF = np.array([0.0, 1.9e-3, 2.1e-3, 19e-3, 21e-3])  # in units of the robot's size
 

@@ -11,7 +11,7 @@ import pytest
 from robik.bake.passes import Passes
 from robik.clip_solver.bounds import FITS
 from robik.clip_solver.clip_solver import ClipSolver
-from robik.retarget.retarget import Retargeting, retarget
+from robik.retargeting.retarget import Retargeting, retarget
 from robik.steps import finish
 from tests.clip_solver.clips import BOXER, SPEEDS, rms, waving
 

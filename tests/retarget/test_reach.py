@@ -26,7 +26,7 @@ from robik.motions.results import report_summary
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.report.shortfall import beyond_the_robot
-from robik.retarget.retarget import Retargeting, retarget
+from robik.retargeting.retarget import Retargeting, retarget
 from robik.steps import finish
 
 TIMES = np.arange(181) / 60.0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
 from robik.errors import ClipError
-from robik.retarget.reduce import reduce_keys
+from robik.retargeting.reduce import reduce_keys
 
 
 @settings(max_examples=60, deadline=None)

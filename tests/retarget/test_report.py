@@ -16,7 +16,7 @@ from robik.motions.motion import Motion
 from robik.objectives.posture import Posture
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import CHUNK, Retargeting, retarget
+from robik.retargeting.retarget import CHUNK, Retargeting, retarget
 from tests.ik.test_limits import curl
 
 FRAMES = 40
@@ -190,7 +190,7 @@ def test_quick_frames_come_in_long_chunks_and_slow_ones_in_short_ones(
     work = Retargeting(walker, TargetClip(times, {"foot_l": foot}))
     took = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]  # s for each chunk
     clock = iter([time for k, seconds in enumerate(took) for time in (k, k + seconds)])
-    monkeypatch.setattr(import_module("robik.retarget.retarget"), "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(import_module("robik.retargeting.retarget"), "perf_counter", lambda: next(clock))
     done = np.array(list(work.steps()))
     assert np.diff([0, *done]).tolist() == [16, 32, 64, 128, 64, 32, 16, 16, 16, 16]
     milliseconds = work.motion().report.milliseconds

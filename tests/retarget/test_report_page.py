@@ -28,7 +28,7 @@ from robik.physics.motion_forces import motion_forces
 from robik.physics.motors import motors_of
 from robik.physics.report_plots import force_plots
 from robik.report.report_page import LIMIT, MOST, ROW, _thinned, page, save_page, with_states
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 Walk = tuple[Mechanism, TargetClip, Motion]
 

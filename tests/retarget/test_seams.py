@@ -11,10 +11,10 @@ from robik.clips.clip import TargetClip, Track
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import frame_poses, robot_com
 from robik.motions import Motion
-from robik.retarget.blend import shares
-from robik.retarget.own_range import OwnRange
-from robik.retarget.retarget import retarget
-from robik.retarget.seams import led_through
+from robik.retargeting.blend import shares
+from robik.retargeting.own_range import OwnRange
+from robik.retargeting.retarget import retarget
+from robik.retargeting.seams import led_through
 from tests.clip_solver.clips import WALKER, WALKING, hurried_walk
 
 FIRST, LAST, FRAMES = 40, 100, 8  # of the range, and those over which targets change over

@@ -7,7 +7,7 @@ from dataclasses import replace
 from robik import robots
 from robik.bench.cases import BALANCED
 from robik.bench.walking import walk_clip
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.servo.chain_file import load_chain
 from robik.servo.preflight import preflight
 from robik.servo.softening import soften

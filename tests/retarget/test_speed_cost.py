@@ -16,7 +16,7 @@ from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.report.report_page import page
 from robik.report.speed_cost import measure_speed_cost
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from tests.ik.random_mechanisms import rotation
 
 BOXER, WALKER, ARM = robots.load("boxer"), robots.load("walker"), robots.load("ur10")

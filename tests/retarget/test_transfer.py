@@ -18,7 +18,7 @@ from robik.mechanism.topology import build_topology
 from robik.motions import BaseTrack, Motion, load_motion, save_motion
 from robik.motions.curves import rates_of
 from robik.motions.posing import posed
-from robik.retarget.transfer import transfer
+from robik.retargeting.transfer import transfer
 from tests import shell
 
 LINKAGE = ("toe_", "crank", "closedloop")  # names of rods and cranks begin so

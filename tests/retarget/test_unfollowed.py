@@ -12,7 +12,7 @@ from robik.bake.settings import BakeSettings, Balance
 from robik.bake.solver_settings import solver_settings
 from robik.bake.unfollowed import unfollowed_ranges
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 
 ROOM = BakeSettings(enforce_velocity=False)
 

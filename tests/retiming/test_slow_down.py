@@ -13,7 +13,7 @@ from robik.clip_solver.bounds import differences
 from robik.errors import ClipError
 from robik.motions import Motion, load_motion, save_motion
 from robik.objectives.settings import Settings
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.retiming import Limits, limits_of, slow_down
 from tests.clip_solver.clips import ARM, BOXER, WALKER, hurried_walk, lissajous, waving
 

@@ -15,7 +15,7 @@ from robik.formats import import_robot
 from robik.mechanism import Frame, Mechanism, Pose
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.skeleton.anatomy import Anatomy, read_anatomy
 from robik.skeleton.fit import Fitted, fit
 from robik.skeleton.mapping import Row, auto_map

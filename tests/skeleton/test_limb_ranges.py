@@ -13,7 +13,7 @@ from robik.formats import import_robot
 from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.mechanism.orientations import rotation
-from robik.retarget.retarget import retarget
+from robik.retargeting.retarget import retarget
 from robik.skeleton.limb_ranges import elbow_ranges, leg_ranges, limb_ranges, untold_legs
 
 X, Y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)

@@ -15,7 +15,7 @@ from robik.collision.apart import solved_apart, walls_of
 from robik.feet.finding import above_ground, below_ground, find_contacts
 from robik.feet.pinning import pin_feet
 from robik.feet.support import placed
-from robik.retarget.retarget import Retargeting
+from robik.retargeting.retarget import Retargeting
 from robik.steps import finish
 from robik.surroundings.surface import Surface
 from tests.surroundings.meshes import Mesh, hills
