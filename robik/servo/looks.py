@@ -120,7 +120,7 @@ class Looks:
         on_silent: Callable[[int], None],
         beside: Beside | None = None,
     ) -> None:
-        self.rounds, self.is_starved = 0, False
+        self.rounds = 0
         self._beside = beside
         self._aside: Look[bytes] | None = None  # at it
         self._was_aside = self._is_late = False  # the last look
@@ -169,14 +169,20 @@ class Looks:
         self._late = self._sight.begin_late_look(self._chance.choice(self._all))
         return self._late.seconds + ASIDE if self._late else 0.0
 
-    def ask_late(self, slack: float, moment: Moment) -> None:
-        """Ask that servo, if there still is time, and no other answer is awaited."""
+    def ask_late(self, slack: float, moment: Moment) -> bool:
+        """Ask that servo if the goals leave `slack` [s] for it; return False where another answer is awaited.
+
+        Somebody's silence goes first, and counts as asked.
+        """
         self.collect()
         look, self._late = self._late, None
-        self.is_starved = self._look is not None or self._aside is not None
-        if look is not None and not (self.is_starved or self._suspects) and look.seconds + ASIDE / 2 <= slack:
-            self._look, self._moment, self._is_late = look, moment, True
-            look.ask()
+        if self._suspects:
+            return True
+        if look is None or self._look is not None or self._aside is not None or look.seconds + ASIDE / 2 > slack:
+            return False
+        self._look, self._moment, self._is_late = look, moment, True
+        look.ask()
+        return True
 
     @property
     def holds_up(self) -> bool:

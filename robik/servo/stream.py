@@ -27,7 +27,8 @@ LOOK = 0.05  # [s] between looks at the servos while nothing plays
 CLOSE_LOOK = 0.015  # [s] likewise, at servos that are moved by hand or tuned
 NAP = 1e-3  # [s] between looks at whether the last answers are there
 LEFT = 2e-3  # [s] before the next goals, in which nobody waits for a sensor any more
-LATE = 0.2  # of the goals, at random: before the next ones, a servo is looked at as late as can be
+LATE, RARELY = 0.05, 0.25  # [s] between late looks at a servo, about: the second where each takes another's place
+CLEARING = 0.04  # [s] that a slow adapter gets to give all that was asked before
 STALL = 0.03  # [s] without goals, beyond the time between them, after which servos count as standing
 FORWARD, CREEP = 1.3, 8  # in a goal's speed: times what it needs, and units more, so that nobody is left behind
 
@@ -129,7 +130,8 @@ class Stream:
         self._ceiling = np.array([servo.velocity_units(servo.velocity_limit) for servo in chain.servos])
         self._last, self._led = np.zeros(len(chain.servos), dtype=np.int64), np.zeros(len(chain.servos))
         self._speeds = np.zeros(len(chain.servos))
-        self._reported, self._began, self._chance = 0.0, inf, Random(0)
+        self._reported, self._began = 0.0, inf
+        self._chance, self._late_every, self._clears = Random(0), LATE, 0.0
         beside = righting.beside if righting else None
         self._looks = [
             Looks(line, settings.silence, self._note, self._miss, beside if beside and beside.is_on(line) else None)
@@ -208,11 +210,7 @@ class Stream:
             self.schedule.done()
             self._sent, last = awake, number
             if ending is not Outcome.FAILED:  # who stops for a reason is not to forget it for a later one
-                is_late = self._chance.random() < LATE
-                if not (is_late and any(looks.is_starved for looks in self._looks)):
-                    self._look()
-                if is_late:
-                    self._look_late()
+                self._look_both()
                 ending = self._stop(guide, Outcome.FAILED) if self.trouble else ending
             self._tell()
         self._finish_looks()
@@ -252,19 +250,30 @@ class Stream:
                 for looks in self._looks:
                     looks.collect()
 
-    def _look_late(self) -> None:
-        """Look at one servo just before the next goals.
+    def _look_both(self) -> None:
+        """Look right after goals, and now and then, at random, at one servo just before the next ones.
 
         Right after a goal of ours, one that somebody else sends is never to be seen.
         """
+        if time.perf_counter() < self._clears:  # nothing else is asked until the adapter has given all
+            self._clears = 0.0 if self._look_late() else self._clears
+            return
+        self._look()
+        if self._chance.random() < self.schedule.period / self._late_every:
+            is_done = self._look_late()
+            self._clears = 0.0 if is_done else time.perf_counter() + CLEARING
+            self._late_every = LATE if is_done else RARELY
+
+    def _look_late(self) -> bool:
+        """Look at one servo just before the next goals, and return whether that is done, or cannot be."""
         needed = max(looks.late() for looks in self._looks)
         left = self.schedule.slack - needed
         if needed <= 0.0 or left <= 0.0:
-            return
+            return True
         self._bus.emergency.pause(left)
         moment = Moment(time.perf_counter(), self.at, self._last, self._speeds)
-        for looks in self._looks:
-            looks.ask_late(self.schedule.slack, moment)
+        slack = self.schedule.slack
+        return sum(looks.ask_late(slack, moment) for looks in self._looks) > 0
 
     def _finish_looks(self) -> None:
         """Wait for what has been asked."""

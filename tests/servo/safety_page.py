@@ -44,10 +44,11 @@ goes off again. Behind a bridge whose answers came up to 100 or 150 ms late it d
 0 of 224 tries each; before, in 0 and 9 (`python -m tests.servo.late_torque 0.15 224`). Such a bridge is too slow to
 play on: most tries end with a servo that does not answer.
 
-**A second program that sends goals** is seen by the goal that a servo has, at every look; in a fifth of the periods
-one servo is looked at just before the next goals, since right after a goal of ours none of somebody else's is ever to
-be seen. The second goal that nobody here sent stops all. With 50 goals a second of somebody else's on one of four
-servos, and 100 of ours, that took 0.6 s, and 1.3 to 2.8 s behind an adapter that holds answers back for 16 ms. A goal
+**A second program that sends goals** is seen by the goal that a servo has, at every look; some 20 times a second, and
+four times with an adapter that holds answers back for 16 ms, one servo is looked at just before the next goals, since
+right after a goal of ours none of somebody else's is ever to be seen. The second goal that nobody here sent stops all.
+With 50 goals a second of somebody else's on one of four servos, and 100 of ours, that took 0.6 s, and 3 s or more
+behind such an adapter; the more servos there are, the longer it takes. A goal
 within 1.1° of one of the last 0.5 s is not told apart, a single one is replaced by the next of ours, and nothing holds
 the other program back: end it, or switch the power off. Dynamixel servos that take no indirect addresses are looked
 at in several questions, and never just before goals.

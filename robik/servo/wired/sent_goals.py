@@ -13,7 +13,7 @@ from ..telemetry import Telemetry
 
 REMEMBERED = 0.5  # [s]: an answer may be late, and a servo may have missed some goals
 SAME = 0.02  # [rad], 1.1°: firmware may make where a servo stands its goal when torque comes on
-DOUBT = 5.0  # [s] that a goal of somebody else's is remembered: one may be garbage, the second is not
+DOUBT = 10.0  # [s] that a goal of somebody else's is remembered: one may be garbage, the second is not
 
 
 class SentGoals:
