@@ -71,7 +71,11 @@ def texts(arrays: Mapping[str, np.ndarray], name: str) -> tuple[str, ...]:
     array = arrays[name]
     if array.ndim > 1 or (array.size and array.dtype.kind not in "US"):
         raise ClipError(f"{name} must be a row of texts, not {array.dtype} of the shape {array.shape}")
-    return tuple(one.decode(errors="replace") if isinstance(one, bytes) else str(one) for one in array.ravel().tolist())
+    try:
+        found = array.ravel().tolist()
+    except (SystemError, ValueError):  # what is not the number of a character
+        raise ClipError(f"{name} holds something else than characters") from None
+    return tuple(one.decode(errors="replace") if isinstance(one, bytes) else str(one) for one in found)
 
 
 def pack(arrays: Mapping[str, Any]) -> bytes:

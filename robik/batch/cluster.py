@@ -6,6 +6,7 @@ scheduler has lost are handed out again when it is back, and a command that is c
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,11 +16,14 @@ from typing import Any
 
 from ..errors import FormatError, RobikError
 from ..extras import extra
+from ..files import read_json
 from ..robots import names
 from .job import Item, Plan, do, done_row, ended_row
 
 LOOK = 0.1  # s between two looks at what is done
-PATIENCE = 60.0  # s for a scheduler to come, or to come back
+CONNECT = 5.0  # s for a client to connect to a scheduler that has answered
+FIRST = 4.0  # s for a scheduler to answer at first
+PATIENCE = 60.0  # s for one to come back
 _one_at_a_time = Lock()  # of this process: the solver keeps one core busy, whatever threads its worker has
 
 
@@ -31,14 +35,16 @@ def rows_of(plan: Plan, items: Sequence[Item], address: str, patience: float = P
     """Yield the row of each recording as a cluster is done with it; the first alone, so that all is compiled once.
 
     `address` is the scheduler's, such as `tcp://host:8786`, or the path of the file that it writes about itself; it is
-    waited for `patience` [s]. Raise RobikError where there is none, it does not come back, or its workers lack
+    waited for `patience` [s] to come back. Raise RobikError where there is none, it does not come back, or its workers lack
     something.
     """
     with extra("dask"):
         import distributed  # noqa: F401
     left = {item.name: item for item in items}
+    wait = min(FIRST, patience)
     while left:
-        with _client(address, patience) as client:
+        with _client(address, wait) as client:
+            wait = patience
             _check_workers(client, plan, next(iter(left.values())))
             try:
                 first = len(left) == len(items)
@@ -72,25 +78,44 @@ def _missing(plan: Plan, item: Item) -> str:
 
 
 def _client(address: str, patience: float) -> Any:
-    """Return a connection to a scheduler. Raises RobikError where there is none within `patience` seconds."""
+    """Return a connection to a scheduler. Raises RobikError where none answers within `patience` seconds."""
     from distributed import Client
 
-    by_file = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
-    until, problem = monotonic() + patience, ""
+    until = monotonic() + patience
     while True:
+        left = max(until - monotonic(), LOOK)
         try:
-            if "scheduler_file" in by_file and not Path(address).is_file():
-                raise OSError("there is no such file")
-            return Client(**by_file, timeout=min(patience, 5.0), set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:
-            problem = " ".join(str(error).split())
-            if isinstance(error, ValueError | TypeError) or monotonic() > until:
+            asyncio.run(asyncio.wait_for(_answer(_place(address), left), left))
+            return Client(_place(address), timeout=CONNECT, set_as_default=False)
+        except Exception as error:  # whoever listens there can answer anything
+            problem = "nobody answers there" if isinstance(error, OSError) else " ".join(str(error).split())
+            if isinstance(error, ValueError | TypeError) or monotonic() >= until:
                 break
-        sleep(0.5)
+        sleep(min(0.5, max(until - monotonic(), 0.0)))
     raise RobikError(
         f"no Dask scheduler at {address} ({problem}); start one (dask scheduler) and call the same command again: "
         "what is done is not done twice"
     )
+
+
+def _place(address: str) -> str:
+    """Return a scheduler's address, where that is a file the one that is in it."""
+    if not address.endswith(".json"):
+        return address
+    if not Path(address).is_file():
+        raise FormatError("there is no such file")
+    found = read_json(address)
+    if not isinstance(found, dict) or not isinstance(found.get("address"), str):
+        raise FormatError('a scheduler writes its "address" into that file, and there is none')
+    return found["address"]
+
+
+async def _answer(address: str, timeout: float) -> None:
+    """Wait for an answer of whoever listens at an address: a client would wait for one that never comes."""
+    from distributed.core import connect
+    from distributed.security import Security
+
+    (await connect(address, timeout, **Security().get_connection_args("client"))).abort()
 
 
 def _check_workers(client: Any, plan: Plan, item: Item) -> None:

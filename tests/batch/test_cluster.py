@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from socket import create_server
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -140,6 +143,26 @@ def test_the_command_is_killed_then_the_scheduler_stays_away(folder: Path, tmp_p
         made.end()
         with pytest.raises(RobikError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:\d+ \(.*\); start one"):
             list(rows_of(plan_for(folder), items_in(folder)[5:6], made.address, patience=1.0))
+
+
+@pytest.mark.parametrize("listener", ["nobody", "one that is silent", "one that says something else"])
+def test_an_address_where_no_scheduler_answers_is_told_within_ten_seconds(folder: Path, listener: str) -> None:
+    with create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        if listener == "nobody":
+            server.close()
+        elif listener != "one that is silent":
+            Thread(target=lambda: server.accept()[0].sendall(b"SSH-2.0-OpenSSH_9.6\r\n" * 9), daemon=True).start()
+        words = ("walker", "in", "-o", "out", "--scheduler", f"tcp://127.0.0.1:{port}")
+        began = time.monotonic()
+        done = subprocess.run(
+            program.command("cli", "batch", *words), cwd=folder.parent, env=program.environment(), capture_output=True,
+            text=True, timeout=60,
+        )  # fmt: skip
+        took = time.monotonic() - began
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(rf"robik: no Dask scheduler at tcp://127\.0\.0\.1:{port} \(.+\); start one .*\n", done.stderr)
+    assert took < 10.0
 
 
 def test_what_a_cluster_lacks_is_one_sentence(folder: Path, tmp_path: Path) -> None:
