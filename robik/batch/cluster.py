@@ -34,9 +34,8 @@ class _Lost(Exception):
 def rows_of(plan: Plan, items: Sequence[Item], address: str, patience: float = PATIENCE) -> Iterator[dict[str, Any]]:
     """Yield the row of each recording as a cluster is done with it; the first alone, so that all is compiled once.
 
-    `address` is the scheduler's, such as `tcp://host:8786`, or the path of the file that it writes about itself; it is
-    waited for `patience` [s] to come back. Raise RobikError where there is none, it does not come back, or its workers lack
-    something.
+    `address` is the scheduler's, such as `tcp://host:8786`, or the path of the file that it writes about itself; it has
+    `patience` [s] to come back. Raise RobikError where there is none, it stays away, or its workers lack something.
     """
     with extra("dask"):
         import distributed  # noqa: F401

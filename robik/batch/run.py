@@ -13,11 +13,13 @@ from threading import Thread
 from typing import Any
 
 from ..errors import FormatError
+from ..files import check_writable
 from .cluster import rows_of
 from .job import Item, Plan, do, done_row, ended_row, is_compiled
 from .table import save_tables
 
 RECORDINGS = (".bvh", ".npz")
+LONGEST = 20  # characters of a shard
 TRIES = 2  # of a recording whose worker ended with it
 
 Tell = Callable[[dict[str, Any], int, int], None]  # a row, how many are done, of how many
@@ -26,7 +28,7 @@ Tell = Callable[[dict[str, Any], int, int], None]  # a row, how many are done, o
 def shard_of(text: str) -> tuple[int, int]:
     """Return K and N of a shard K/N; raise FormatError where the text is none."""
     k, _, n = text.partition("/")
-    if not (k.isdigit() and n.isdigit()):
+    if not (k.isdecimal() and n.isdecimal() and len(text) < LONGEST):
         raise FormatError(f"a shard is K/N, as 2/8, not {text!r}")
     _check_shard((int(k), int(n)))
     return int(k), int(n)
@@ -81,6 +83,7 @@ def run_batch(
         Path(plan.output).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FormatError(f"{plan.output} cannot be made: {error.strerror or error}") from None
+    check_writable(Path(plan.output) / "table.csv")
     rows = {item.name: row for item in items if (row := done_row(plan, item)) is not None}
     left = [item for item in items if item.name not in rows]
     answers = _done(plan, left, workers or os.cpu_count() or 1) if scheduler is None else rows_of(plan, left, scheduler)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ClipError
 from ..mechanism.base import BASES
+from .numbers import FRAME, LIMIT_OR_NONE, RATE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +80,7 @@ def add_following(parser: argparse.ArgumentParser) -> None:
         help="motors, for accelerations that they keep and what they give way by; those beside the robot's file if left"
         " out",
     )
-    parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; the recording's if left out")
+    parser.add_argument("--rate", type=RATE, metavar="HZ", help="samples per second; the recording's if left out")
     parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints in OUT")
     add_header(parser)
 
@@ -98,7 +98,11 @@ def _add_look_ahead(parser: argparse.ArgumentParser) -> None:
         ("jerk", "RAD/S³", "acceleration in 0.02 s"),
     ):
         parser.add_argument(
-            f"--{name}", type=float, metavar=unit, default=0.0, help=f"each motor's largest; by itself, its {usual}"
+            f"--{name}",
+            type=LIMIT_OR_NONE,
+            metavar=unit,
+            default=0.0,
+            help=f"each motor's largest; by itself, its {usual}",
         )
     add_torque(parser)
     add_zero_moment(parser)
@@ -125,7 +129,7 @@ def add_own_range(parser: argparse.ArgumentParser, before: str = "MOTION") -> No
     """Declare `--own-range` and `--before`, whose help names its argument as `before`."""
     what = "the motion" if before == "MOTION" else "the folder of motions"
     parser.add_argument(
-        "--own-range", type=int, nargs=2, metavar=("FIRST", "LAST"),
+        "--own-range", type=FRAME, nargs=2, metavar=("FIRST", "LAST"),
         help="solve these frames alone, counted from 0; all others stay as --before has them",
     )  # fmt: skip
     parser.add_argument("--before", metavar=before, help=f"{what} into which --own-range goes")
@@ -162,9 +166,6 @@ def asked_of_bakes(options: argparse.Namespace) -> dict[str, Any]:
     A limit of acceleration or jerk is kept by looking ahead. Raise ClipError for options that do not go together.
     """
     limits = {"acceleration": options.acceleration, "jerk": options.jerk}
-    for name, limit in limits.items():
-        if not 0.0 <= limit < inf:
-            raise ClipError(f"--{name} is a positive number, or 0 for as the motors', not {limit:g}")
     if any(limits.values()) and not options.look_ahead:
         raise ClipError("--acceleration and --jerk are kept by looking ahead; leave out --no-look-ahead, or these")
     if options.torque and not options.look_ahead:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .arguments import add_following, add_own_range, asked_of_bakes, command
+from .numbers import whole
+
+if TYPE_CHECKING:
+    from ..batch.job import Plan
+    from ..motions.format import MotionFormat
+
+WORKERS = whole("the number of processes", 1, 10_000)
 
 
 def add_batch(commands: argparse._SubParsersAction) -> None:
@@ -22,7 +29,9 @@ def add_batch(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--base", choices=("auto", "fixed", "floating"), default="auto")
     add_following(parser)
     add_own_range(parser, "FOLDER")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes; as many as there are cores if left out")
+    parser.add_argument(
+        "--workers", type=WORKERS, metavar="N", help="processes; as many as there are cores if left out"
+    )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler's address or file: its workers work")
     parser.add_argument("--shard", metavar="K/N", default="1/1", help="only the K-th of N parts, for several machines")
 
@@ -39,8 +48,6 @@ def _batch(options: argparse.Namespace) -> int:
 
     chosen = format_to_write("motion", options.format)
     shard = shard_of(options.shard)
-    if options.workers is not None and options.workers < 1:
-        raise FormatError(f"--workers must be 1 or more, not {options.workers}")
     robot = options.robot if options.robot in names() else str(Path(options.robot).resolve())
     plan = Plan(
         robot=robot,
@@ -64,8 +71,20 @@ def _batch(options: argparse.Namespace) -> int:
         raise FormatError("--before is what stays as it was; write into another folder")
     if options.workers is not None and options.scheduler is not None:
         raise FormatError("--workers are processes of this machine, --scheduler has its own; give one of them")
+    _check_format(chosen, plan)
     rows = run_batch(plan, options.folder, options.workers, shard, told_on_stderr(), options.scheduler)
     return _told(rows, options.output)
+
+
+def _check_format(chosen: MotionFormat, plan: Plan) -> None:
+    """Check that the robot can be read, and that the format can hold its motions."""
+    from ..mechanism.base import with_base
+    from ..motions.format import Companions
+    from ..motions.trial import check_fits
+    from ..robots import load, names, path
+
+    robot = with_base(load(path(plan.robot) if plan.robot in names() else plan.robot), plan.base)
+    check_fits(chosen, plan.output, Companions(robot=robot, order=plan.order, header=plan.header), plan.rate)
 
 
 def _told(rows: list[dict[str, Any]], output: str) -> int:

@@ -23,6 +23,7 @@ from .arguments import (
     robot_file,
 )
 from .judging import judged
+from .numbers import FPS, GAIN, RATE, WEIGHT
 from .retiming import add_slow_down, slowed_down
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def add_solve(commands: argparse._SubParsersAction) -> None:
         "--prior", metavar="EXAMPLE.csv", help="a motion whose poses it shall prefer where targets leave a choice"
     )
     parser.add_argument(
-        "--prior-weight", type=float, default=1e-4, help="how much, beside targets that weigh 1 (default 1e-4)"
+        "--prior-weight", type=WEIGHT, default=1e-4, help="how much, beside targets that weigh 1 (default 1e-4)"
     )
     parser.add_argument(
         "-o", "--output", metavar="MOTION.csv", required=True, help="time, a column per actuator, a floating base"
@@ -107,10 +108,10 @@ def add_export(commands: argparse._SubParsersAction) -> None:
         "--from", dest="source_format", metavar="NAME", help="the format of MOTION; by its content if left out"
     )
     parser.add_argument(
-        "--rate", type=float, metavar="HZ", help="samples per second to be written; the motion's own if left out"
+        "--rate", type=RATE, metavar="HZ", help="samples per second to be written; the motion's own if left out"
     )
     parser.add_argument(
-        "--fps", type=float, metavar="HZ", help="samples per second of a MOTION that does not say (LAFAN1: 30)"
+        "--fps", type=FPS, metavar="HZ", help="samples per second of a MOTION that does not say (LAFAN1: 30)"
     )
     parser.add_argument(
         "--order", choices=("depth", "breadth"), default="depth",
@@ -121,7 +122,7 @@ def add_export(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--carry-weight", action="store_true", help="goals that bring loaded servos to the motion: of --robot, --servos"
     )
-    parser.add_argument("--p-gain", type=float, metavar="P", help="position P gain of the servos; that of the factory")
+    parser.add_argument("--p-gain", type=GAIN, metavar="P", help="position P gain of the servos; that of the factory")
     add_robot(parser, "--robot", "whose motion it is, for the order of its columns: ")
 
 
@@ -133,6 +134,7 @@ def _solve(options: argparse.Namespace) -> None:
     from ..retargeting.retarget import retarget
     from ..warm_up import help_compiling
 
+    check_writable(options.output, options.report, options.states)
     mechanism = load(options)
     clip = load_clip(options.clip)
     settings = _asked(options, mechanism)
@@ -145,7 +147,6 @@ def _solve(options: argparse.Namespace) -> None:
         example = values_for(mechanism, load_motion(options.prior), options.prior)
         with naming(options.prior):
             prior = PosePrior.of(example)
-    check_writable(options.output, options.report, options.states)
     help_compiling()
     share = settings.velocity_share
     if options.slow_down:
@@ -223,14 +224,17 @@ def _report(options: argparse.Namespace) -> None:
     from pathlib import Path
 
     from ..clips.clip import load_clip
+    from ..files import check_writable
     from ..motions import load_motion, load_states
     from ..objectives.settings import Settings, load_settings
     from ..report.report_page import save_page, with_states
 
-    motion = load_motion(options.motion)
     for name in ("clip", "states", "servos"):
         if getattr(options, name) and not options.robot:
             raise RobikError(f"--{name} says nothing without its robot; give --robot too")
+    output = options.output or str(Path(options.motion).with_suffix(".html"))
+    check_writable(output)
+    motion = load_motion(options.motion)
     mechanism = load(options) if options.robot else None
     clip = load_clip(options.clip) if options.clip else None
     settings = load_settings(options.settings) if options.settings else Settings()
@@ -243,7 +247,6 @@ def _report(options: argparse.Namespace) -> None:
         if options.states or motion.base is not None or mechanism.is_grounded:
             with naming(options.motion):
                 motion = with_states(mechanism, motion)
-    output = options.output or str(Path(options.motion).with_suffix(".html"))
     more = _forces(mechanism, motion, options.servos) if mechanism is not None and mechanism.mass > 0 else []
     save_page(output, motion, mechanism, clip, settings, more=more)
     print(f"{output}: {len(motion.times)} samples of {len(motion.actuators)} motors")
@@ -259,10 +262,12 @@ def _forces(mechanism: Mechanism, motion: Motion, servos: str | None) -> list[Pl
 
 
 def _fk(options: argparse.Namespace) -> None:
+    from ..files import check_writable
     from ..motions import load_motion, save_states
     from ..motions.posing import posed
     from ..report.shortfall import unassembled
 
+    check_writable(options.output)
     mechanism = load(options)
     motion, residual = posed(mechanism, load_motion(options.motion), options.motion)
     save_states(motion, options.output, residual)

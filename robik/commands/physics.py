@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .arguments import add_robot, command, load, naming, robot_file
+from .numbers import GAIN, GOALS, TIMES, number
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -26,15 +27,15 @@ def add_physics(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
     parser.add_argument("--carry-weight", action="store_true", help="goals that bring loaded motors to the motion")
     parser.add_argument("--tilt-feedback", action="store_true", help="an IMU on the base rights the robot")
-    parser.add_argument("--p-gain", type=float, metavar="P", help="position P gain of the servos; that of the factory")
+    parser.add_argument("--p-gain", type=GAIN, metavar="P", help="position P gain of the servos; that of the factory")
     parser.add_argument(
         "--stiffness",
-        type=float,
+        type=number("a share", 1e6),
         metavar="K",
         help="without --servos: of the legs, in shares of what standing needs (default: the file's, at least 2)",
     )
-    parser.add_argument("--speed", type=float, default=1.0, help="2 is twice as fast (default 1)")
-    parser.add_argument("--rate", type=float, default=100.0, metavar="HZ", help="goals per second (default 100)")
+    parser.add_argument("--speed", type=TIMES, default=1.0, help="2 is twice as fast (default 1)")
+    parser.add_argument("--rate", type=GOALS, default=100.0, metavar="HZ", help="goals per second (default 100)")
     parser.add_argument("--trials", type=int, default=20, metavar="N", help="disturbed trials (default 20; 0 for none)")
     parser.add_argument(
         "--make-it-stand",
@@ -48,6 +49,7 @@ def add_physics(commands: argparse._SubParsersAction) -> None:
 def _physics(options: argparse.Namespace) -> int:
     from dataclasses import replace
 
+    from ..files import check_writable
     from ..motions import load_motion, save_motion
     from ..physics import SINGLE, draws, planned, run
     from ..physics.motors import check_options, motors_of, slowed, told_of_data
@@ -55,6 +57,7 @@ def _physics(options: argparse.Namespace) -> int:
     from ..skeleton.shapes import shapes_of
 
     check_options(options)
+    check_writable(options.make_it_stand, options.goals, options.output)
     mechanism, motion = load(options), slowed(load_motion(options.motion), options.speed)
     mechanism = on_its_feet(mechanism, shapes_of(mechanism, robot_file(options)))
     motors = motors_of(options.servos, mechanism, options.stiffness)
@@ -94,12 +97,10 @@ def _make_it_stand(options: argparse.Namespace, mechanism: Mechanism, motion: Mo
     from dataclasses import replace
 
     from ..collision.apart import walls_of
-    from ..files import check_writable
     from ..motions import save_motion
     from ..physics.remedies import source_of
     from ..physics.standing import make_it_stand
 
-    check_writable(options.make_it_stand, options.goals, options.output)
     with naming(options.motion):
         source = source_of(mechanism, motion, options.motion, partial(walls_of, mechanism, robot_file(options)))
     tell = partial(print, "trying:", file=sys.stderr, flush=True) if sys.stderr.isatty() else None

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ClipError
 from .arguments import add_following, add_own_range, add_robot, asked_of_bakes, command, load, own_range_of, robot_file
 from .judging import judged
+from .numbers import SECOND
 from .retiming import add_slow_down, slowed_down
 
 if TYPE_CHECKING:
     from ..bake.bake import Progress
     from ..bake.settings import Balance
+    from ..mechanism import Mechanism
     from ..motions import Motion
+    from ..motions.format import MotionFormat
     from ..recordings.retargeting import Retargeted
 
 EVERY = 0.5  # s between two looks at the progress
@@ -36,8 +39,8 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--obstacle", metavar="MESH", action="append", default=[], help="an STL or OBJ to keep off [m]; any number"
     )
-    parser.add_argument("--start", type=float, metavar="S", help="first second of the recording")
-    parser.add_argument("--end", type=float, metavar="S", help="last second of the recording")
+    parser.add_argument("--start", type=SECOND, metavar="S", help="first second of the recording")
+    parser.add_argument("--end", type=SECOND, metavar="S", help="last second of the recording")
     parser.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
     parser.add_argument("--save-mapping", metavar="M.json", help="write which bone each frame follows, to be changed")
 
@@ -53,11 +56,14 @@ def _retarget(options: argparse.Namespace) -> None:
 
     chosen, asked = format_to_write(options.output, options.format), asked_of_bakes(options)
     _check_slow_down(options)
+    if options.start is not None and options.end is not None and options.end < options.start:
+        raise ClipError(f"--end {options.end:g} is before --start {options.start:g}")
     balance = balance_by_name(options.balance, options.pin_feet)
     chosen.check_writable(options.output)
     check_writable(options.report, options.save_mapping)
     mechanism, around = load(options), read_surroundings(options.obstacle, options.ground)
     help_compiling()
+    _check_format(chosen, options, mechanism)
     found = retarget_recording(
         mechanism,
         options.recording,
@@ -81,6 +87,20 @@ def _retarget(options: argparse.Namespace) -> None:
     _tell(found)
     if options.report:
         save_report(judged(found.mechanism, found.motion, found.clip, robot_file(options)), options.report)
+
+
+def _check_format(chosen: MotionFormat, options: argparse.Namespace, mechanism: Mechanism) -> None:
+    """Check that the format can hold the motion that is to be made."""
+    from ..motions.format import Companions
+    from ..motions.rates import even_rate
+    from ..motions.trial import check_fits
+    from ..recordings import load_recording
+
+    rate = options.rate
+    if rate is None and chosen.rate is not None:
+        rate = even_rate(load_recording(options.recording, options.body_model).times)
+    beside = Companions(robot=mechanism, order=options.order, header=options.header)
+    check_fits(chosen, options.output, beside, rate)
 
 
 def _check_slow_down(options: argparse.Namespace) -> None:

@@ -6,10 +6,12 @@ import argparse
 from typing import TYPE_CHECKING
 
 from .arguments import add_robot, command, load
+from .numbers import HERTZ, LIMIT, SHARE, number
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
     from ..motions import Motion
+    from ..retiming import Shaper
 
 
 def add_retime(commands: argparse._SubParsersAction) -> None:
@@ -23,26 +25,29 @@ def add_retime(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--format", metavar="NAME", help="of OUT; by its extension if left out, see robik export")
     add_limits(parser)
     parser.add_argument(
-        "--catch-up", type=float, default=0.0, metavar="SHARE",
+        "--catch-up", type=number("a share", 10.0, 0.0), default=0.0, metavar="SHARE",
         help="how much faster than MOTION it may be to make up for a delay: 0.1 for a tenth (default 0)",
     )  # fmt: skip
     parser.add_argument(
-        "--vibration", metavar="HZ or TELEMETRY.csv", help="a frequency not to be excited, or where to measure it"
+        "--vibration",
+        type=_vibration,
+        metavar="HZ or TELEMETRY.csv",
+        help="a frequency not to be excited, or where to measure it",
     )
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
     """Add options of the motors' limits that are kept."""
     parser.add_argument(
-        "--speed", type=float, default=1.0, metavar="SHARE", help="how much of each motor's speed is used (default 1)"
+        "--speed", type=SHARE, default=1.0, metavar="SHARE", help="how much of each motor's speed is used (default 1)"
     )
     parser.add_argument(
-        "--acceleration", type=float, metavar="RAD/S²",
+        "--acceleration", type=LIMIT, metavar="RAD/S²",
         help="of every motor; without it each reaches its speed in 0.05 s",
     )  # fmt: skip
     parser.add_argument(
         "--jerk",
-        type=float,
+        type=LIMIT,
         metavar="RAD/S³",
         help="of every motor; without it each reaches its acceleration in 0.02 s",
     )
@@ -74,33 +79,45 @@ def _retime(options: argparse.Namespace) -> None:
     from ..motions.format import Companions
     from ..motions.posing import posed
     from ..motions.registry import format_to_write, save_motion
-    from ..retiming import limits_of, slow_down
+    from ..motions.trial import check_fits
+    from ..retiming import limits_of, shaped, slow_down
 
     chosen = format_to_write(options.output, options.format) if options.output else None
     if chosen is not None:
         chosen.check_writable(options.output)
+    by, measured = (None, "") if options.vibration is None else _shaper(options.vibration)
     mechanism = load(options)
+    if chosen is not None:
+        check_fits(chosen, options.output, Companions(robot=mechanism))
     motion, _ = posed(mechanism, load_motion(options.motion), options.motion)
     limits = limits_of(mechanism, options.acceleration, options.jerk, options.speed, options.torque)
     slowed = slow_down(mechanism, motion, limits, options.catch_up)
     print(slowed)
     motion = slowed.motion
-    if options.vibration:
-        motion = _calmed(mechanism, motion, options.vibration)
+    if by is not None:
+        print(measured)
+        motion = shaped(mechanism, motion, by)
     if chosen is not None:
         save_motion(motion, options.output, chosen.name, Companions(robot=mechanism))
 
 
-def _calmed(mechanism: Mechanism, motion: Motion, wanted: str) -> Motion:
-    """Return the motion without a vibration that is given in Hz, or measured in a recording."""
-    from ..retiming import measured_vibration, shaped, shaper
+def _vibration(word: str) -> float | str:
+    """Return a frequency [Hz], or the path of a recording where a word is no number."""
+    try:
+        float(word)
+    except ValueError:
+        return word
+    return HERTZ(word)
+
+
+def _shaper(wanted: float | str) -> tuple[Shaper, str]:
+    """Return the shaper of a vibration that is given in Hz or measured in a recording, and what is to be said of it."""
+    from ..retiming import measured_vibration, shaper
     from ..servo.recording import load_recording
 
-    try:
-        frequency = float(wanted)
-    except ValueError:
-        frequency, name, share = measured_vibration(load_recording(wanted))
-        print(f"vibration: {frequency:.3g} Hz, best seen in {name} ({100 * share:.0f} % of its error)")
+    frequency, measured = wanted, ""
+    if isinstance(frequency, str):
+        frequency, name, share = measured_vibration(load_recording(frequency))
+        measured = f"vibration: {frequency:.3g} Hz, best seen in {name} ({100 * share:.0f} % of its error)\n"
     by = shaper(frequency)
-    print(f"{by.length:.3g} s longer, so that {frequency:.3g} Hz are not excited")
-    return shaped(mechanism, motion, by)
+    return by, f"{measured}{by.length:.3g} s longer, so that {frequency:.3g} Hz are not excited"

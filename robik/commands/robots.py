@@ -32,11 +32,13 @@ def add_convert(commands: argparse._SubParsersAction) -> None:
 
 
 def _inspect(options: argparse.Namespace) -> None:
+    from ..files import check_writable
     from ..kinematics.mobility import inspect
     from ..report.singular_frames import along, describe, save_distances
 
     if options.output and not options.motion:
         raise ClipError("-o writes distances along a motion; give one by --motion MOTION.csv")
+    check_writable(options.output)
     mechanism = load(options)
     found = inspect(mechanism)
     stretch = along(mechanism, options.motion) if options.motion else None

@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from .arguments import add_robot, command, load
+from .numbers import APPROACH, GOALS, ID, LIMIT, SECOND, TIMES, whole
 
 if TYPE_CHECKING:
     from ..motions import Motion
     from ..tilt_feedback import TiltPlan
 
 
+BAUD = whole("a baud rate", 1, 100_000_000)
+UNITS = whole("a gain", 0, 65_535)
 WHERE = "a device such as /dev/ttyUSB0 or COM3, a URL for pyserial, or reachy:HOST:PORT for Reachy Mini's daemon"
 
 
@@ -26,9 +29,9 @@ def add_play(commands: argparse._SubParsersAction) -> None:
         required=True,
         help=f"{WHERE}; sim simulates them",
     )
-    parser.add_argument("--rate", type=float, default=100.0, help="goals per second (default 100)")
+    parser.add_argument("--rate", type=GOALS, default=100.0, help="goals per second (default 100)")
     parser.add_argument(
-        "--approach", type=float, default=0.5, help="speed on the way to the first frame [rad/s] (default 0.5)"
+        "--approach", type=APPROACH, default=0.5, help="speed on the way to the first frame [rad/s] (default 0.5)"
     )
     parser.add_argument(
         "--interpolation", choices=("linear", "cubic"), default="linear", help="between the motion's samples"
@@ -37,8 +40,8 @@ def add_play(commands: argparse._SubParsersAction) -> None:
         "--torque", choices=("on", "off"), default="on", help="how to leave the servos at the end (default on)"
     )
     parser.add_argument("--loop", action="store_true", help="over and over, until it is stopped")
-    parser.add_argument("--range", type=float, nargs=2, metavar=("START", "END"), help="only this stretch of it [s]")
-    parser.add_argument("--speed", type=float, default=1.0, help="2 is twice as fast (default 1)")
+    parser.add_argument("--range", type=SECOND, nargs=2, metavar=("START", "END"), help="only this stretch of it [s]")
+    parser.add_argument("--speed", type=TIMES, default=1.0, help="2 is twice as fast (default 1)")
     soften = "round off what the motors cannot do, and go slowly to a start far away, instead of refusing"
     parser.add_argument("--soften", action="store_true", help=soften)
     parser.add_argument(
@@ -55,7 +58,7 @@ def add_play(commands: argparse._SubParsersAction) -> None:
         help="right this robot when it leans against the motion, by the IMU that SERVOS.json names",
     )
     _add_hold(parser)
-    parser.add_argument("--without", type=int, nargs="+", metavar="ID", default=[], help="play without these servos")
+    parser.add_argument("--without", type=ID, nargs="+", metavar="ID", default=[], help="play without these servos")
     parser.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
 
 
@@ -79,7 +82,7 @@ def add_teleoperate(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--soften", action="store_true", help="go slowly to a leader that is far away, not refuse it")
     torque = "how to leave the servos of the robot that follows at the end (default on)"
     parser.add_argument("--torque", choices=("on", "off"), default="on", help=torque)
-    parser.add_argument("--rate", type=float, default=100.0, help="goals per second (default 100)")
+    parser.add_argument("--rate", type=GOALS, default=100.0, help="goals per second (default 100)")
     _add_hand(parser, is_needed=False)
 
 
@@ -112,14 +115,14 @@ def add_servos(commands: argparse._SubParsersAction) -> None:
         verb.set_defaults(verb=name)
         verb.add_argument("--port", required=True, help=WHERE)
         if name == "set":
-            verb.add_argument("--id", type=int, required=True, help="of the servo, as it is now")
-            verb.add_argument("--new-id", type=int)
+            verb.add_argument("--id", type=ID, required=True, help="of the servo, as it is now")
+            verb.add_argument("--new-id", type=ID)
         if name == "zero":
             verb.add_argument("--servos", metavar="SERVOS.json", required=True)
         else:
             verb.add_argument(
                 "--baud",
-                type=int,
+                type=BAUD,
                 help="set: the new one; prepare: the one for playing if left out; scan, torque-off: only this one",
             )
             _add_brand(verb)
@@ -141,10 +144,10 @@ def _add_gains(verbs: argparse._SubParsersAction) -> None:
     verb.set_defaults(verb="gains")
     verb.add_argument("--port", required=True, help=WHERE)
     verb.add_argument("--servos", metavar="SERVOS.json", required=True)
-    verb.add_argument("--id", type=int, help="of the servo that gets others")
+    verb.add_argument("--id", type=ID, help="of the servo that gets others")
     for name in ("p", "i", "d"):
-        verb.add_argument(f"--{name}", type=int, help=f"{name.upper()} gain of its position control, in its own unit")
-    verb.add_argument("--acceleration", type=float, help="of its profile, rad/s² or m/s² of the actuator")
+        verb.add_argument(f"--{name}", type=UNITS, help=f"{name.upper()} gain of its position control, in its own unit")
+    verb.add_argument("--acceleration", type=LIMIT, help="of its profile, rad/s² or m/s² of the actuator")
 
 
 def _add_stop_and_report(verbs: argparse._SubParsersAction) -> None:

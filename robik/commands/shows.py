@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from .arguments import command
+from .numbers import APPROACH, GOALS
 
 
 def add_show(commands: argparse._SubParsersAction) -> None:
@@ -21,9 +22,9 @@ def add_show(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--soften", action="store_true", help=soften)
     lost = "play on where the motors lose hold of a robot that the show names, instead of refusing"
     parser.add_argument("--lose-hold", action="store_true", help=lost)
-    parser.add_argument("--rate", type=float, default=100.0, help="goals per second (default 100)")
+    parser.add_argument("--rate", type=GOALS, default=100.0, help="goals per second (default 100)")
     parser.add_argument(
-        "--approach", type=float, default=0.5, help="speed on the way to the first frame and between acts [rad/s]"
+        "--approach", type=APPROACH, default=0.5, help="speed on the way to the first frame and between acts [rad/s]"
     )
     parser.add_argument(
         "--torque", choices=("on", "off"), default="on", help="how to leave the servos at the end (default on)"

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from .arguments import command
+from .numbers import FPS
 
 if TYPE_CHECKING:
     from ..retargeting.transfer import Transferred
@@ -22,7 +23,7 @@ def add_transfer(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the motion file to write")
     parser.add_argument("--format", metavar="NAME", help="of OUT; by its extension if left out, see robik export")
     parser.add_argument("--from", dest="source_format", metavar="NAME", help="of MOTION; by its content if left out")
-    parser.add_argument("--fps", type=float, metavar="HZ", help="samples per second of a MOTION that does not say")
+    parser.add_argument("--fps", type=FPS, metavar="HZ", help="samples per second of a MOTION that does not say")
     parser.add_argument("--table", metavar="T.json", help="coordinate of FROM to coordinate of TO, where names differ")
     parser.add_argument(
         "--torques", metavar="IN.csv", help="of FROM's motors at the samples of MOTION: time, a column each [N m or N]"
@@ -34,6 +35,7 @@ def _transfer(options: argparse.Namespace) -> None:
     from ..files import check_writable
     from ..motions import Companions, load_motion, save_motion, values_for
     from ..motions.registry import format_to_write
+    from ..motions.trial import check_fits
     from ..retargeting.transfer import load_table, transfer
     from ..robots import load, names, path
 
@@ -41,6 +43,7 @@ def _transfer(options: argparse.Namespace) -> None:
     chosen = format_to_write(options.output, options.format)
     chosen.check_writable(options.output)
     check_writable(options.loads)
+    check_fits(chosen, options.output, Companions(robot=target))
     motion = load_motion(options.motion, options.source_format, Companions(robot=source, fps=options.fps))
     table = load_table(options.table) if options.table else None
     torques = values_for(source, load_motion(options.torques, "csv"), options.torques) if options.torques else None

@@ -102,6 +102,7 @@ class MotionFormat:
         files: names of a folder's files; none where a motion is one file.
         needs: fields of `Companions` without which it cannot be written.
         needs_to_read: likewise to be read; what writing needs if left out, but for the servos.
+        rate: samples per second that it must have [Hz]; None where any will do.
         by_extension: whether a file is written in it by its extension alone, without the format's name.
         sounds: extensions of sound files that belong to a motion when they lie beside it under its name, the first that
             is there; none where a motion has no sound.
@@ -116,6 +117,7 @@ class MotionFormat:
     files: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     needs_to_read: tuple[str, ...] | None = None
+    rate: float | None = None
     by_extension: bool = True
     sounds: tuple[str, ...] = ()
     matches: Callable[[Any], bool] | None = None

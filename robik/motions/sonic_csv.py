@@ -145,11 +145,11 @@ def _numbers(line: str) -> list[float] | None:
 def _check_first(content: dict[str, bytes]) -> None:
     """Check that the first columns are those of the body that floats, as far as the folder says."""
     said = content.get("metadata.txt", b"").decode(errors="replace").partition(INDEXES)[2]
-    if (found := re.search(r"\d+", said)) is not None and int(found[0]) != 0:
+    if (found := re.search(r"\d+", said)) is not None and found[0].strip("0"):
         raise ClipError(f"metadata.txt: the first body is number {found[0]}; it must be 0, by which the robot floats")
 
 
 FORMAT = MotionFormat(
-    name="sonic-csv", label="SONIC (folder of CSVs)", extensions=("",), files=FILES, needs=("robot",),
+    name="sonic-csv", label="SONIC (folder of CSVs)", extensions=("",), files=FILES, needs=("robot",), rate=RATE,
     by_extension=False, matches=matches, read=read, write=write,
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import ceil, inf, isfinite
+from math import ceil, inf
 
 from ..dynamics.actuators import MotorData
 from ..dynamics.drives import STANDING, Drive, standing_drives, standing_share
@@ -144,10 +144,6 @@ def slowed(motion: Motion, speed: float) -> Motion:
 
 def check_options(options: argparse.Namespace) -> None:
     """Check the command's numbers; a RobikError names the option that cannot be."""
-    for name in ("rate", "speed", "p_gain", "stiffness"):
-        value = getattr(options, name)
-        if value is not None and not (isfinite(value) and value > 0):
-            raise RobikError(f"--{name.replace('_', '-')} must be a positive number, not {value:g}")
     if not 0 <= options.trials <= MOST_TRIALS:
         raise RobikError(f"--trials must be a number from 0 to {MOST_TRIALS}, not {options.trials}")
     if options.p_gain is not None and options.servos is None:

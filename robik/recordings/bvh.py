@@ -7,6 +7,7 @@ ones before have turned. Position channels take the place of the joint's offset.
 from __future__ import annotations
 
 import logging
+import re
 from array import array
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from ..skeleton.skeleton import Skeleton, SkeletonMotion
 
 LOG = logging.getLogger(__name__)
 AXES = {"x": 0, "y": 1, "z": 2}
+WHOLE = re.compile("[0-9]{1,12}")
 
 
 @dataclass
@@ -109,7 +111,7 @@ def _put_offset(joints: list[Joint], open_joints: list[int | None], offset: np.n
 def _put_channels(joints: list[Joint], open_joints: list[int | None], words: list[str], column: int, line: int) -> int:
     """Give a joint its channels; returns the next column."""
     own = open_joints[-1] if open_joints else None
-    if own is None or len(words) < 2 or not words[1].isdigit() or len(words) - 2 != int(words[1]):
+    if own is None or len(words) < 2 or not WHOLE.fullmatch(words[1]) or len(words) - 2 != int(words[1]):
         raise ClipError(f"line {line + 1}: CHANNELS needs their number and as many names, inside of a joint")
     for name in (word.lower() for word in words[2:]):
         axis, kind = AXES.get(name[:1]), name[1:]
@@ -129,7 +131,7 @@ def _motion_head(lines: list[str], start: int) -> tuple[float, int, int]:
             continue
         if not colon:
             break
-        if name.strip().lower() == "frames" and value.strip().isdigit():
+        if name.strip().lower() == "frames" and WHOLE.fullmatch(value.strip()):
             said = int(value)
         if name.strip().lower() == "frame time":
             step = float(_numbers(value.split(), 1, k)[0])

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import ClipError, ServoError
+from ..errors import ClipError, FormatError, ServoError
 from ..mechanism.model import Mechanism
-from ..motions.format import Companions, CountValues, Follow, ServoCounts
+from ..motions.format import NEEDS, Companions, CountValues, Follow, ServoCounts
 from ..motions.motion import Motion, values_for
 from ..motions.registry import format_to_write, load_motion, save_motion
 from ..motions.resampling import resampled
@@ -69,6 +69,10 @@ def export(
     poses of frames.
     """
     chosen = format_to_write(path, format)
+    chosen.check_writable(path)
+    for need, given in (("servos", servos), ("robot", robot)):
+        if need in chosen.needs and given is None:
+            raise FormatError(f"{path}: the format {chosen.name} needs {NEEDS[need]}")
     chain = None if servos is None else load_chain(servos)
     beside = Companions(
         robot=robot, fps=fps, order=order, follow=follow, count_values=None if chain is None else count_values(chain)

@@ -197,7 +197,7 @@ def load_recording(path: str | Path) -> Recording:
         with open(path, newline="", encoding="utf-8") as file:
             head, *rows = list(csv.reader(file))
         table = np.array([[cell or "nan" for cell in row] for row in rows], dtype=float).reshape(len(rows), len(head))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, csv.Error) as error:
         raise ServoError(f"{path} is not a recording of telemetry: {error}") from None
     names = tuple(cell.removeprefix("goal ") for cell in head[len(MOMENT) :: len(COLUMNS)])
     measured = [f"{CURRENT} {name}" in head for name in names]

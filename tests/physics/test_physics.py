@@ -275,8 +275,6 @@ def test_more_torque_is_asked_for_where_it_would_help() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--speed", "0"], "--speed must be a positive number"),
-        (["--rate", "nan"], "--rate must be a positive number"),
         (["--trials", "-1"], "--trials must be"),
         (["--p-gain", "800"], "--p-gain is of servos"),
     ],

@@ -111,7 +111,7 @@ WRONG = {
     "folder": (("walker", "lafan1.bvh", "-o", "none/w.csv"), "none/w.csv cannot be written"),
     "jerk": (
         ("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "-3"),
-        "--jerk is a positive number, or 0 for as the motors', not",
+        "argument --jerk: a limit (0: as the motors') must be a number from 0 to 1e+12, not -3",
     ),
     "two": (
         ("walker", "lafan1.bvh", "-o", "w.csv", "--jerk", "3", "--slow-down"),
