@@ -9,16 +9,7 @@ MOST_ID = 252  # of a servo
 
 
 def number(what: str, most: float, least: float | None = None) -> Callable[[str], float]:
-    """Return what makes a number of a word.
-
-    Args:
-        what: What it is, for errors.
-        most: Largest one.
-        least: Smallest one; only numbers above zero if left out.
-
-    Returns:
-        A `type` of an argument; it raises ArgumentTypeError.
-    """
+    """Return what makes a number of a word."""
     bounds = f"a positive number, at most {most:g}" if least is None else f"a number from {least:g} to {most:g}"
 
     def read(word: str) -> float:
@@ -34,16 +25,7 @@ def number(what: str, most: float, least: float | None = None) -> Callable[[str]
 
 
 def whole(what: str, least: int, most: int) -> Callable[[str], int]:
-    """Return what makes a whole number of a word.
-
-    Args:
-        what: What it is, for errors.
-        least: Smallest one.
-        most: Largest one.
-
-    Returns:
-        A `type` of an argument; it raises ArgumentTypeError.
-    """
+    """Return what makes a whole number of a word."""
 
     def read(word: str) -> int:
         try:

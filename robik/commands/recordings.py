@@ -55,9 +55,7 @@ def _retarget(options: argparse.Namespace) -> None:
     from ..warm_up import help_compiling
 
     chosen, asked = format_to_write(options.output, options.format), asked_of_bakes(options)
-    _check_slow_down(options)
-    if options.start is not None and options.end is not None and options.end < options.start:
-        raise ClipError(f"--end {options.end:g} is before --start {options.start:g}")
+    _check_times(options)
     balance = balance_by_name(options.balance, options.pin_feet)
     chosen.check_writable(options.output)
     check_writable(options.report, options.save_mapping)
@@ -103,8 +101,10 @@ def _check_format(chosen: MotionFormat, options: argparse.Namespace, mechanism: 
     check_fits(chosen, options.output, beside, rate)
 
 
-def _check_slow_down(options: argparse.Namespace) -> None:
-    """Check that a motion that is slowed down has no limits that are kept another way."""
+def _check_times(options: argparse.Namespace) -> None:
+    """Check that the part of time is one, and that what is slowed down has no limits that are kept another way."""
+    if options.start is not None and options.end is not None and options.end < options.start:
+        raise ClipError(f"--end {options.end:g} is before --start {options.start:g}")
     if options.slow_down and (options.acceleration or options.jerk or options.torque or options.zero_moment):
         kept = "--acceleration, --jerk, --torque and --zero-moment"
         raise ClipError(f"--slow-down takes more time, {kept} another way; give either")

@@ -16,18 +16,7 @@ RATE = 30.0  # Hz, where nobody says another one
 
 
 def check_fits(row: MotionFormat, path: str | Path, companions: Companions, rate: float | None = None) -> None:
-    """Check that motions of a robot can be written in a format.
-
-    Args:
-        row: The format.
-        path: Of the file to be written, for errors.
-        companions: What the format may need, with the robot.
-        rate: Samples per second that are asked for [Hz]; None where they are the recording's.
-
-    Raises:
-        FormatError: The format needs something that is not there.
-        ClipError: It cannot hold motions of this robot, or not at this rate.
-    """
+    """Check that motions of a robot can be written in a format."""
     if "servos" in row.needs:
         raise FormatError(
             f"{path}: the format {row.name} needs a servo chain; write csv, and bring that into it by robik export"

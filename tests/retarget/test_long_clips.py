@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robik.retarget import solved
 
 from robik import robots
 from robik.bench.cases import BALANCED
@@ -17,6 +16,7 @@ from robik.clips.clip import TargetClip, Track
 from robik.ik.standing import StandingSolver
 from robik.motions import Motion
 from robik.objectives.settings import Settings
+from robik.retargeting import solved
 from robik.retargeting.retarget import Retargeting, retarget
 from tests.ik.balls import tripod
 
