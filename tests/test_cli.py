@@ -238,7 +238,7 @@ BAD = {
     ),
     "own range backwards": (own_range("20", "5", "--look-ahead"), ("in this order, not 20 and 5",)),
     "no such clip": (("solve", "boxer", "none.npz", "-o", "m.csv"), ("none.npz", "no such file")),
-    "not a clip": (("solve", "boxer", "text.npz", "-o", "m.csv"), ("text.npz", "not a clip")),
+    "not a clip": (("solve", "boxer", "text.npz", "-o", "m.csv"), ("text.npz", "not an archive of arrays")),
     "example of another robot": (
         ("solve", "boxer", "punch.npz", "--prior", "other.csv", "-o", "m.csv"),
         ("other.csv", "no column for"),

@@ -86,7 +86,13 @@ def _base(data: object) -> BaseTrack:
 def _columns(data: object, where: str, samples: int) -> dict[str, np.ndarray]:
     if not isinstance(data, dict):
         raise ClipError(f"{where}: it must be an object with a list of numbers per name")
-    return {name: finite(column, f"{where}.{name}", (samples,)) for name, column in data.items()}
+    columns = {name: finite(column, f"{where}.{name}") for name, column in data.items()}
+    for name, column in columns.items():
+        if column.shape != (samples,):
+            raise ClipError(
+                f"{where}.{name}: it must have {samples} numbers, one per time, not the shape {column.shape}"
+            )
+    return columns
 
 
 FORMAT = MotionFormat(name="json", label="JSON", extensions=(".json",), matches=matches, read=read, write=write)

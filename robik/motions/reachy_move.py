@@ -132,10 +132,13 @@ def _opened(content: bytes) -> tuple[np.ndarray, list[dict[str, Any]]]:
 
 
 def _numbers(sample: dict[str, Any], key: str, count: int, k: int) -> np.ndarray:
-    where = f"sample {k} of the move: {key!r}"
-    values = finite(sample.get(key), where).ravel()
+    try:
+        values = finite(sample.get(key), key).ravel()
+    except ClipError:
+        values = np.zeros(0)
     if len(values) != count:
-        raise ClipError(f"{where} must be {'a number' if count == 1 else f'{count} numbers'}")
+        numbers = "a number" if count == 1 else f"{count} numbers"
+        raise ClipError(f"sample {k} of the move: {key!r} must be {numbers}")
     return values
 
 

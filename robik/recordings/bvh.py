@@ -164,10 +164,13 @@ def _rows(lines: list[str], start: int, columns: int) -> np.ndarray:
 def _numbers(words: list[str], count: int, line: int) -> np.ndarray:
     if len(words) != count:
         raise ClipError(f"line {line + 1}: {count} numbers are needed here, not {len(words)}")
-    try:
-        return np.array(words, dtype=float)
-    except ValueError as error:
-        raise ClipError(f"line {line + 1}: {error}") from None
+    found = []
+    for word in words:
+        try:
+            found.append(float(word))
+        except ValueError:
+            raise ClipError(f"line {line + 1}: {word!r} is not a number") from None
+    return np.array(found)
 
 
 def _free(name: str, taken: set[str]) -> str:

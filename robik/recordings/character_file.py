@@ -76,15 +76,15 @@ def read(arrays: dict[str, np.ndarray]) -> SkeletonMotion:
     if missing := [name for name in ARRAYS if name not in arrays]:
         raise ClipError(f"a character without the array {missing[0]}; it has {', '.join(ARRAYS)}")
     names = texts(arrays, "bones")
-    bones, frames = len(names), arrays["times"].size
+    times = numbers(arrays, "times", (None,))
+    if not len(times) or (np.diff(times) <= 0).any():
+        raise ClipError("times must be increasing numbers, one per frame")
+    bones, frames = len(names), len(times)
     shapes: dict[str, tuple[int, ...]] = {
         "parents": (bones,), "rest_positions": (bones, 3), "rest_quaternions": (bones, 4), "tips": (bones, 3),
-        "times": (frames,), "positions": (frames, bones, 3), "quaternions": (frames, bones, 4),
+        "positions": (frames, bones, 3), "quaternions": (frames, bones, 4),
     }  # fmt: skip
     found = {name: numbers(arrays, name, shape) for name, shape in shapes.items()}
-    times = found["times"]
-    if times.ndim != 1 or not len(times) or (np.diff(times) <= 0).any():
-        raise ClipError("times must be increasing numbers, one per frame")
     for name in ("rest_quaternions", "quaternions"):
         if (np.abs(np.linalg.norm(found[name], axis=-1) - 1.0) > UNIT).any():
             raise ClipError(f"{name} must be unit quaternions, wxyz")

@@ -166,7 +166,7 @@ def spoiled(key: str, value: object) -> dict:
         (spoiled("body_yaw", float("nan")), "sample 1 of the move: 'body_yaw' must be a number"),
         (swaying(3) | {"time": [0.0, 0.1]}, "the move has 2 times and 3 samples"),
         (swaying(3) | {"time": [0.0, 0.2, 0.1]}, "must increase"),
-        (swaying(3) | {"time": ["a", "b", "c"]}, "its times must be numbers"),
+        (swaying(3) | {"time": ["a", "b", "c"]}, "time: it must be a list of numbers"),
         (swaying(3) | {"set_target_data": 1}, "a move has the lists"),
         ({"time": [], "set_target_data": []}, "the move has no samples"),
     ],

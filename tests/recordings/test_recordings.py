@@ -309,7 +309,7 @@ def test_body_models_that_cannot_be_read(tmp_path: Path) -> None:
     np.savez(tmp_path / "half.npz", v_template=np.zeros((4, 3)))
     for model, words in (
         ("model.pkl", "the body model .*model.pkl: not an archive of arrays"),
-        ("half.npz", "half.npz has no array J_regressor, shapedirs, kintree_table"),
+        ("half.npz", "half.npz: no array J_regressor, shapedirs, kintree_table; there are v_template"),
         ("none.npz", "there is no such file"),
     ):
         with pytest.raises(ClipError, match=words):
