@@ -110,6 +110,7 @@ class Looks:
 
     Attributes:
         rounds: in which every servo was looked at.
+        is_late: whether the look whose answer is awaited was one just before goals.
     """
 
     def __init__(
@@ -123,7 +124,7 @@ class Looks:
         self.rounds = 0
         self._beside = beside
         self._aside: Look[bytes] | None = None  # at it
-        self._was_aside = self._is_late = False  # the last look
+        self._was_aside = self.is_late = False  # the last look
         self._sight, self._silence = sight, silence
         self._on_seen, self._on_silent = on_seen, on_silent
         self._look: Look[Telemetry] | None = None
@@ -180,7 +181,7 @@ class Looks:
             return True
         if look is None or self._look is not None or self._aside is not None or look.seconds + ASIDE / 2 > slack:
             return False
-        self._look, self._moment, self._is_late = look, moment, True
+        self._look, self._moment, self.is_late = look, moment, True
         look.ask()
         return True
 
@@ -242,7 +243,7 @@ class Looks:
             self._take_note(look)
 
     def _take_note(self, look: Look[Telemetry]) -> None:
-        was_late, self._is_late = self._is_late, False
+        was_late, self.is_late = self.is_late, False
         for id in look.seen:
             self._missed[id], self._silent_since[id] = 0, inf
         lost = [id for id in look.ids if id not in look.seen]

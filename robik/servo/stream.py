@@ -16,7 +16,7 @@ from .chain import BITS_PER_BYTE
 from .guide import Guide, Wish
 from .health import CARE, Health
 from .imu.righting import Righting
-from .looks import Looks, Moment
+from .looks import LOOK_EVERY, Looks, Moment
 from .schedule import Schedule
 from .show_clock import ShowClock
 from .status import PlaySettings
@@ -28,6 +28,7 @@ CLOSE_LOOK = 0.015  # [s] likewise, at servos that are moved by hand or tuned
 NAP = 1e-3  # [s] between looks at whether the last answers are there
 LEFT = 2e-3  # [s] before the next goals, in which nobody waits for a sensor any more
 LATE, RARELY = 0.05, 0.25  # [s] between late looks at a servo, about: the second where each takes another's place
+SHARE = 0.2  # of the goals that have such a look before them, at most
 CLEARING = 0.04  # [s] that a slow adapter gets to give all that was asked before
 STALL = 0.03  # [s] without goals, beyond the time between them, after which servos count as standing
 FORWARD, CREEP = 1.3, 8  # in a goal's speed: times what it needs, and units more, so that nobody is left behind
@@ -258,8 +259,10 @@ class Stream:
         if time.perf_counter() < self._clears:  # nothing else is asked until the adapter has given all
             self._clears = 0.0 if self._look_late() else self._clears
             return
+        if any(looks.is_late for looks in self._looks) and self.schedule.slack > 2 * LOOK_EVERY:
+            self._bus.emergency.pause(NAP)  # its answer is near, and the next look at all would be long in coming
         self._look()
-        if self._chance.random() < self.schedule.period / self._late_every:
+        if self._chance.random() < min(SHARE, self.schedule.period / self._late_every):
             is_done = self._look_late()
             self._clears = 0.0 if is_done else time.perf_counter() + CLEARING
             self._late_every = LATE if is_done else RARELY
