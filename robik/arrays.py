@@ -82,11 +82,11 @@ def pack(arrays: Mapping[str, Any]) -> bytes:
     """Return an archive that `read_npz` reads: compressed, unless that makes it suspiciously small."""
     made = {name: np.asarray(array) for name, array in arrays.items()}
     file = io.BytesIO()
-    np.savez_compressed(file, **made)  # type: ignore[arg-type]
+    np.savez_compressed(file, **made)
     size = len(file.getbuffer())
     if sum(_weight(array.shape, array.dtype) for array in made.values()) > SPARE + RATIO * size:
         file = io.BytesIO()
-        np.savez(file, **made)  # type: ignore[arg-type]
+        np.savez(file, **made)
     return file.getvalue()
 
 

@@ -90,7 +90,7 @@ def load_arrays(content: bytes) -> Any:
 def _check_places(content: bytes) -> None:
     """Check where a pickle puts what it will name again: a list of as many places is made. Raises ClipError."""
     for opcode, place, _ in pickletools.genops(content):
-        if opcode.name in ("PUT", "BINPUT", "LONG_BINPUT") and place > len(content):
+        if opcode.name in ("PUT", "BINPUT", "LONG_BINPUT") and place is not None and place > len(content):
             raise ClipError(f"not a pickle of arrays: it has a place number {place}")
 
 
@@ -161,7 +161,7 @@ class _Filled(np.ndarray):
 
     def __setstate__(self, state: Any) -> None:
         self.owner.take(len(state[-1]))
-        super().__setstate__(state)  # type: ignore[misc]
+        super().__setstate__(state)
 
 
 def _array(*arguments: Any) -> np.ndarray:
