@@ -170,7 +170,7 @@ class SolvedFrames:
     def hold(self, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Hold | None:
         """Return whether the actuators alone determine the frames."""
         solver = self._solver
-        if not solver.BY_COORDINATES:
+        if not solver.BY_COORDINATES or solver.topology.steps:  # twins that measure balls are no loops of the robot
             return hold_along(solver.mechanism, values)
         return hold_of_bake(solver.mechanism, solver.topology, self.q, values, base)
 

@@ -17,7 +17,7 @@ SDF_JOINT = '<joint name="j" type="revolute"><parent>a</parent><child>b</child><
 MJCF = '<mujoco><worldbody>{}<body name="b"><joint name="j"/></body></worldbody></mujoco>'
 NEARLY = {
     "a prefix of Drake's": ("r.sdf",
-                            SDF.format("<drake:linear_bushing_rpy><drake:k>1</drake:k></drake:linear_bushing_rpy>"
+                            SDF.format("<drake:proximity_properties><drake:k>1</drake:k></drake:proximity_properties>"
                                        + SDF_JOINT)),
     "a prefix of an attribute": ("r.sdf", SDF.format('<frame name="f" gz:custom="1 2"/>' + SDF_JOINT)),
     "a prefix declared below its first use": ("r.urdf",
