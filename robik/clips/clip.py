@@ -271,7 +271,7 @@ def _clip(arrays: dict[str, np.ndarray]) -> TargetClip:
         name, _, what = key.rpartition(".")
         if not name or what not in ARRAYS or (name == COM and what != "position"):
             known = f"times, {', '.join(f'NAME.{array}' for array in ARRAYS)}, com.position"
-            more = ", ".join([*(form for kind in ASKED for form in kind.KEYS), "NAME.obstacle.vertices, …"])
+            more = ", ".join([*(form for kind in ASKED for form in kind.forms()), "NAME.obstacle.vertices, …"])
             raise ClipError(f"unknown array {key!r}; a clip has {known}, {more}")
         parts.setdefault(name, {})[what] = values
     com = parts.pop(COM, {}).get("position")

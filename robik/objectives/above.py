@@ -8,24 +8,23 @@ at a point beyond is w (n · x − h) along n, and its second derivative w along
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import ClipError
 from ..jit import by_reference, inlined, kernel
 from ..kinematics.frames import anchor
 from ..kinematics.kernels import rotate
-from ..mechanism.model import Mechanism
 from ..mechanism.topology import Topology
+from .ends import ints
+from .fields import Field, K, T, UnitVectors
+from .keys import KeyForm
 from .least import Least
-from .objective import ints, samples_of
-from .rows import Row
+from .objective import Kernels
 from .terms import add_along, add_point, moved
 
-NORMAL = "normal"  # end of its key in `CLIP.npz`
 UP = (0.0, 0.0, 1.0)
 
 
@@ -47,7 +46,7 @@ def _height(normal, point):
 
 
 @kernel
-def add_value(now, aboves, total):
+def add_value(flat, now, aboves, total):
     """Return `total` with the objective added."""
     for p in range(aboves.body.shape[0]):
         b, t, c = aboves.body[p], aboves.item[p], now.c[aboves.body[p]]
@@ -58,7 +57,7 @@ def add_value(now, aboves, total):
 
 
 @kernel
-def add_terms(now, aboves, terms, share):
+def add_terms(flat, now, aboves, terms, share):
     """Add forces and stiffness to the bodies: with a `share` of 1 of the forces exact, with 0 Gauss-Newton's."""
     for p in range(aboves.body.shape[0]):
         b, t, c = aboves.body[p], aboves.item[p], now.c[aboves.body[p]]
@@ -88,46 +87,13 @@ class Above(Least):
     of: str = ""
     normal: np.ndarray | None = None
 
-    FIELD = "above"
-    FORM = r"(?P<frame>.+)\.above(\.(?P<of>.+))?"
-    KEYS = ("NAME.above", "NAME.above.points", "NAME.above.normal", "NAME.above.OBSTACLE")
-    POINTS, SHAPE, ABOUT = "points", "(K, 3)", "points in the frame's coordinates"
-
-    @property
-    def key(self) -> str:
-        return f"{self.frame}.above.{self.of}" if self.of else f"{self.frame}.above"
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        return (self.frame,)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        return super().arrays() | ({} if self.normal is None else {f"{self.key}.{NORMAL}": self.normal})
-
-    @classmethod
-    def take(cls, arrays: dict[str, np.ndarray]) -> list[Self]:
-        normals = {key: arrays.pop(key) for key in list(arrays) if ".above." in key and key.endswith(f".{NORMAL}")}
-        found = super().take(arrays)
-        return [replace(item, of=item.of or "", normal=normals.get(f"{item.key}.{NORMAL}")) for item in found]
-
-    def part(self, kept: slice | np.ndarray) -> Self:
-        return replace(super().part(kept), normal=None if self.normal is None else self.normal[kept])
-
-    def checked(self, samples: int) -> Self:
-        if self.normal is None:
-            return super().checked(samples)
-        normal = samples_of(f"{self.key}.{NORMAL}", self.normal, samples, 3)
-        if (bad := np.abs(np.linalg.norm(normal, axis=1) - 1.0) > 1e-6).any():
-            raise ClipError(f"{self.key}.{NORMAL} must have length 1; sample {int(bad.argmax())} has not")
-        return replace(super().checked(samples), normal=normal)
-
-    def fill(self, table: Any, i: int, own: Callable, weight: float, per_square_metre: float) -> None:
-        super().fill(table, i, own, weight, per_square_metre)
-        own(table.normal)[:, i] = UP if self.normal is None else self.normal
-
-    @staticmethod
-    def shapes(t: int) -> list[tuple[int, ...]]:
-        return [(t,), (t, 3)]
+    KEY = KeyForm("{frame}.above[.{of:OBSTACLE}]")
+    FIELDS = (
+        Field("least", (T,), "m"),
+        Field("points", (K, 3), "m", end="points", about="points in the frame's coordinates"),
+        UnitVectors("normal", (T, 3), end="normal", otherwise=UP),
+    )
+    NAME, TABLE, KERNELS = "above", Aboves, Kernels(add_value, add_terms)
 
     @classmethod
     def table(
@@ -146,7 +112,3 @@ class Above(Least):
                 normal=views[1],
             )
         )
-
-    @classmethod
-    def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Above, float]]:
-        return [(cls(row.frame, least=np.full(row.samples, row.distance), points=np.zeros((1, 3))), row.weight)]

@@ -11,24 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
-from ..jit import by_reference
-from ..kinematics.frames import frame_poses
 from ..kinematics.segments import nearest
-from ..mechanism.model import Mechanism
 from ..mechanism.topology import SMALL, Topology
+from . import walls
+from .ends import Ends
+from .fields import Field, Lengths, T
+from .keys import KeyForm
 from .least import Least
-from .objective import States, lengths_of
-from .pairs import Pair, ends
-from .rows import Row
-from .walls import LINES, Clearances
+from .objective import Kernels, States
 
 
 @dataclass(frozen=True)
-class Clearance(Least, Pair):
+class Clearance(Least):
     """Two bodies of the robot at least so far from each other.
 
     Attributes:
@@ -41,25 +38,20 @@ class Clearance(Least, Pair):
     frame: str
     other: str
 
-    FIELD = "clearance"
-    FORM = r"(?P<frame>.+)\.clearance\.(?P<other>.+)"
-    KEYS = ("NAME.clearance.OTHER", "NAME.clearance.OTHER.segments")
-    POINTS, SHAPE, ABOUT = "segments", "(2, 2, 3)", "the ends of a segment along each body"
+    KEY = KeyForm("{frame}.clearance.{other}")
+    FIELDS = (
+        Lengths("least", (T,), "m"),
+        Field("points", (2, 2, 3), "m", end="segments", about="the ends of a segment along each body"),
+    )
+    NAME, TABLE = "clearance", walls.Clearances
+    KERNELS = Kernels(walls.add_value, walls.add_terms, walls.add_rows, walls.add_answer)
     TIES = False  # by rows of its own, since what pushes is known
-
-    @property
-    def key(self) -> str:
-        return f"{self.frame}.clearance.{self.other}"
-
-    def checked(self, samples: int) -> Self:
-        lengths_of(self.key, self.least, samples)
-        return super().checked(samples)
 
     def gaps(self, states: States) -> np.ndarray:
         """Return the distances (T,) [m] of the two segments along a motion."""
         lines = []
         for name, segment in zip((self.frame, self.other), self.points, strict=True):
-            position, rotation = frame_poses(states.mechanism, name, states.position, states.quaternion)
+            position, rotation = states.of(name)
             lines.append(position[:, None] + segment @ np.swapaxes(rotation, 1, 2))
         found = np.zeros(len(states.position))
         for k, (first, second) in enumerate(zip(*lines, strict=True)):
@@ -68,26 +60,12 @@ class Clearance(Least, Pair):
         return found
 
     @classmethod
-    def table(
-        cls, topology: Topology, items: Sequence[Clearance], slots: Sequence[int], views: Sequence[np.ndarray]
-    ) -> Clearances:
-        pair = ends(topology, items, slots)
+    def constants(cls, topology: Topology, items: Sequence[Clearance], both: Ends) -> dict[str, np.ndarray]:
         segments = np.array([item.points for item in items], dtype=float).reshape(-1, 2, 2, 3)
-        return by_reference(
-            Clearances(
-                body=pair.body,
-                other=pair.other,
-                segment=pair.point[:, None] + np.einsum("tij,tkj->tki", pair.axes, segments[:, 0]),
-                other_segment=pair.other_point[:, None] + np.einsum("tij,tkj->tki", pair.other_axes, segments[:, 1]),
-                weight=np.zeros(len(items)),
-                least=views[0],
-                is_bent=np.array([len(topology.flat.before) <= SMALL]),
-                line=np.zeros((len(items), LINES, 2, 6)),
-                stiffness=np.zeros((len(items), LINES)),
-            )
-        )
-
-    @classmethod
-    def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Clearance, float]]:
-        least = np.full(row.samples, row.distance)
-        return [(cls(row.frame, row.other, least=least, points=np.zeros((2, 2, 3))), row.weight)]
+        return {
+            "segment": both.point[:, None] + np.einsum("tij,tkj->tki", both.axes, segments[:, 0]),
+            "other_segment": both.other_point[:, None] + np.einsum("tij,tkj->tki", both.other_axes, segments[:, 1]),
+            "is_bent": np.array([len(topology.flat.before) <= SMALL]),
+            "line": np.zeros((len(items), walls.LINES, 2, 6)),
+            "stiffness": np.zeros((len(items), walls.LINES)),
+        }

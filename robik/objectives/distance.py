@@ -9,23 +9,19 @@ upwards, and that rest is left out unless L is zero.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from ..errors import ClipError
-from ..jit import by_reference, inlined, kernel
-from ..kinematics.frames import frame_poses
+from ..jit import inlined, kernel
 from ..kinematics.kernels import rotate
 from ..mechanism.model import Mechanism
-from ..mechanism.parts import WORLD
-from ..mechanism.topology import Topology
-from .objective import Own, States, TargetError, lengths_of, samples_of
-from .pairs import Pair, ends
+from .fields import Field, Lengths, T
+from .keys import KeyForm
+from .objective import Kernels, Objective, States, TargetError
 from .rows import Row, RowKind
 from .terms import add_along, add_point, add_stiffness, moved, seen_from
 
@@ -56,17 +52,8 @@ def _points(now, pairs, t):
 
 
 @kernel
-def add_value(now, pairs, total):
-    """Return `total` with the objective added.
-
-    Args:
-        now: Placement of the bodies.
-        pairs: The objectives' arrays.
-        total: Sum to add to.
-
-    Returns:
-        The new sum.
-    """
+def add_value(flat, now, pairs, total):
+    """Return `total` with the objective added."""
     for t in range(pairs.body.shape[0]):
         x, y, z, px, py, pz = _points(now, pairs, t)
         x, y, z = x - px, y - py, z - pz
@@ -77,15 +64,7 @@ def add_value(now, pairs, total):
 
 @kernel
 def add_terms(flat, now, pairs, terms, share):
-    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        pairs: The objectives' arrays.
-        terms: Forces and second derivatives of the objectives.
-        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
-    """
+    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives."""
     for t in range(pairs.body.shape[0]):
         s, w, wanted = pairs.slot[t], pairs.weight[t], pairs.distance[t]
         px, py, pz, ax, ay, az = _points(now, pairs, t)
@@ -106,7 +85,7 @@ def add_terms(flat, now, pairs, terms, share):
 
 
 @dataclass(frozen=True)
-class Distance(Pair):
+class Distance(Objective):
     """A frame so far from another frame, or from a point of the world.
 
     Attributes:
@@ -121,9 +100,12 @@ class Distance(Pair):
     other: str | None = None
     point: np.ndarray | None = None
 
-    FIELD = "distance"
-    WEIGHT = 1.0
-    KEYS = ("NAME.distance.OTHER", "NAME.distance.world", "NAME.distance.world.point")
+    KEY = KeyForm("{frame}.distance.{other|world}")
+    FIELDS = (
+        Lengths("distance", (T,), "m"),
+        Field("point", (T, 3), "m", end="point", column="world_point"),
+    )
+    NAME, TABLE, KERNELS = "distance", Distances, Kernels(add_value, add_terms)
     ROW = RowKind(
         key="DISTANCE",
         label="Distance",
@@ -132,75 +114,23 @@ class Distance(Pair):
         needs=("frame", "source|other"),
     )
 
-    @property
-    def key(self) -> str:
-        return f"{self.frame}.distance.{self.other or WORLD}"
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {self.key: self.distance} | ({} if self.point is None else {f"{self.key}.point": self.point})
-
-    @classmethod
-    def take(cls, arrays: dict[str, np.ndarray]) -> list[Distance]:
-        found = []
-        for key in list(arrays):
-            match = re.fullmatch(r"(.+)\.distance\.(.+)", key)
-            if match and not key.endswith(".point"):
-                other = None if match[2] == WORLD else match[2]
-                found.append(cls(match[1], arrays.pop(key), other, arrays.pop(f"{key}.point", None)))
-        return found
-
-    def part(self, kept: slice | np.ndarray) -> Distance:
-        return replace(self, distance=self.distance[kept], point=None if self.point is None else self.point[kept])
-
-    def checked(self, samples: int) -> Distance:
+    def checked(self, samples: int) -> Self:
         if (self.other is None) == (self.point is None):
             raise ClipError(
                 f"{self.key!r} needs another frame of the robot, or {self.key}.point in the world, and not both"
             )
-        distance = lengths_of(self.key, self.distance, samples)
-        point = None if self.point is None else samples_of(f"{self.key}.point", self.point, samples, 3)
-        return replace(self, distance=distance, point=point)
-
-    def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
-        own(table.distance)[:, i] = self.distance
-        if self.point is not None:
-            own(table.world_point)[:, i] = self.point
-        table.weight[i] = weight * per_square_metre
+        return super().checked(samples)
 
     def errors(self, states: States, weight: float) -> list[TargetError]:
         if not weight:
             return []
-        x, _ = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
-        point = self.point
-        if self.other:
-            point, _ = frame_poses(states.mechanism, self.other, states.position, states.quaternion)
+        x, _ = states.of(self.frame)
+        point = states.of(self.other)[0] if self.other else self.point
         off = np.abs(np.linalg.norm(x - point, axis=1) - self.distance)
         text = f"the distance of {self.frame} from {self.other or 'its point'} is {{}} off"
         return [TargetError(off, "m", text, weight)]
 
     @classmethod
-    def table(
-        cls, topology: Topology, items: Sequence[Distance], slots: Sequence[int], views: Sequence[np.ndarray]
-    ) -> Distances:
-        pair = ends(topology, items, slots)
-        return by_reference(
-            Distances(
-                body=pair.body,
-                other=pair.other,
-                slot=pair.slot,
-                point=pair.point,
-                other_point=pair.other_point,
-                weight=np.zeros(len(items)),
-                distance=views[0],
-                world_point=views[1],
-            )
-        )
-
-    @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Distance, float]]:
         wanted = np.full(row.samples, row.distance)
         return [(cls(row.frame, wanted, row.other or None, None if row.other else row.position), row.weight)]
-
-    @staticmethod
-    def shapes(t: int) -> list[tuple[int, ...]]:
-        return [(t,), (t, 3)]

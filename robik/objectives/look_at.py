@@ -13,24 +13,24 @@ Nearer to the point than `NEAREST` of the robot's size there is no direction to 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import ClipError
-from ..jit import by_reference, inlined, kernel
-from ..kinematics.frames import frame_poses
+from ..jit import inlined, kernel
 from ..kinematics.kernels import rotate
 from ..kinematics.rotations import cross
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import Vector
 from ..mechanism.topology import Topology
-from .objective import Own, States, TargetError, samples_of, stacked
-from .pairs import Pair, ends
+from .ends import Ends, stacked
+from .fields import Field, T
+from .keys import KeyForm
+from .objective import Kernels, Objective, States, TargetError
 from .rows import Row, RowKind
 from .terms import add_point, moved, seen_from
 
@@ -65,17 +65,7 @@ def _sight(now, looks, t):
 
 @kernel
 def add_value(flat, now, looks, total):
-    """Return `total` with the objective added.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        looks: The objectives' arrays.
-        total: Sum to add to.
-
-    Returns:
-        The new sum.
-    """
+    """Return `total` with the objective added."""
     for t in range(looks.body.shape[0]):
         x, d, p = _sight(now, looks, t)
         ux, uy, uz = p[0] - x[0], p[1] - x[1], p[2] - x[2]
@@ -88,15 +78,7 @@ def add_value(flat, now, looks, total):
 
 @kernel
 def add_terms(flat, now, looks, terms, share):
-    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        looks: The objectives' arrays.
-        terms: Forces and second derivatives of the objectives.
-        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
-    """
+    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives."""
     for t in range(looks.body.shape[0]):
         x, d, p = _sight(now, looks, t)
         ux, uy, uz = p[0] - x[0], p[1] - x[1], p[2] - x[2]
@@ -148,8 +130,17 @@ def _add_sight(terms, slot, w, x, d, u, far, s):
                     A[m, n] -= X[m][i] * bend * X[j][n]
 
 
+class Axis(Field):
+    """An axis (3,) of any length but zero, kept at length 1."""
+
+    def kept(self, key: str, array: np.ndarray) -> np.ndarray:
+        if not np.linalg.norm(array) > 1e-9:
+            raise ClipError(f"{key} must not be zero; it is the frame's axis that points there, for example 1 0 0")
+        return array / np.linalg.norm(array)
+
+
 @dataclass(frozen=True)
-class LookAt(Pair):
+class LookAt(Objective):
     """An axis of a frame that points at something.
 
     Attributes:
@@ -164,9 +155,9 @@ class LookAt(Pair):
     other: str | None = None
     axis: Vector | np.ndarray = (1.0, 0.0, 0.0)
 
-    FIELD = "look_at"
-    WEIGHT = 1.0
-    KEYS = ("NAME.look_at", "NAME.look_at.in.OTHER", "NAME.look_at.axis")
+    KEY = KeyForm("{frame}.look_at[.in.{other}]")
+    FIELDS = (Field("point", (T, 3), "m", column="target"), Axis("axis", (3,), end="axis"))
+    NAME, TABLE, KERNELS, UNIT = "look_at", LookAts, Kernels(add_value, add_terms), "rad"
     ROW = RowKind(
         key="LOOK_AT",
         label="Look At",
@@ -175,50 +166,13 @@ class LookAt(Pair):
         needs=("frame", "source|other"),
     )
 
-    @property
-    def key(self) -> str:
-        return f"{self.frame}.look_at" + (f".in.{self.other}" if self.other else "")
-
-    @property
-    def layout(self) -> tuple[Any, ...]:
-        return self.key, tuple(self.axis)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {self.key: self.point, f"{self.key}.axis": np.array(self.axis)}
-
-    @classmethod
-    def take(cls, arrays: dict[str, np.ndarray]) -> list[LookAt]:
-        found = []
-        for key in list(arrays):
-            match = re.fullmatch(r"(.+)\.look_at(?:\.in\.(.+))?", key)
-            if match and not key.endswith(".axis"):
-                axis = arrays.pop(f"{key}.axis", np.array([1.0, 0.0, 0.0]))
-                found.append(cls(match[1], arrays.pop(key), match[2], axis))
-        return found
-
-    def part(self, kept: slice | np.ndarray) -> LookAt:
-        return replace(self, point=self.point[kept])
-
-    def checked(self, samples: int) -> LookAt:
-        axis = samples_of(f"{self.key}.axis", self.axis, 3)
-        if not np.linalg.norm(axis) > 1e-9:
-            raise ClipError(
-                f"{self.key}.axis must not be zero; it is the frame's axis that points there, for example 1 0 0"
-            )
-        axis = axis / np.linalg.norm(axis)
-        return replace(self, point=samples_of(self.key, self.point, samples, 3), axis=tuple(axis.tolist()))
-
-    def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
-        own(table.target)[:, i] = self.point
-        table.weight[i] = weight
-
     def errors(self, states: States, weight: float) -> list[TargetError]:
         if not weight:
             return []
-        x, R = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
+        x, R = states.of(self.frame)
         point = self.point
         if self.other:
-            o, other = frame_poses(states.mechanism, self.other, states.position, states.quaternion)
+            o, other = states.of(self.other)
             point = o + np.einsum("tij,tj->ti", other, self.point)
         way, axis = point - x, R @ np.array(self.axis)
         across = np.linalg.norm(np.cross(axis, way), axis=1)
@@ -226,30 +180,11 @@ class LookAt(Pair):
         return [TargetError(angle, "rad", f"{self.frame} looks {{}} past {self.other or 'its target'}", weight)]
 
     @classmethod
-    def table(
-        cls, topology: Topology, items: Sequence[LookAt], slots: Sequence[int], views: Sequence[np.ndarray]
-    ) -> LookAts:
-        pair = ends(topology, items, slots)
-        axes = [axes @ np.array(item.axis) for axes, item in zip(pair.axes, items, strict=True)]
-        return by_reference(
-            LookAts(
-                body=pair.body,
-                other=pair.other,
-                slot=pair.slot,
-                point=pair.point,
-                axis=stacked(axes, 3),
-                other_point=pair.other_point,
-                other_axes=pair.other_axes,
-                weight=np.zeros(len(items)),
-                target=views[0],
-            )
-        )
+    def constants(cls, topology: Topology, items: Sequence[LookAt], both: Ends) -> dict[str, np.ndarray]:
+        axes = [axes @ np.array(item.axis) for axes, item in zip(both.axes, items, strict=True)]
+        return {"axis": stacked(axes, 3)}
 
     @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[LookAt, float]]:
         point = np.zeros((row.samples, 3)) if row.other or row.position is None else row.position
         return [(cls(row.frame, point, row.other or None, row.axis), row.weight)]
-
-    @staticmethod
-    def shapes(t: int) -> list[tuple[int, ...]]:
-        return [(t, 3)]

@@ -1,17 +1,24 @@
-"""The interface of objectives that a clip asks for one by one."""
+"""The interface of objectives that a clip asks for one by one, and what follows from the fields of each."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from ..errors import ClipError
+from ..jit import by_reference
+from ..kinematics.frames import frame_poses
 from ..mechanism.model import Mechanism
+from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
+from .ends import Ends, ends
+from .fields import Field, K
+from .keys import KeyForm
 from .rows import Row, RowKind
 
 Own = Callable[[np.ndarray], np.ndarray]  # from an array in `ObjectiveTables.targets` to its part (T, …) of a clip's
@@ -47,47 +54,99 @@ class States:
     position: np.ndarray
     quaternion: np.ndarray
 
+    def of(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the positions (T, 3) [m] and orientations (T, 3, 3) of a frame or body in the world."""
+        return frame_poses(self.mechanism, name, self.position, self.quaternion)
 
+
+class Kernels(NamedTuple):
+    """Value and derivatives of one kind of objective, in compiled form."""
+
+    value: Callable  # (flat, now, table, total) -> `total` with the objectives added
+    terms: Callable  # (flat, now, table, terms, share): add forces, and stiffness with a share of the forces
+    rows: Callable | None = None  # (flat, now, table, terms): append low-rank rows
+    answer: Callable | None = None  # (table, xi, out): add how wrenches change where bodies move by the screws `xi`
+
+
+@dataclass(frozen=True)
 class Objective(ABC):
     """Something that a clip asks of a robot, over T samples.
 
+    A kind of objective is a frozen dataclass. Its attributes are names (`frame` and `other` for frames of the robot)
+    and the arrays that `FIELDS` describes. It says its error; the rest follows from what its class declares.
+
     Attributes:
-        key: its name in the clip and in the settings, as `hand.in.pelvis`.
-        FIELD: of `ObjectiveTables`, where its compiled table lies.
+        KEY: form of its name in the clip and in the settings, as `hand.in.pelvis`.
+        FIELDS: the arrays by which a clip asks for it.
+        NAME: of its compiled table in `ObjectiveTables.asked`.
+        TABLE: class of that table. It has some fields of `Ends`, a column (t, …) for each field over time, `weight`
+            (t,), and those that `constants` returns.
+        KERNELS: value and derivatives of all objectives in the table.
+        UNIT: of what it minimises the square of: m, so that its weight counts over ℓ², or rad.
         WEIGHT: where the settings say nothing.
-        KEYS: forms of its keys in `CLIP.npz`, for messages.
         TIES: whether an objective over two bodies takes a slot of its own for its forces.
         ROW: how an editor lists it; None where it does not.
     """
 
-    FIELD: ClassVar[str]
-    WEIGHT: ClassVar[Any]
-    KEYS: ClassVar[tuple[str, ...]]
+    KEY: ClassVar[KeyForm]
+    FIELDS: ClassVar[tuple[Field, ...]]
+    NAME: ClassVar[str]
+    TABLE: ClassVar[Any]
+    KERNELS: ClassVar[Kernels]
+    UNIT: ClassVar[str] = "m"
+    WEIGHT: ClassVar[Any] = 1.0
     TIES: ClassVar[bool] = True
-    ROW: ClassVar[RowKind | None]
+    ROW: ClassVar[RowKind | None] = None
 
     @property
-    @abstractmethod
     def key(self) -> str:
         """Its name in the clip and in the settings."""
+        return self.KEY.key_of(self)
 
     @property
     def layout(self) -> tuple[Any, ...]:
         """Return what its compiled table depends on beside its targets."""
-        return (self.key,)
+        still = (getattr(self, field.name) for field in self.FIELDS if not field.is_over_time)
+        return self.key, *(np.asarray(values, dtype=float).tobytes() for values in still)
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Names of the frames (or bodies) that it is about."""
-        return ()
+        """Names of the frames (or bodies) of the robot that it is about."""
+        named = (getattr(self, name, None) for name in ("frame", "other"))
+        return tuple(name for name in named if name not in (None, WORLD))
 
-    @abstractmethod
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return its arrays by their keys in `CLIP.npz`."""
+    @property
+    def is_tied(self) -> bool:
+        """Return whether it is about two frames of the robot."""
+        return len(self.bodies) > 1
+
+    def _given(self) -> list[tuple[Field, Any]]:
+        """Return its arrays but for those that are None, each with its field."""
+        values = ((field, getattr(self, field.name)) for field in self.FIELDS)
+        return [(field, value) for field, value in values if value is not None]
 
     @classmethod
-    @abstractmethod
-    def take(cls, arrays: dict[str, np.ndarray]) -> list[Any]:
+    def _needed(cls) -> list[Field]:
+        """Return the fields that a clip cannot leave out."""
+        needed = {item.name for item in fields(cls) if item.default is MISSING}
+        return [field for field in cls.FIELDS if field.name in needed]
+
+    @classmethod
+    def forms(cls) -> tuple[str, ...]:
+        """Return the forms of its keys in `CLIP.npz`, for messages."""
+        return tuple(field.key_beside(cls.KEY.shown) for field in cls.FIELDS)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return its arrays by their keys in `CLIP.npz`."""
+        return {field.key_beside(self.key): np.asarray(values) for field, values in self._given()}
+
+    @classmethod
+    def read_key(cls, key: str) -> dict[str, str] | None:
+        """Return the names in a key of such an objective; None where it is a key of something else."""
+        return cls.KEY.read(key)
+
+    @classmethod
+    def take(cls, arrays: dict[str, np.ndarray]) -> list[Self]:
         """Return the objectives of this kind in a clip's arrays, whose keys are taken out.
 
         Args:
@@ -95,10 +154,29 @@ class Objective(ABC):
 
         Returns:
             The objectives found.
-        """
 
-    @abstractmethod
-    def part(self, kept: slice | np.ndarray) -> Objective:
+        Raises:
+            ClipError: Names an array that is missing.
+        """
+        of_end = {field.end: field for field in cls.FIELDS}
+        found: dict[str, dict[str, str]] = {}  # by key of an objective and by name of a field, the array's key
+        for key in arrays:
+            head, _, end = key.rpartition(".")
+            own, field = (head, of_end[end]) if end and end in of_end else (key, of_end.get(""))
+            if field and cls.read_key(own) is not None:
+                found.setdefault(own, {})[field.name] = key
+        taken = []
+        for own, keys in found.items():
+            missing = [field for field in cls._needed() if field.name not in keys]
+            if missing and not missing[0].end:
+                continue  # the clip says that it does not know what is left
+            if missing:
+                raise ClipError(f"{own!r} needs {missing[0].key_beside(own)}: {missing[0].about} {missing[0].form}")
+            given: dict[str, Any] = {name: arrays.pop(key) for name, key in keys.items()}
+            taken.append(cls(**(cls.read_key(own) or {}), **given))
+        return taken
+
+    def part(self, kept: slice | np.ndarray) -> Self:
         """Return it for some of its samples.
 
         Args:
@@ -107,9 +185,9 @@ class Objective(ABC):
         Returns:
             The objective, cut.
         """
+        return replace(self, **{field.name: values[kept] for field, values in self._given() if field.is_over_time})
 
-    @abstractmethod
-    def checked(self, samples: int) -> Objective:
+    def checked(self, samples: int) -> Self:
         """Return the objective with its arrays frozen, in their exact form.
 
         Args:
@@ -121,6 +199,8 @@ class Objective(ABC):
         Raises:
             ClipError: Names the key and what would be right.
         """
+        key, given = self.key, self._given()
+        return replace(self, **{f.name: f.checked(f.key_beside(key), values, samples) for f, values in given})
 
     def check(self, mechanism: Mechanism) -> None:
         """Check that a robot has what it is about.
@@ -152,9 +232,19 @@ class Objective(ABC):
         Raises:
             ClipError: Names the key and what would be right.
         """
-        return scalar_weight(data, key)
+        if isinstance(data, bool) or not isinstance(data, (int, float)) or not (np.isfinite(data) and data >= 0):
+            raise ClipError(f"the weight of {key!r} must be a number, zero or more, not {data!r}")
+        return float(data)
 
-    @abstractmethod
+    @classmethod
+    @cache
+    def columns(cls) -> dict[str, Field]:
+        """Return the fields over time by their columns of the compiled table."""
+        columns = {field.column or field.name: field for field in cls.FIELDS if field.is_over_time}
+        if taken := columns.keys() & {"weight", *Ends._fields}:
+            raise TypeError(f"{cls.__name__}: its table has another {', '.join(taken)}; give the field a column")
+        return columns
+
     def fill(self, table: Any, i: int, own: Own, weight: Any, per_square_metre: float) -> None:
         """Write its targets over time and its weights into entry i of its kind's table.
 
@@ -165,9 +255,16 @@ class Objective(ABC):
             weight: as the settings have it.
             per_square_metre: 1/ℓ² [1/m²].
         """
+        for column, field in self.columns().items():
+            values = getattr(self, field.name)
+            own(getattr(table, column))[:, i] = field.otherwise if values is None else field.compiled(values)
+        self.weigh(table, i, weight, per_square_metre)
+
+    def weigh(self, table: Any, i: int, weight: Any, per_square_metre: float) -> None:
+        """Write its weight into entry i of its kind's table, as `fill` does."""
+        table.weight[i] = weight * per_square_metre if self.UNIT == "m" else weight
 
     @classmethod
-    @abstractmethod
     def table(cls, topology: Topology, items: Sequence[Any], slots: Sequence[int], views: Sequence[np.ndarray]) -> Any:
         """Return the compiled table of t objectives of this kind, all weights zero.
 
@@ -175,28 +272,35 @@ class Objective(ABC):
             topology: The robot.
             items: t objectives.
             slots: (t,) where their forces go.
-            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
+            views: Their targets (t, …) in `ObjectiveTables.targets`, one for each of `columns`.
 
         Returns:
             Arrays for the kernels.
         """
-
-    @staticmethod
-    @abstractmethod
-    def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives.
-
-        Args:
-            t: Number of objectives of the kind.
-
-        Returns:
-            A shape per array of targets.
-        """
+        both = ends(topology, items, slots)
+        targets = dict(zip(cls.columns(), views, strict=True))
+        known = both._asdict() | {"weight": np.zeros(len(items))} | targets | cls.constants(topology, items, both)
+        return by_reference(cls.TABLE(**{name: known[name] for name in cls.TABLE._fields if name in known}))
 
     @classmethod
-    @abstractmethod
+    def constants(cls, topology: Topology, items: Sequence[Any], both: Ends) -> dict[str, np.ndarray]:
+        """Return further fields of the compiled table of t objectives.
+
+        Args:
+            topology: The robot.
+            items: t objectives.
+            both: Their ends.
+
+        Returns:
+            Arrays (t, …), and scratch, by their names in `TABLE`.
+        """
+        return {}
+
+    @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Any, Any]]:
         """Return the objectives of this kind that a row of an editor's list asks for, each with its weight.
+
+        Numbers over time are the row's distance, points over time its position; what stays is zero.
 
         Args:
             mechanism: The robot.
@@ -205,6 +309,9 @@ class Objective(ABC):
         Returns:
             Pairs of objective and weight.
         """
+        names: dict[str, Any] = {name: getattr(row, name) for name in cls.KEY.attributes if hasattr(row, name)}
+        arrays = {field.name: _of_row(field, row) for field in cls._needed()}
+        return [(cls(**names, **arrays), row.weight)]
 
     @abstractmethod
     def errors(self, states: States, weight: Any) -> list[TargetError]:
@@ -215,97 +322,14 @@ class Objective(ABC):
             weight: The objective's weight.
 
         Returns:
-            Errors (T,) with unit and wording, one per quantity.
+            Errors (T,) with unit and wording, one per quantity; none where it has no weight, or is a preference.
         """
 
 
-def samples_of(key: str, values: Any, samples: int, width: int | None = None) -> np.ndarray:
-    """Return an array of a clip as frozen numbers, (T,) or (T, width).
-
-    Args:
-        key: The array's key in the clip.
-        values: What the clip has.
-        samples: Number of samples T.
-        width: Numbers per sample; one without an axis of its own if left out.
-
-    Returns:
-        Read-only numbers.
-
-    Raises:
-        ClipError: Names the key and what would be right.
-    """
-    shape = (samples,) if width is None else (samples, width)
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise ClipError(f"{key} must be numbers of the shape {shape}") from None
-    if array.shape != shape:
-        raise ClipError(f"{key} must have the shape {shape}, not {array.shape}")
-    if not (finite := np.isfinite(array).reshape(samples, -1).all(axis=1)).all():
-        raise ClipError(f"{key} must be finite; sample {int(np.argmin(finite))} is not")
-    array.setflags(write=False)
-    return array
-
-
-def lengths_of(key: str, values: Any, samples: int) -> np.ndarray:
-    """Return an array of a clip as frozen lengths (T,), zero or more.
-
-    Args:
-        key: The array's key in the clip.
-        values: What the clip has [m].
-        samples: Number of samples T.
-
-    Returns:
-        Read-only lengths [m].
-
-    Raises:
-        ClipError: Names the key and what would be right.
-    """
-    lengths = samples_of(key, values, samples)
-    if (lengths < 0).any():
-        k = int(np.argmax(lengths < 0))
-        raise ClipError(f"{key} must be zero or more; sample {k} is {lengths[k]:g}")
-    return lengths
-
-
-def scalar_weight(data: Any, key: str) -> float:
-    """Return a checked scalar weight.
-
-    Args:
-        data: The weight as `SETTINGS.json` has it.
-        key: The objective's key, for errors.
-
-    Returns:
-        The weight.
-
-    Raises:
-        ClipError: Names the key.
-    """
-    if isinstance(data, bool) or not isinstance(data, (int, float)) or not (np.isfinite(data) and data >= 0):
-        raise ClipError(f"the weight of {key!r} must be a number, zero or more, not {data!r}")
-    return float(data)
-
-
-def ints(values: Sequence[int]) -> np.ndarray:
-    """Return whole numbers as compiled code takes them.
-
-    Args:
-        values: Whole numbers.
-
-    Returns:
-        Array (n,) of int64.
-    """
-    return np.array(values, dtype=np.int64).reshape(-1)
-
-
-def stacked(values: Sequence[Any], *shape: int) -> np.ndarray:
-    """Return arrays of one shape, none of them too, as one array (t, *shape).
-
-    Args:
-        values: Arrays of the shape, or nothing.
-        *shape: The shape of each.
-
-    Returns:
-        Array (t, *shape).
-    """
-    return np.array(values, dtype=float).reshape(-1, *shape)
+def _of_row(field: Field, row: Row) -> np.ndarray:
+    """Return the values of a field that a row asks for."""
+    if not field.is_over_time:
+        return np.zeros([1 if n == K else int(n) for n in field.shape])
+    if not field.width:
+        return np.full(row.samples, row.distance)
+    return np.zeros((row.samples, *field.width)) if row.position is None else row.position

@@ -7,9 +7,8 @@ q is the coordinate of a joint [rad], or [m] in units of ℓ. It pulls at a degr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,10 @@ from ..jit import by_reference, kernel
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Joint
 from ..mechanism.topology import Topology
-from .objective import Objective, Own, States, TargetError, ints, samples_of
+from .ends import ints
+from .fields import Field, T
+from .keys import KeyForm
+from .objective import Kernels, Objective, States, TargetError
 from .rows import Row, RowKind
 
 
@@ -35,17 +37,7 @@ class Postures(NamedTuple):
 
 @kernel
 def add_value(flat, now, postures, total):
-    """Return `total` with the objective added.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        postures: The objectives' arrays.
-        total: Sum to add to.
-
-    Returns:
-        The new sum.
-    """
+    """Return `total` with the objective added."""
     for t in range(postures.dof.shape[0]):
         off = now.q[flat.dof_q[postures.dof[t]]] - postures.sign[t] * postures.target[t]
         total += 0.5 * postures.weight[t] * off * off
@@ -54,15 +46,7 @@ def add_value(flat, now, postures, total):
 
 @kernel
 def add_terms(flat, now, postures, terms, share):
-    """Add pulls and stiffness to the degrees of freedom, with a `share` of the pulls.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        postures: The objectives' arrays.
-        terms: Forces and second derivatives of the objectives.
-        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
-    """
+    """Add pulls and stiffness to the degrees of freedom, with a `share` of the pulls."""
     for t in range(postures.dof.shape[0]):
         i = postures.dof[t]
         terms.pull[i] += share * postures.weight[t] * (now.q[flat.dof_q[i]] - postures.sign[t] * postures.target[t])
@@ -81,9 +65,9 @@ class Posture(Objective):
     joint: str
     value: np.ndarray
 
-    FIELD = "posture"
-    WEIGHT = 1e-3
-    KEYS = ("posture.JOINT",)
+    KEY = KeyForm("posture.{joint}")
+    FIELDS = (Field("value", (T,), "rad or m", column="target"),)
+    NAME, TABLE, KERNELS, WEIGHT = "posture", Postures, Kernels(add_value, add_terms), 1e-3
     ROW = RowKind(
         key="REST_POSE",
         label="Rest Pose",
@@ -95,23 +79,10 @@ class Posture(Objective):
         needs=(),
     )
 
-    @property
-    def key(self) -> str:
-        return f"posture.{self.joint}"
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {self.key: self.value}
-
     @classmethod
-    def take(cls, arrays: dict[str, np.ndarray]) -> list[Posture]:
-        keys = [key for key in arrays if re.fullmatch(r"posture\.(?!(position|quaternion|contact)$).+", key)]
-        return [cls(key.removeprefix("posture."), arrays.pop(key)) for key in keys]
-
-    def part(self, kept: slice | np.ndarray) -> Posture:
-        return replace(self, value=self.value[kept])
-
-    def checked(self, samples: int) -> Posture:
-        return replace(self, value=samples_of(self.key, self.value, samples))
+    def read_key(cls, key: str) -> dict[str, str] | None:
+        names = super().read_key(key)
+        return None if names and names["joint"] in ("position", "quaternion", "contact") else names  # a frame's track
 
     def check(self, mechanism: Mechanism) -> None:
         drawable = drawable_coordinates(mechanism)
@@ -122,12 +93,11 @@ class Posture(Objective):
                 f" {', '.join(drawable) or 'none'}"
             )
 
-    def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
-        own(table.target)[:, i] = self.value
+    def weigh(self, table: Any, i: int, weight: float, per_square_metre: float) -> None:
         table.weight[i] = weight * (per_square_metre if table.length[i] else 1.0)
 
     def errors(self, states: States, weight: float) -> list[TargetError]:
-        return []
+        return []  # a posture is a preference, which the other objectives may leave unmet
 
     @classmethod
     def table(
@@ -141,10 +111,6 @@ class Posture(Objective):
             (cls(name, np.full(row.samples, rest)), cls.WEIGHT * row.weight)
             for name, rest in rest_values(mechanism, row.frame).items()
         ]
-
-    @staticmethod
-    def shapes(t: int) -> list[tuple[int, ...]]:
-        return [(t,)]
 
 
 def new_postures(topology: Topology, names: Sequence[str], target: np.ndarray) -> Postures:

@@ -1,7 +1,6 @@
 """All objectives of a frame in one group, and the sum of their values, forces and second derivatives.
 
-This is the one place that lists the objectives. One that a clip asks for by a key of its own is a file beside this one,
-a field of `Asked`, an entry of `ASKED`, and a line in `_asked_value` and `_add_asked_terms`.
+Those that a clip asks for by a key of their own are listed in `asked`.
 """
 
 from __future__ import annotations
@@ -12,56 +11,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..jit import by_reference, compiled_for_record, inlined, kernel
+from ..jit import by_reference, inlined, kernel
 from ..kinematics.kernels import Placement, carved
 from ..mechanism.topology import Topology
-from . import (
-    above,
-    calm,
-    centre_of_mass,
-    change_of_state,
-    distance,
-    frame_pose,
-    look_at,
-    posture,
-    relative_frame,
-    velocity,
-    walls,
-)
-from .above import Above, Aboves
+from . import calm, centre_of_mass, change_of_state, frame_pose, posture, velocity
+from .asked import ASKED, Asked, SomeAsked, add_asked_answer, add_asked_rows, add_asked_terms, asked_value
 from .calm import Calm
 from .centre_of_mass import CentreOfMass
 from .change_of_state import ChangeOfState
-from .clearance import Clearance
-from .distance import Distance, Distances
 from .frame_pose import FramePoses
-from .look_at import LookAt, LookAts
 from .objective import Objective
-from .posture import Posture, Postures
-from .relative_frame import RelativeFrame, RelativeFrames
 from .rows import RowKind
 from .settings import Settings
 from .terms import collect, stiffen_bodies
 from .velocity import Velocity
-from .walls import Clearances
-
-
-class Asked(NamedTuple):
-    """Objectives over frames that a clip asks for."""
-
-    relative_frame: RelativeFrames  # poses of frames in others
-    look_at: LookAts  # looks at points
-    distance: Distances  # distances between frames
-    posture: Postures  # coordinates drawn to values
-    clearance: Clearances  # bodies kept apart
-    above: Aboves  # points kept above a height
-
-
-class SomeAsked(Asked):
-    """Objectives of a clip that asks for some of these.
-
-    A kind of its own, so that most clips need not wait for them to be compiled.
-    """
 
 
 class ObjectiveTables(NamedTuple):
@@ -69,7 +32,7 @@ class ObjectiveTables(NamedTuple):
 
     frame_pose: FramePoses  # poses of frames
     centre_of_mass: CentreOfMass  # of the robot
-    asked: Asked  # objectives over frames
+    asked: Any  # objectives over frames, an `Asked`
     change_of_state: ChangeOfState  # pull to the frame before
     calm: Calm  # posture and stillness
     velocity: Velocity  # limit of the bodies' velocities
@@ -78,8 +41,6 @@ class ObjectiveTables(NamedTuple):
     reach: np.ndarray  # (d,) how far each coordinate may be from where it was
 
 
-# Kinds of objectives that a clip asks for by a key of their own.
-ASKED: tuple[type[Objective], ...] = (LookAt, RelativeFrame, Distance, Posture, Clearance, Above)
 # Kinds of rows in an editor's list, the usual one first.
 ROWS: tuple[RowKind, ...] = (frame_pose.ROW, *(kind.ROW for kind in ASKED if kind.ROW))
 
@@ -93,7 +54,10 @@ def new_tables(
     """
     t, n = len(names), len(topology.flat.parent)
     of_kind = [[item for item in objectives if isinstance(item, kind)] for kind in ASKED]
-    sizes = [kind.shapes(len(items)) for kind, items in zip(ASKED, of_kind, strict=True)]
+    sizes = [
+        [(len(items), *field.width) for field in kind.columns().values()]
+        for kind, items in zip(ASKED, of_kind, strict=True)
+    ]
     targets, (position, rotation, com, threshold, tension, *rest) = carved(
         (t, 3), (t, 3, 3), (3,), (2,), (t, 4), *(size for kind in sizes for size in kind)
     )
@@ -103,7 +67,7 @@ def new_tables(
     for kind, items, size in zip(ASKED, of_kind, sizes, strict=True):
         slots = [_slot(topology, item, tied) for item in items]
         views, rest = rest[: len(size)], rest[len(size) :]
-        asked[kind.FIELD] = kind.table(topology, items, slots, views)
+        asked[kind.NAME] = kind.table(topology, items, slots, views)
     return by_reference(
         ObjectiveTables(
             frame_pose=frame_pose.table(topology, names, position, rotation, tension),
@@ -142,7 +106,7 @@ def fill(
     count = dict.fromkeys(ASKED, 0)
     for item, weight in zip(objectives, weights, strict=True):
         item.fill(
-            getattr(tables.asked, item.FIELD),
+            getattr(tables.asked, item.NAME),
             count[type(item)],
             partial(over_time, tables, targets),
             weight,
@@ -179,46 +143,12 @@ def objective_of(key: str) -> type[Objective] | None:
     return next((kind for kind in ASKED if kind.ROW and kind.ROW.key == key), None)
 
 
-@compiled_for_record(SomeAsked, otherwise=0.0)
-def _asked_value(flat, now, asked):
-    """Return the sum of what is asked for one by one."""
-    total = relative_frame.add_value(now, asked.relative_frame, 0.0)
-    total = look_at.add_value(flat, now, asked.look_at, total)
-    total = distance.add_value(now, asked.distance, total)
-    total = posture.add_value(flat, now, asked.posture, total)
-    total = walls.add_value(now, asked.clearance, total)
-    return above.add_value(now, asked.above, total)
-
-
-@compiled_for_record(SomeAsked)
-def _add_asked_terms(flat, now, terms, share, asked):
-    """Add its forces and stiffness."""
-    relative_frame.add_terms(now, asked.relative_frame, terms, share)
-    look_at.add_terms(flat, now, asked.look_at, terms, share)
-    distance.add_terms(flat, now, asked.distance, terms, share)
-    posture.add_terms(flat, now, asked.posture, terms, share)
-    walls.add_terms(flat, now, asked.clearance, terms, share)
-    above.add_terms(now, asked.above, terms, share)
-
-
-@compiled_for_record(SomeAsked)
-def _add_asked_rows(flat, now, terms, asked):
-    """Add its low-rank rows."""
-    walls.add_rows(flat, now, asked.clearance, terms)
-
-
-@compiled_for_record(SomeAsked)
-def _add_asked_answer(xi, out, asked):
-    """Add how its wrenches change where bodies move by the screws `xi`."""
-    walls.add_answer(asked.clearance, xi, out)
-
-
 @inlined
 def _missed(flat, now, tables):
     """Return the sum of what the clip asks for."""
     total = frame_pose.add_value(now, tables.frame_pose, 0.0)
     total = centre_of_mass.add_value(flat, now, tables.centre_of_mass, total)
-    return total + _asked_value(flat, now, tables.asked)
+    return total + asked_value(flat, now, tables.asked)
 
 
 @kernel
@@ -233,7 +163,7 @@ def missed_by_cluster(flat, now, tables, out):
 
     They are those of the frames that it moves, of the centre of mass, and of each objective over frames.
     """
-    common = centre_of_mass.add_value(flat, now, tables.centre_of_mass, 0.0) + _asked_value(flat, now, tables.asked)
+    common = centre_of_mass.add_value(flat, now, tables.centre_of_mass, 0.0) + asked_value(flat, now, tables.asked)
     out[:] = 0.0
     for t in range(tables.frame_pose.body.shape[0]):
         c = flat.cluster_of[tables.frame_pose.body[t]]
@@ -275,7 +205,7 @@ def gather(flat, now, tables, terms, share):
         posture.add_terms(flat, now, tables.calm.posture, terms, share)
     velocity.add_terms(flat, now, tables.velocity, terms)
     centre_of_mass.add_terms(flat, now, tables.centre_of_mass, terms, share)
-    _add_asked_terms(flat, now, terms, share, tables.asked)
+    add_asked_terms(flat, now, terms, share, tables.asked)
     collect(flat, terms)
 
 
@@ -285,7 +215,7 @@ def stiffen(flat, now, tables, terms):
     stiffen_bodies(flat, terms)
     terms.row_count[0] = 0
     centre_of_mass.add_rows(flat, now, tables.centre_of_mass, terms)
-    _add_asked_rows(flat, now, terms, tables.asked)
+    add_asked_rows(flat, now, terms, tables.asked)
     terms.row_count[1] = terms.row_count[0]
 
 
@@ -293,4 +223,4 @@ def stiffen(flat, now, tables, terms):
 def answer(flat, now, tables, xi, out):
     """Add to `out` (n + 1, 6) the change of wrenches from ties between bodies that move by `xi` (n + 1, 6)."""
     centre_of_mass.add_answer(flat, now, tables.centre_of_mass, xi, out)
-    _add_asked_answer(xi, out, tables.asked)
+    add_asked_answer(xi, out, tables.asked)

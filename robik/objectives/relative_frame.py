@@ -11,16 +11,14 @@ it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ..errors import ClipError, RobikError
-from ..jit import by_reference, inlined, kernel
-from ..kinematics.frames import frame_poses
+from ..jit import inlined, kernel
 from ..kinematics.kernels import rotate
 from ..kinematics.rotations import cross, multiply, product
 from ..mechanism.model import Mechanism
@@ -28,8 +26,10 @@ from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
 from .distances import angle_between, length_along
-from .objective import Own, States, TargetError, samples_of
-from .pairs import Pair, ends
+from .ends import Ends
+from .fields import Field, Quaternions, T
+from .keys import KeyForm
+from .objective import Kernels, Objective, States, TargetError
 from .rows import Row, RowKind
 from .terms import add_along, add_point, moved, seen_from
 from .weights import Weights
@@ -67,17 +67,8 @@ def _aim(now, frames, t):
 
 
 @kernel
-def add_value(now, frames, total):
-    """Return `total` with the objective added.
-
-    Args:
-        now: Placement of the bodies.
-        frames: The objectives' arrays.
-        total: Sum to add to.
-
-    Returns:
-        The new sum.
-    """
+def add_value(flat, now, frames, total):
+    """Return `total` with the objective added."""
     for t in range(frames.body.shape[0]):
         x, y, z, px, py, pz = _aim(now, frames, t)
         ex, ey, ez = x - px, y - py, z - pz
@@ -92,15 +83,8 @@ def add_value(now, frames, total):
 
 
 @kernel
-def add_terms(now, frames, terms, share):
-    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives.
-
-    Args:
-        now: Placement of the bodies.
-        frames: The objectives' arrays.
-        terms: Forces and second derivatives of the objectives.
-        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
-    """
+def add_terms(flat, now, frames, terms, share):
+    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives."""
     for t in range(frames.body.shape[0]):
         s = frames.slot[t]
         px, py, pz, ax, ay, az = _aim(now, frames, t)
@@ -125,7 +109,7 @@ def add_terms(now, frames, terms, share):
 
 
 @dataclass(frozen=True)
-class RelativeFrame(Pair):
+class RelativeFrame(Objective):
     """A frame of the robot at a pose in another frame of it, or in the world.
 
     Attributes:
@@ -140,9 +124,12 @@ class RelativeFrame(Pair):
     position: np.ndarray | None = None
     quaternion: np.ndarray | None = None
 
-    FIELD = "relative_frame"
-    WEIGHT = Weights()
-    KEYS = ("NAME.in.OTHER.position", "NAME.in.OTHER.quaternion")
+    KEY = KeyForm("{frame}.in.{other}")
+    FIELDS = (
+        Field("position", (T, 3), "m", end="position"),
+        Quaternions("quaternion", (T, 4), end="quaternion", column="rotation", otherwise=np.eye(3)),
+    )
+    NAME, TABLE, KERNELS, WEIGHT = "relative_frame", RelativeFrames, Kernels(add_value, add_terms), Weights()
     ROW = RowKind(
         key="RELATIVE_TO",
         label="Relative To",
@@ -160,39 +147,10 @@ class RelativeFrame(Pair):
         needs=("frame", "source+other"),
     )
 
-    @property
-    def key(self) -> str:
-        return f"{self.frame}.in.{self.other}"
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        both = {"position": self.position, "quaternion": self.quaternion}
-        return {f"{self.key}.{name}": values for name, values in both.items() if values is not None}
-
-    @classmethod
-    def take(cls, arrays: dict[str, np.ndarray]) -> list[RelativeFrame]:
-        found: dict[tuple[str, str], dict[str, np.ndarray]] = {}
-        for key in list(arrays):
-            if match := re.fullmatch(r"(.+)\.in\.(.+)\.(position|quaternion)", key):
-                found.setdefault((match[1], match[2]), {})[match[3]] = arrays.pop(key)
-        return [cls(*frames, parts.get("position"), parts.get("quaternion")) for frames, parts in found.items()]
-
-    def part(self, kept: slice | np.ndarray) -> RelativeFrame:
-        position, quaternion = (None if values is None else values[kept] for values in (self.position, self.quaternion))
-        return replace(self, position=position, quaternion=quaternion)
-
-    def checked(self, samples: int) -> RelativeFrame:
+    def checked(self, samples: int) -> Self:
         if self.position is None and self.quaternion is None:
             raise ClipError(f"{self.key!r} has neither a position nor a quaternion; it needs one of them")
-        position = None if self.position is None else samples_of(f"{self.key}.position", self.position, samples, 3)
-        quaternion = None
-        if self.quaternion is not None:
-            quaternion = samples_of(f"{self.key}.quaternion", self.quaternion, samples, 4)
-            lengths = np.linalg.norm(quaternion, axis=1)
-            if (bad := np.abs(lengths - 1.0) > 1e-3).any():
-                k = int(np.argmax(bad))
-                raise ClipError(f"{self.key}.quaternion must have length 1; sample {k} has {lengths[k]:g}")
-            quaternion = samples_of(self.key, quaternion / lengths[:, None], samples, 4)
-        return replace(self, position=position, quaternion=quaternion)
+        return super().checked(samples)
 
     @classmethod
     def weight_from(cls, data: Any, key: str) -> Weights:
@@ -208,18 +166,15 @@ class RelativeFrame(Pair):
         except RobikError as error:
             raise ClipError(f"the weight of {key!r}: {error}") from None
 
-    def fill(self, table: Any, i: int, own: Own, weight: Weights, per_square_metre: float) -> None:
+    def weigh(self, table: Any, i: int, weight: Weights, per_square_metre: float) -> None:
         table.position_weight[i] = per_square_metre * np.array(weight.position) if self.position is not None else 0.0
         table.orientation_weight[i] = weight.orientation if self.quaternion is not None else 0.0
-        if self.position is not None:
-            own(table.position)[:, i] = self.position
-        own(table.rotation)[:, i] = np.eye(3) if self.quaternion is None else quaternion_matrices(self.quaternion)
 
     def errors(self, states: States, weight: Weights) -> list[TargetError]:
-        x, R = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
+        x, R = states.of(self.frame)
         o, other = np.zeros(3), np.eye(3)[None]
         if self.is_tied:
-            o, other = frame_poses(states.mechanism, self.other, states.position, states.quaternion)
+            o, other = states.of(self.other)
         inverse, found = np.swapaxes(other, 1, 2), []
         if self.position is not None and any(weight.position):
             off = (inverse @ (x - o)[:, :, None])[:, :, 0] - self.position
@@ -237,24 +192,14 @@ class RelativeFrame(Pair):
         return f", seen from {self.other}" if self.is_tied else " what it is held to"
 
     @classmethod
-    def table(
-        cls, topology: Topology, items: Sequence[RelativeFrame], slots: Sequence[int], views: Sequence[np.ndarray]
-    ) -> RelativeFrames:
-        pair, t = ends(topology, items, slots), len(items)
-        return by_reference(
-            RelativeFrames(
-                *pair,
-                position_weight=np.zeros((t, 3)),
-                orientation_weight=np.zeros((t, 3)),
-                position=views[0],
-                rotation=views[1],
-                seen=np.zeros((3, 3)),
-                aim=np.zeros((3, 3)),
-            )
-        )
+    def constants(cls, topology: Topology, items: Sequence[RelativeFrame], both: Ends) -> dict[str, np.ndarray]:
+        weights = {name: np.zeros((len(items), 3)) for name in ("position_weight", "orientation_weight")}
+        return weights | {name: np.zeros((3, 3)) for name in ("seen", "aim")}
 
     @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[RelativeFrame, Weights]]:
+        # Where nothing leads the frame, it stays at the row's offset. Where something does, it is led from there as
+        # seen from what leads the other frame, or, without another frame, in the world.
         point, turn = np.array(row.offset.position), np.array(row.offset.quaternion)
         if row.position is None or row.quaternion is None:
             position, quaternion = np.tile(point, (row.samples, 1)), np.tile(turn, (row.samples, 1))
@@ -268,7 +213,3 @@ class RelativeFrame(Pair):
             position = position + quaternion_matrices(quaternion) @ point
             quaternion = np.stack(product(*quaternion.T, *turn[:, None]), axis=-1)
         return [(cls(row.frame, row.other or WORLD, position, quaternion), row.weights)]
-
-    @staticmethod
-    def shapes(t: int) -> list[tuple[int, ...]]:
-        return [(t, 3), (t, 3, 3)]

@@ -64,7 +64,7 @@ def _nearest_points(now, pairs, k):
 
 
 @kernel
-def add_value(now, pairs, total):
+def add_value(flat, now, pairs, total):
     """Return `total` with the objective added."""
     for k in range(pairs.body.shape[0]):
         if pairs.least[k] > 0.0:

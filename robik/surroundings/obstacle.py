@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError, FormatError
 from ..mechanism.orientations import rotation
-from ..objectives.objective import samples_of
+from ..objectives.fields import samples_of
 
 GROUND = "ground"  # name of the obstacle on which feet stand
 PARTS = ("vertices", "triangles", "position", "quaternion")

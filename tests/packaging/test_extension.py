@@ -96,7 +96,7 @@ def test_the_zip_brings_code_for_its_python_and_these_sources(archive: zipfile.Z
     assert {name.partition("/")[0] for name in names} == {f"py{target.python.replace('.', '')}-{sources()[:16]}"}
     assert sum("ik.sqp.minimise" in name for name in names) == 2, "an index, and code for all kinds of robots"
     assert any("ik.work.factor_tree" in name for name in names), "what large robots alone need, too"
-    assert any("registry._add_asked_terms" in name for name in names), "and what clips ask for one by one"
+    assert any("asked.add_asked_terms" in name for name in names), "and what clips ask for one by one"
 
 
 def test_a_zip_for_the_extension_platform_brings_source_alone(target: Target, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Objectives over two frames: a frame of the robot, and another one of it or the world."""
+"""Both ends of objectives: a frame of the robot, and another one of it or the world."""
 
 from __future__ import annotations
 
@@ -8,34 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kinematics.frames import anchor
-from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
-from .objective import Objective, ints, stacked
-
-
-class Pair(Objective):
-    """An objective that ties a frame of the robot to another one of it, or to the world.
-
-    Attributes:
-        frame: of the robot.
-        other: frame of the robot; None or the world's name for the world.
-    """
-
-    frame: str
-    other: str | None
-
-    @property
-    def is_tied(self) -> bool:
-        """Return whether the other frame is one of the robot's."""
-        return self.other not in (None, WORLD)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        return (self.frame, str(self.other)) if self.is_tied else (self.frame,)
 
 
 class Ends(NamedTuple):
-    """Both ends of t objectives over two frames, as their compiled tables have them."""
+    """Both ends of t objectives, as their compiled tables have them."""
 
     body: np.ndarray  # (t,) that carries the frame
     other: np.ndarray  # (t,) that carries the other, 0 for the world
@@ -47,9 +24,9 @@ class Ends(NamedTuple):
 
 
 def ends(topology: Topology, items: Sequence[Any], slots: Sequence[int]) -> Ends:
-    """Return bodies, points and axes of objectives over two frames; `slots` says where each one's forces go."""
-    own = [anchor(topology, item.frame) for item in items]
-    others = [anchor(topology, item.other) if item.is_tied else (0, np.zeros(3), np.eye(3)) for item in items]
+    """Return bodies, points and axes of objectives over one or two frames; `slots` says where each one's forces go."""
+    own = [anchor(topology, item.bodies[0]) for item in items]
+    others = [anchor(topology, item.bodies[1]) if item.is_tied else (0, np.zeros(3), np.eye(3)) for item in items]
     return Ends(
         body=ints([body for body, _, _ in own]),
         other=ints([body for body, _, _ in others]),
@@ -59,3 +36,13 @@ def ends(topology: Topology, items: Sequence[Any], slots: Sequence[int]) -> Ends
         other_point=stacked([point for _, point, _ in others], 3),
         other_axes=stacked([axes for _, _, axes in others], 3, 3),
     )
+
+
+def ints(values: Sequence[int]) -> np.ndarray:
+    """Return whole numbers (n,) as compiled code takes them."""
+    return np.array(values, dtype=np.int64).reshape(-1)
+
+
+def stacked(values: Sequence[np.ndarray], *shape: int) -> np.ndarray:
+    """Return arrays of one shape, none of them too, as one array (t, *shape)."""
+    return np.array(values, dtype=float).reshape(-1, *shape)
