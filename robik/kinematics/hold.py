@@ -169,7 +169,7 @@ class HoldMeter:
         step = np.zeros(len(self.flat.before))
         motions_along(self.flat, self._now, self._e, step, np.ascontiguousarray(q), first[:-1], most, motions, count)
         split = [
-            motions[:, first[g] : first[g + 1]].reshape(len(q), len(self._columns[g]), int(most[g])) if most[g] else
+            motions[:, first[g] : first[g + 1]].reshape(len(q), len(self.columns[g]), int(most[g])) if most[g] else
             np.zeros((len(q), len(self.columns[g]), 0))
             for g in range(len(sizes))
         ]  # fmt: skip

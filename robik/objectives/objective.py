@@ -55,7 +55,14 @@ class States:
     quaternion: np.ndarray
 
     def of(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the positions (T, 3) [m] and orientations (T, 3, 3) of a frame or body in the world."""
+        """Return where a frame or body is along the motion.
+
+        Args:
+            name: Of the frame or body.
+
+        Returns:
+            Positions (T, 3) [m] and orientations (T, 3, 3) in the world.
+        """
         return frame_poses(self.mechanism, name, self.position, self.quaternion)
 
 
@@ -142,7 +149,14 @@ class Objective(ABC):
 
     @classmethod
     def read_key(cls, key: str) -> dict[str, str] | None:
-        """Return the names in a key of such an objective; None where it is a key of something else."""
+        """Return the names in a key of such an objective.
+
+        Args:
+            key: Of an array or a weight.
+
+        Returns:
+            Names by attribute; None where it is a key of something else.
+        """
         return cls.KEY.read(key)
 
     @classmethod
@@ -261,7 +275,14 @@ class Objective(ABC):
         self.weigh(table, i, weight, per_square_metre)
 
     def weigh(self, table: Any, i: int, weight: Any, per_square_metre: float) -> None:
-        """Write its weight into entry i of its kind's table, as `fill` does."""
+        """Write its weight into its kind's table, as `fill` does.
+
+        Args:
+            table: Of its kind.
+            i: Its entry.
+            weight: Of the objective.
+            per_square_metre: 1/ℓ² [1/m²], by which squares of lengths count.
+        """
         table.weight[i] = weight * per_square_metre if self.UNIT == "m" else weight
 
     @classmethod

@@ -114,16 +114,7 @@ class Posture(Objective):
 
 
 def new_postures(topology: Topology, names: Sequence[str], target: np.ndarray) -> Postures:
-    """Return the compiled table of t coordinates, all weights zero.
-
-    Args:
-        topology: The robot.
-        names: Of drawable coordinates.
-        target: (t,) where they are drawn to [rad or m]; kept, not copied.
-
-    Returns:
-        Arrays for the kernels.
-    """
+    """Return the compiled table of t coordinates, all weights zero."""
     units = {
         n: u
         for joint in topology.mechanism.joints
@@ -142,14 +133,7 @@ def new_postures(topology: Topology, names: Sequence[str], target: np.ndarray) -
 
 
 def drawable_coordinates(mechanism: Mechanism) -> tuple[str, ...]:
-    """Return the names of the scalar coordinates that are the solver's own whichever way loops are cut.
-
-    Args:
-        mechanism: The robot.
-
-    Returns:
-        The names, joint by joint.
-    """
+    """Return the names of the scalar coordinates that are the solver's own whichever way loops are cut."""
     coupled = {end for c in mechanism.couplings for end in c.ends}
     return tuple(
         name
@@ -160,16 +144,7 @@ def drawable_coordinates(mechanism: Mechanism) -> tuple[str, ...]:
 
 
 def rest_values(mechanism: Mechanism, tip: str = "") -> dict[str, float]:
-    """Return the rest values [rad or m] of coordinates that can be drawn.
-
-    Args:
-        mechanism: The robot.
-        tip: Frame at the end of a limb whose joints alone are meant, from the body where it parts from the others;
-            empty for all joints.
-
-    Returns:
-        Value by coordinate [rad or m].
-    """
+    """Return the rest values [rad or m] of coordinates that can be drawn."""
     drawable, limb = drawable_coordinates(mechanism), _limb(mechanism, tip) if tip else None
     return {
         name: float(rest)
