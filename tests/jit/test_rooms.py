@@ -52,7 +52,8 @@ def has_kernels(path: Path) -> bool:
 
 
 def test_the_cache_depends_on_the_sources_of_all_compiled_code_and_its_constants():
-    """Modules with kernels and what they import, whose constants may be in the code. (Those of errors and of the budget of time are in none.)"""
+    """Modules with kernels and what they import, whose constants may be in the code; errors and budgets of time are in
+    none."""
     compiled = [path for path in MODULES if has_kernels(path)]
     folders = {path.relative_to(LIBRARY).parts[0] for path in compiled}
     assert {"kinematics", "ik", "tracking"} <= folders
