@@ -246,7 +246,7 @@ class Line(Protocol):
         """Set goals and the limits of currents before torque is on.
 
         Args:
-            counts: Counts (..., n).
+            counts: (n,), a goal a servo.
 
         Raises:
             ServoError: A servo does not take them.
