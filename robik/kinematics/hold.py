@@ -121,7 +121,7 @@ class HoldMeter:
         self._holds_alone = 1.0 if driven[alone].any() else np.inf
         self._look_near_rest(alone[~driven[alone]])
         cut_rows = len(self.flat.row_kind)
-        self.loops = [g for g, (rows, _) in enumerate(groups) if rows.min() < cut_rows and self._seen[g]]
+        self.loops = [g for g, (rows, _) in enumerate(groups) if (rows < cut_rows).any() and self._seen[g]]
 
     def _look_near_rest(self, loose: np.ndarray) -> None:
         """Note how many motions each group has near the rest pose, and which of them no actuator sees."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from math import pi, sin
 from pathlib import Path
@@ -182,3 +184,12 @@ def request_of(root: bpy.types.Object) -> object:
 def followed(root: bpy.types.Object) -> object:
     """What a bake of a robot follows, with contacts and balance."""
     return installed.module("robik.bake.bake").bake(request_of(root)).clip
+
+
+def written_apart(file: Path, module: str) -> None:
+    """Write the `robot` of a module of tests, in a process in which the library has its own name."""
+    from bl_ext.user_default.robik.robik import program
+
+    script = f"import {module} as made; from robik.formats import save_robot; save_robot(made.robot(), {str(file)!r})"
+    searched = os.pathsep.join((str(Path(__file__).parents[2]), program.environment()["PYTHONPATH"]))
+    subprocess.run([sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": searched}, check=True)

@@ -8,7 +8,6 @@ import bpy
 import pytest
 from bpy.types import Object
 
-from robik.formats import save_robot
 from tests.blender import installed, scenes
 from tests.kinematics import five_bar
 
@@ -18,7 +17,7 @@ FRAMES = 31
 @pytest.fixture
 def root(empty_scene: None, tmp_path: Path) -> Object:
     """A five-bar on servos, whose hand follows an empty."""
-    save_robot(five_bar.robot(), tmp_path / "five.robik.json")
+    scenes.written_apart(tmp_path / "five.robik.json", "tests.kinematics.five_bar")
     bpy.ops.robik.import_robot(filepath=str(tmp_path / "five.robik.json"))
     return bpy.context.scene.robik.robot
 

@@ -207,8 +207,8 @@ def test_weight_shifts_earlier_with_more_look_ahead() -> None:
     paths = []
     for lead in (0.0, 0.2):
         balance.lead = lead
-        paths.append(clip(root).com)
-    right = clip(root).tracks["foot_r"].position[0]
+        paths.append(scenes.followed(root).com)
+    right = scenes.followed(root).tracks["foot_r"].position[0]
     lifts = phases(root, "foot_l")[0][1]
     far = [np.linalg.norm(path[lifts - 5, :2] - right[:2]) for path in paths]
     assert far[1] < far[0] - 0.002

@@ -89,6 +89,7 @@ class Robot:
         self.record = folder / "goals.csv"
         self.simulator = SimulatorProcess.of(chain, record=self.record)
         scene.robik.port = self.simulator.port
+        scene.robik.playing.lose_hold = True  # one motor of a linkage alone, as no bake would move it
         bpy.ops.robik.connect_servos()
         bpy.ops.robik.torque_servos(on=True)
         scene.frame_set(BEGIN)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+if TYPE_CHECKING:
+    from robik.mechanism import Mechanism
 
 BASE, UPPER, FORE = 0.09, 0.11, 0.14  # half of what lies between the motors, and lengths [m]
 REST = (0.0, 0.21)  # where the hand rests, x and z [m]
@@ -57,6 +60,8 @@ def hold(x: float, z: float) -> float:
 
 def robot() -> Mechanism:
     """Return the robot, whose frame `hand` is on the left forearm."""
+    from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose  # in Blender it has another name
+
     axis, joints, hand = (0.0, -1.0, 0.0), [], (REST[0], 0.0, REST[1])
     for side, sign in SIDES.items():
         at = elbow(*REST, side)

@@ -35,8 +35,8 @@ def test_a_moderate_load_is_borne_to_the_end_and_recorded(chain, simulator, wave
     recording = load_recording(tmp_path / "record.csv")
     borne = np.zeros(12)
     borne[[3, 4]] = 0.3, -0.4  # against the load
-    assert np.abs(recording.current - borne * GREATEST).max() <= FRICTION
-    assert np.median(np.abs(recording.error)) < 0.1
+    assert np.nanmax(np.abs(recording.current - borne * GREATEST)) <= FRICTION  # some rows have one servo
+    assert np.nanmedian(np.abs(recording.error)) < 0.1
 
 
 def test_a_load_that_grows_slows_all_down_and_then_stops_them(chain, simulator, wave, tmp_path):

@@ -35,7 +35,6 @@ MOTIONS = [
     ("time,a,b\n0,0,0\n1,0.2,0.2\n", ("--speed", "1e-9"), HOURS),
     ("time,a,b\n0,0,0\n1,0.2,0.2\n", ("--speed", "1e-9", "--soften"), HOURS),
     ("time,a,b\n0,0,0\n1,0.2,0.2\n", ("--speed", "1e-300"), "at most 1e+12; sample 1 is at 1e+300 s"),
-    ("time,a,b\n0,0,0\n1,0.2,0.2\n", ("--speed", "nan"), "the speed of playing must be positive, not nan"),
     ("time,a,b,a\n0,0,0,1\n1,0.2,0.2,1\n", (), "two columns are called 'a', the 2. and the 4.; names must differ"),
     ("time,a,time,b\n0,0,0,0\n1,0,1,0\n", (), "two columns are called 'time', the 1. and the 3.; names must differ"),
 ]
