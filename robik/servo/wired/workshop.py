@@ -19,6 +19,7 @@ from ..emergency import Emergency
 from ..servo import Servo
 from ..telemetry import Change, Found, Seen
 from .inquiry import read_surely
+from .patience import TRIES
 from .reading import Addressed
 from .wire import Wire
 
@@ -228,12 +229,16 @@ class Workshop(ABC, Generic[_Wire]):
             )
         self.wire.open_at(seen.baud_rate)
         with self._opened(self._addressed(seen), seen.baud_rate) as opened:
-            self._write_baud_rate(opened, self.brand.baud_code(baud_rate))
-            self.wire.open_at(baud_rate)
-            if self.wire.ping(seen.id) is None:
-                raise ServoError(f"servo {seen.id} took {baud_rate} baud but does not answer there; scan again")
-            opened.baud_rate = baud_rate
-        return replace(seen, baud_rate=baud_rate)
+            for _ in range(TRIES):  # bytes that an adapter still holds when its rate changes are lost
+                self.wire.open_at(seen.baud_rate)
+                if self.wire.ping(seen.id) is None:
+                    break
+                self._write_baud_rate(opened, self.brand.baud_code(baud_rate))
+                self.wire.open_at(baud_rate)
+                if self.wire.ping(seen.id) is not None:
+                    opened.baud_rate = baud_rate
+                    return replace(seen, baud_rate=baud_rate)
+            raise ServoError(f"servo {seen.id} was given {baud_rate} baud but does not answer there; scan again")
 
     def _check_baud_rate(self, baud_rate: int, rates: Sequence[int]) -> None:
         if baud_rate not in rates:

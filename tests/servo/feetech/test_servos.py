@@ -158,6 +158,24 @@ def test_scan_prepare_and_ids(servos: FeetechChain, capsys: pytest.CaptureFixtur
         assert workshop.advice(workshop.scan([1_000_000]), 1_000_000) == []
 
 
+def test_a_baud_rate_that_an_adapter_lost_is_written_again(
+    servos: FeetechChain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(open_workshop(servos.port, brand="feetech")) as workshop:
+        (one, *_) = workshop.scan([1_000_000])
+        send, lost = workshop.wire.send, ["baud_rate"]
+
+        def losing(entry: str, *rest: object) -> None:
+            if entry in lost:
+                lost.remove(entry)
+            else:
+                send(entry, *rest)
+
+        monkeypatch.setattr(workshop.wire, "send", losing)
+        assert workshop.set_baud_rate(one, 115_200).baud_rate == 115_200
+        assert (lost, servos.registers(1)["baud_rate"], servos.registers(1)["lock"]) == ([], 4, 1)
+
+
 def test_the_lock_is_closed_again_after_an_error(servos: FeetechChain) -> None:
     with closing(open_workshop(servos.port, brand="feetech")) as workshop:
         (one, *_) = workshop.scan([1_000_000])
