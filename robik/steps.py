@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from time import process_time
 from typing import Any, TypeVar
 
 Step = TypeVar("Step")
@@ -32,5 +33,22 @@ def relay(steps: Generator[Step, None, Result], tell: Callable[[Step], Told]) ->
                 result: Result = done.value
                 return result
             yield tell(step)
+    finally:
+        steps.close()
+
+
+def clocked(steps: Generator[Step, None, Result], seconds: list[float]) -> Generator[Step, None, Result]:
+    """Run steps, and add the processor time [s] that they take to the one number of `seconds`."""
+    try:
+        while True:
+            began = process_time()
+            try:
+                step = next(steps)
+            except StopIteration as done:
+                result: Result = done.value
+                return result
+            finally:
+                seconds[0] += process_time() - began
+            yield step
     finally:
         steps.close()

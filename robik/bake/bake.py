@@ -8,33 +8,20 @@ from typing import Any
 
 from ..clips.clip import TargetClip
 from ..collision.apart import solved_apart
+from ..collision.standing_walls import StandingWalls
 from ..feet.finding import above_ground
+from ..feet.phases import runs
 from ..motions import Motion
+from ..motions.adjusted import Adjusted
 from ..report.kept_balance import with_kept_balance
 from ..retargeting.retarget import Retargeting
-from ..steps import finish, relay
+from ..steps import clocked, finish, relay
 from .balancing import balancing
 from .passes import Passes
+from .progress import Progress
 from .request import BakeRequest
 
 PLANNING = 0.2  # of the whole: what planning balance takes of it
-
-
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """Progress of a bake.
-
-    Attributes:
-        share: of the whole, 0 to 1.
-        stage: what is being done, in words.
-        done: samples that are solved in this stage; 0 where these are not counted.
-        is_planning: whether balance is planned, of which nobody knows how long it takes.
-    """
-
-    share: float
-    stage: str
-    done: int = 0
-    is_planning: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,24 +80,34 @@ def baking(request: BakeRequest) -> Generator[Progress, None, Bake]:
 
 def _baking(request: BakeRequest) -> Generator[Progress, None, Bake]:
     """Bake, and yield how far each part of it is; shares go back where a pass counts again."""
-    mechanism, walls = request.mechanism, request.keep_apart()
-    planned = yield from relay(balancing(request.clip, mechanism, request.balance, request.solver, walls), _planning)
-    clip = request.solved_part(planned)
+    mechanism, walls, balance, solving = request.mechanism, request.keep_apart(), [0.0], [0.0]
+    plan = balancing(request.clip, mechanism, request.balance, request.solver, walls)
+    planned = yield from relay(clocked(plan, balance), _planning)
+    clip = request.solved_part(planned.clip)
     asked = above_ground(mechanism, clip, request.settings.keep_apart)
-    passes = Passes(request.retargeting)
+    passes, standing = Passes(request.retargeting), list[StandingWalls]()
 
     def stage(done: int) -> Progress:
         return _stage(passes, done, len(clip.times), walls is not None)
 
-    followed, motion = yield from relay(solved_apart(asked, passes.solve, walls, passes.finish), stage)
-    solving = passes.of(motion)
-    motion = with_kept_balance(mechanism, followed, motion)
-    return Bake(request=request, clip=clip, followed=followed, motion=motion, solving=solving)
+    apart = solved_apart(asked, passes.solve, walls, passes.finish, standing.append)
+    followed, motion = yield from relay(clocked(apart, solving), stage)
+    made = passes.of(motion)
+    seconds = passes.seconds | {"walls": solving[0] - sum(passes.seconds.values()), "balance": balance[0]}
+    table = (*planned.table, *(_walls(walled, seconds["walls"]) for walled in standing))
+    motion = with_kept_balance(mechanism, followed, motion).reported(adjustments=table, seconds=seconds)
+    return Bake(request=request, clip=clip, followed=followed, motion=motion, solving=made)
 
 
-def _planning(share: float) -> Progress:
-    stage = "Planning balance" if share else "Planning balance, first for one mass"
-    return Progress(share=PLANNING * share, stage=stage, is_planning=True)
+def _walls(standing: StandingWalls, seconds: float) -> Adjusted:
+    return Adjusted(
+        name="bodies in each other", frames=tuple((start, stop - 1) for start, stop in runs(standing.where)),
+        before=standing.before, after=standing.least, changes=standing.tried, solves=standing.tried, seconds=seconds,
+    )  # fmt: skip
+
+
+def _planning(now: Progress) -> Progress:
+    return replace(now, share=PLANNING * now.share)
 
 
 def _stage(passes: Passes, done: int, samples: int, is_apart: bool) -> Progress:

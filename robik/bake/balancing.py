@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
 
-import numpy as np
-
-from ..balance.plan import BalancePlan
 from ..clips.clip import TargetClip
 from ..collision.apart import Walls
 from ..feet.pinning import pin_feet
 from ..mechanism.model import Mechanism
+from ..motions.adjusted import Adjusted
 from ..objectives.settings import Settings
 from ..retargeting.look_ahead import check_cyclic
 from ..steps import finish
-from .reach import reaching
-from .rolled_soles import on_rolled_soles
-from .seated import seated_wish
+from .adjusting import Adjustment, Bench
+from .draft import Draft
+from .planned import Planned
+from .progress import Progress
+from .reach import Reach
+from .rolled_soles import RolledSoles
+from .seated import Seated, sits
 from .settings import Balance
-from .whole_body import passes
+from .whole_body import WholeBody
 
 SETTLES = 4.0  # s: so much later a plan of balance does not depend on how it began
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Balanced:
+    """Clip that is balanced, with what was adjusted on the way."""
+
+    clip: TargetClip
+    table: tuple[Adjusted, ...] = ()
 
 
 def balanced(
@@ -37,7 +47,7 @@ def balanced(
     With the settings that the clip will be solved with, a motion's plan takes all bodies into account, and
     footholds are moved that are out of reach. With walls, footholds are moved that put legs into each other.
     """
-    return finish(balancing(clip, mechanism, balance, settings, walls))
+    return finish(balancing(clip, mechanism, balance, settings, walls)).clip
 
 
 def balancing(
@@ -46,8 +56,8 @@ def balancing(
     balance: Balance,
     settings: Settings | None = None,
     walls: Walls | None = None,
-) -> Generator[float, None, TargetClip]:
-    """Balance a clip as `balanced` does; yield the share that is done, 0 to 1, and return the clip.
+) -> Generator[Progress, None, Balanced]:
+    """Balance a clip as `balanced` does; yield how far it is.
 
     A cyclic clip is balanced as if it had gone on for a while, and would go on.
     """
@@ -57,42 +67,25 @@ def balancing(
     last = len(clip.times) - 1
     before = ceil(SETTLES / (clip.times[-1] - clip.times[0]))
     laps = yield from _balancing(clip.repeated(2 * before + 1), mechanism, balance, settings.frame_by_frame(), walls)
-    return replace(laps.part(before * last, (before + 1) * last + 1), times=clip.times)
+    return replace(laps, clip=replace(laps.clip.part(before * last, (before + 1) * last + 1), times=clip.times))
 
 
 def _balancing(
     clip: TargetClip, mechanism: Mechanism, balance: Balance, settings: Settings | None, walls: Walls | None
-) -> Generator[float, None, TargetClip]:
-    if balance.pin_feet:
-        clip = pin_feet(mechanism, clip)
-    wish = None
-    if settings is not None and balance.over_feet:
-        wish = yield from seated_wish(mechanism, clip, settings)
-
-    def planned(pinned: TargetClip) -> TargetClip:
-        return _planned(mechanism, pinned, balance, wish)[1]
-
-    reached = None
-    if settings is not None and settings.contacts == "hold" and balance.pin_feet:
-        reached = yield from reaching(mechanism, clip, settings, planned, walls)
-        clip = reached.pinned
-    plan, clip = _planned(mechanism, clip, balance, wish)
-    if settings is not None and plan is not None:
-        for share, found in passes(plan, mechanism, settings, balance.whole_margin(mechanism), clip, reached):
-            clip = found
-            yield share
-    if settings is not None and settings.contacts == "hold" and balance.pin_feet:
-        clip = yield from on_rolled_soles(mechanism, clip, settings)
-    return clip
-
-
-def _planned(
-    mechanism: Mechanism, clip: TargetClip, balance: Balance, wish: np.ndarray | None
-) -> tuple[BalancePlan | None, TargetClip]:
-    """Return the plan of a clip's balance, and the clip with it; none where nothing is to be balanced."""
-    if not balance.over_feet:
-        return None, clip
-    plan = BalancePlan(
-        mechanism, clip, margin=balance.whole_margin(mechanism), wish=wish, lead=balance.lead, pace=balance.mode
-    )
-    return plan, plan.clip()
+) -> Generator[Progress, None, Balanced]:
+    """Balance a clip, adjustment by adjustment in the order that stands here."""
+    planned = Planned(mechanism, balance)
+    draft = Draft(pinned=pin_feet(mechanism, clip) if balance.pin_feet else clip)
+    if settings is None:
+        return Balanced(clip=planned(draft))
+    holds = settings.contacts == "hold" and balance.pin_feet
+    draft = replace(draft, is_balanced=not (balance.over_feet and sits(mechanism, draft.pinned)))
+    adjustments: list[Adjustment] = [
+        *([Seated()] if balance.over_feet else []),
+        *([Reach(walls)] if holds else []),
+        *([WholeBody(planned, balance.whole_margin(mechanism))] if balance.over_feet else []),
+        *([RolledSoles(planned)] if holds else []),
+    ]
+    bench = Bench(mechanism, settings.frame_by_frame(), planned)
+    draft = yield from bench.adjust(draft, adjustments)
+    return Balanced(clip=planned(draft), table=tuple(bench.table))

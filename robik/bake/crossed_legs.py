@@ -6,7 +6,7 @@ enough, one of the footholds is wrong for the robot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..feet.phases import runs
 from ..mechanism import Mechanism
 from ..motions import Motion
 from ..objectives.clearance import Clearance
-from ..retargeting.retarget import Retargeting
+from .adjusting import Bench, Solution
 from .freed_soles import Phase
 from .passes import Passes
 
@@ -61,22 +61,19 @@ class _Legs:
         return self._between.walls(motion, pairs)
 
 
-def crossed_legs(
-    solving: Retargeting, walls: Walls, begin: Callable[[TargetClip], Retargeting]
-) -> Generator[int, None, Crossed | None]:
+def crossed_legs(bench: Bench, solution: Solution, walls: Walls) -> Generator[int, None, Crossed | None]:
     """Find legs that are in each other even with walls between them; yield the number of frames that are done.
 
-    `solving` is the clip's retargeting without walls, done; `begin` makes that of the clip with walls. The generator
-    returns the legs; None where they are apart.
+    The solution is without walls, on soles that lie flat. The generator returns the legs; None where they are apart.
     """
-    mechanism, part = solving.mechanism, solving.clip
+    mechanism, part = bench.mechanism, solution.part
     legs = _leg_of(mechanism, feet(mechanism, part))
     pairs = {pair: (legs[a], legs[b]) for pair in walls.between.pairs for a, b in [pair] if a in legs and b in legs}
     keeper = _Legs(walls.between, {pair for pair, (one, other) in pairs.items() if one != other})
-    passes = StandingWalls(part, [keeper], solving.motion())
+    passes = StandingWalls(part, [keeper], solution.motion)
     if not passes.total:
         return None
-    yield from passes.improve(Passes(begin).solve, PASSES)
+    yield from passes.improve(Passes(lambda each: bench.begin(each, flat=True)).solve, PASSES)
     motion = passes.found[1]
     depths = {pair: depth for pair, depth in keeper.depths(motion).items() if depth.max() > DEEP}
     deep: dict[Phase, np.ndarray] = {}

@@ -15,9 +15,8 @@ from ..kinematics.frames import frame_poses
 from ..mechanism import Frame, Mechanism, Pose
 from ..mechanism.orientations import quaternions, rotation
 from ..motions import Motion
-from ..objectives.settings import Settings
 from ..objectives.weights import Weights
-from ..retargeting.retarget import retarget
+from .adjusting import Bench
 
 PLACE, YAW, FLAT = 300.0, 1.0, 1e4  # weights of a sole's place over the ground, its yaw, and its height and tilt
 LESS = 0.1  # times their weight count other targets where soles may move, so that walls alone move them
@@ -25,11 +24,12 @@ LESS = 0.1  # times their weight count other targets where soles may move, so th
 Phase = tuple[str, int, int]  # a foot, the first sample in which it stands and the one after the last
 
 
-def freed(mechanism: Mechanism, part: TargetClip, phases: Collection[Phase], settings: Settings, held: bool) -> Motion:
+def freed(bench: Bench, part: TargetClip, phases: Collection[Phase], held: bool) -> Motion:
     """Return a motion in which soles lie flat while they stand, but turn as they like in the given phases.
 
     Where they are `held`, soles keep their centres; else these are targets, and move as far as walls push them.
     """
+    mechanism, settings = bench.mechanism, bench.quick
     frames, tracks, weights = list(mechanism.frames), dict(part.tracks), dict(settings.targets)
     if not held:
         weights = {name: weights.get(name, Weights()).scaled(LESS) for name in tracks}
@@ -53,7 +53,8 @@ def freed(mechanism: Mechanism, part: TargetClip, phases: Collection[Phase], set
         weights[place] = Weights((0.0, 0.0, 0.0) if held else (PLACE, PLACE, FLAT), (0.0, 0.0, 0.0))
         weights[lying] = Weights((0.0, 0.0, 0.0), (YAW, YAW, FLAT))
     freer = mechanism.with_changes(frames=tuple(frames))
-    return retarget(freer, replace(part, tracks=tracks), replace(settings, targets=weights))
+    settings = replace(settings, targets=weights)
+    return bench.begin(replace(part, tracks=tracks), mechanism=freer, settings=settings).run()
 
 
 def off_hold(mechanism: Mechanism, part: TargetClip, motion: Motion, phase: Phase) -> tuple[np.ndarray, np.ndarray]:

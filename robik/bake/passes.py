@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from ..clips.clip import TargetClip
 from ..motions import Motion
 from ..retargeting.retarget import Retargeting
+from ..steps import clocked
 
 
 class Passes:
@@ -20,9 +21,15 @@ class Passes:
         self._made: list[tuple[Motion, Retargeting]] = []
         self._count = 0
         self.last: Retargeting | None = None
+        self._frames, self._all = [0.0], [0.0]
 
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Processor time [s] frame by frame, and all at once."""
+        return {"frames": self._frames[0], "look_ahead": self._all[0]}
 
     def of(self, motion: Motion) -> Retargeting:
         """Return the retargeting of a motion that `solve` or `finish` has returned."""
@@ -32,7 +39,7 @@ class Passes:
         """Solve a clip frame by frame and yield the number of frames done; the generator returns the motion."""
         self._count += 1
         self.last = solving = self._begin(clip)
-        yield from solving.frame_by_frame()
+        yield from clocked(solving.frame_by_frame(), self._frames)
         return self._keep(solving.one_by_one, solving)
 
     def finish(self, motion: Motion, clip: TargetClip) -> Generator[int, None, Motion]:
@@ -48,7 +55,7 @@ class Passes:
             self._count += 1
             self.last = solving = self._begin(clip)
             solving.begin_at(begin)
-        yield from solving.finishing()
+        yield from clocked(solving.finishing(), self._all)
         return self._keep(solving.motion(), solving)
 
     def _keep(self, motion: Motion, solving: Retargeting) -> Motion:

@@ -11,7 +11,7 @@ and turn over the ground, walls push the legs apart, and the soles are held wher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,85 +22,46 @@ from ..feet.finding import feet
 from ..feet.held_contacts import held_tracks
 from ..feet.phases import runs
 from ..feet.pinning import held_elsewhere
-from ..ik.standing import FlatSolver
 from ..mechanism import Mechanism
 from ..motions import Motion
-from ..motions.report import MovedFoothold
-from ..objectives.settings import Settings
+from ..motions.adjusted import MovedFoothold
 from ..report.quality import contact_gaps
-from ..retargeting.retarget import Retargeting
 from ..steps import relay
-from .crossed_legs import Crossed, crossed_legs
+from .adjusting import Adjustment, Bench, Finding, Solution
+from .crossed_legs import DEEP, Crossed, crossed_legs
+from .draft import Draft
 from .freed_soles import Phase, freed, off_hold
 
-RATE = 30.0  # [Hz] of the samples that are solved
-ROUNDS = 6  # at most
-TURNS = 2  # the first of them, in which late footholds are turned; in the others they are moved
+TURNS = 2  # the first rounds, in which late footholds are turned; in the others they are moved
 FURTHER = 1.3  # factor on what a foothold is off, so that fewer rounds are needed
 APART = 1.4  # likewise where legs are in each other
 LATE = (0.002, 0.01)  # of the robot's size, and rad: a sole further off is out of reach
 LEAST = (1e-3, 0.01)  # likewise: one that would be moved by less stays where it is
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Reached:
-    """Clip whose footholds can be reached, as far as that was found.
+class Reach(Adjustment):
+    """Adjustment of footholds that are out of reach or, with `walls`, put legs into each other."""
 
-    Attributes:
-        pinned: clip with these footholds, before its balance is planned.
-        part: about `RATE` samples a second of that clip with its balance.
-        motion: that follows `part`.
-    """
+    name, doing, most, patience, is_flat = "footholds", "Moving footholds", 6, 6, True
 
-    pinned: TargetClip
-    part: TargetClip
-    motion: Motion
+    def __init__(self, walls: Walls | None) -> None:
+        self._walls, self._round = walls, 0
 
-
-def thinned(clip: TargetClip) -> TargetClip:
-    """Return a clip with about `RATE` samples a second, from 0 s on."""
-    seconds = float(clip.times[-1] - clip.times[0])
-    return clip.part(0, len(clip.times), max(1, int((len(clip.times) - 1) / max(seconds * RATE, 1.0))))
-
-
-def reaching(
-    mechanism: Mechanism,
-    clip: TargetClip,
-    settings: Settings,
-    planned: Callable[[TargetClip], TargetClip],
-    walls: Walls | None = None,
-) -> Generator[float, None, Reached]:
-    """Move footholds that are out of reach or put legs into each other, and yield the share that is done.
-
-    The clip has pinned feet; `planned` returns a clip with its balance planned. The generator returns the clip whose
-    footholds are best reached, with its motion.
-    """
-    quick = settings.frame_by_frame()
-
-    def begin(part: TargetClip) -> Retargeting:
-        return Retargeting(mechanism, part, quick, FlatSolver)
-
-    best: Reached | None = None
-    least = np.inf
-    for done in range(ROUNDS + 1):
-        solving = begin(thinned(planned(clip)))
-        for frames in solving.steps():
-            yield (done + frames / len(solving.clip.times)) / (ROUNDS + 1)
-        found = _Found(late=_late(mechanism, solving.clip, solving.motion()))
-        if walls is not None:
-            crossed = yield from relay(crossed_legs(solving, walls, begin), lambda _: (done + 1) / (ROUNDS + 1))  # noqa: B023
+    def judge(self, bench: Bench, draft: Draft, solution: Solution) -> Generator[float, None, Finding]:
+        mechanism, part = bench.mechanism, solution.part
+        found = _Found(late=_late(mechanism, part, solution.motion))
+        if self._walls is not None:
+            crossed = yield from relay(crossed_legs(bench, solution, self._walls), lambda _: 1.0)
             found = replace(found, crossed=crossed)
-        if found.short < least or best is None:
-            best = Reached(pinned=clip, part=solving.clip, motion=solving.motion())
-            least = found.short
-        if not found.short or done == ROUNDS:
-            break
-        moved = _moved(mechanism, clip, solving, found, done < TURNS)
-        if moved is None:
-            break
-        clip = moved
-    assert best is not None  # the first round gives one
-    return best
+        where, far = np.zeros(len(part.times), bool), found.far(mechanism)
+        for (_, start, stop), gap in found.gaps:
+            where[start:stop] |= gap > 1.0
+        return Finding(cost=found.short, off=far, where=where, details=found)
+
+    def change(self, bench: Bench, draft: Draft, solution: Solution, finding: Finding) -> Draft | None:
+        self._round += 1
+        moved = _moved(bench, draft.pinned, solution, finding.details, self._round <= TURNS)
+        return None if moved is None else replace(draft, pinned=moved)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -111,10 +72,20 @@ class _Found:
     crossed: Crossed | None = None
 
     @property
+    def gaps(self) -> list[tuple[Phase, np.ndarray]]:
+        """Distances of each of them, sample by sample, in multiples of what is too far."""
+        return [*self.late.items(), *(self.crossed.deep.items() if self.crossed else ())]
+
+    @property
     def short(self) -> float:
         """Sum of how far all of them are off; zero where none is wrong."""
-        deep = self.crossed.deep if self.crossed else {}
-        return sum(float(np.sum(gap)) for gap in (*self.late.values(), *deep.values()))
+        return sum(float(np.sum(gap)) for _, gap in self.gaps)
+
+    def far(self, mechanism: Mechanism) -> float:
+        """Return how far one of them is off at most, an angle as an arc of the robot's size [m]."""
+        late = LATE[0] * mechanism.extent * max((float(gap.max()) for gap in self.late.values()), default=0.0)
+        deep = self.crossed.deep.values() if self.crossed else ()
+        return max(late, DEEP * max((float(gap.max()) for gap in deep), default=0.0))
 
 
 def _late(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> dict[Phase, np.ndarray]:
@@ -133,25 +104,23 @@ def _late(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> dict[Phase,
     return {phase: gap for phase, gap in found.items() if beside[phase[1] : phase[2]].any()}
 
 
-def _moved(
-    mechanism: Mechanism, clip: TargetClip, solving: Retargeting, found: _Found, turns: bool
-) -> TargetClip | None:
+def _moved(bench: Bench, clip: TargetClip, solution: Solution, found: _Found, turns: bool) -> TargetClip | None:
     """Return the clip with wrong footholds turned or moved to where they are right; None if that is nowhere.
 
     Late ones are turned, or else moved, to where the legs reach; others are turned and moved to where legs are apart.
     """
-    part, late = solving.clip, found.late
+    mechanism, part, late = bench.mechanism, solution.part, found.late
     legs = _leg_coordinates(mechanism, feet(mechanism, clip))
     places: dict[str, dict[int, tuple[np.ndarray, float]]] = {}
     told: list[MovedFoothold] = []
-    for phase, (shift, turn) in _moves(mechanism, solving, found, turns).items():
+    for phase, (shift, turn) in _moves(bench, solution, found, turns).items():
         name, start, stop = phase
         if np.linalg.norm(shift) < LEAST[0] * mechanism.extent and abs(turn) < LEAST[1]:
             continue
         first, last = _phase(clip, name, part.times[[start, stop - 1]] + clip.times[0])
         places.setdefault(name, {})[first] = shift, turn
         worst = int(start + np.nanargmax(late[phase])) if phase in late else None
-        at_limit = [] if worst is None else [each for each in solving.at_limit(worst) if each in legs]
+        at_limit = [] if worst is None else [each for each in solution.solving.at_limit(worst) if each in legs]
         told.append(
             MovedFoothold(
                 frame=name, start=float(clip.times[first]), end=float(clip.times[last - 1]),
@@ -166,13 +135,11 @@ def _moved(
     return replace(clip, moved=_together(clip.moved, told))
 
 
-def _moves(
-    mechanism: Mechanism, solving: Retargeting, found: _Found, turns: bool
-) -> dict[Phase, tuple[np.ndarray, float]]:
+def _moves(bench: Bench, solution: Solution, found: _Found, turns: bool) -> dict[Phase, tuple[np.ndarray, float]]:
     """Return by how much each wrong foothold is to be moved (2,) [m] and turned [rad]."""
-    part, late, motion, moves = solving.clip, found.late, solving.motion(), {}
+    mechanism, part, late, motion, moves = bench.mechanism, solution.part, found.late, solution.motion, {}
     if late and turns:
-        motion = freed(mechanism, part, late, solving.settings, held=True)
+        motion = freed(bench, part, late, held=True)
     for phase, gap in late.items():
         shifts, angles = off_hold(mechanism, part, motion, phase)
         worst = FURTHER * shifts[np.nanargmax(gap)]
@@ -182,7 +149,7 @@ def _moves(
     deep = {phase: gap for phase, gap in found.crossed.deep.items() if phase not in late}
     if not deep:
         return moves
-    motion = freed(mechanism, found.crossed.part, deep, solving.settings, held=False)
+    motion = freed(bench, found.crossed.part, deep, held=False)
     for phase, gap in deep.items():
         shifts, angles = off_hold(mechanism, part, motion, phase)
         worst = np.nanargmax(gap)

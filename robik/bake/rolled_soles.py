@@ -23,42 +23,51 @@ from ..kinematics.frames import frame_poses
 from ..mechanism.model import Mechanism
 from ..mechanism.orientations import quaternions, rotation
 from ..motions import Motion
-from ..objectives.settings import Settings
-from ..retargeting.retarget import Retargeting
 from ..straight import straight
-from .reach import thinned
+from .adjusting import Adjustment, Bench, Finding, Solution
+from .draft import Draft, thinned
+from .planned import Planned
 
-ROUNDS = 3  # at most
 LEAST = 1e-4  # m: a sole that rises by less, or by less more than in the round before, stays where it is
 
 
-def on_rolled_soles(mechanism: Mechanism, clip: TargetClip, settings: Settings) -> Generator[float, None, TargetClip]:
-    """Let feet rise on the edges of soles that roll while they stand, and yield the share that is done.
+def rolling(mechanism: Mechanism, clip: TargetClip) -> dict[str, Hold]:
+    """Return the holds of soles that may roll while they stand, by frame."""
+    standing = (name for name, track in clip.tracks.items() if track.contact is not None and track.contact.any())
+    holds = {name: hold_of(mechanism, name, True) for name in standing}
+    return {name: hold for name, hold in holds.items() if hold.rolls}
 
-    The clip has pinned feet and planned balance. The generator returns the clip; the same one where no sole rolls.
-    """
-    holds = {name: hold_of(mechanism, name, True) for name, track in clip.tracks.items() if track.contact is not None}
-    rolling = {name: hold for name, hold in holds.items() if hold.rolls and clip.tracks[name].contact.any()}  # type: ignore[union-attr]
-    if not rolling:
-        return clip
-    held, found, risen = held_tracks(clip), clip, dict.fromkeys(rolling, np.zeros(len(clip.times)))
-    for done in range(ROUNDS):  # a sole that may stand on its edge rolls a little more
-        solving = Retargeting(mechanism, thinned(found), settings.frame_by_frame())
-        for frames in solving.steps():
-            yield (done + frames / len(solving.clip.times)) / ROUNDS
-        part, motion, before, tracks = held_tracks(thinned(clip)), solving.motion(), risen, dict(clip.tracks)
-        for name, hold in rolling.items():
-            roll = _rolls(mechanism, name, hold, part[name], motion)
-            roll = _faded(
-                clip.times, held[name].contact.stands, straight(clip.times - clip.times[0], motion.times, roll)
-            )
-            risen = {**risen, name: _rises(mechanism, name, hold, roll)}
-            if risen[name].max() >= LEAST:
-                tracks[name] = _risen(mechanism, name, hold, clip.tracks[name], held[name], roll, risen[name])
-        found = replace(clip, tracks=tracks)
-        if max(float(np.abs(risen[name] - before[name]).max()) for name in rolling) < LEAST:
-            break
-    return found
+
+class RolledSoles(Adjustment):
+    """Adjustment of feet whose soles roll while they stand: they rise on the edges of these."""
+
+    name, doing, most, patience, is_flat = "soles that roll", "Rolling soles", 3, 3, False
+
+    def __init__(self, planned: Planned) -> None:
+        self._planned = planned
+
+    def applies(self, bench: Bench, draft: Draft) -> bool:
+        return bool(rolling(bench.mechanism, draft.pinned))
+
+    def judge(self, bench: Bench, draft: Draft, solution: Solution) -> Generator[float, None, Finding]:
+        yield 1.0
+        mechanism, clip, motion = bench.mechanism, self._planned(replace(draft, risen={})), solution.motion
+        held, part, times = held_tracks(clip), held_tracks(thinned(clip)), clip.times - clip.times[0]
+        risen, off = dict(draft.risen), np.zeros(len(times))
+        for name, hold in rolling(mechanism, clip).items():
+            roll = straight(times, motion.times, _rolls(mechanism, name, hold, part[name], motion))
+            roll = _faded(clip.times, held[name].contact.stands, roll)
+            rise = _rises(mechanism, name, hold, roll)
+            before = draft.risen[name][1] if name in draft.risen else 0.0
+            off = np.maximum(off, np.abs(rise - before))
+            if rise.max() >= LEAST:
+                risen[name] = _risen(mechanism, name, hold, clip.tracks[name], held[name], roll, rise), rise
+        worst = float(off.max())
+        where = straight(motion.times, times, off) >= LEAST
+        return Finding(cost=worst if worst >= LEAST else 0.0, off=worst, where=where, details=risen)
+
+    def change(self, bench: Bench, draft: Draft, solution: Solution, finding: Finding) -> Draft | None:
+        return replace(draft, risen=finding.details)
 
 
 def _rolls(mechanism: Mechanism, name: str, hold: Hold, held: HeldTrack, motion: Motion) -> np.ndarray:

@@ -7,6 +7,7 @@ back to bring it there. So the clip is solved without balance, and near the seat
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,27 +16,38 @@ from ..clips.clip import TargetClip
 from ..feet.finding import find_contacts
 from ..feet.holding import holding, nearness
 from ..mechanism.model import Mechanism
-from ..objectives.settings import Settings
-from ..retargeting.retarget import Retargeting
 from ..straight import straight
-from .reach import thinned
+from .adjusting import Adjustment, Bench, Finding, Solution
+from .draft import Draft
 
 
-def seated_wish(
-    mechanism: Mechanism, clip: TargetClip, settings: Settings
-) -> Generator[float, None, np.ndarray | None]:
-    """Find the preferred path of a sitting robot's centre of mass, and yield the share that is done.
+def sits(mechanism: Mechanism, clip: TargetClip) -> bool:
+    """Return whether hips sit down, and the clip has no target of the centre of mass of its own."""
+    return clip.com is None and mechanism.mass > 0 and hips_held(mechanism, clip) is not None
 
-    The generator returns positions (T, 3) [m]; None where no hips sit down, or the clip has a target of the centre of
-    mass.
-    """
-    hips = hips_held(mechanism, clip)
-    if hips is None or clip.com is not None or not mechanism.mass > 0:
-        return None
-    solving = Retargeting(mechanism, thinned(clip), settings.frame_by_frame())
-    for frames in solving.steps():
-        yield frames / len(solving.clip.times)
-    motion, wish = solving.motion(), default_wish(mechanism, clip, find_contacts(mechanism, clip))
-    assert motion.com is not None
-    found = straight(clip.times - clip.times[0], motion.times, motion.com)
-    return wish + nearness(clip.times, holding(mechanism, clip)[hips])[:, None] * (found - wish)
+
+class Seated(Adjustment):
+    """Adjustment of a draft without balance: it is balanced about where the centre of mass lies on the seat."""
+
+    name, doing, most, patience, is_flat = "the seat", "Sitting down", 1, 1, False
+
+    def applies(self, bench: Bench, draft: Draft) -> bool:
+        return not draft.is_balanced
+
+    def judge(self, bench: Bench, draft: Draft, solution: Solution) -> Generator[float, None, Finding]:
+        nowhere = np.zeros(len(solution.part.times), bool)
+        if draft.is_balanced:
+            return Finding(cost=0.0, off=0.0, where=nowhere)
+        yield 1.0
+        mechanism, clip, motion = bench.mechanism, draft.pinned, solution.motion
+        hips = hips_held(mechanism, clip)
+        assert hips is not None and motion.com is not None
+        wish = default_wish(mechanism, clip, find_contacts(mechanism, clip))
+        found = straight(clip.times - clip.times[0], motion.times, motion.com)
+        lean = nearness(clip.times, holding(mechanism, clip)[hips])[:, None] * (found - wish)
+        far = np.linalg.norm(lean, axis=1)
+        where = straight(motion.times, clip.times - clip.times[0], far) > 0.0
+        return Finding(cost=np.inf, off=float(far.max()), where=where, details=wish + lean)
+
+    def change(self, bench: Bench, draft: Draft, solution: Solution, finding: Finding) -> Draft | None:
+        return replace(draft, wish=finding.details, is_balanced=True)

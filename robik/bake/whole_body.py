@@ -1,80 +1,69 @@
-"""Passes of a balance plan with the zero-moment point of all bodies in place of that of one mass.
+"""Zero-moment point of all bodies in a balance plan, in place of that of one mass.
 
 A plan takes all mass to be at the centre of mass. Arms and legs that swing move the zero-moment point z of the whole
-body off that of one mass, z₁, by what hardly depends on the path of the centre of mass. So a pass solves the clip that
-was planned, measures the difference, and plans again with it:
+body off that of one mass, z₁, by what hardly depends on the path of the centre of mass. So the clip that was planned is
+solved, the difference measured, and balance planned again with it:
 
-    z₁ + (z − z₁ of the last pass) ∈ S
+    z₁ + (z − z₁ of the last round) ∈ S
 
 It is done when z is inside everywhere, or nothing is gained any more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
-from ..balance.plan import MOVING, BalancePlan
+from ..balance.plan import MOVING
 from ..clips.clip import TargetClip
 from ..dynamics.zero_moment import point_mass_zero_moment, zero_moment_points
 from ..feet.finding import ground_of
 from ..feet.support import zero_moment_margins
 from ..mechanism.model import Mechanism
 from ..motions import Motion
-from ..objectives.settings import Settings
-from ..retargeting.retarget import Retargeting
 from ..straight import straight
-from .reach import Reached, thinned
+from .adjusting import Adjustment, Bench, Finding, Solution
+from .draft import Draft
+from .planned import Planned
 
-PASSES = 4  # at most
 KEPT = 0.02  # of the margin: a plan that falls short of it by less, in the mean, is done
 LIMBS = 0.1  # of the centre of mass's height: limbs that swing move the zero-moment point by no more
 
 
-def passes(
-    plan: BalancePlan,
-    mechanism: Mechanism,
-    settings: Settings,
-    margin: float,
-    first: TargetClip,
-    known: Reached | None = None,
-) -> Iterator[tuple[float, TargetClip]]:
-    """Yield the share that is done and the best clip so far; nothing where the plan is slow.
+class WholeBody(Adjustment):
+    """Adjustment of a plan in motion: the zero-moment point of all bodies keeps the margin [m]."""
 
-    `margin` [m] is to be kept by the zero-moment point. `first` is the clip as the plan has it for one mass, `known`
-    its solution where it has been solved; the footholds of that are the plan's.
-    """
-    if plan.pace != MOVING or not mechanism.mass > 0:
-        return
-    clip, best, least = first, first, np.inf
-    quick = settings.frame_by_frame()
-    for done in range(PASSES):
-        if known is not None and clip is first:
-            part, motion = known.part, known.motion
-        else:
-            solving = Retargeting(mechanism, thinned(clip), quick)
-            for frames in solving.steps():
-                yield (done + frames / len(solving.clip.times)) / PASSES, best
-            part, motion = solving.clip, solving.motion()
-        short = _shortfall(mechanism, part, motion, margin)
-        cost = short + _missed(part, motion)
-        if cost >= least:
-            break
-        best, least = clip, cost
-        if short <= KEPT * margin:
-            break
-        times = first.times - first.times[0]
-        ground = straight(part.times, times, plan.ground)
-        clip = plan.clip(straight(times, part.times, _by_limbs(mechanism, part, motion, ground)))
-    yield 1.0, best
+    name, doing, most, patience, is_flat = "balance of all bodies", "Balancing all bodies", 3, 1, False
+
+    def __init__(self, planned: Planned, margin: float) -> None:
+        self._planned, self._margin = planned, margin
+
+    def applies(self, bench: Bench, draft: Draft) -> bool:
+        self._planned(draft)  # whether it is shows once it is planned
+        return bench.mechanism.mass > 0 and self._planned.plan(draft).pace == MOVING
+
+    def judge(self, bench: Bench, draft: Draft, solution: Solution) -> Generator[float, None, Finding]:
+        yield 1.0
+        part, motion = solution.part, solution.motion
+        short = _shortfalls(bench.mechanism, part, motion, self._margin)
+        mean = float(short.sum()) / len(short)
+        cost = 0.0 if mean <= KEPT * self._margin else mean + _missed(part, motion)
+        return Finding(cost=cost, off=mean, where=short > 0.0)
+
+    def change(self, bench: Bench, draft: Draft, solution: Solution, finding: Finding) -> Draft | None:
+        part, times = solution.part, draft.pinned.times - draft.pinned.times[0]
+        ground = straight(part.times, times, self._planned.plan(draft).ground)
+        off = _by_limbs(bench.mechanism, part, solution.motion, ground)
+        return replace(draft, limbs=straight(times, part.times, off))
 
 
-def _shortfall(mechanism: Mechanism, clip: TargetClip, motion: Motion, margin: float) -> float:
-    """Return by how much the zero-moment point falls short of the margin, in the mean of all samples [m]."""
+def _shortfalls(mechanism: Mechanism, clip: TargetClip, motion: Motion, margin: float) -> np.ndarray:
+    """Return by how much the zero-moment point falls short of the margin (T,) [m]; nothing in the air."""
     contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
     inside = zero_moment_margins(mechanism, motion, contacts, ground_of(mechanism, clip))
-    return float(np.maximum(margin - inside[np.isfinite(inside)], 0.0).sum()) / len(inside)
+    return np.where(np.isfinite(inside), np.maximum(margin - inside, 0.0), 0.0)
 
 
 def _missed(clip: TargetClip, motion: Motion) -> float:

@@ -12,7 +12,7 @@ from ..arrays import NUMBERS, listed, pack, read_npz
 from ..errors import ClipError, FormatError
 from ..files import read_whole, write_whole
 from ..mechanism.model import Mechanism
-from ..motions.report import MovedFoothold
+from ..motions.adjusted import MovedFoothold
 from ..objectives.objective import Objective
 from ..objectives.registry import ASKED
 from ..surroundings.obstacle import GROUND, Obstacle, take_obstacles

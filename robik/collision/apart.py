@@ -7,7 +7,7 @@ A clip is solved without walls, then again, pass by pass, with walls computed fr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,13 +68,18 @@ class Walls:
         return LiveWalls(self._mechanism, self._shapes, pairs, topology) if pairs else None
 
     def solve(
-        self, clip: TargetClip, solve: Solve[Step], finish: Finish[Step] | None = None
+        self,
+        clip: TargetClip,
+        solve: Solve[Step],
+        finish: Finish[Step] | None = None,
+        tell: Callable[[StandingWalls], Any] | None = None,
     ) -> Generator[Step, None, tuple[TargetClip, Motion]]:
         """Solve a clip, and again with walls until the robot's bodies are out of each other or no pass helps.
 
         `finish` moves a solved motion once more, as a clip with walls asks for it. Where that brings bodies into
-        each other, walls are built from there, and it goes on with these. Yield as `solve` and `finish` do; return
-        the clip with the walls and the motion with the least depth. Motions have body poses.
+        each other, walls are built from there, and it goes on with these. Yield as `solve` and `finish` do; `tell` of
+        the walls at the end, and return the clip with them and the motion with the least depth. Motions have body
+        poses.
         """
         keepers: list[Keeper] = [self._between, Sided(self._mechanism, self._shapes, self._between)]
         if clip.obstacles:
@@ -82,13 +87,14 @@ class Walls:
         keepers.append(Soles(self._mechanism, clip))
         passes = StandingWalls(clip, keepers, (yield from solve(clip)))
         yield from passes.improve(solve, PASSES, SIDED)
-        if finish is None:
-            return passes.found
-        walled, before = passes.found
-        moved = yield from finish(before, walled)
-        passes.take(walled, moved)
-        if not np.array_equal(moved.values, before.values):
-            yield from passes.improve(lambda each: finish(passes.last, each), AGAIN)
+        if finish is not None:
+            walled, before = passes.found
+            moved = yield from finish(before, walled)
+            passes.take(walled, moved)
+            if not np.array_equal(moved.values, before.values):
+                yield from passes.improve(lambda each: finish(passes.last, each), AGAIN)
+        if tell is not None:
+            tell(passes)
         return passes.found
 
 
@@ -161,13 +167,14 @@ def solved_apart(
     solve: Solve[Step],
     walls: Walls | None,
     finish: Finish[Step] | None = None,
+    tell: Callable[[StandingWalls], Any] | None = None,
 ) -> Generator[Step, None, tuple[TargetClip, Motion]]:
     """Solve a clip, with walls if given; `finish`, if given, moves a solved motion once more.
 
-    Yield as these do; return the clip that was followed and the motion.
+    Yield as these do, `tell` of the walls at the end; return the clip that was followed and the motion.
     """
     if walls is not None:
-        return (yield from walls.solve(clip, solve, finish))
+        return (yield from walls.solve(clip, solve, finish, tell))
     motion = yield from solve(clip)
     return clip, motion if finish is None else (yield from finish(motion, clip))
 

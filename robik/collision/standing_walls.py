@@ -37,22 +37,28 @@ class StandingWalls:
     """Walls of a clip that stand, pass by pass.
 
     It begins with a motion without walls; `keepers` have the pairs that are kept apart. `found` is the clip with
-    the best walls so far, with its motion; `last` is the motion that was solved last, from which walls are built.
+    the best walls so far, with its motion; `last` is the motion that was solved last, from which walls are built;
+    `tried` is how often. `before` is the largest depth without walls, `least` in the best motion [m], and `where` (T,)
+    are the samples without walls in which bodies are in each other.
     """
 
     found: tuple[TargetClip, Motion]
+    least: float
 
     def __init__(self, clip: TargetClip, keepers: Sequence[Keeper], motion: Motion) -> None:
         self._clip, self._keepers = clip, keepers
         self._standing: list[set[Pair]] = [set() for _ in keepers]
         self._given_up: set[Pair] = set()
+        self.tried = 0
         self.take(clip, motion)
-        self._without = self._depths
+        self._without, self.before = self._depths, self.least
+        deep = [depth > DEEP for depths in self._depths for depth in depths.values()]
+        self.where = np.any([np.zeros(len(clip.times), bool), *deep], axis=0)
 
     def take(self, walled: TargetClip, motion: Motion) -> None:
         """Store a motion, with the clip that it follows, as the best so far."""
         self.look(motion)
-        self.found, self.last, self._least, self._worst = (walled, motion), motion, self.total, self.worst
+        self.found, self.last, self._total, self.least = (walled, motion), motion, self.total, self.worst
 
     def improve(self, solve: Solve[Step], walls: int, sided: int = 0) -> Generator[Step, None, None]:
         """Solve the clip again with walls, and keep the motion with the least depth; yield as `solve` does.
@@ -64,11 +70,12 @@ class StandingWalls:
                 continue
             walled = replace(self._clip, objectives=(*self._clip.objectives, *self.walls(self.last)))
             motion = self.last = yield from solve(walled)
+            self.tried += 1
             self.look(motion)
             best = self.found[1]
-            calm = k < walls or (self.worst < self._worst + DEEP and _jump(motion) < max(2.0 * _jump(best), JUMP))
+            calm = k < walls or (self.worst < self.least + DEEP and _jump(motion) < max(2.0 * _jump(best), JUMP))
             stands = _contact_off(motion) <= max(_contact_off(best) + ALIKE, DEEP)  # contacts go before walls
-            if self.total < self._least and calm and stands:
+            if self.total < self._total and calm and stands:
                 self.take(walled, motion)
 
     @property

@@ -15,7 +15,7 @@ from .numbers import SECOND
 from .retiming import add_slow_down, slowed_down
 
 if TYPE_CHECKING:
-    from ..bake.bake import Progress
+    from ..bake.progress import Progress
     from ..bake.settings import Balance
     from ..mechanism import Mechanism
     from ..motions import Motion

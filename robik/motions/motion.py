@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +147,18 @@ class Motion:
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__ | {"sound": sound})
         return made
+
+    def reported(self, **changes: Any) -> Motion:
+        """Return the solved motion with changes in its report.
+
+        Args:
+            changes: Fields of `Report`.
+
+        Returns:
+            The motion.
+        """
+        assert self.report is not None
+        return replace(self, report=replace(self.report, **changes))
 
     def _checked_passive(self, samples: int) -> dict[str, np.ndarray] | None:
         """Return the passive coordinates as arrays of numbers."""

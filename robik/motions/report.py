@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from .adjusted import Adjusted, MovedFoothold
 from .hold import Hold
 from .on_demand import on_demand
 from .penetration import Penetration
@@ -263,54 +265,6 @@ class Quality:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MovedFoothold:
-    """Foothold that was out of reach or put legs into each other, and was moved before the clip was solved.
-
-    Attributes:
-        frame: that stands on it.
-        start, end: first and last time at which it does [s].
-        shift: by which it was moved over the ground (x, y) [m].
-        turned: about the vertical [rad].
-        limits: coordinates that were at their limit there.
-        bodies: two that it put into each other; none where it was only out of reach.
-    """
-
-    frame: str
-    start: float
-    end: float
-    shift: tuple[float, float]
-    turned: float
-    limits: tuple[str, ...] = ()
-    bodies: tuple[str, ...] = ()
-
-    @property
-    def moved(self) -> float:
-        """Distance over the ground [m]."""
-        return float(np.hypot(*self.shift))
-
-    def __str__(self) -> str:
-        why = f" ({', '.join(self.limits)} at the limit)" if self.limits else ""
-        wrong = ["is out of reach"] if self.limits or not self.bodies else []
-        wrong += [f"puts {' and '.join(self.bodies)} into each other"] if self.bodies else []
-        return (
-            f"foothold of {self.frame} from {self.start:.2f} to {self.end:.2f} s {' and '.join(wrong)}: moved by"
-            f" {_mm(self.moved)}, turned by {_degrees(abs(self.turned))}{why}"
-        )
-
-    def as_data(self) -> dict:
-        """Return plain data, as `REPORT.json` holds it."""
-        return {
-            "frame": self.frame,
-            "start_s": self.start,
-            "end_s": self.end,
-            "moved_mm": 1e3 * self.moved,
-            "turned_deg": float(np.degrees(self.turned)),
-            "at_limit": list(self.limits),
-            "in_each_other": list(self.bodies),
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
 class Report:
     """Errors of a motion against its clip, per frame.
 
@@ -335,6 +289,8 @@ class Report:
         quality: figures of its contacts, balance, limbs and jumps.
         moved: footholds that were out of reach, or put legs into each other, and are elsewhere.
         penetration: of the robot into itself and the ground; None where nobody asked.
+        adjustments: of the clip on the way, in the order in which a bake made them.
+        seconds: of processor time that each part of a bake took; none where nobody measured.
         rounding: how far joints are from a file's rounded numbers, so that its linkages move [m].
         hold: whether the motors determine the robot, worked out when first asked for; None without loops.
     """
@@ -360,6 +316,8 @@ class Report:
     rounding: float = 0.0
     moved: tuple[MovedFoothold, ...] = ()
     penetration: Penetration | None = None
+    adjustments: tuple[Adjusted, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
     hold: Hold | None = on_demand()  # noqa: RUF009 - a field of its own
 
     def __getstate__(self) -> dict[str, Any]:

@@ -55,6 +55,8 @@ def report_summary(motion: Motion) -> dict:
         "penetration": report.penetration.as_data() if report.penetration else None,
         "hold": report.hold.as_data() if report.hold else None,
         "moved_footholds": [item.as_data() for item in report.moved],
+        "adjustments": [item.as_data() for item in report.adjustments],
+        "seconds": dict(report.seconds),
         "frames_nearly": report.nearly.tolist(),
         "frames_short": [{"frame": int(k), "why": why} for k, why in report.short],
         "objectives": [

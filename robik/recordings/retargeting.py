@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from time import process_time
 
-from ..bake.bake import Progress, bake
+from ..bake.bake import bake
+from ..bake.progress import Progress
 from ..bake.request import BakeRequest
 from ..bake.settings import MOVING, STILL, BakeSettings, Balance, balance_by_name
 from ..clips.clip import TargetClip
@@ -167,6 +169,7 @@ def follow(
     Raises:
         RobikError: One sentence that says what is wrong.
     """
+    began = process_time()
     asked = [row for row in (proposed(mechanism, motion) if rows is None else told(rows, motion)) if row.bone]
     footed, mapped = on_feet(mechanism, checked(mechanism, motion, asked), shapes)
     balance, settings = with_servos(_kept(footed, mapped, balance), settings, footed, chain)
@@ -184,10 +187,13 @@ def follow(
     )
     if own_range is not None:
         own_range.check(footed, clip.times, request.solver)
+    mapping = process_time() - began
     made = bake(request, progress)
+    assert made.motion.report is not None
+    seconds = {"mapping": mapping, **made.motion.report.seconds}
     return Retargeted(
         mechanism=footed, rows=tuple(asked), following=following, clip=made.followed, settings=request.solver,
-        motion=made.motion, request=request,
+        motion=made.motion.reported(seconds=seconds), request=request,
     )  # fmt: skip
 
 

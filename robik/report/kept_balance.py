@@ -61,7 +61,7 @@ def with_kept_balance(mechanism: Mechanism, clip: TargetClip, motion: Motion) ->
     if motion.report is None:
         return motion
     quality = with_balance_figures(motion.report.quality, mechanism, clip, motion)
-    return replace(motion, report=replace(motion.report, quality=quality))
+    return motion.reported(quality=quality)
 
 
 def with_balance_figures(quality: Quality, mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Quality:

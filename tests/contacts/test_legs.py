@@ -9,7 +9,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robik import Motion, Settings, TargetClip, Track, robots
-from robik.bake.rolled_soles import _faded, on_rolled_soles
+from robik.bake.adjusting import Bench
+from robik.bake.draft import Draft
+from robik.bake.planned import Planned
+from robik.bake.rolled_soles import RolledSoles, _faded
+from robik.bake.settings import OFF, Balance
 from robik.feet.contact import hold_of
 from robik.feet.legs import can_turn, turns_freely
 from robik.ik.standing import FlatSolver, StandingSolver
@@ -151,13 +155,19 @@ def test_soles_that_roll_stand_on_their_edges_and_not_in_the_ground(is_carried: 
         clip = carried(clip, up, turn)
     ground = heights(robot, retarget(robot, clip, settings)) - up[:, None]
     assert ground[0].min() > -0.0501 and ground.min() < -0.051, "held by their middles, edges go down"
-    risen = finish(on_rolled_soles(robot, clip, settings))
+    risen = on_rolled_soles(robot, clip, settings)
     motion = retarget(robot, risen, settings)
     above = heights(robot, motion) - up[:, None] + 0.05
     assert above.min() > -1e-4, "no edge is in the ground"
     assert np.abs(np.minimum(above[:, :4].min(axis=1), above[:, 4:].min(axis=1))).max() < 3e-4, "and each foot touches"
     assert above.max() > 0.002, "the other edge is in the air"
     assert motion.report.quality.contact_off_mm < 1e-6
+
+
+def on_rolled_soles(robot: Mechanism, clip: TargetClip, settings: Settings) -> TargetClip:
+    planned = Planned(robot, Balance(mode=OFF))
+    bench = Bench(robot, settings.frame_by_frame(), planned)
+    return planned(finish(bench.adjust(Draft(pinned=clip), [RolledSoles(planned)])))
 
 
 def carried(clip: TargetClip, up: np.ndarray, turn: Rotation) -> TargetClip:
@@ -179,7 +189,7 @@ def test_soles_that_lie_flat_are_left_as_they_are(rolls: bool) -> None:
     clip = swaying(robot)
     if not rolls:  # nothing sways
         clip = replace(clip, tracks={name: clip.tracks[name] for name in ("sole_l", "sole_r")})
-    found = finish(on_rolled_soles(robot, clip, Settings(state_weight=None)))
+    found = on_rolled_soles(robot, clip, Settings(state_weight=None))
     for name, track in clip.tracks.items():
         assert np.array_equal(found.tracks[name].position, track.position)
         assert found.tracks[name].ground_position is None

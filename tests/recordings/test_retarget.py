@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import robik
-from robik.bake.bake import Progress
+from robik.bake.progress import Progress
 from robik.bake.settings import BakeSettings, Balance
 from robik.batch.job import Item, Plan, do, done_row
 from robik.errors import ClipError
