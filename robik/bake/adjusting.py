@@ -23,7 +23,7 @@ from ..motions.adjusted import Adjusted
 from ..objectives.settings import Settings
 from ..retargeting.retarget import Retargeting
 from ..steps import clocked, relay
-from .draft import Draft, thinned, thinning
+from .draft import Draft, thinning
 from .progress import Progress
 
 
@@ -94,13 +94,13 @@ class Bench:
     Attributes:
         mechanism: the robot.
         quick: settings of the solver, frame by frame.
-        clip: returns a draft's clip.
+        part: returns what is solved of a draft: its clip, with fewer samples.
         table: what was done so far.
     """
 
     mechanism: Mechanism
     quick: Settings
-    clip: Callable[[Draft], TargetClip]
+    part: Callable[[Draft], TargetClip]
     table: list[Adjusted] = field(default_factory=list)
     _solves: int = 0
     _solved: dict[tuple[Draft, bool], Solution] = field(default_factory=dict)
@@ -115,10 +115,9 @@ class Bench:
 
     def solve(self, draft: Draft, flat: bool) -> Generator[float, None, Solution]:
         """Solve a draft, unless it was solved already; yield the share that is done."""
-        clip = self.clip(draft)
-        key = draft, flat and _may_roll(self.mechanism, clip)
+        key = draft, flat and _may_roll(self.mechanism, draft.pinned)
         if key not in self._solved:
-            solving = self.begin(thinned(clip), key[1])
+            solving = self.begin(self.part(draft), key[1])
             for frames in solving.steps():
                 yield frames / len(solving.clip.times)
             self._solved[key] = Solution(part=solving.clip, motion=solving.motion(), solving=solving)

@@ -81,17 +81,18 @@ def baking(request: BakeRequest) -> Generator[Progress, None, Bake]:
 def _baking(request: BakeRequest) -> Generator[Progress, None, Bake]:
     """Bake, and yield how far each part of it is; shares go back where a pass counts again."""
     mechanism, walls, balance, solving = request.mechanism, request.keep_apart(), [0.0], [0.0]
-    plan = balancing(request.clip, mechanism, request.balance, request.solver, walls)
+    apart = request.settings.keep_apart
+    plan = balancing(request.clip, mechanism, request.balance, request.solver, walls, apart)
     planned = yield from relay(clocked(plan, balance), _planning)
     clip = request.solved_part(planned.clip)
-    asked = above_ground(mechanism, clip, request.settings.keep_apart)
+    asked = above_ground(mechanism, clip, apart)
     passes, standing = Passes(request.retargeting), list[StandingWalls]()
 
     def stage(done: int) -> Progress:
         return _stage(passes, done, len(clip.times), walls is not None)
 
-    apart = solved_apart(asked, passes.solve, walls, passes.finish, standing.append)
-    followed, motion = yield from relay(clocked(apart, solving), stage)
+    solved = solved_apart(asked, passes.solve, walls, passes.finish, standing.append)
+    followed, motion = yield from relay(clocked(solved, solving), stage)
     made = passes.of(motion)
     seconds = passes.seconds | {"walls": solving[0] - sum(passes.seconds.values()), "balance": balance[0]}
     table = (*planned.table, *(_walls(walled, seconds["walls"]) for walled in standing))

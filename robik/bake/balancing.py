@@ -41,13 +41,15 @@ def balanced(
     balance: Balance,
     settings: Settings | None = None,
     walls: Walls | None = None,
+    keeps_apart: bool = False,
 ) -> TargetClip:
     """Return the clip with pinned feet and a target of the centre of mass over them, as `balance` asks for.
 
     With the settings that the clip will be solved with, a motion's plan takes all bodies into account, and
-    footholds are moved that are out of reach. With walls, footholds are moved that put legs into each other.
+    footholds are moved that are out of reach. With walls, footholds are moved that put legs into each other. What is
+    solved for that stays above the ground with `keeps_apart`.
     """
-    return finish(balancing(clip, mechanism, balance, settings, walls)).clip
+    return finish(balancing(clip, mechanism, balance, settings, walls, keeps_apart)).clip
 
 
 def balancing(
@@ -56,25 +58,32 @@ def balancing(
     balance: Balance,
     settings: Settings | None = None,
     walls: Walls | None = None,
+    keeps_apart: bool = False,
 ) -> Generator[Progress, None, Balanced]:
     """Balance a clip as `balanced` does; yield how far it is.
 
     A cyclic clip is balanced as if it had gone on for a while, and would go on.
     """
     if settings is None or not settings.cyclic:
-        return (yield from _balancing(clip, mechanism, balance, settings, walls))
+        return (yield from _balancing(clip, mechanism, balance, settings, walls, keeps_apart))
     check_cyclic(mechanism, clip)
     last = len(clip.times) - 1
     before = ceil(SETTLES / (clip.times[-1] - clip.times[0]))
-    laps = yield from _balancing(clip.repeated(2 * before + 1), mechanism, balance, settings.frame_by_frame(), walls)
+    several, quick = clip.repeated(2 * before + 1), settings.frame_by_frame()
+    laps = yield from _balancing(several, mechanism, balance, quick, walls, keeps_apart)
     return replace(laps, clip=replace(laps.clip.part(before * last, (before + 1) * last + 1), times=clip.times))
 
 
 def _balancing(
-    clip: TargetClip, mechanism: Mechanism, balance: Balance, settings: Settings | None, walls: Walls | None
+    clip: TargetClip,
+    mechanism: Mechanism,
+    balance: Balance,
+    settings: Settings | None,
+    walls: Walls | None,
+    keeps_apart: bool,
 ) -> Generator[Progress, None, Balanced]:
     """Balance a clip, adjustment by adjustment in the order that stands here."""
-    planned = Planned(mechanism, balance)
+    planned = Planned(mechanism, balance, keeps_apart)
     draft = Draft(pinned=pin_feet(mechanism, clip) if balance.pin_feet else clip)
     if settings is None:
         return Balanced(clip=planned(draft))
@@ -86,6 +95,6 @@ def _balancing(
         *([WholeBody(planned, balance.whole_margin(mechanism))] if balance.over_feet else []),
         *([RolledSoles(planned)] if holds else []),
     ]
-    bench = Bench(mechanism, settings.frame_by_frame(), planned)
+    bench = Bench(mechanism, settings.frame_by_frame(), planned.solved)
     draft = yield from bench.adjust(draft, adjustments)
     return Balanced(clip=planned(draft), table=tuple(bench.table))

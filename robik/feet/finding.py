@@ -18,6 +18,7 @@ from .phases import FAST, HIGH, runs, speeds, standing
 from .sole_turns import ground_height
 from .stairs import on_steps
 from .support import placed, sole_length, standing_points
+from .swings import swings_clear
 from .terrain import Terrain
 
 # In sole lengths, so that they hold at any scale.
@@ -196,7 +197,7 @@ def ground_of(mechanism: Mechanism, clip: TargetClip) -> Ground | None:
 
 
 def above_ground(mechanism: Mechanism, clip: TargetClip, is_wanted: bool = True) -> TargetClip:
-    """Return a clip that also asks the soles of its feet to stay above the ground on which they stand.
+    """Return a clip that also asks the soles of its feet to stay above the ground, and to clear it in swings.
 
     It is the given one where no foot ever stands, or that is not wanted.
     """
@@ -204,15 +205,15 @@ def above_ground(mechanism: Mechanism, clip: TargetClip, is_wanted: bool = True)
     if ground is None:
         return clip
     feet = [frame for frame in mechanism.frames if frame.is_foot and frame.name in clip.tracks]
+    clear = {foot.name: swings_clear(mechanism, clip, foot.name) for foot in feet}
     if ground.mesh is None:
-        least = np.full(len(clip.times), ground.level)
-        held = [Above(foot.name, least=least, points=np.array(foot.sole)) for foot in feet]
+        held = [Above(foot.name, least=ground.level + clear[foot.name], points=np.array(foot.sole)) for foot in feet]
     else:
         terrain = Terrain(mechanism, ground)
         planes = {foot.name: terrain.planes(foot.name, *foot_poses(mechanism, clip, foot.name)) for foot in feet}
         held = [
-            Above(foot.name, least=planes[foot.name][1], points=np.array(foot.sole), normal=planes[foot.name][0])
-            for foot in feet
+            Above(foot.name, least=height + clear[foot.name], points=np.array(foot.sole), normal=normal)
+            for foot, (normal, height) in zip(feet, planes.values(), strict=True)
         ]
     return replace(clip, objectives=(*clip.objectives, *held))
 

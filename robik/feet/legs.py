@@ -33,6 +33,15 @@ def pelvis(mechanism: Mechanism) -> str | None:
     return next((body for body in first if body not in feet and all(body in chain for chain in others)), None)
 
 
+def leg_length(mechanism: Mechanism, foot: str) -> float:
+    """Return the distance of a foot's sole from the pelvis in the rest pose [m]; half the robot's size without one."""
+    body = pelvis(mechanism)
+    if body is None:
+        return 0.5 * mechanism.extent
+    sole = mechanism.rest_pose(foot).point(tuple(np.mean(mechanism.frame(foot).sole, axis=0)))
+    return float(np.linalg.norm(np.subtract(mechanism.rest_pose(body).position, sole)))
+
+
 def turns_freely(mechanism: Mechanism, foot: str) -> bool:
     """Return True if a leg has the six motions that a foot needs to stand anywhere in any direction.
 

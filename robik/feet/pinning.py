@@ -20,6 +20,7 @@ from .on_ground import along_with, from_ground, onto_ground
 from .phases import runs
 from .sole_turns import ground_height, laid_on, up_of
 from .support import placed, sole_length
+from .swings import eased, swings_clear
 from .terrain import Terrain, raised_over
 
 STEP = 0.3  # of a sole's length: a foot that stands this much higher than the lowest does so on a step
@@ -28,7 +29,8 @@ SMOOTHING = 0.02  # of tracks before speeds are taken from them [s]
 # blow, which throws the zero-moment point out; with half of it or less left, the swing between becomes too fast for it.
 TAKEN = 0.25
 FADE = 0.5  # before the first phase, and after the last, corrections come and go within this [s]
-Lift = Callable[[np.ndarray, Rotation], np.ndarray]  # how far a foot must be raised (T,), by its poses [m]
+# How far a foot must be raised (T,) by its poses [m], to be so far (T,) above ground that is so high (T,) [m]
+Lift = Callable[[np.ndarray, Rotation, np.ndarray, np.ndarray], np.ndarray]
 
 
 class _Hold(NamedTuple):
@@ -146,9 +148,15 @@ def _lift(mechanism: Mechanism, name: str, ground: float) -> Lift:
     """Return how far a foot must be raised over level ground."""
     sole = np.array(mechanism.frame(name).sole)
 
-    def lift(position: np.ndarray, turns: Rotation) -> np.ndarray:
+    def lift(position: np.ndarray, turns: Rotation, clear: np.ndarray, under: np.ndarray) -> np.ndarray:
         outline = np.stack([turns.apply(point)[:, 2] for point in sole], axis=1)
-        return np.maximum(ground - position[:, 2] - outline.min(axis=1), 0.0)
+        low = position[:, 2] + outline.min(axis=1)
+        found = np.maximum(ground - low, 0.0)
+        for start, stop in runs(clear > 0.0):
+            share = clear[start:stop] / clear[start:stop].max()
+            short = (clear + under - low)[start:stop] / share
+            found[start:stop] = np.maximum(found[start:stop], share * max(short[share > 0.5].max(initial=0.0), 0.0))
+        return found
 
     return lift
 
@@ -159,8 +167,9 @@ def _over(terrain: Terrain, clip: TargetClip, name: str) -> Lift:
     assert contact is not None  # `with_contacts` has filled it in
     step = float(np.median(np.diff(clip.times))) if len(clip.times) > 1 else 1.0
 
-    def lift(position: np.ndarray, turns: Rotation) -> np.ndarray:
-        needed, found = terrain.lift(name, position, turns), np.zeros(len(position))
+    def lift(position: np.ndarray, turns: Rotation, clear: np.ndarray, under: np.ndarray) -> np.ndarray:
+        needed = terrain.lift(name, position - clear[:, None] * [0.0, 0.0, 1.0], turns)
+        found = np.zeros(len(position))
         for start, stop in runs(~contact):
             found[start:stop] = raised_over(needed[start:stop], step)
         return found
@@ -178,7 +187,7 @@ def _shifts(clip: TargetClip, name: str, phases: list[_Hold], holds: list[_Hold]
     for hold, shift in zip(holds, moved, strict=True):
         found[hold.start : hold.stop] = shift
     for (before, after), (a, b) in zip(pairwise(holds), pairwise(moved), strict=True):
-        u = _eased(clip.times[before.stop : after.start], clip.times[before.stop - 1], clip.times[after.start])
+        u = eased(clip.times[before.stop : after.start], clip.times[before.stop - 1], clip.times[after.start])
         found[before.stop : after.start] = a + u[:, None] * (b - a)
     return found
 
@@ -209,7 +218,7 @@ def _led(
         )
         times, start = clip.times[first:last], clip.times[first - 1] if before else clip.times[last] - FADE
         end = clip.times[last] if after else clip.times[first - 1] + FADE
-        u = _eased(times, start, end)
+        u = eased(times, start, end)
         taken = np.zeros((last - first, 6))
         if before:
             taken += _ramp(times, start, end)[:, None] * speeds[first - 1]
@@ -220,8 +229,16 @@ def _led(
         new_orientations[first:last] = (twist * orientations[first:last]).as_quat()
     rotations = Rotation.from_quat(new_orientations)
     found = new_path - rotations.apply(centre)
-    found[:, 2] += lift(found, rotations)
+    found[:, 2] += lift(found, rotations, swings_clear(mechanism, clip, name), _under(clip.times, holds))
     return found, quaternions(rotations)
+
+
+def _under(times: np.ndarray, holds: list[_Hold]) -> np.ndarray:
+    """Return how high the ground is (T,) where a foot is held [m], and on straight lines between."""
+    if not holds:
+        return np.zeros(len(times))
+    edges = [k for hold in holds for k in (hold.start, hold.stop - 1)]
+    return np.asarray(np.interp(times, times[edges], np.repeat([hold.point[2] for hold in holds], 2)))
 
 
 def _speeds(times: np.ndarray, path: np.ndarray, turns: Rotation) -> np.ndarray:
@@ -238,9 +255,3 @@ def _ramp(times: np.ndarray, at: float, other: float) -> np.ndarray:
     """Return a ramp (T,) that is zero at both ends, with slope `TAKEN` at one and flat at the other [s]."""
     s = np.clip((times - at) / (other - at), 0.0, 1.0)
     return TAKEN * (other - at) * s * (1.0 - s) ** 2
-
-
-def _eased(times: np.ndarray, start: float, end: float) -> np.ndarray:
-    """0 until the start to 1 from the end on, at rest at both (T,)."""
-    t = np.clip((times - start) / (end - start), 0.0, 1.0)
-    return t * t * (3.0 - 2.0 * t)

@@ -1,16 +1,39 @@
-"""Gentler swings of a clip: shorter ones, and feet that land without speed."""
+"""Swings of feet: what soles clear, and gentler ones, which are shorter or land without speed."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
 from ..clips.clip import TargetClip, Track
 from ..mechanism.model import Mechanism
+from .legs import leg_length
 from .phases import runs
 
+CLEARANCE = 0.04  # of the leg: what a sole clears in mid-swing; servos sag by more than the toes of a recording do
+EDGE = 0.35  # of a swing, in which it rises to that, and in which it comes down
+STEEPEST = 9.81  # [m/s²] with which it does: a short swing clears less
 LANDING = 0.15  # [s] before a foot stands, in which it comes to rest
+
+
+def swings_clear(mechanism: Mechanism, clip: TargetClip, name: str) -> np.ndarray:
+    """Return the heights (T,) [m] that a foot's sole clears in its swings between phases in which it stands."""
+    times, contact = clip.times, clip.tracks[name].contact
+    height, found = CLEARANCE * leg_length(mechanism, name), np.zeros(len(times))
+    for (_, lifted), (landed, _) in pairwise([] if contact is None else runs(contact)):
+        start, end = times[lifted - 1], times[landed]
+        edge, swing = EDGE * (end - start), slice(lifted, landed)
+        least = np.minimum(eased(times[swing], start, start + edge), 1.0 - eased(times[swing], end - edge, end))
+        found[swing] = min(height, STEEPEST * edge**2 / 6.0) * least
+    return found
+
+
+def eased(times: np.ndarray, start: float, end: float) -> np.ndarray:
+    """0 until the start to 1 from the end on, at rest at both (T,)."""
+    t = np.clip((times - start) / (end - start), 0.0, 1.0)
+    return np.asarray(t * t * (3.0 - 2.0 * t))
 
 
 def narrowed(clip: TargetClip, share: float) -> TargetClip:

@@ -217,6 +217,8 @@ class Quality:
         float_mm: most that something in contact is above where it stands.
         floor_penetration_mm: most that a sole is below the ground.
         floor_penetration_frames: share of the samples in which one is by more than 1 mm.
+        clearance_mm: least that a sole is above the ground in the middle of a swing.
+        landing_mm_s: largest speed downwards with which one lands.
         self_penetration_mm, self_penetration_frames: the same of the robot in itself, once that is judged.
         contact_off_mm, contact_turned_deg: most that a frame in contact is from where it is held.
         contact_sample: in which one is furthest off.
@@ -233,6 +235,8 @@ class Quality:
     float_mm: float | None = None
     floor_penetration_mm: float | None = None
     floor_penetration_frames: float | None = None
+    clearance_mm: float | None = None
+    landing_mm_s: float | None = None
     self_penetration_mm: float | None = None
     self_penetration_frames: float | None = None
     contact_off_mm: float | None = None
@@ -254,6 +258,8 @@ class Quality:
             ("contact off", _figure(self.contact_off_mm, "mm")),
             ("contact turned", _figure(self.contact_turned_deg, "°")),
             ("in the ground", _figure(self.floor_penetration_mm, "mm", self.floor_penetration_frames)),
+            ("clearance of swings", _figure(self.clearance_mm, "mm at least")),
+            ("landing", _figure(self.landing_mm_s, "mm/s at most")),
             ("in itself", _figure(self.self_penetration_mm, "mm", self.self_penetration_frames)),
             ("zero-moment point inside", _figure(self.zero_moment_margin_mm, "mm at least", self.zero_moment_inside)),
             ("in the air", _figure(self.aloft, "samples")),

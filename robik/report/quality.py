@@ -12,6 +12,7 @@ from ..clips.clip import TargetClip
 from ..feet.contact import hold_of
 from ..feet.finding import depth_below, ground_of, standing_feet
 from ..feet.held_contacts import HeldTrack, held_tracks
+from ..feet.support import standing_points
 from ..kinematics.frames import frame_poses
 from ..mechanism.model import Mechanism
 from ..motions import Motion
@@ -20,6 +21,7 @@ from ..motions.report import Quality
 from .kept_balance import with_balance_figures
 from .limb_directions import LimbDirections
 from .shortfall import millimetres
+from .swing_figures import Swings
 
 CONTACT_MET = 1e-4  # of the robot's extent: 0.05 mm for one of half a metre
 CONTACT_TURNED = 1e-3  # rad
@@ -42,6 +44,7 @@ class QualityFigures:
         self._gaps: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {name: [] for name in self.held}
         self._before: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._sunk: list[np.ndarray] = []
+        self._above: dict[str, list[np.ndarray]] = {name: [] for name in self._feet}
         self._limbs = LimbDirections(mechanism, clip)
 
     def add(self, frames: slice, position: np.ndarray, quaternion: np.ndarray) -> None:
@@ -58,7 +61,10 @@ class QualityFigures:
             quaternion=quaternion,
         )
         if self._ground is not None:
-            self._sunk.append(depth_below(self._mechanism, self._ground.part(frames), self._feet, motion))
+            ground = self._ground.part(frames)
+            self._sunk.append(depth_below(self._mechanism, ground, self._feet, motion))
+            for name, above in self._above.items():
+                above.append(ground.above(standing_points(self._mechanism, motion, name)).min(axis=1))
         for name, track in self.held.items():
             self._add(name, frames, track.part(frames), motion)
 
@@ -107,9 +113,24 @@ class QualityFigures:
             "float_mm": 1e3 * max(float(floats.max()), 0.0),
             "floor_penetration_mm": 1e3 * float(sunk.max()),
             "floor_penetration_frames": float((sunk > DEEP).sum() / len(self._times)),
+            **self._of_swings(),
             "contact_off_mm": 1e3 * float(off.max()),
             "contact_turned_deg": float(np.degrees(max(turned))),
             "contact_sample": int(off.argmax()),
+        }
+
+    def _of_swings(self) -> dict[str, float | None]:
+        """Return the least clearance of a swing and the largest speed of a landing; None without swings."""
+        swings = [
+            Swings.of(self._times, self.held[name].contact.stands, np.concatenate(above))
+            for name, above in self._above.items()
+        ]
+        clear, landing = (
+            np.array([value for found in swings for value in found[k]]) for k in range(len(Swings._fields))
+        )
+        return {
+            "clearance_mm": 1e3 * float(clear.min()) if len(clear) else None,
+            "landing_mm_s": 1e3 * float(landing.max()) if len(landing) else None,
         }
 
     def late(self) -> dict[int, list[str]]:

@@ -49,7 +49,7 @@ def draft() -> Draft:
 
 @pytest.fixture
 def bench() -> Bench:
-    return Bench(robots.load("walker"), Settings().frame_by_frame(), lambda draft: draft.pinned)
+    return Bench(robots.load("walker"), Settings().frame_by_frame(), lambda draft: thinned(draft.pinned))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ from robik.collision.apart import MARGIN, Between, Walls, solved_apart, walls_of
 from robik.collision.files import told_collisions
 from robik.collision.measure import measure_penetration
 from robik.collision.shapes import CollisionShape, hull_or_capsule
+from robik.collision.standing_walls import StandingWalls
 from robik.mechanism import Mechanism
+from robik.objectives.above import Above
 from robik.retargeting.retarget import Retargeting
 from robik.steps import finish
 
@@ -169,3 +171,30 @@ def test_contacts_that_are_as_good_as_before_do_not_refuse_walls(
     followed, motion = finish(solved_apart(clip, solve, walls_of(walker, robots.path("walker"))))
     assert bool(followed.objectives) == is_taken
     assert (depth(walker, motion) < 0.001) == is_taken
+
+
+@pytest.mark.parametrize(("off", "is_taken"), [(0.0, True), (0.05, True), (0.25, False)])
+def test_a_wall_is_not_worth_far_more_than_it_takes_away(walker: Mechanism, off: float, is_taken: bool) -> None:
+    """The feet are a little in each other; apart, the pelvis misses its target by `off` in all frames [m]."""
+    clip = crossing(walker, 0.0)
+    solving = Retargeting(walker, clip, SETTINGS)
+    motion = solving.run()
+    assert motion.report is not None
+    apart = motion.reported(position_error=motion.report.position_error + np.array([off, 0.0, 0.0]))
+
+    class Scripted:
+        """Bodies are 4 mm in each other in all frames of the first motion, and in none of the next."""
+
+        def depths(self, each: Motion) -> dict[tuple[int, int], np.ndarray]:
+            return {(1, 2): np.full(FRAMES, 0.004 if each is motion else 0.0)}
+
+        def walls(self, each: Motion, pairs: object) -> list[Above]:
+            return []
+
+    def solve(asked: TargetClip) -> Generator[int, None, Motion]:
+        yield 1
+        return apart
+
+    passes = StandingWalls(clip, [Scripted()], motion)
+    finish(passes.improve(solve, 1))
+    assert (passes.found[1] is apart) == is_taken

@@ -166,7 +166,7 @@ def test_soles_that_roll_stand_on_their_edges_and_not_in_the_ground(is_carried: 
 
 def on_rolled_soles(robot: Mechanism, clip: TargetClip, settings: Settings) -> TargetClip:
     planned = Planned(robot, Balance(mode=OFF))
-    bench = Bench(robot, settings.frame_by_frame(), planned)
+    bench = Bench(robot, settings.frame_by_frame(), planned.solved)
     return planned(finish(bench.adjust(Draft(pinned=clip), [RolledSoles(planned)])))
 
 

@@ -25,7 +25,7 @@ def adjusted(pace: str, margin: float) -> tuple[TargetClip, TargetClip, list[Adj
     walker = robots.load("walker")
     planned = Planned(walker, Balance(mode=pace, margin=0.02, gives=0.0))
     draft = Draft(pinned=pin_feet(walker, walk_clip(walker, 60.0, False)))
-    bench = Bench(walker, SETTINGS.frame_by_frame(), planned)
+    bench = Bench(walker, SETTINGS.frame_by_frame(), planned.solved)
     best = finish(bench.adjust(draft, [WholeBody(planned, margin)]))
     return planned(draft), planned(best), bench.table
 
