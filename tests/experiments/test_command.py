@@ -19,7 +19,8 @@ CASE_KEYS = {
     "orientation_error_max_rad", "com_error_max_m", "constraint_residual_max", "rounding_m", "peak_velocity",
     "peak_acceleration", "peak_jerk", "look_ahead", "frames_nearly", "frames_too_fast",
     "frames_jumping", "speed_cost", "hold",
-    "frames_short", "objectives", "quality", "moved_footholds", "adjustments", "seconds", "penetration", "target_speed", "target_extent",
+    "frames_short", "objectives", "quality", "moved_footholds", "adjustments", "seconds", "penetration",
+    "target_speed", "target_extent",
 }  # fmt: skip
 ROWS = {
     "cases": (["--fps", "30"], "cases", CASE_KEYS),
