@@ -19,11 +19,18 @@ LANDING = 0.15  # [s] before a foot stands, in which it comes to rest
 
 
 def swings_clear(mechanism: Mechanism, clip: TargetClip, name: str) -> np.ndarray:
-    """Return the heights (T,) [m] that a foot's sole clears in its swings between phases in which it stands."""
+    """Return the heights (T,) [m] that a foot's sole clears in its swings between phases in which it stands.
+
+    In the middle of a swing something else stands. If nothing does it is a flight, or feet glide over the ground; there
+    they stay where they are.
+    """
     times, contact = clip.times, clip.tracks[name].contact
     height, found = CLEARANCE * leg_length(mechanism, name), np.zeros(len(times))
+    others = [track.contact for other, track in clip.tracks.items() if other != name and track.contact is not None]
     for (_, lifted), (landed, _) in pairwise([] if contact is None else runs(contact)):
         start, end = times[lifted - 1], times[landed]
+        if not any(stands[(lifted + landed) // 2] for stands in others):
+            continue
         edge, swing = EDGE * (end - start), slice(lifted, landed)
         least = np.minimum(eased(times[swing], start, start + edge), 1.0 - eased(times[swing], end - edge, end))
         found[swing] = min(height, STEEPEST * edge**2 / 6.0) * least

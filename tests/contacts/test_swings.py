@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,15 @@ def test_a_foot_that_swings_higher_stays_nearly_as_it_is(walker: Mechanism) -> N
     asked, pinned = clip.tracks["foot_l"].position, pin_feet(walker, clip).tracks["foot_l"].position
     assert (asked[:, 2] - asked[:, 2].min()).max() > CLEARANCE * leg_length(walker, "foot_l")
     assert pinned == pytest.approx(asked, abs=2e-3)
+
+
+def test_in_a_flight_nothing_is_asked_for(walker: Mechanism) -> None:
+    """A dancer's feet that both glide over the ground would lift the hips."""
+    clip = shuffling(walker, 0.6)
+    both = clip.tracks["foot_l"].contact
+    tracks = {name: replace(track, contact=both) for name, track in clip.tracks.items()}
+    assert not swings_clear(walker, replace(clip, tracks=tracks), "foot_l").any()
+    assert swings_clear(walker, clip, "foot_l").any()
 
 
 def test_clearance_and_landing_of_a_known_path() -> None:
