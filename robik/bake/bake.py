@@ -95,7 +95,11 @@ def _baking(request: BakeRequest) -> Generator[Progress, None, Bake]:
     followed, motion = yield from relay(clocked(solved, solving), stage)
     made = passes.of(motion)
     seconds = passes.seconds | {"walls": solving[0] - sum(passes.seconds.values()), "balance": balance[0]}
-    table = (*planned.table, *(_walls(walled, seconds["walls"]) for walled in standing))
+    solved_part = request.solved or (0, len(request.clip.times))
+    table = (
+        *(row.within(*solved_part) for row in planned.table),
+        *(_walls(walled, seconds["walls"]) for walled in standing),
+    )
     motion = with_kept_balance(mechanism, followed, motion).reported(adjustments=table, seconds=seconds)
     return Bake(request=request, clip=clip, followed=followed, motion=motion, solving=made)
 

@@ -71,7 +71,9 @@ def balancing(
     before = ceil(SETTLES / (clip.times[-1] - clip.times[0]))
     several, quick = clip.repeated(2 * before + 1), settings.frame_by_frame()
     laps = yield from _balancing(several, mechanism, balance, quick, walls, keeps_apart)
-    return replace(laps, clip=replace(laps.clip.part(before * last, (before + 1) * last + 1), times=clip.times))
+    lap = before * last, (before + 1) * last + 1
+    table = tuple(row.within(*lap) for row in laps.table)
+    return Balanced(clip=replace(laps.clip.part(*lap), times=clip.times), table=table)
 
 
 def _balancing(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ class Adjusted:
 
     Attributes:
         name: of the adjustment.
-        frames: first and last sample (of the clip) of each run in which something was found at first.
+        frames: first and last sample of each run in which something was found at first.
         before: how far off the clip was at first [m].
         after: how far off it was as it was left [m].
         changes: of the clip that were tried.
@@ -28,6 +28,11 @@ class Adjusted:
     changes: int
     solves: int
     seconds: float
+
+    def within(self, start: int, stop: int) -> Adjusted:
+        """Return the row of a part of the clip, sample `start` to the one before `stop`, with the part's frames."""
+        kept = ((max(first, start) - start, min(last, stop - 1) - start) for first, last in self.frames)
+        return replace(self, frames=tuple((first, last) for first, last in kept if first <= last))
 
     @property
     def gain(self) -> float:

@@ -13,6 +13,7 @@ from robik.bake.request import BakeRequest
 from robik.bake.settings import MOVING, BakeSettings, Balance
 from robik.bench.walking import walk_clip
 from robik.collision.apart import walls_of
+from robik.motions.adjusted import Adjusted
 from robik.motions.results import report_summary
 from robik.objectives.weights import Weights
 
@@ -42,3 +43,12 @@ def test_the_report_tells_what_was_adjusted_and_what_each_part_took() -> None:
     assert sum(told["seconds"].values()) == pytest.approx(whole, rel=0.15)
     of_balance = rows["footholds"]["seconds"] + rows["balance of all bodies"]["seconds"]
     assert of_balance == pytest.approx(told["seconds"]["balance"], rel=0.3)
+
+
+def test_a_row_of_a_part_has_the_frames_of_the_part() -> None:
+    row = Adjusted(
+        name="footholds", frames=((0, 4), (8, 12), (20, 30)), before=1.0, after=0.0, changes=1, solves=2, seconds=0.1
+    )
+    assert row.within(10, 25).frames == ((0, 2), (10, 14))
+    assert row.within(0, 31).frames == row.frames
+    assert row.within(13, 20).frames == ()
