@@ -205,16 +205,17 @@ def above_ground(mechanism: Mechanism, clip: TargetClip, is_wanted: bool = True)
     if ground is None:
         return clip
     feet = [frame for frame in mechanism.frames if frame.is_foot and frame.name in clip.tracks]
-    clear = {foot.name: swings_clear(mechanism, clip, foot.name) for foot in feet}
-    if ground.mesh is None:
-        held = [Above(foot.name, least=ground.level + clear[foot.name], points=np.array(foot.sole)) for foot in feet]
-    else:
-        terrain = Terrain(mechanism, ground)
-        planes = {foot.name: terrain.planes(foot.name, *foot_poses(mechanism, clip, foot.name)) for foot in feet}
-        held = [
-            Above(foot.name, least=height + clear[foot.name], points=np.array(foot.sole), normal=normal)
-            for foot, (normal, height) in zip(feet, planes.values(), strict=True)
-        ]
+    terrain = None if ground.mesh is None else Terrain(mechanism, ground)
+    held = []
+    for foot in feet:
+        poses, clear = foot_poses(mechanism, clip, foot.name), swings_clear(mechanism, clip, foot.name)
+        points = np.array(foot.sole)
+        if terrain is None:  # where the foot's target is lower, the bound is
+            low = placed(points, *poses)[..., 2].min(axis=1)
+            least, normal = np.maximum(np.minimum(ground.level + clear, low), ground.level), None
+        else:
+            normal, least = terrain.planes(foot.name, *poses, clear)
+        held.append(Above(foot.name, least=least, points=points, normal=normal))
     return replace(clip, objectives=(*clip.objectives, *held))
 
 

@@ -86,15 +86,17 @@ class Terrain:
         under = np.einsum("tij,sj->tsi", turns.as_matrix(), self._samples[name]) + position[:, None]
         return np.maximum((self._ground.heights(under) - under[..., 2]).max(axis=1), 0.0)
 
-    def planes(self, name: str, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return planes near to the ground under a foot, and nowhere below it; nor above the foot where that is.
+    def planes(
+        self, name: str, position: np.ndarray, quaternion: np.ndarray, clear: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return planes `clear` (T,) [m] over the ground under a foot, but not above the foot where that is.
 
         They are unit normals (T, 3) and heights along them from the origin (T,) [m]. The foot is at (T, 3) [m] and
         (T, 4) wxyz.
         """
         normal, height = self.planes_over(name, position, quaternion)
         sole = placed(np.array(self._mechanism.frame(name).sole), position, quaternion)
-        return normal, np.minimum(height, np.einsum("ti,tsi->ts", normal, sole).min(axis=1))
+        return normal, np.minimum(height + clear, np.einsum("ti,tsi->ts", normal, sole).min(axis=1))
 
     def planes_over(self, name: str, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return planes near to the ground under a foot, and nowhere below it, wherever the foot is.

@@ -160,7 +160,9 @@ def same(found: object, own: object) -> None:
 
 def without_clocks(summary: dict) -> dict:
     """Return figures of a report without times, and without penetration, which the shell judges apart."""
-    kept = {key: value for key, value in summary.items() if not key.startswith("ms_") and key != "penetration"}
+    left_out = ("ms_", "seconds", "penetration")
+    kept = {key: value for key, value in summary.items() if not key.startswith(left_out)}
+    kept["adjustments"] = [{**row, "seconds": 0.0} for row in kept["adjustments"]]
     kept["quality"] = {key: value for key, value in kept["quality"].items() if "penetration" not in key}
     return kept
 
