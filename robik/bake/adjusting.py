@@ -162,6 +162,8 @@ class Bench:
 class _Rounds:
     """Drafts that an adjustment has judged: what was `found`, the `best` of them with what it has `left`."""
 
+    left: Finding
+
     def __init__(self, draft: Draft) -> None:
         self.best, self.found, self.worse = draft, list[Finding](), 0
 

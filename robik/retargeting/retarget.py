@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from functools import cache, cached_property
 from time import perf_counter
@@ -110,7 +110,7 @@ class Retargeting:
             pass
         return self.motion()
 
-    def frame_by_frame(self) -> Iterator[int]:
+    def frame_by_frame(self) -> Generator[int, None, None]:
         """Solve every frame from the one before, chunk by chunk.
 
         Yields:
@@ -161,7 +161,7 @@ class Retargeting:
         self._looking = other._looking
         self._done = self._part[1]
 
-    def finishing(self) -> Iterator[int]:
+    def finishing(self) -> Generator[int, None, None]:
         """Do what comes once the frames are solved one by one: all at once, and the cost of speeds, as asked for.
 
         Yields:
