@@ -23,6 +23,8 @@ from .errors import AssemblyError, ClipError, FormatError, MechanismError, Missi
 if TYPE_CHECKING:
     from .clips.clip import TargetClip, Track, load_clip, save_clip
     from .formats import import_robot, save_robot
+    from .kinematics.calls import center_of_mass, forward, jacobian
+    from .kinematics.forward import Assembly
     from .kinematics.mobility import Inspection, inspect
     from .mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
     from .motions import BaseTrack, Motion, Report, load_motion, save_motion, save_report, save_states
@@ -39,22 +41,26 @@ if TYPE_CHECKING:
     from .retargeting.mirroring import mirrored
     from .retargeting.own_range import OwnRange
     from .retargeting.retarget import Retargeting, retarget
+    from .retargeting.solve_pose import SolvedPose, solve_pose
     from .robots import load
     from .surroundings.obstacle import Obstacle, read_obstacle
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "WORLD", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "Distance", "FormatError", "Frame",
-    "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Obstacle",
-    "OwnRange", "Pose", "Posture", "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError", "ServoError",
-    "Settings", "TargetClip", "Track", "Visual", "Weights", "follow_poses", "import_robot", "inspect", "load",
-    "load_clip", "load_motion", "load_recording", "load_settings", "mirrored", "posed", "read_obstacle", "retarget",
-    "retarget_recording", "save_clip", "save_motion", "save_recording", "save_report", "save_robot", "save_states",
+    "WORLD", "Assembly", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "Distance", "FormatError",
+    "Frame", "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion",
+    "Obstacle", "OwnRange", "Pose", "Posture", "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError",
+    "ServoError", "Settings", "SolvedPose", "TargetClip", "Track", "Visual", "Weights", "center_of_mass",
+    "follow_poses", "forward", "import_robot", "inspect", "jacobian", "load", "load_clip", "load_motion",
+    "load_recording", "load_settings", "mirrored", "posed", "read_obstacle", "retarget", "retarget_recording",
+    "save_clip", "save_motion", "save_recording", "save_report", "save_robot", "save_states", "solve_pose",
 ]  # fmt: skip
 
 _MODULES = {
     ".formats": ("import_robot", "save_robot"),
+    ".kinematics.calls": ("center_of_mass", "forward", "jacobian"),
+    ".kinematics.forward": ("Assembly",),
     ".kinematics.mobility": ("Inspection", "inspect"),
     ".mechanism": ("WORLD", "Body", "Coupling", "Frame", "Joint", "Mechanism", "Pose", "Visual"),
     ".motions": ("BaseTrack", "Motion", "Report", "load_motion", "save_motion", "save_report", "save_states"),
@@ -72,6 +78,7 @@ _MODULES = {
     ".motions.posing": ("posed",),
     ".recordings.retargeting": ("Retargeted", "retarget_recording"),
     ".retargeting.retarget": ("Retargeting", "retarget"),
+    ".retargeting.solve_pose": ("SolvedPose", "solve_pose"),
     ".robots": ("load",),
     ".surroundings.obstacle": ("Obstacle", "read_obstacle"),
 }

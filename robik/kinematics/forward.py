@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..mechanism.topology import Topology, build_topology
 from .along import FARTHEST, LARGEST_MOVE, AskedCoordinates, Driven, linearized_along, new_driven, pose_along
 from .assembly import closed, prepared, project
 from .elimination import eliminate, new_elimination
-from .frames import become_own_frames, own_frames, robot_com
+from .frames import become_own_frames, com_of_states, own_frames
 from .kernels import (
     close,
     closure_jacobian,
@@ -40,6 +40,8 @@ class Assembly:
     """Poses of a robot's bodies after forward kinematics.
 
     Attributes:
+        mechanism: the robot.
+        values: (A,) of the actuators [rad or m].
         position, quaternion: (n, 3) [m] and (n, 4) wxyz of each body's own frame, in the mechanism's order, world
             coordinates.
         com: (3,) the robot's centre of mass [m].
@@ -47,11 +49,20 @@ class Assembly:
         assembled: whether the loops close at these actuator values; if not, this is the nearest that was found.
     """
 
-    position: np.ndarray
-    quaternion: np.ndarray
+    mechanism: Mechanism = field(repr=False)
+    values: np.ndarray
+    position: np.ndarray = field(repr=False)
+    quaternion: np.ndarray = field(repr=False)
     com: np.ndarray
     residual: float
     assembled: bool
+
+    def pose(self, name: str) -> Pose:
+        """Return the pose of a frame, or a body, in the world; a MechanismError lists the names that there are."""
+        frame = self.mechanism.frame(name)
+        k = self.mechanism.body_index[frame.body]
+        body = Pose(tuple(self.position[k].tolist()), tuple(self.quaternion[k].tolist()))
+        return body @ frame.pose
 
 
 class BodyPoses(NamedTuple):
@@ -73,14 +84,14 @@ class ForwardKinematics:
         self.topology = topology or build_topology(straightened(mechanism))
         self.root = self.topology.root
         self.flat = prepared(self.topology)
-        self._elimination = new_elimination(self.flat)
+        self.elimination = new_elimination(self.flat)
         self._scratch = (
             np.zeros(len(self.flat.before)),
             np.zeros(len(self.flat.row_kind) + len(self.flat.coupling_leader)),
         )
         for joint in (*mechanism.actuated, *([self.topology.base] if self.topology.base else [])):
             b = self.topology.joint_at[joint.name]
-            self._elimination.free[self.flat.at_v[self.flat.first[b]] : self.flat.tip[b] + 1] = False
+            self.elimination.free[self.flat.at_v[self.flat.first[b]] : self.flat.tip[b] + 1] = False
         dofs = {k: self.topology.dofs[n] for k, n in enumerate(mechanism.actuators) if n in self.topology.dofs}
         self._driven_values = np.array(list(dofs), dtype=np.int64)
         self._driven_dof = np.array([dof for dof, _ in dofs.values()], dtype=np.int64)
@@ -97,7 +108,17 @@ class ForwardKinematics:
         self._drive(self._values)
         forward_kinematics(self.flat, self.now)
         close(self.flat, self.now)
-        eliminate(self.flat, self.now, self._elimination)
+        eliminate(self.flat, self.now, self.elimination)
+
+    @property
+    def driven(self) -> Iterator[tuple[int, int, float]]:
+        """(actuator, degree of freedom, sign) of each actuator that is no ball's."""
+        return zip(self._driven_values.tolist(), self._driven_dof.tolist(), self._driven_sign.tolist(), strict=True)
+
+    @property
+    def ball_values(self) -> list[int]:
+        """Actuators that are coordinates of balls."""
+        return sorted(set(range(len(self._values))) - set(self._driven_values.tolist()))
 
     @property
     def coordinates(self) -> np.ndarray:
@@ -162,7 +183,7 @@ class ForwardKinematics:
         k = 0
         while k < count:
             if not self._driven_balls:
-                k = pose_along(self.flat, self.now, self._elimination, driven, self._values, values, rows, position,
+                k = pose_along(self.flat, self.now, self.elimination, driven, self._values, values, rows, position,
                                quaternion, residual, k)  # fmt: skip
             if k < count:  # in Python: from far away, and balls
                 residual[k] = self.move(values[k], placed and Pose(tuple(placed[0][k]), tuple(placed[1][k])))
@@ -207,7 +228,7 @@ class ForwardKinematics:
         dof, sign = np.array([self.topology.dofs[name] for name in names], dtype=np.int64).reshape(-1, 2).T.copy()
         step = np.zeros(len(self.flat.before))
         asked = by_reference(AskedCoordinates(dof, sign.astype(float), self._driven_dof, step))
-        about = self.flat, self.now, self._elimination, self._driven(has_base=False), asked
+        about = self.flat, self.now, self.elimination, self._driven(has_base=False), asked
         while k < count:
             k = linearized_along(*about, self._values, values, coordinates, slopes, k)
             if k < count:  # from far away
@@ -253,15 +274,15 @@ class ForwardKinematics:
 
     def _close(self) -> float:
         before = self.now.q.copy()
-        residual = project(self.flat, self.now, self._elimination, *self._scratch)
+        residual = project(self.flat, self.now, self.elimination, *self._scratch)
         if closed(self.flat, self.now, residual):
             return float(residual)
         self.now.q[:] = before
         self._nearest()
         forward_kinematics(self.flat, self.now)
         close(self.flat, self.now)
-        eliminate(self.flat, self.now, self._elimination)
-        return float(project(self.flat, self.now, self._elimination, *self._scratch)) if self._nearly() else self._gap()
+        eliminate(self.flat, self.now, self.elimination)
+        return float(project(self.flat, self.now, self.elimination, *self._scratch)) if self._nearly() else self._gap()
 
     def _gap(self) -> float:
         forward_kinematics(self.flat, self.now)
@@ -276,7 +297,7 @@ class ForwardKinematics:
         From far away, by Levenberg-Marquardt in a trust region.
         """
         flat, now, origin = self.flat, self.now, self.now.q.copy()
-        passive = np.flatnonzero(self._elimination.free)
+        passive = np.flatnonzero(self.elimination.free)
         if not len(passive) or not len(now.value):
             return
         step = np.zeros(len(flat.before))
@@ -303,9 +324,12 @@ class ForwardKinematics:
         at(found.x)
 
     def _assembly(self, residual: float) -> Assembly:
-        position, turned = own_frames(self.topology, *state_of(self.flat, self.now))
-        com = robot_com(self.mechanism, position, turned)[0]
+        centres, turned = state_of(self.flat, self.now)
+        com = com_of_states(self.topology, centres)[0]
+        position, turned = own_frames(self.topology, centres, turned)
         return Assembly(
+            mechanism=self.mechanism,
+            values=self._values.copy(),
             position=position[0],
             quaternion=turned[0],
             com=com,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ClipError
 from .adjusted import Adjusted, MovedFoothold
 from .hold import Hold
 from .on_demand import on_demand
@@ -329,6 +330,17 @@ class Report:
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields, so that a copy or a pickle has no function."""
         return self.__dict__ | {"_hold": self.hold}
+
+    def raise_if_short(self) -> None:
+        """Raise a ClipError that says what the motion misses first, and in how many frames; nothing if it misses none.
+
+        Raises:
+            ClipError: something was not met.
+        """
+        if self.short:
+            frame, why = self.short[0]
+            many = f"{len(self.short)} of {len(self.missed)} frames fall short"
+            raise ClipError(f"{many}, the first of them {frame}: {why}")
 
     @property
     def nearly(self) -> np.ndarray:

@@ -18,6 +18,9 @@ from ..ik.prior_solver import PriorSolver
 from ..ik.solver import ClipTargets, Solver
 from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
+from ..ik.starts_within_limits import start_of_first_frame
+from ..kinematics.calls import actuator_row
+from ..kinematics.forward import ForwardKinematics
 from ..kinematics.locked import warn_of_locked_motors
 from ..mechanism.ball_limits import limit_names
 from ..mechanism.model import Mechanism
@@ -47,6 +50,7 @@ class Retargeting:
         prior: poses like an example's, where the targets leave a choice; none if left out.
         prior_weight: of the pull towards them, per body, beside targets that weigh 1.
         own_range: frames that are solved, while all others stay as a motion before has them; all frames if left out.
+        start: actuator values (A,) [rad or m] from which the first frame is solved; the rest pose if left out.
 
     Attributes:
         looks_ahead_now: whether all frames are being solved at once, after they were one by one.
@@ -66,6 +70,7 @@ class Retargeting:
         prior: PosePrior | None = None,
         prior_weight: float = WEIGHT,
         own_range: OwnRange | None = None,
+        start: np.ndarray | None = None,
     ):
         _check(mechanism, clip, settings)
         if own_range is not None:
@@ -78,6 +83,7 @@ class Retargeting:
         self._milliseconds = np.zeros(len(clip.times))
         self._part = own_range.frames if own_range else (0, len(clip.times))
         self._done = self._part[0]
+        self._start = None if start is None else actuator_row(mechanism, start)
         self._ahead: LookAhead | None = None
         self._looking: LookingAhead | None = None
         self.looks_ahead_now = False
@@ -120,6 +126,8 @@ class Retargeting:
         clip_targets, contacts = self._compiled()
         if self._own_range is not None and self._done == first:
             self._keep_before(self._own_range, clip_targets, contacts)
+        elif self._done == 0:
+            self._begin(clip_targets, contacts)
         while self._done < frames:
             stop = min(self._done + chunk, frames)
             began = perf_counter()
@@ -136,6 +144,18 @@ class Retargeting:
         self._solved.keep(q, clip_targets, contacts)
         if first > 0:
             self.solver.go_on_from(q[first - 1], clip_targets.targets[first - 1], q[first - 2] if first > 1 else None)
+
+    def _begin(self, clip_targets: ClipTargets, contacts: list[Contact]) -> None:
+        """Put the robot where the first frame should start: as asked, or where one is met that is not from rest."""
+        solver, first = self.solver, clip_targets.targets[0]
+        if self._start is not None:
+            forward = ForwardKinematics(self.mechanism, solver.topology)
+            forward.move(self._start)
+            solver.go_on_from(forward.coordinates, first)
+        elif solver.topology.root is None and not contacts and solver.BY_COORDINATES:
+            better = start_of_first_frame(solver, self._solved.room, clip_targets)
+            if better is not None:
+                solver.go_on_from(better, first)
 
     def _compiled(self) -> tuple[ClipTargets, list[Contact]]:
         """Return what the clip asks for in the solver's terms, and the contacts that are held."""
@@ -362,11 +382,12 @@ def retarget(
     prior_weight: float = WEIGHT,
     look_ahead: bool = False,
     own_range: OwnRange | None = None,
+    start: np.ndarray | None = None,
 ) -> Motion:
     """Follow a clip with a robot, every frame from the one before, and then all at once where that is asked for.
 
     Args:
-        mechanism: the robot, which starts in its rest pose.
+        mechanism: the robot.
         clip: T samples of targets.
         settings: weights, regularizers, limits.
         prior: poses like an example's, where the targets leave a choice; none if left out.
@@ -374,6 +395,8 @@ def retarget(
         look_ahead: whether to solve all frames at once afterwards, whatever the settings say of it.
         own_range: frames that are solved, by looking ahead, while all others stay as a motion before has them; all
             frames if left out.
+        start: actuator values (A,) [rad or m] from which the first frame is solved; if left out, the rest pose, or for
+            an arm another pose where the first frame is met from there alone.
 
     Returns:
         T samples of the actuators and the bodies, with a report of errors and residuals.
@@ -386,5 +409,6 @@ def retarget(
         settings = replace(settings, look_ahead=True)
     warn_of_locked_motors(mechanism)
     return Retargeting(
-        mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=prior_weight, own_range=own_range
-    ).run()
+        mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=prior_weight, own_range=own_range,
+        start=start,
+    ).run()  # fmt: skip

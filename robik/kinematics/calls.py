@@ -1,0 +1,134 @@
+"""Kinematics of one pose, as functions of actuator values: poses of frames, their Jacobians, the centre of mass.
+
+Each call starts from the rest pose, so that it returns the same whatever was asked before. A robot's trees and tables
+are made in its first call and kept with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import MechanismError
+from ..mechanism.kept import kept_with_robot
+from ..mechanism.model import Mechanism
+from ..mechanism.pose import Pose
+from .assembly import closed
+from .elimination import eliminate
+from .forward import Assembly, ForwardKinematics
+from .frames import anchor
+from .null_space import extend
+
+Row = Sequence[float] | np.ndarray
+BALL_STEP = 1e-6  # rad: of a ball's turn, to either side, for its derivatives
+
+
+class _Kept(NamedTuple):
+    """Forward kinematics of a robot, for one thread at a time."""
+
+    forward: ForwardKinematics
+    lock: Lock
+
+
+@kept_with_robot
+def _kept(mechanism: Mechanism) -> _Kept:
+    return _Kept(ForwardKinematics(mechanism), Lock())
+
+
+def actuator_row(mechanism: Mechanism, values: Row) -> np.ndarray:
+    """Return actuator values (A,) as an array; raise MechanismError where they are not A finite numbers."""
+    row = np.asarray(values, dtype=float)
+    if row.shape != (len(mechanism.actuators),) or not np.isfinite(row).all():
+        raise MechanismError(
+            f"robot {mechanism.name!r} wants {len(mechanism.actuators)} finite actuator values, not {values!r}"
+        )
+    return row
+
+
+def forward(mechanism: Mechanism, values: Row, base: Pose | None = None) -> Assembly:
+    """Return where all bodies and frames of a robot are at actuator values.
+
+    Args:
+        mechanism: The robot.
+        values: Actuator values (A,) [rad or m], in the order of `Mechanism.actuators`.
+        base: Pose of the body by which a robot floats; where it rests if left out.
+
+    Returns:
+        The poses; `assembled` says whether its loops close at these values.
+
+    Raises:
+        MechanismError: There are not A finite values.
+    """
+    row, kept = actuator_row(mechanism, values), _kept(mechanism)
+    with kept.lock:
+        kept.forward.reset()
+        return kept.forward.solve(row, base)
+
+
+def center_of_mass(mechanism: Mechanism, values: Row, base: Pose | None = None) -> np.ndarray:
+    """Return a robot's centre of mass (3,) [m] in the world at actuator values; arguments and errors as `forward`."""
+    return forward(mechanism, values, base).com
+
+
+def jacobian(mechanism: Mechanism, frame: str, values: Row, base: Pose | None = None) -> np.ndarray:
+    """Return by how much a frame moves and turns as each actuator moves, its loops kept closed.
+
+    Args:
+        mechanism: The robot.
+        frame: Name of a frame or a body.
+        values: Actuator values (A,) [rad or m], in the order of `Mechanism.actuators`.
+        base: Pose of the body by which a robot floats, which stays there; where it rests if left out.
+
+    Returns:
+        (6, A) in the world's axes: velocity of the frame's origin [m] over angular velocity [rad], per rad or m.
+
+    Raises:
+        MechanismError: There are not A finite values, its loops do not close there, or there is no such frame.
+    """
+    row, kept = actuator_row(mechanism, values), _kept(mechanism)
+    with kept.lock:
+        kept.forward.reset()
+        residual = kept.forward.move(row, base)
+        if not closed(kept.forward.flat, kept.forward.now, residual):
+            raise MechanismError(
+                f"the loops of robot {mechanism.name!r} do not close at these values: {residual:.2g} m are open"
+            )
+        found = _columns(kept.forward, frame)
+        for k in kept.forward.ball_values:
+            found[:, k] = _by_differences(kept.forward, frame, row, k, base)
+        return found
+
+
+def _columns(fk: ForwardKinematics, frame: str) -> np.ndarray:
+    """Return the columns (6, A) of motors that are no balls, where the robot stands."""
+    flat, now = fk.flat, fk.now
+    eliminate(flat, now, fk.elimination)
+    body, point, _ = anchor(fk.topology, frame)
+    at, path, i = now.c[body] + now.R[body] @ point, [], int(flat.tip[body])
+    while i >= 0:
+        path.append(i)
+        i = int(flat.before[i])
+    omega = now.omega[path]
+    screws = np.hstack([np.cross(omega, at) + now.v[path], omega])
+    columns = np.zeros((6, len(fk.mechanism.actuators)))
+    for value, dof, sign in fk.driven:
+        step = np.zeros(len(flat.before))
+        step[dof] = sign
+        extend(flat, fk.elimination, step)
+        columns[:, value] = step[path] @ screws
+    return columns
+
+
+def _by_differences(fk: ForwardKinematics, frame: str, row: np.ndarray, k: int, base: Pose | None) -> np.ndarray:
+    """Return the column (6,) of a ball's coordinate k by central differences."""
+    poses = []
+    for away in (BALL_STEP, -BALL_STEP):
+        moved = row.copy()
+        moved[k] += away
+        poses.append(fk.solve(moved, base).pose(frame))
+    turn = poses[0].matrix @ poses[1].matrix.T
+    axis = 0.5 * np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+    return np.hstack([np.subtract(poses[0].position, poses[1].position), axis]) / (2.0 * BALL_STEP)
