@@ -96,14 +96,14 @@ def jacobian(mechanism: Mechanism, frame: str, values: Row, base: Pose | None = 
             raise MechanismError(
                 f"the loops of robot {mechanism.name!r} do not close at these values: {residual:.2g} m are open"
             )
-        found = _columns(kept.forward, frame)
+        found = frame_columns(kept.forward, frame)
         for k in kept.forward.ball_values:
             found[:, k] = _by_differences(kept.forward, frame, row, k, base)
         return found
 
 
-def _columns(fk: ForwardKinematics, frame: str) -> np.ndarray:
-    """Return the columns (6, A) of motors that are no balls, where the robot stands."""
+def frame_columns(fk: ForwardKinematics, frame: str) -> np.ndarray:
+    """Return a frame's Jacobian (6, A) where the robot stands, as `jacobian`; zeros for balls."""
     flat, now = fk.flat, fk.now
     eliminate(flat, now, fk.elimination)
     body, point, _ = anchor(fk.topology, frame)

@@ -1,8 +1,8 @@
 """Handles: the frames of a robot that an animator takes hold of when nothing else moves it.
 
 Of a body that walks these are hips, feet, hands and head. Of other robots they are the frames that their file names for
-parts of a body or for tools; where it names none, the ends of their arms. What one motor alone turns beyond them, such
-as an antenna or a gripper, has a handle that turns with it.
+parts of a body or for tools; where it names none, the ends of their arms, or where loops through their motors meet.
+What one motor alone turns beyond them, such as an antenna or a gripper, has a handle that turns with it.
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Joint
 from ..mechanism.spanning_tree import connected_without, spanning_tree
 from .anatomy import ARM
+from .driven_bodies import driven_bodies, most_driven
 from .names import part_of, robot_name
 from .robot import robot_anatomy
 from .robot_parts import RobotAnatomy
 
 FULL = 6  # motions that place and turn a body every way
+SAME_PLACE = 1e-6  # of the robot's size
 MOST_ENDS = 8  # handles of single motors; a hand of many fingers is better posed by its sliders
 HELD = ("hips", "head", "hand", "foot")  # parts of a body that have handles
 MARKS = re.compile(r"closing|loop|imu|camera|cam_|_cam|optical|sensor|force|gyro|accel|com$|site", re.IGNORECASE)
@@ -128,14 +132,28 @@ def handle_frames(mechanism: Mechanism) -> tuple[str, ...]:
     A robot that cannot move has none.
     """
     anatomy = robot_anatomy(mechanism)
-    marks = [frame.name for frame in mechanism.frames if not MARKS.search(frame.name)]
+    marks = _apart(mechanism, [frame.name for frame in mechanism.frames if not MARKS.search(frame.name)])
     named = [name for name in marks if part_of(robot_name(name))[0] in HELD or mechanism.frame(name).is_foot]
-    if not mechanism.is_grounded and anatomy.limbs:
-        choices = [[*named, *_of_body(anatomy)]]
+    body = _of_body(anatomy)
+    met = [] if named or not spanning_tree(mechanism)[1] else _where_loops_meet(mechanism, anatomy)
+    if mechanism.is_grounded or not anatomy.limbs:
+        choices = [named, marks, met, body, _ends_of_arms(mechanism)]
     else:
-        choices = [named, marks, _of_body(anatomy), _ends(mechanism)]
+        parts, own = ({anatomy.rigid.get(name, name) for name in names} for names in (met, body))
+        choices = [[*named, *body] if not met or parts & own else met]  # the legs of a platform are no limbs
     moving = (_one_each(mechanism, anatomy, found) for found in choices)
     return next((tuple(found) for found in moving if found), ())
+
+
+def _apart(mechanism: Mechanism, names: list[str]) -> list[str]:
+    """Return the first of the frames that are at one place: the halves of a loop's joint are one handle."""
+    places = {name: np.array(mechanism.rest_pose(name).position) for name in names}
+    near = SAME_PLACE * mechanism.extent
+    return [
+        name
+        for k, name in enumerate(names)
+        if all(np.linalg.norm(places[name] - places[other]) > near for other in names[:k])
+    ]
 
 
 def _of_body(anatomy: RobotAnatomy) -> list[str]:
@@ -147,16 +165,32 @@ def _of_body(anatomy: RobotAnatomy) -> list[str]:
     return [name for name in (*found, anatomy.head if anatomy.limbs else "") if name and not MARKS.search(name)]
 
 
-def _ends(mechanism: Mechanism) -> list[str]:
-    """Return the bodies at the ends of the longest chain of motors; of a gripper's parts the one that holds them."""
-    tree = [(body, joint) for body, joint in spanning_tree(mechanism)[0] if body in mechanism.body_index]
-    parent = {body: joint.parent if joint.child == body else joint.child for body, joint in tree}
+def _joints_of_tree(mechanism: Mechanism) -> dict[str, Joint]:
+    """Return the joint that leads to each body."""
+    return {body: joint for body, joint in spanning_tree(mechanism)[0] if body in mechanism.body_index}
+
+
+def _held(joint_of: dict[str, Joint]) -> list[str]:
+    """Return the bodies that are worth holding: of a gripper's parts the one that holds them."""
+    of_gripper = {body for body, joint in joint_of.items() if FINGER.search(joint.name) or KNUCKLE.search(body)}
+    return [body for body in joint_of if body not in of_gripper and not MARKS.search(body)]
+
+
+def _where_loops_meet(mechanism: Mechanism, anatomy: RobotAnatomy) -> list[str]:
+    """Return the outermost body of each part that motors move in the most ways."""
+    last = {anatomy.rigid.get(body, body): body for body in _held(_joints_of_tree(mechanism))}
+    found = [one for one in driven_bodies(mechanism) if anatomy.rigid.get(one.body, one.body) in last]
+    return [last[anatomy.rigid.get(body, body)] for body in most_driven(found)]
+
+
+def _ends_of_arms(mechanism: Mechanism) -> list[str]:
+    """Return the bodies at the ends of the longest chain of motors."""
+    joint_of = _joints_of_tree(mechanism)
+    parent = {body: joint.parent if joint.child == body else joint.child for body, joint in joint_of.items()}
     motors = {WORLD: 0}
-    for body, joint in tree:
+    for body, joint in joint_of.items():
         motors[body] = motors[parent[body]] + joint.actuated
-    joint_of = dict(tree)
-    of_gripper = {body for body in parent if FINGER.search(joint_of[body].name) or KNUCKLE.search(body)}
-    held = [body for body in parent if motors[body] and body not in of_gripper and not MARKS.search(body)]
+    held = [body for body in _held(joint_of) if motors[body]]
     most = max((motors[body] for body in held), default=0)
     longest = [body for body in held if motors[body] == most]
     inner = {parent[body] for body in longest}

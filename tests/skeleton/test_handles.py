@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from robik.formats import import_robot
 from robik.gallery import known_at
+from robik.kinematics.calls import jacobian
 from robik.mechanism import WORLD, Body, Joint, Mechanism
+from robik.retargeting.solve_pose import solve_pose
 from robik.robots import load
 from robik.skeleton.handles import Handle, handle_frames, robot_handles
 
@@ -32,7 +35,13 @@ OTHERS = {
     "example-robot-data/robots/so_arm_description/urdf/so100.urdf": ("gripper",),
     "robotis_omx/omx.xml": ("link5",),
     "trossen_wx250s/wx250s.xml": ("wx250s/gripper_link",),
-    "robotiq_2f85/2f85.xml": ("left_coupler", "right_coupler", "left_follower", "right_follower"),  # pinch stands still
+    "robotiq_2f85/2f85.xml": ("right_driver",),  # pinch stands still, springs hold the rest
+    "stewart_sdf/model.sdf": ("platform_link",),
+    "robot_delta/robot.urdf": ("eff",),
+    "5bar_linkage/robot.urdf": ("effector",),
+    "talos_like/robot.urdf": ("foot",),
+    "digit_like_2legs/robot.urdf": ("foot", "foot_left"),
+    "turn3/fivebar.xml": ("tip_l",),  # tip_r is the other half of their joint
     "dynamixel_2r/dynamixel_2r.xml": ("end",),  # its base stands still
     "example-robot-data/robots/simple_humanoid_description/urdf/simple_humanoid.urdf": (
         "l_ankle",
@@ -53,6 +62,20 @@ def test_of_robots_that_others_made(shared_data: Path, file: str) -> None:
     assert handle_frames(import_robot(shared_data / file).mechanism) == OTHERS[file]
 
 
+@pytest.mark.parametrize("file", OTHERS)
+def test_a_handle_that_is_dragged_a_little_is_met(shared_data: Path, file: str) -> None:
+    """By 1 % of the robot's size in a direction in which motors move it; a gripper moves on a circle alone."""
+    robot, rng = import_robot(shared_data / file).mechanism, np.random.default_rng(0)
+    for frame in handle_frames(robot):
+        ways = jacobian(robot, frame, robot.actuator_rest)[:3]
+        if np.linalg.matrix_rank(ways, tol=1e-3 * robot.extent) < max(2, min(3, len(robot.actuators))):
+            continue  # a straight leg cannot be drawn longer
+        way = ways @ rng.normal(size=len(robot.actuators))
+        step, place = 0.01 * robot.extent * way / np.linalg.norm(way), np.array(robot.rest_pose(frame).position)
+        solved = [solve_pose(robot, {frame: place + sign * step}) for sign in (1, -1)]  # a knee bends one way only
+        assert any(one.found for one in solved), f"{frame}: {solved[0].why}"
+
+
 def test_of_a_head_on_six_legs(reachy_mini: Path) -> None:
     assert handle_frames(import_robot(reachy_mini / "mjcf/reachy_mini.xml").mechanism) == ("head",)
 
@@ -62,7 +85,7 @@ def carried(handles: tuple[Handle, ...]) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("file", "head"), [("mjcf/reachy_mini.xml", "head"), ("urdf/robot.urdf", "xl_330")], ids=["MJCF", "URDF"]
+    ("file", "head"), [("mjcf/reachy_mini.xml", "head"), ("urdf/robot.urdf", "head")], ids=["MJCF", "URDF"]
 )
 def test_the_turn_of_a_body_carries_its_head_and_that_its_antennas(
     reachy_mini: Path, reachy_mini_robot: Callable[[str], Mechanism], file: str, head: str
