@@ -1,8 +1,9 @@
-"""The manual that the extension brings: the pages of `docs/` as HTML, without their pictures."""
+"""The manual that the extension brings: the pages of `docs/` as HTML without pictures, and their tables of data."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 SITE_ONLY = ("index", "api")  # the site's front page, and the one that its generator fills in from the source
@@ -21,8 +22,10 @@ pre {{ overflow-x: auto }} td, th {{ padding: 0.2em 0.6em; text-align: left; ver
 
 
 def write_manual(docs: Path, folder: Path) -> None:
-    """Write every page of a folder of Markdown as HTML."""
+    """Write every page of a folder of Markdown as HTML, and copy its tables."""
     folder.mkdir(parents=True)
+    for table in docs.glob("*.csv"):
+        shutil.copy(table, folder)
     for source in pages(docs):
         (folder / f"{source.stem}.html").write_text(page(source.read_text(encoding="utf-8")), encoding="utf-8")
 

@@ -53,7 +53,7 @@ def motor_data(servo: Servo) -> MotorData:
         known = [name for brand in BRANDS.values() for name, one in brand.models.items() if one.motor is not None]
         raise ServoError(
             f"what the motor of an {servo.model} can is unknown; add a data file that is like it, with its motor"
-            f" (docs/servos.md); known are {', '.join(known)}"
+            f" (docs/servo-models.md); known are {', '.join(known)}"
         )
     power = None if motor.stall_current is None else motor.voltage * motor.stall_current
     return MotorData(motor.stall_torque, model.max_speed, motor.p_gain, motor.drive, power)

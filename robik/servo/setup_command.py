@@ -29,7 +29,7 @@ def models(brand: str = DEFAULT.name) -> None:
     for name in sorted(made.models):
         print(name if made.models[name].is_playable else f"{name}  (its torque can be cut, but it is not played)")
     if made.folder:
-        print(f"a data file in {made.folder} adds a model; docs/servos.md says how")
+        print(f"a data file in {made.folder} adds a model; docs/servo-models.md says how")
     for problem in made.problems:
         print(f"left out: {problem}")
 

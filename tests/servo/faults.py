@@ -1,8 +1,8 @@
 """Every fault at every stage of playing, on an independent chain: what the servos did, how long until they stood, what
 the user saw.
 
-The port is in a process of its own, as in Blender. `python -m tests.servo.faults` runs them all and writes
-docs/safety.md; `python -m tests.servo.faults 4` does so for those that befall one of four ports.
+The port is in a process of its own, as in Blender. `python -m tests.servo.faults` runs them all and writes their part
+of docs/safety-matrix.csv; `python -m tests.servo.faults 4` does so for those that befall one of four ports.
 """
 
 from __future__ import annotations
@@ -152,6 +152,17 @@ def _stop_outside(port: str) -> None:
         ask_to_stop(port)
 
 
+def longest(fault: str, settings: PlaySettings) -> float:
+    """Return the longest time [s] from a fault, or from Stop, to the last move."""
+    if fault == HOST_KILLED:
+        return settings.watchdog
+    if fault == PRESSED:
+        return AT_ONCE
+    if fault in (KILLED, ENDED, OUTSIDE):
+        return settings.stop_time + 0.4
+    return PATIENCE + settings.heartbeat + settings.stop_time + 0.4
+
+
 @dataclass(frozen=True)
 class Cell:
     """What came of a fault at a stage.
@@ -199,14 +210,8 @@ class Cell:
     def check_times(self, settings: PlaySettings) -> None:
         """What must be so on a machine that does not stall."""
         where = f"{self.fault} × {self.stage} × {self.ports}: {self}"
-        if self.fault == HOST_KILLED:
-            assert self.seconds <= settings.watchdog, where
-        elif self.fault == PRESSED:
-            assert self.torque == 0 and self.seconds <= AT_ONCE, where
-        elif self.fault in (KILLED, ENDED, OUTSIDE):
-            assert self.seconds <= settings.stop_time + 0.4, where
-        else:
-            assert self.seconds <= PATIENCE + settings.heartbeat + settings.stop_time + 0.4, where
+        assert self.fault != PRESSED or self.torque == 0, where
+        assert self.seconds <= longest(self.fault, settings), where
 
     def is_well(self, settings: PlaySettings) -> bool:
         """Return whether all that must be so is so."""
@@ -474,10 +479,10 @@ def run_well(
 
 
 def main(ports: int) -> None:
-    """Run all cells of robots with so many ports, and write them into docs/safety.md."""
-    from tests.servo.safety_page import write_page
+    """Run all cells of robots with so many ports, and write them into docs/safety-matrix.csv."""
+    from tests.servo.safety_matrix import SERVOS, write_cells
 
-    write_page(run_well(ALL[ports]), ports)
+    write_cells(run_well(ALL[ports]), SERVOS[ports == 4])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A part of the fault matrix that docs/safety.md shows, run again every time: each fault at one stage, for servos of
+"""A part of the fault matrix (docs/safety-matrix.csv), run again every time: each fault at one stage, for servos of
 each brand, each stage with several; of Dynamixel servos at a second stage where there is time."""
 
 import os

@@ -282,7 +282,7 @@ def test_the_command_lists_models_and_says_where_one_is_added(tmp_path: Path) ->
     lines = models_with(tmp_path, code).splitlines()
     assert "XM430-W350" in lines
     assert "PH42-020-S300  (its torque can be cut, but it is not played)" in lines
-    assert f"a data file in {tmp_path} adds a model; docs/servos.md says how" in lines
+    assert f"a data file in {tmp_path} adds a model; docs/servo-models.md says how" in lines
     assert any(line.startswith(f"left out: {tmp_path / 'bad.json'}: it cannot be read as JSON") for line in lines)
     assert f"robik: unknown brand 'os'; the brands are {', '.join(BRANDS)}" in lines
 

@@ -1,6 +1,6 @@
 """Every fault at every stage of playing, on an independent chain of servos of Protocol 1.0: see `tests.servo.faults`.
 
-`python -m tests.servo.dynamixel1.faults` runs them all and writes their part of docs/safety.md.
+`python -m tests.servo.dynamixel1.faults` runs them all and writes their part of docs/safety-matrix.csv.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from tests.servo.faults import STAGES, Act, _nothing, run_well
 from tests.servo.feetech.faults import FAULTS as OF_FEETECH
 from tests.servo.feetech.faults import _change
 from tests.servo.machine import Machine
-from tests.servo.safety_page import write_page
+from tests.servo.safety_matrix import write_cells
 
 from .independent import Dynamixel1Chain
 
@@ -44,4 +44,4 @@ ALL = [(fault, stage, 1) for fault in FAULTS for stage in STAGES]
 
 
 if __name__ == "__main__":
-    write_page(run_well(ALL, Dynamixel1Machine, FAULTS), "dynamixel1")
+    write_cells(run_well(ALL, Dynamixel1Machine, FAULTS), "Dynamixel Protocol 1")

@@ -1,6 +1,6 @@
 """Every fault at every stage of playing, on an independent chain of Feetech servos: see `tests.servo.faults`.
 
-`python -m tests.servo.feetech.faults` runs them all and writes their part of docs/safety.md.
+`python -m tests.servo.feetech.faults` runs them all and writes their part of docs/safety-matrix.csv.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 from tests.servo import faults as common
 from tests.servo.faults import Act, _mended, _noise, _nothing, run_well
 from tests.servo.machine import Machine
-from tests.servo.safety_page import write_page
+from tests.servo.safety_matrix import write_cells
 
 from .independent import FeetechChain
 
@@ -61,5 +61,5 @@ ALL = [(fault, stage, 1) for fault in FAULTS for stage in common.STAGES]
 
 
 if __name__ == "__main__":
-    write_page(run_well(ALL, FeetechMachine, FAULTS), "feetech")
+    write_cells(run_well(ALL, FeetechMachine, FAULTS), "Feetech")
     os._exit(0)
