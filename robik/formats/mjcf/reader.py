@@ -1,4 +1,4 @@
-"""MJCF robots, MuJoCo's own format: `*.xml` whose root is <mujoco> (docs/import.md)."""
+"""MJCF robots, MuJoCo's own format: `*.xml` whose root is <mujoco> (docs/robot-formats.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Robots as MJCF, for MuJoCo: loops as equalities, couplings as joint equalities (docs/import.md)."""
+"""Robots as MJCF, for MuJoCo: loops as equalities, couplings as joint equalities (docs/robot-formats.md)."""
 
 from __future__ import annotations
 

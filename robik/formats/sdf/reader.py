@@ -1,4 +1,4 @@
-"""SDF robots: `*.sdf`, 1.5 to 1.12 (docs/import.md)."""
+"""SDF robots: `*.sdf`, 1.5 to 1.12 (docs/robot-formats.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""URDF robots, their loops closed: `*.urdf` with what stands beside it (docs/import.md)."""
+"""URDF robots, their loops closed: `*.urdf` with what stands beside it (docs/robot-formats.md)."""
 
 from __future__ import annotations
 

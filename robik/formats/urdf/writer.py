@@ -1,4 +1,4 @@
-"""Robots as URDF, with a side file `*.loops.json` for what a tree of joints cannot say (docs/import.md)."""
+"""Robots as URDF, with a side file `*.loops.json` for what a tree of joints cannot say (docs/robot-formats.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""URDF robots written in xacro: `*.xacro` (docs/import.md).
+"""URDF robots written in xacro: `*.xacro` (docs/robot-formats.md).
 
 Macros and properties are the package xacro's. It computes what stands in `${}` by Python's `eval`, behind a check that
 does not hold (nested code is not looked at), reads any file and asks the environment. So each import works on a copy of

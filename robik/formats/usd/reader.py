@@ -1,4 +1,4 @@
-"""UsdPhysics robots: `*.usd`, `*.usda`, `*.usdc`, `*.usdz` (docs/import.md)."""
+"""UsdPhysics robots: `*.usd`, `*.usda`, `*.usdc`, `*.usdz` (docs/robot-formats.md)."""
 
 from __future__ import annotations
 
