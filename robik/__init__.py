@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .robots import load
     from .surroundings.obstacle import Obstacle, read_obstacle
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "WORLD", "Assembly", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "Distance", "FormatError",

@@ -77,7 +77,15 @@ def test_the_committed_manifest_is_valid() -> None:
 
 def test_versions_agree() -> None:
     manifest = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
-    assert manifest["version"] == robik.__version__
+    cited = re.findall(r"(?m)^version: (.+)$", (CHECKOUT / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.findall(r"(?m)^## (\d+\.\d+\.\d+) - \d{4}-\d\d-\d\d$", changes)[0]
+    assert {manifest["version"], *cited, newest} == {robik.__version__}
+
+
+def test_the_changelog_has_at_most_25_lines_a_version() -> None:
+    versions = re.split(r"(?m)^## ", (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8"))[1:]
+    assert [text.splitlines()[0] for text in versions if sum(map(bool, text.splitlines()[1:])) > 25] == []
 
 
 def test_the_zip_holds_the_add_on_with_the_library_and_nothing_else(archive: zipfile.ZipFile) -> None:
