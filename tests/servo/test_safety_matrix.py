@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
 from collections import Counter
+from pathlib import Path
 
-from tests.servo import faults
+import pytest
+
+from tests.servo import faults, safety_matrix
 from tests.servo.dynamixel1.faults import ALL as DYNAMIXEL1
-from tests.servo.faults import ALL, SETTINGS, longest
+from tests.servo.faults import ALL, SETTINGS, Cell, longest
 from tests.servo.feetech.faults import ALL as FEETECH
-from tests.servo.safety_matrix import PATH, SERVOS, Row, read_rows
+from tests.servo.safety_matrix import PATH, SERVOS, Row, read_rows, write_cells
 
 PAGE = PATH.with_name("safety.md")
 CELLS = dict(zip(SERVOS, (ALL[1], ALL[4], FEETECH, DYNAMIXEL1), strict=True))
@@ -57,6 +61,27 @@ def of(path: str) -> list[Row]:
 def test_the_matrix_has_every_fault_at_every_stage_once() -> None:
     rows = Counter((row.servos, row.fault, row.stage) for row in read_rows())
     assert rows == Counter((servos, fault, stage) for servos, cells in CELLS.items() for fault, stage, _ in cells)
+
+
+def cell_of(row: Row) -> Cell:
+    """Return a cell that is written as this row."""
+    ports = 4 if row.servos == SERVOS[1] else 1
+    moves = float(row.outcome != "did not move")
+    seconds = float(row.stood_after_s or 0)
+    end = (row.outcome == "went on", seconds, 0.0, moves, False, int(row.with_torque), row.user_saw, row.to_go_on)
+    return Cell(row.fault, row.stage, ports, *end)
+
+
+@pytest.mark.parametrize("servos", SERVOS)
+def test_a_run_of_some_servos_leaves_the_rows_of_others(
+    servos: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(safety_matrix, "PATH", Path(shutil.copy(PATH, tmp_path)))
+    cells = [cell_of(row) for row in read_rows() if row.servos == servos]
+    write_cells([], servos)
+    assert servos not in {row.servos for row in read_rows()}
+    write_cells(cells, servos)
+    assert (tmp_path / PATH.name).read_bytes() == PATH.read_bytes()
 
 
 def test_nothing_in_the_matrix_breaks_a_promise() -> None:
