@@ -1,7 +1,7 @@
 """Data files of control tables of any brand: ours, the user's, and Dynamixel's own `*.model` files.
 
-A data file is JSON (docs/servo-models.md). It says how its model differs from the file that it is `like`. The vendor's files
-hold addresses only, so that a servo of such a model is known and its torque can be cut.
+A data file is JSON (docs/servo-models.md). It says how its model differs from the file that it is `like`. The vendor's
+files hold addresses only, so that a servo of such a model is known and its torque can be cut.
 """
 
 from __future__ import annotations
