@@ -29,8 +29,8 @@ BALL_STEP = 1e-6  # rad: of a ball's turn, to either side, for its derivatives
 class _Kept(NamedTuple):
     """Forward kinematics of a robot, for one thread at a time."""
 
-    forward: ForwardKinematics
-    lock: Lock
+    forward: ForwardKinematics  # at the pose of the last call
+    lock: Lock  # of whoever moves it
 
 
 @kept_with_robot
@@ -39,7 +39,18 @@ def _kept(mechanism: Mechanism) -> _Kept:
 
 
 def actuator_row(mechanism: Mechanism, values: Row) -> np.ndarray:
-    """Return actuator values (A,) as an array; raise MechanismError where they are not A finite numbers."""
+    """Return actuator values as an array.
+
+    Args:
+        mechanism: The robot.
+        values: Actuator values (A,) [rad or m], in the order of `Mechanism.actuators`.
+
+    Returns:
+        The array (A,).
+
+    Raises:
+        MechanismError: They are not A finite numbers.
+    """
     row = np.asarray(values, dtype=float)
     if row.shape != (len(mechanism.actuators),) or not np.isfinite(row).all():
         raise MechanismError(
@@ -69,7 +80,19 @@ def forward(mechanism: Mechanism, values: Row, base: Pose | None = None) -> Asse
 
 
 def center_of_mass(mechanism: Mechanism, values: Row, base: Pose | None = None) -> np.ndarray:
-    """Return a robot's centre of mass (3,) [m] in the world at actuator values; arguments and errors as `forward`."""
+    """Return where a robot's centre of mass is at actuator values.
+
+    Args:
+        mechanism: The robot.
+        values: Actuator values (A,) [rad or m], in the order of `Mechanism.actuators`.
+        base: Pose of the body by which a robot floats; where it rests if left out.
+
+    Returns:
+        The centre of mass (3,) in the world [m].
+
+    Raises:
+        MechanismError: There are not A finite values.
+    """
     return forward(mechanism, values, base).com
 
 
@@ -103,7 +126,18 @@ def jacobian(mechanism: Mechanism, frame: str, values: Row, base: Pose | None = 
 
 
 def frame_columns(fk: ForwardKinematics, frame: str) -> np.ndarray:
-    """Return a frame's Jacobian (6, A) where the robot stands, as `jacobian`; zeros for balls."""
+    """Return a frame's Jacobian where the robot stands.
+
+    Args:
+        fk: Forward kinematics, with closed loops.
+        frame: Name of a frame or a body.
+
+    Returns:
+        (6, A), as `jacobian` returns it; zeros for the coordinates of balls.
+
+    Raises:
+        MechanismError: There is no such frame.
+    """
     flat, now = fk.flat, fk.now
     eliminate(flat, now, fk.elimination)
     body, point, _ = anchor(fk.topology, frame)

@@ -20,12 +20,12 @@ FELT = 1e-6  # likewise: a motor that moves it at all
 
 
 class Driven(NamedTuple):
-    """How motors move a body; of two, the greater is the better to hold."""
+    """Ways in which motors move a body; of two, the greater is the better to hold."""
 
     places: int  # directions in which its origin moves
     directions: int  # in which it moves and turns
     joints: int  # in which it moves against others
-    body: str
+    body: str  # its name
     motors: frozenset[int]  # that move it
 
 

@@ -19,13 +19,15 @@ LONGEST = 40  # lines of a function without its docstring
 # shapes, units and errors. Everywhere else a docstring is a sentence.
 SECTIONED = {
     "robik/bake/bake.py", "robik/bake/request.py", "robik/bake/settings.py", "robik/clips/clip.py", "robik/errors.py",
-    "robik/formats/__init__.py", "robik/kinematics/mobility.py", "robik/mechanism/model.py", "robik/mechanism/parts.py",
+    "robik/formats/__init__.py", "robik/kinematics/calls.py",
+    "robik/kinematics/mobility.py", "robik/mechanism/model.py", "robik/mechanism/parts.py",
     "robik/mechanism/pose.py", "robik/mechanism/visual.py", "robik/motions/format.py", "robik/motions/motion.py",
     "robik/motions/registry.py", "robik/motions/report.py", "robik/motions/results.py", "robik/objectives/objective.py",
     "robik/objectives/settings.py", "robik/objectives/weights.py",
     "robik/recordings/character_file.py", "robik/recordings/recording.py", "robik/recordings/retargeting.py",
     "robik/retargeting/following_poses.py", "robik/retargeting/mirroring.py", "robik/retargeting/own_range.py",
-    "robik/motions/posing.py", "robik/retargeting/retarget.py", "robik/robots/__init__.py", "robik/servo/brand.py",
+    "robik/motions/posing.py", "robik/retargeting/retarget.py",
+    "robik/retargeting/solve_pose.py", "robik/robots/__init__.py", "robik/servo/brand.py",
     "robik/servo/chain.py", "robik/servo/driver.py", "robik/servo/line.py", "robik/servo/simulator/simulated.py",
     "robik/servo/wired/line.py", "robik/servo/wired/unguarded.py", "robik/servo/wired/wire.py",
     "robik/servo/wired/workshop.py", "robik/servo/workshop.py", "robik/surroundings/obstacle.py",
