@@ -159,6 +159,5 @@ class Stances:
     def _stance(self, footing: Footing | None) -> Stance:
         solver = self._solver
         flat = solver.flat if footing is None else prepared(footing.topology)
-        flat.accepted[0] = solver.flat.accepted[0]
         rest, tied = solver.topology.rest, solver.tables.tied if solver.objectives else None
         return Stance(flat, new_work(flat, rest, tied), new_neighbours(flat, rest), footing)

@@ -57,9 +57,9 @@ class Contact:
         return moved
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hold:
-    """Freedom that a contact takes from a frame.
+    """Freedom that a contact takes from a frame; the same object for the same contact of a robot (`hold_of`).
 
     Attributes:
         joint: from the world to the frame's body, in the rest pose.

@@ -11,8 +11,12 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..mechanism.constraints import BALL, HINGE
+from ..mechanism.kept import kept_with_robot
+from ..mechanism.model import Mechanism
 from ..mechanism.orientations import quaternions
-from ..mechanism.topology import Topology
+from ..mechanism.topology import Flat, Topology
+from .contact import Hold
+from .footing import Held, laid_out
 
 
 class Crossing:
@@ -24,13 +28,14 @@ class Crossing:
     """
 
     def __init__(self, old: Topology, new: Topology):
-        self.old, self.new, flat = old, new, new.flat
+        flat = new.flat
         names = {number: name for name, number in old.body_at.items()}
         self.bodies = np.array([old.body_at[name] for name in sorted(new.body_at, key=new.body_at.__getitem__)])
         pairs = [(new.dofs[name], old.dofs[name]) for name in new.dofs if name in old.dofs]
         self.dofs = np.array([(a, b, s * t) for (a, s), (b, t) in pairs], dtype=np.int64).reshape(-1, 3)
         self._to, self._from = flat.dof_q[self.dofs[:, 0]], old.flat.dof_q[self.dofs[:, 1]]
         known = set(self._to.tolist())
+        self._size = len(new.rest)
         self._balls: list[tuple[int, int, float]] = []
         self._read: dict[int, list[int]] = {}
         joints = {body: joint for joint, body in new.joint_at.items()}
@@ -50,12 +55,14 @@ class Crossing:
             for c in range(len(flat.cluster_on))
         ]
 
-    def coordinates(self, q: np.ndarray, pose: Callable[[int], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        """Return coordinates (T, nq) of the new tree from those of the old one.
+    def coordinates(
+        self, flat: Flat, q: np.ndarray, pose: Callable[[int], tuple[np.ndarray, np.ndarray]]
+    ) -> np.ndarray:
+        """Return coordinates (T, nq) of the new tree, which `flat` places in the world, from those of the old one.
 
         `pose` gives the rotations (T, 3, 3) and centres of mass (T, 3) [m] of a body by its number in the old tree.
         """
-        flat, found = self.new.flat, np.zeros((len(q), len(self.new.rest)))
+        found = np.zeros((len(q), self._size))
         found[:, self._to] = q[:, self._from] * self.dofs[:, 2]
         for to, source, sign in self._balls:
             found[:, to : to + 4] = q[:, source : source + 4] * (1.0, sign, sign, sign)
@@ -73,3 +80,9 @@ class Crossing:
                 else:
                     found[:, at] = away[:, axis]
         return found
+
+
+@kept_with_robot
+def crossing(mechanism: Mechanism, held: Held, old: tuple[Hold, ...], new: tuple[Hold, ...]) -> Crossing:
+    """Return the map between a robot's trees on two sets of contacts, of which `laid_out` has the layouts."""
+    return Crossing(laid_out(mechanism, old, held).topology, laid_out(mechanism, new, held).topology)

@@ -1,23 +1,38 @@
 """Footing: a robot's tree while it stands, rooted in the first of its contacts, with a cut for every other one.
 
 One standing foot then costs nothing, since the floating base's six motions drop out of the tree. The joints of the tree
-are the same in every footing, so their coordinates carry over by name.
+are the same in every footing, so their coordinates carry over by name. A set of contacts is laid out once per robot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..mechanism.ball_limits import measure_balls
 from ..mechanism.constraints import closure_rows, faced_axes, joint_matrices
+from ..mechanism.kept import kept_with_robot
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD, Joint
 from ..mechanism.spanning_tree import rerooted
-from ..mechanism.topology import Topology, lay_out
+from ..mechanism.topology import Topology, lay_out, limited_topology
 from .contact import Hold
+
+Held = tuple[str, ...]  # names of the balls whose turn from frame to frame is measured
+
+
+class Place(NamedTuple):
+    """Where a contact stands among the arrays of a footing."""
+
+    body: int = -1  # that hangs on the world by it, -1 where it is a cut
+    cut: int = -1  # its number
+    rows: slice = slice(0)  # of the closure
+    row_axes: tuple[int, ...] = ()  # the contact's axis that each of them is along
+    faced: slice = slice(0)  # pairs of axes that point the same way
+    faced_axes: tuple[int, ...] = ()  # the contact's axis of each
 
 
 @dataclass(frozen=True)
@@ -27,37 +42,42 @@ class Footing:
     Attributes:
         topology: the tree, rooted in the first contact where the robot floats.
         holds: what the contacts hold.
-        places: per contact the flat body that hangs on the world by it, or -1 and its cut.
+        places: of the contacts.
     """
 
     topology: Topology
     holds: tuple[Hold, ...]
-    places: tuple[tuple[int, int], ...]
+    places: tuple[Place, ...]
 
     def put(self, contact: int, place: np.ndarray, axes: np.ndarray) -> None:
         """Move a contact's joint, on the world side, to a place (3,) [m] with axes (3, 3) in columns."""
-        flat, (body, cut) = self.topology.flat, self.places[contact]
-        if body >= 0:
-            flat.from_parent_R[body], flat.from_parent_p[body] = axes, place
+        flat, at = self.topology.flat, self.places[contact]
+        if at.body >= 0:
+            flat.from_parent_R[at.body], flat.from_parent_p[at.body] = axes, place
             return
-        flat.cut_pa[cut] = place
-        joint = self.holds[contact].joint
-        rows = closure_rows(joint, axes, joint.matrix)
-        for row, (_, u, _) in enumerate(rows, start=int(flat.cut_row[cut])):
-            flat.row_u[row] = u
-        faced = np.flatnonzero(flat.faced_cut == cut)
-        for row, (u, _) in zip(faced, faced_axes(joint, axes, joint.matrix), strict=True):
-            flat.faced_u[row] = u
+        flat.cut_pa[at.cut] = place
+        flat.row_u[at.rows] = axes.T[at.row_axes, :]
+        flat.faced_u[at.faced] = axes.T[at.faced_axes, :]
 
 
 def build_footing(
     mechanism: Mechanism, holds: Sequence[Hold], held: Sequence[str] = (), rooted: bool = True
 ) -> Footing:
-    """Return the footing of a robot on at least one contact.
+    """Return the footing of a robot on at least one contact, with arrays of its own (`Topology.copy`).
 
     A floating robot's tree is rooted in the first one if `rooted`; else it is that of the robot in the air, and
     every contact a cut. The turn of `held` balls from frame to frame is measured.
     """
+    known = laid_out(mechanism, tuple(holds), tuple(held), rooted)
+    return replace(known, topology=known.topology.copy())
+
+
+@kept_with_robot
+def laid_out(mechanism: Mechanism, holds: tuple[Hold, ...], held: Held, rooted: bool = True) -> Footing:
+    """Return the footing of a robot on these contacts; on none it is the robot in the air."""
+    air = limited_topology(mechanism, held)
+    if not holds:
+        return Footing(air, (), ())
     measured = measure_balls(mechanism, held)
     tree, cuts = measured.tree, measured.cuts
     joints = [hold.joint for hold in holds]
@@ -67,14 +87,29 @@ def build_footing(
     else:
         rest = joints
     topology = lay_out(mechanism, replace(measured, tree=tree, cuts=[*cuts, *rest]))
-    places = [(-1, len(cuts) + i) for i in range(len(rest))]
+    topology = replace(topology, known=air.known)  # contacts close as far as the robot's own loops
+    places = [_place(topology, len(cuts) + i, joint) for i, joint in enumerate(rest)]
     if base is not None:
-        places.insert(0, (topology.joint_at[joints[0].name], -1))
-    footing = Footing(topology, tuple(holds), tuple(places))
+        places.insert(0, Place(body=topology.joint_at[joints[0].name]))
+    footing = Footing(topology, holds, tuple(places))
     for i, joint in enumerate(joints):
         axes, place, _ = joint_matrices(joint)
         footing.put(i, place, axes)
     return footing
+
+
+def _place(topology: Topology, cut: int, joint: Joint) -> Place:
+    """Return the place of a contact that is a cut."""
+    flat, axes = topology.flat, np.eye(3)
+    faced = np.flatnonzero(flat.faced_cut == cut)
+    start = int(faced[0]) if len(faced) else 0
+    return Place(
+        cut=cut,
+        rows=slice(int(flat.cut_row[cut]), int(flat.cut_row[cut + 1])),
+        row_axes=tuple(int(row.u.argmax()) for row in closure_rows(joint, axes, axes)),
+        faced=slice(start, start + len(faced)),
+        faced_axes=tuple(int(u.argmax()) for u, _ in faced_axes(joint, axes, axes)),
+    )
 
 
 def _floating_base(mechanism: Mechanism, tree: list[tuple[str, Joint]], contact: Joint) -> Joint | None:

@@ -14,9 +14,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..feet.contact import Contact, Hold, hold_of
-from ..feet.crossing import Crossing
+from ..feet.crossing import Crossing, crossing
 from ..feet.footing import Footing, build_footing
-from ..kinematics.frames import Anchor, anchor
+from ..kinematics.frames import anchor
 from ..kinematics.kernels import close, difference, forward_kinematics, integrate
 from ..mechanism.orientations import quaternion_matrices
 from ..objectives.registry import over_time
@@ -52,15 +52,12 @@ class StandingSolver(Solver):
     _moves: dict[str, np.ndarray]  # (T,) of each contact whether it stands on something that moves
     _next: np.ndarray  # (T,) the frame after each in which contacts come, go or move
     _standings: dict[tuple[str, ...], _Standing]
-    _crossings: dict[tuple[tuple[str, ...], tuple[str, ...]], Crossing]
-    _anchors: dict[tuple[tuple[str, ...], str], Anchor]  # frames in contact on their bodies, by what is held
     _held: tuple[str, ...] = ()  # the contacts of the frame before, the one that has stood longest first
 
     def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
         first = {n: (x if x is None else x[:1], q if q is None else q[:1]) for n, (x, q) in targets.items()}
         self._first = first, com if com is None else com[:1], times[:1]
         self._contacts, self._holds, self._standings, self._held = {}, {}, {}, ()
-        self._crossings, self._anchors = {}, {}
         return super().compile_targets(targets, com, times)
 
     def stand(self, clip_targets: ClipTargets, contacts: Sequence[Contact]) -> None:
@@ -80,6 +77,22 @@ class StandingSolver(Solver):
             changes[1:-1] |= np.diff(contact.stands) | self._moves[contact.name][1:]
         places = np.flatnonzero(changes)
         self._next = places[np.searchsorted(places, np.arange(frames), side="right")]
+        for names in self._expected(np.unique([0, *places[:-1]])):
+            self._standing(names)
+
+    def _expected(self, changes: np.ndarray) -> set[tuple[str, ...]]:
+        """Return the sets of contacts that follow one another if each is reached when it is wanted.
+
+        `changes` are the frames in which contacts come, go or move.
+        """
+        held: tuple[str, ...] = ()
+        found = set()
+        for k in changes:
+            asked, fresh, firm = self._wanted(k, held)
+            if fresh or len(asked) != len(held):
+                held = _next_set(held, asked, fresh, firm)
+                found |= {held, firm}
+        return found - {()}
 
     @property
     def contacts(self) -> dict[str, tuple[Contact, Hold]]:
@@ -97,15 +110,20 @@ class StandingSolver(Solver):
     def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
         k = start
         while k < stop:
-            asked = [name for name, contact in self._contacts.items() if contact.stands[k]]
-            fresh = [name for name in asked if name not in self._held or self._moves[name][k]]
+            asked, fresh, firm = self._wanted(k, self._held)
             if fresh or len(asked) != len(self._held):
-                self._change(output, k, asked, fresh, clip_targets)
+                self._change(output, k, asked, fresh, firm, clip_targets)
                 k += 1
             else:
                 end = min(int(self._next[k]), stop) if self._contacts else stop
                 self._run(output, k, end, clip_targets)
                 k = end
+
+    def _wanted(self, k: int, held: tuple[str, ...]) -> tuple[list[str], list[str], tuple[str, ...]]:
+        """Return the contacts that stand in frame k, those of them that come or move, and those that stay as held."""
+        asked = [name for name, contact in self._contacts.items() if contact.stands[k]]
+        fresh = [name for name in asked if name not in held or self._moves[name][k]]
+        return asked, fresh, tuple(name for name in held if name in asked and name not in fresh)
 
     def _solver(self) -> Solver:
         """Return the solver of what is held."""
@@ -118,12 +136,16 @@ class StandingSolver(Solver):
             footing = build_footing(self.topology.mechanism, holds, tuple(self.topology.steps))
             first = tuple(item.part(slice(0, 1)) for item in self.objectives)
             solver = Solver(self.mechanism, self.names, self.settings, self.has_com, first, footing)
-            solver.flat.accepted[0] = self.flat.accepted[0]
             solver.compile_targets(*self._first)  # sets its weights
             self._tell_holds(solver)
-            found = _Standing(footing, solver, solver.room(ROOM + 1), Crossing(footing.topology, self.topology))
+            found = _Standing(footing, solver, solver.room(ROOM + 1), self._crossing(names, ()))
             self._standings[names] = found
         return self._standings[names]
+
+    def _crossing(self, old: tuple[str, ...], new: tuple[str, ...]) -> Crossing:
+        """Return the way from the tree on some contacts to that on others."""
+        holds = [tuple(self._holds[name] for name in names) for names in (old, new)]
+        return crossing(self.topology.mechanism, tuple(self.topology.steps), *holds)
 
     def _run(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> bool:
         """Solve frames `start` to `stop` on what is held.
@@ -147,17 +169,14 @@ class StandingSolver(Solver):
             output.quaternion[to] = own.quaternion[rows][:, order]
             for of, source in zip(output_rows(output), output_rows(own), strict=True):
                 of[to] = source[rows]
-            output.q[to] = standing.to_free.coordinates(own.q[rows], _poses(own, rows))
+            output.q[to] = standing.to_free.coordinates(self.flat, own.q[rows], _poses(own, rows))
         return True
 
-    def _change(self, output: Output, k: int, asked: list[str], fresh: list[str], clip_targets: ClipTargets) -> None:
-        """Solve frame k, in which contacts come, go or move.
-
-        `asked` are the contacts that stand in it, `fresh` those of them that were not held before, or were held
-        elsewhere.
-        """
-        firm = tuple(name for name in self._held if name in asked and name not in fresh)
-        everything = self._held if set(asked) == set(self._held) else (*firm, *fresh)
+    def _change(
+        self, output: Output, k: int, asked: list[str], fresh: list[str], firm: tuple[str, ...], clip_targets: ClipTargets
+    ) -> None:
+        """Solve frame k, in which contacts come, go or move; the others are as `_wanted` returns them."""
+        everything = _next_set(self._held, asked, fresh, firm)
         if not fresh:
             self._enter(firm, k)
             self._run(output, k, k + 1, clip_targets)
@@ -237,20 +256,17 @@ class StandingSolver(Solver):
         coordinates (nq,) to start from, None without `start`.
         """
         old = self._solver()
-        if (self._held, names) not in self._crossings:
-            self._crossings[self._held, names] = Crossing(old.topology, new.topology)
-        crossing = self._crossings[self._held, names]
-        source, memory = old._memory, new._memory
+        crossing, source, memory = self._crossing(self._held, names), old._memory, new._memory
         frames, last = int(source.frames[0]), source.last
-        placements = [_crossed(old, crossing, last.q, last.R, last.c)]
+        placements = [_crossed(old, new, crossing, last.q, last.R, last.c)]
         q = last.q.copy()
         for step in (source.recent, source.earlier)[: min(frames, 2)]:
             integrate(old.flat, q.copy(), step, -1.0, q)
-            placements.append(_crossed(old, crossing, q))
+            placements.append(_crossed(old, new, crossing, q))
         begin = None
         if start is not None:
             source.other.everything[:] = start
-            begin = _crossed(old, crossing, source.other.q, source.other.R, source.other.c)
+            begin = _crossed(old, new, crossing, source.other.q, source.other.R, source.other.c)
         memory.last.q[:] = placements[0]
         forward_kinematics(new.flat, memory.last)
         close(new.flat, memory.last)
@@ -266,9 +282,7 @@ class StandingSolver(Solver):
         """Return whether frames are near the places at which they are held in frame k [sizes, rad]."""
         solver = self._solver()
         for name in names:
-            if (self._held, name) not in self._anchors:
-                self._anchors[self._held, name] = anchor(solver.topology, name)
-            b, point, axes = self._anchors[self._held, name]
+            b, point, axes = anchor(solver.topology, name)
             now, contact, hold = solver._memory.last, self._contacts[name], self._holds[name]
             position, rotation = now.c[b] + now.R[b] @ point, now.R[b] @ axes
             distance, angle = hold.gap(position, rotation, contact.position[k], contact.rotation[k])
@@ -304,13 +318,20 @@ class FlatSolver(StandingSolver):
     ROLLS = False
 
 
+def _next_set(
+    held: tuple[str, ...], asked: list[str], fresh: list[str], firm: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return what is held next if all is reached that stands; what is held anew comes last."""
+    return held if set(asked) == set(held) else (*firm, *fresh)
+
+
 def output_rows(output: Output) -> tuple[np.ndarray, ...]:
     """Return an output's objectives, iterations, statuses and residuals, (T,) each."""
     return output.value, output.iterations, output.status, output.residual
 
 
 def _crossed(
-    old: Solver, crossing: Crossing, q: np.ndarray, R: np.ndarray | None = None, c: np.ndarray | None = None
+    old: Solver, new: Solver, crossing: Crossing, q: np.ndarray, R: np.ndarray | None = None, c: np.ndarray | None = None
 ) -> np.ndarray:
     """Return coordinates (nq,) of another tree for a solver's placement of the bodies."""
     if R is None or c is None:
@@ -318,7 +339,7 @@ def _crossed(
         other.q[:] = q
         forward_kinematics(old.flat, other)
         R, c = other.R, other.c
-    return crossing.coordinates(q[None], lambda b: (R[b][None], c[b][None]))[0]
+    return crossing.coordinates(new.flat, q[None], lambda b: (R[b][None], c[b][None]))[0]
 
 
 def _poses(output: Output, rows: slice) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:

@@ -90,11 +90,12 @@ def prepared(topology: Topology) -> Flat:
     and this much is accepted.
     """
     flat = by_reference(topology.flat)
-    floor = max(
-        (residual for residual, _ in assembled_poses(flat, topology.rest) if residual <= CONTRADICTION * flat.size),
-        default=0.0,
-    )
-    flat.accepted[0] = max(CLOSED * flat.size, 3.0 * floor)
+    if "floor" not in topology.known:
+        topology.known["floor"] = max(
+            (residual for residual, _ in assembled_poses(flat, topology.rest) if residual <= CONTRADICTION * flat.size),
+            default=0.0,
+        )
+    flat.accepted[0] = max(CLOSED * flat.size, 3.0 * topology.known["floor"])
     return flat
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import kernel
+from ..mechanism.kept import kept_with_robot
 from ..mechanism.model import Mechanism
 from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.topology import Topology
@@ -117,8 +118,14 @@ def anchor(topology: Topology, name: str) -> Anchor:
 
     The state frame has the world's orientation at rest.
     """
-    mechanism = topology.mechanism
+    body, point, axes = _on_body(topology.mechanism, name)
+    return Anchor(topology.body_at[body], point, axes)
+
+
+@kept_with_robot
+def _on_body(mechanism: Mechanism, name: str) -> tuple[str, np.ndarray, np.ndarray]:
+    """Return a frame's body, point and axes, as `anchor` does."""
     frame = mechanism.frame(name)
     body = mechanism.bodies[mechanism.body_index[frame.body]]
     rest = body.pose @ frame.pose
-    return Anchor(topology.body_at[frame.body], np.array(rest.position) - body.rest_com, rest.matrix)
+    return frame.body, np.array(rest.position) - body.rest_com, rest.matrix

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from .model import Mechanism
+from .model import KEPT, Mechanism
 
 Arguments = ParamSpec("Arguments")
 Value = TypeVar("Value")
@@ -23,7 +23,7 @@ def kept_with_robot(
 
     @wraps(function)
     def found(mechanism: Mechanism, *arguments: Arguments.args, **named: Arguments.kwargs) -> Value:
-        values: dict[Any, Value] = vars(mechanism).setdefault("_kept", {})
+        values: dict[Any, Value] = vars(mechanism).setdefault(KEPT, {})
         key = (name, arguments, *sorted(named.items()))
         if key not in values:
             values[key] = function(mechanism, *arguments, **named)

@@ -17,6 +17,7 @@ from ..errors import MechanismError, UnconnectedError
 from .parts import WORLD, Body, Coupling, Frame, Joint
 from .pose import Pose, numbers
 
+KEPT = "_kept"  # attribute of `kept_with_robot`
 TOLERANCE = 3e-5  # of the robot's size: what manufacturing tolerances and rounded numbers explain
 
 
@@ -100,6 +101,10 @@ class Mechanism:
             raise UnconnectedError(
                 f"robot {self.name!r} falls into {len(loose)} unconnected parts ({listed}); tie them by joints"
             )
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what a copy or a pickle has: all but what `kept_with_robot` keeps, which is large and made again."""
+        return {name: value for name, value in vars(self).items() if name != KEPT}
 
     @cached_property
     def body_index(self) -> dict[str, int]:

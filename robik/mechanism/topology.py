@@ -11,8 +11,8 @@ the rest pose (paper, III-A and III-B).
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, field, replace
+from math import inf, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..errors import MechanismError
 from .ball_limits import Measured, measure_balls
 from .clusters import coupled_dofs, find_clusters, path_to_root
 from .constraints import BALL, chain, closure_rows, faced_axes, joint_matrices
+from .kept import kept_with_robot
 from .model import Mechanism
 from .parts import WORLD, Joint
 from .size import mean_link
@@ -28,6 +29,9 @@ from .spanning_tree import spanning_tree
 
 SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
 CLOSED = 1e-10  # of the robot's size: a loop with a residual up to this is closed
+WRITTEN = (  # arrays that change while a robot is solved: its ranges, and where contacts and tips of balls are
+    "lower", "upper", "accepted", "from_parent_R", "from_parent_p", "cut_pa", "cut_pb", "row_u", "faced_u",
+)  # fmt: skip
 
 
 class Flat(NamedTuple):
@@ -123,6 +127,7 @@ class Topology:
             grounded.
         steps: of each ball whose turn from frame to frame is measured, the names of the coordinates that do so: three
             terms and their sum. The cuts of the terms have the same names.
+        known: what has been worked out of the layout; copies share it.
     """
 
     mechanism: Mechanism
@@ -136,6 +141,12 @@ class Topology:
     rest_com: np.ndarray
     base: Joint | None
     steps: dict[str, tuple[str, ...]]
+    known: dict[str, float] = field(default_factory=dict)
+
+    def copy(self) -> Topology:
+        """Return the same layout with `WRITTEN` arrays of its own."""
+        flat = self.flat
+        return replace(self, flat=flat._replace(**{name: getattr(flat, name).copy() for name in WRITTEN}))
 
     @property
     def root(self) -> str | None:
@@ -148,6 +159,11 @@ def build_topology(mechanism: Mechanism, asked: Collection[str] = ()) -> Topolog
 
     `asked` names coordinates that must be in the tree, even if they are not actuated, limited or coupled.
     """
+    return _plain(mechanism, frozenset(asked)).copy()
+
+
+@kept_with_robot
+def _plain(mechanism: Mechanism, asked: frozenset[str]) -> Topology:
     return lay_out(mechanism, Measured(*spanning_tree(mechanism, asked)))
 
 
@@ -156,6 +172,13 @@ def limited_topology(mechanism: Mechanism, held: Sequence[str] = ()) -> Topology
 
     The turn of `held` balls from frame to frame is measured, too. Without limited balls it is `build_topology`'s.
     """
+    if not held and all(joint.cone >= pi and joint.turn_limit >= pi for joint in mechanism.joints):
+        return build_topology(mechanism)
+    return _limited(mechanism, tuple(held)).copy()
+
+
+@kept_with_robot
+def _limited(mechanism: Mechanism, held: tuple[str, ...]) -> Topology:
     return lay_out(mechanism, measure_balls(mechanism, held))
 
 
