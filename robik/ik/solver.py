@@ -29,6 +29,9 @@ from .sequence import solve_frames
 from .work import new_work
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
+WEIGHED = (  # arrays of followed frames that are the same on every tree
+    "axes", "position_weight", "orientation_weight", "held_point", "held_axes", "own_point", "own_axes",
+)  # fmt: skip
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions (T, 3) and quaternions (T, 4) by frame
 
 
@@ -144,6 +147,14 @@ class Solver:
         fill(tables, rows, self.objectives, [self.settings.weight_of(item) for item in self.objectives], self._square)
         over_time(tables, rows, tables.velocity.threshold)[:] = self.settings.thresholds(dt)
         return by_reference(ClipTargets(rows, dt))
+
+    def weigh_as(self, other: Solver) -> None:
+        """Set the weights that `compile_targets` of a solver of the same clip, on another tree, has set."""
+        own, known = self._tables.frame_pose, other._tables.frame_pose
+        for name in WEIGHED:
+            getattr(own, name)[:] = getattr(known, name)
+        weights = [self.settings.weight_of(item) for item in self.objectives]
+        fill(self._tables, self._tables.targets[None], self.objectives, weights, self._square)
 
     def _speeds(self) -> np.ndarray:
         """Return what the actuators' coordinates may move by in a second (d,).

@@ -37,6 +37,7 @@ class _Standing(NamedTuple):
     footing: Footing  # tree and cuts on these contacts
     solver: Solver  # solver of that tree
     output: Output  # its results
+    order: np.ndarray  # its number of each of the floating robot's bodies, without the world
     to_free: Crossing  # way to the floating robot's coordinates
 
 
@@ -50,13 +51,12 @@ class StandingSolver(Solver):
     _contacts: dict[str, Contact]
     _holds: dict[str, Hold]
     _moves: dict[str, np.ndarray]  # (T,) of each contact whether it stands on something that moves
+    _tensions: dict[str, np.ndarray]  # (4,) of each contact: its targets' weight for its place, and for what it holds
     _next: np.ndarray  # (T,) the frame after each in which contacts come, go or move
     _standings: dict[tuple[str, ...], _Standing]
     _held: tuple[str, ...] = ()  # the contacts of the frame before, the one that has stood longest first
 
     def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
-        first = {n: (x if x is None else x[:1], q if q is None else q[:1]) for n, (x, q) in targets.items()}
-        self._first = first, com if com is None else com[:1], times[:1]
         self._contacts, self._holds, self._standings, self._held = {}, {}, {}, ()
         return super().compile_targets(targets, com, times)
 
@@ -65,7 +65,7 @@ class StandingSolver(Solver):
         self._contacts = {contact.name: contact for contact in contacts}
         self._holds = {c.name: hold_of(self.topology.mechanism, c.name, c.oriented, self.ROLLS) for c in contacts}
         self._moves = {contact.name: contact.moves() for contact in contacts}
-        self._tell_holds(self)
+        self._tell_holds()
         for contact in contacts:
             rolls = self._holds[contact.name].rolls
             for k in np.flatnonzero(contact.stands | (contact.tension > 0) if rolls else contact.tension):
@@ -136,10 +136,10 @@ class StandingSolver(Solver):
             footing = build_footing(self.topology.mechanism, holds, tuple(self.topology.steps))
             first = tuple(item.part(slice(0, 1)) for item in self.objectives)
             solver = Solver(self.mechanism, self.names, self.settings, self.has_com, first, footing)
-            solver.compile_targets(*self._first)  # sets its weights
-            self._tell_holds(solver)
-            found = _Standing(footing, solver, solver.room(ROOM + 1), self._crossing(names, ()))
-            self._standings[names] = found
+            solver.weigh_as(self)
+            to_free = self._crossing(names, ())
+            order = to_free.bodies[1 : self.flat.bodies + 1] - 1
+            self._standings[names] = _Standing(footing, solver, solver.room(ROOM + 1), order, to_free)
         return self._standings[names]
 
     def _crossing(self, old: tuple[str, ...], new: tuple[str, ...]) -> Crossing:
@@ -158,8 +158,7 @@ class StandingSolver(Solver):
         standing = self._standings[self._held]
         for first in range(start, stop, ROOM):
             last = min(first + ROOM, stop)
-            order = standing.to_free.bodies[1 : self.flat.bodies + 1] - 1
-            own = standing.output
+            own, order = standing.output, standing.order
             own.quaternion[0][order] = output.quaternion[first - 1] if first else (1.0, 0.0, 0.0, 0.0)
             standing.solver.solve_stretch(own, first - 1, first, last, clip_targets)
             if own.status[1] == UNREACHED:
@@ -258,25 +257,18 @@ class StandingSolver(Solver):
         old = self._solver()
         crossing, source, memory = self._crossing(self._held, names), old._memory, new._memory
         frames, last = int(source.frames[0]), source.last
-        placements = [_crossed(old, new, crossing, last.q, last.R, last.c)]
-        q = last.q.copy()
-        for step in (source.recent, source.earlier)[: min(frames, 2)]:
-            integrate(old.flat, q.copy(), step, -1.0, q)
-            placements.append(_crossed(old, new, crossing, q))
-        begin = None
-        if start is not None:
-            source.other.everything[:] = start
-            begin = _crossed(old, new, crossing, source.other.q, source.other.R, source.other.c)
-        memory.last.q[:] = placements[0]
+        q = _crossed(new, crossing, _placements(old, min(frames, 2), start))
+        begin = None if start is None else q[-1]
+        memory.last.q[:] = q[0]
         forward_kinematics(new.flat, memory.last)
         close(new.flat, memory.last)
         memory.recent[:], memory.earlier[:], memory.limited[:], memory.frames[0] = 0.0, 0.0, 0, frames
-        for step, to, back in zip((memory.recent, memory.earlier), placements, placements[1:], strict=False):
-            difference(new.flat, to, back, step)
+        for i, step in enumerate((memory.recent, memory.earlier)[: min(frames, 2)]):
+            difference(new.flat, q[i], q[i + 1], step)
         memory.limited[crossing.dofs[:, 0]] = crossing.dofs[:, 2] * source.limited[crossing.dofs[:, 1]]
-        memory.missed[:] = [max((source.missed[i] for i in of), default=0.0) for of in crossing.clusters]
+        memory.missed[:] = crossing.by_cluster(source.missed)
         memory.looked[0] = source.looked[0]
-        return last.R[crossing.bodies].copy(), last.c[crossing.bodies].copy(), begin
+        return last.R[crossing.bodies], last.c[crossing.bodies], begin
 
     def _within(self, names: Sequence[str], k: int, most: tuple[float, float]) -> bool:
         """Return whether frames are near the places at which they are held in frame k [sizes, rad]."""
@@ -292,24 +284,24 @@ class StandingSolver(Solver):
 
     def _pull(self, clip_targets: ClipTargets, k: int | np.ndarray, names: Sequence[str], weight: float) -> None:
         """Ask frames in frame k for what their contacts hold, so many times as hard as for their targets."""
-        frames = self._tables.frame_pose
-        tension = over_time(self._tables, clip_targets.targets, frames.tension)
+        tension = over_time(self._tables, clip_targets.targets, self._tables.frame_pose.tension)
         for name in names:
             i = self.names.index(name)
-            tension[k, i, 0] = weight * max(float(frames.position_weight[i].max()), self._square)
-            axes = weight * max(float(frames.orientation_weight[i].max()), 1.0)
-            tension[k, i, 1:] = axes * self._holds[name].held_axes
+            tension[k, i] = weight * self._tensions[name]
             if self._holds[name].rolls:
                 tension[k, i, 1:] = np.maximum(tension[k, i, 1:], FLAT)
 
-    def _tell_holds(self, solver: Solver) -> None:
-        """Tell a solver what of its frames the contacts hold."""
-        frames = solver._tables.frame_pose
+    def _tell_holds(self) -> None:
+        """Fill in what of its frames the contacts hold, and what that weighs."""
+        frames, self._tensions = self._tables.frame_pose, {}
         for name, hold in self._holds.items():
-            i, (_, point, axes) = self.names.index(name), anchor(solver.topology, name)
+            i, (_, point, axes) = self.names.index(name), anchor(self.topology, name)
             weighed = self.settings.weights(name).axes.T  # targets are turned into these axes
             frames.held_point[i], frames.own_point[i] = point + axes @ hold.point, weighed @ hold.point
             frames.held_axes[i], frames.own_axes[i] = axes @ hold.axes, weighed @ hold.axes
+            place = max(float(frames.position_weight[i].max()), self._square)
+            turn = max(float(frames.orientation_weight[i].max()), 1.0)
+            self._tensions[name] = np.array([place, *(turn * hold.held_axes)])
 
 
 class FlatSolver(StandingSolver):
@@ -330,16 +322,33 @@ def output_rows(output: Output) -> tuple[np.ndarray, ...]:
     return output.value, output.iterations, output.status, output.residual
 
 
-def _crossed(
-    old: Solver, new: Solver, crossing: Crossing, q: np.ndarray, R: np.ndarray | None = None, c: np.ndarray | None = None
-) -> np.ndarray:
-    """Return coordinates (nq,) of another tree for a solver's placement of the bodies."""
-    if R is None or c is None:
-        other = old._memory.other
-        other.q[:] = q
-        forward_kinematics(old.flat, other)
-        R, c = other.R, other.c
-    return crossing.coordinates(new.flat, q[None], lambda b: (R[b][None], c[b][None]))[0]
+class _Placements(NamedTuple):
+    """Placements of a solver's robot, one a row."""
+
+    q: np.ndarray  # (T, nq) coordinates
+    R: np.ndarray  # (T, n + 1, 3, 3) orientations of the bodies
+    c: np.ndarray  # (T, n + 1, 3) centres of mass [m]
+
+
+def _placements(solver: Solver, before: int, start: np.ndarray | None) -> _Placements:
+    """Return a solver's last placement, as many of those before, and `start`, as `copied` returns it, if given."""
+    memory, rows = solver._memory, 1 + before + (start is not None)
+    last, other = memory.last, memory.other
+    found = _Placements(*(np.empty((rows, *each.shape)) for each in (last.q, last.R, last.c)))
+    found.q[0], found.R[0], found.c[0] = last.q, last.R, last.c
+    for row, step in enumerate((memory.recent, memory.earlier)[:before], start=1):
+        integrate(solver.flat, found.q[row - 1], step, -1.0, other.q)
+        forward_kinematics(solver.flat, other)
+        found.q[row], found.R[row], found.c[row] = other.q, other.R, other.c
+    if start is not None:
+        other.everything[:] = start
+        found.q[-1], found.R[-1], found.c[-1] = other.q, other.R, other.c
+    return found
+
+
+def _crossed(new: Solver, crossing: Crossing, placed: _Placements) -> np.ndarray:
+    """Return coordinates (T, nq) in another solver's tree of placements."""
+    return crossing.coordinates(new.flat, placed.q, lambda b: (placed.R[:, b], placed.c[:, b]))
 
 
 def _poses(output: Output, rows: slice) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:

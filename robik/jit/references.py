@@ -10,9 +10,11 @@ Kinds of a group are subclasses of its NamedTuple. Where kernels are compiled `l
 from __future__ import annotations
 
 import hashlib
+import struct
 from binascii import crc32
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -57,7 +59,8 @@ class Reference:
         record = type(group).__mro__[NAMED_TUPLE] if kinds_are_one_type else type(group)
         self._numba_type_ = _group_type(record, tuple(map(_alike, group)), group)
         self.__dict__.update(group._asdict())
-        self.table = np.concatenate([[kind_number(type(group))], *map(_words, group)])
+        words = [kind_number(type(group)), *chain.from_iterable(map(_words, group))]
+        self.table = np.array(words, dtype=np.int64)
         self.address = self.table.ctypes.data
         if type(group) not in _made:
             _make_ready(type(group))
@@ -109,13 +112,13 @@ def _group_type(kind: type, alike: tuple, group: NamedTuple) -> GroupType:
     return _types[kind, alike]
 
 
-def _words(value: Any) -> np.ndarray:
-    """Return a field as the table has it, int64."""
+def _words(value: Any) -> tuple[int, ...]:
+    """Return a field as the table has it."""
     if isinstance(value, np.ndarray):
-        return np.array([value.ctypes.data, *value.shape, *value.strides], dtype=np.int64)
+        return value.__array_interface__["data"][0], *value.shape, *value.strides
     if isinstance(value, float):
-        return np.array([value]).view(np.int64)
-    return np.array([value.address if isinstance(value, Reference) else value], dtype=np.int64)
+        return struct.unpack("q", struct.pack("d", value))
+    return (value.address if isinstance(value, Reference) else int(value),)
 
 
 @register_model(GroupType)

@@ -70,6 +70,30 @@ def matrix_to_quaternion(R, q):
     q[0], q[1], q[2], q[3] = w * r, x * r, y * r, z * r
 
 
+@kernel
+def matrices_to_quaternions(R, q):
+    """Write the unit quaternions wxyz of matrices R (T, 3, 3) into q (T, 4), by their numerically largest component.
+
+    Sign and rounding are those of SciPy's `Rotation`.
+    """
+    for k in range(R.shape[0]):
+        M, to = R[k], q[k]
+        trace, i = M[0, 0] + M[1, 1] + M[2, 2], 0
+        for axis in range(1, 3):
+            if M[axis, axis] > M[i, i]:
+                i = axis
+        if trace > M[i, i]:
+            to[0], to[1] = 1.0 + trace, M[2, 1] - M[1, 2]
+            to[2], to[3] = M[0, 2] - M[2, 0], M[1, 0] - M[0, 1]
+        else:
+            j, m = (i + 1) % 3, (i + 2) % 3
+            to[0], to[1 + i] = M[m, j] - M[j, m], 1.0 - trace + 2.0 * M[i, i]
+            to[1 + j], to[1 + m] = M[j, i] + M[i, j], M[m, i] + M[i, m]
+        length = sqrt(to[1] * to[1] + to[2] * to[2] + to[3] * to[3] + to[0] * to[0])
+        for a in range(4):
+            to[a] /= length
+
+
 @inlined
 def half_turn(R, P):
     """Return cosine and vector (sine × axis) of half the angle between the orientations R and P.

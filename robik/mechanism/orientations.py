@@ -26,7 +26,8 @@ def quaternions(orientations: Rotation) -> np.ndarray:
 
 def quaternion_matrices(q: np.ndarray) -> np.ndarray:
     """Return the rotation matrices (..., 3, 3) of unit quaternions (..., 4) wxyz."""
-    w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
+    q = np.asarray(q, dtype=float)
+    w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
     found = np.empty((*w.shape, 3, 3))
     found[..., 0, 0], found[..., 1, 1] = 1 - 2 * (y * y + z * z), 1 - 2 * (x * x + z * z)
     found[..., 2, 2] = 1 - 2 * (x * x + y * y)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .kept import kept_with_robot
 from .model import Mechanism
 from .parts import WORLD
 
 
+@kept_with_robot
 def mean_link(mechanism: Mechanism) -> float:
     """Return the mean distance [m] between neighbouring joint anchors (paper, III-C); 1 where no two are apart."""
     anchors: dict[str, list[np.ndarray]] = {}
