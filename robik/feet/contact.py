@@ -99,13 +99,19 @@ class Hold:
         return distance, 2.0 * np.arcsin(np.minimum(np.linalg.norm(own - axes, axis=(-2, -1)) / np.sqrt(8.0), 1.0))
 
 
-@kept_with_robot
 def hold_of(mechanism: Mechanism, name: str, oriented: bool, may_roll: bool = True) -> Hold:
     """Return the joint, point and axes that a contact of a frame, or body, holds.
 
     `oriented` says if a frame without a sole holds its orientation, too; `may_roll`, if a sole that its leg cannot
     roll may roll about its length.
     """
+    hold = _hold(mechanism, name, oriented, True)
+    return hold if may_roll or not hold.rolls else _hold(mechanism, name, oriented, False)
+
+
+@kept_with_robot
+def _hold(mechanism: Mechanism, name: str, oriented: bool, may_roll: bool) -> Hold:
+    """Return what a contact holds, as `hold_of` does."""
     frame, rest = mechanism.frame(name), mechanism.rest_pose(name)
     point, axes, kind, rolls = np.zeros(3), np.eye(3), "fixed" if oriented else "spherical", False
     if frame.sole:

@@ -60,7 +60,7 @@ class Crossing:
             R, c = pose(int(self.bodies[b]))
             near_R, far_R = flat.from_parent_R[b], R @ flat.to_child_R[b].T
             away = c - far_R @ flat.to_child_p[b] - flat.from_parent_p[b]
-            turn, away = near_R.T @ far_R, (away[:, None] @ near_R)[:, 0]  # each by itself: a frame is as it is alone
+            turn, away = near_R.T @ far_R, (away[:, None] @ near_R)[:, 0]  # row by row: a frame is as it is alone
             for at, kind, axis in motions:
                 i, j = (axis + 1) % 3, (axis + 2) % 3
                 if kind == BALL:
@@ -125,4 +125,5 @@ def _shared_clusters(old: Topology, new: Topology, bodies: np.ndarray) -> tuple[
 @kept_with_robot
 def crossing(mechanism: Mechanism, held: Held, old: tuple[Hold, ...], new: tuple[Hold, ...]) -> Crossing:
     """Return the map between a robot's trees on two sets of contacts, of which `laid_out` has the layouts."""
-    return Crossing(laid_out(mechanism, old, held).topology, laid_out(mechanism, new, held).topology)
+    before, after = (laid_out(mechanism, holds, held, rooted=True).topology for holds in (old, new))
+    return Crossing(before, after)

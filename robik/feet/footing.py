@@ -68,12 +68,12 @@ def build_footing(
     A floating robot's tree is rooted in the first one if `rooted`; else it is that of the robot in the air, and
     every contact a cut. The turn of `held` balls from frame to frame is measured.
     """
-    known = laid_out(mechanism, tuple(holds), tuple(held), rooted)
+    known = laid_out(mechanism, tuple(holds), tuple(held), rooted=rooted)
     return replace(known, topology=known.topology.copy())
 
 
 @kept_with_robot
-def laid_out(mechanism: Mechanism, holds: tuple[Hold, ...], held: Held, rooted: bool = True) -> Footing:
+def laid_out(mechanism: Mechanism, holds: tuple[Hold, ...], held: Held, rooted: bool) -> Footing:
     """Return the footing of a robot on these contacts; on none it is the robot in the air."""
     air = limited_topology(mechanism, held)
     if not holds:
