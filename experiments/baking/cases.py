@@ -61,8 +61,10 @@ def run(fps: float = FPS) -> Found:
     rows = []
     for case in cases(fps):
         tell(f"cases: {case.name}")
-        motions = solved(case)
-        rows.append(row(case, [_tool_alone(motion) for motion in motions] if case.name == DRAWN else motions))
+        runs = solved(case)
+        if case.name == DRAWN:
+            runs = [run._replace(motion=_tool_alone(run.motion)) for run in runs]
+        rows.append(row(case, runs))
     return {"cases": rows}
 
 

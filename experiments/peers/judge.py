@@ -21,7 +21,8 @@ class Verdict:
     """Of a case as one library followed it.
 
     Attributes:
-        milliseconds: per frame, median; `iterations` per frame, mean and most.
+        milliseconds: of processor time per frame, median; `mean`, `late` (99th percentile) and `longest` likewise.
+        iterations: per frame, mean; `most_iterations`, most.
         position_error, orientation_error, com_error: largest [m], [rad], [m]; NaN where there is no such target.
         objective: mean over the frames of f_IK (paper, IV-B).
         closure: largest residual of a joint [m]; rotations count by the robot's size.
@@ -31,6 +32,9 @@ class Verdict:
 
     library: str
     milliseconds: float
+    mean: float
+    late: float
+    longest: float
     iterations: float
     most_iterations: int
     position_error: float
@@ -94,6 +98,9 @@ def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, secon
     return Verdict(
         library=library,
         milliseconds=1e3 * float(np.median(seconds)),
+        mean=1e3 * float(np.mean(seconds)),
+        late=1e3 * float(np.percentile(seconds, 99)),
+        longest=1e3 * float(seconds.max()),
         iterations=float(iterations.mean()),
         most_iterations=int(iterations.max()),
         position_error=float(np.max(off)),

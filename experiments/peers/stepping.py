@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,7 +47,7 @@ def run(make: Any) -> None:
     seconds, iterations, failed = np.zeros(frames), np.zeros(frames, int), np.zeros(frames, bool)
     why = ""
     for k in range(frames):
-        begin = perf_counter()
+        begin = process_time()
         peer.aim(k)
         converged = False
         try:
@@ -58,7 +58,7 @@ def run(make: Any) -> None:
                     break
         except Exception as error:  # what a library raises is a result here
             why = why or f"{type(error).__name__}: {error}"
-        seconds[k], failed[k] = perf_counter() - begin, not converged
+        seconds[k], failed[k] = process_time() - begin, not converged
         com[k], rotation[k] = peer.states()
     np.savez(
         result, com=com, rotation=rotation, seconds=seconds, iterations=iterations, failed=failed, why=np.array(why)

@@ -177,6 +177,10 @@ class Solver:
         fast = turned > 4.0 * steps.tip * np.sin(0.5 * np.minimum(steps.speed * dt, np.pi)) ** 2 * (1.0 - 1e-5)
         return [name for name, is_fast in zip(self.topology.steps, fast, strict=True) if is_fast]
 
+    def end_of_run(self, start: int, stop: int) -> int:
+        """Return the frame after those of `start` to `stop` that are solved without a stop."""
+        return stop
+
     def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
         """Solve frames `start` to `stop` into `output`."""
         self.solve_stretch(output, 0, start, stop, clip_targets)

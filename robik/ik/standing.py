@@ -110,14 +110,19 @@ class StandingSolver(Solver):
     def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
         k = start
         while k < stop:
-            asked, fresh, firm = self._wanted(k, self._held)
+            end, (asked, fresh, firm) = self.end_of_run(k, stop), self._wanted(k, self._held)
             if fresh or len(asked) != len(self._held):
                 self._change(output, k, asked, fresh, firm, clip_targets)
-                k += 1
             else:
-                end = min(int(self._next[k]), stop) if self._contacts else stop
                 self._run(output, k, end, clip_targets)
-                k = end
+            k = end
+
+    def end_of_run(self, start: int, stop: int) -> int:
+        if not self._contacts:
+            return stop
+        asked, fresh, _ = self._wanted(start, self._held)
+        changes = fresh or len(asked) != len(self._held)
+        return start + 1 if changes else min(int(self._next[start]), stop)
 
     def _wanted(self, k: int, held: tuple[str, ...]) -> tuple[list[str], list[str], tuple[str, ...]]:
         """Return the contacts that stand in frame k, those of them that come or move, and those that stay as held."""
@@ -172,7 +177,13 @@ class StandingSolver(Solver):
         return True
 
     def _change(
-        self, output: Output, k: int, asked: list[str], fresh: list[str], firm: tuple[str, ...], clip_targets: ClipTargets
+        self,
+        output: Output,
+        k: int,
+        asked: list[str],
+        fresh: list[str],
+        firm: tuple[str, ...],
+        clip_targets: ClipTargets,
     ) -> None:
         """Solve frame k, in which contacts come, go or move; the others are as `_wanted` returns them."""
         everything = _next_set(self._held, asked, fresh, firm)
@@ -310,9 +321,7 @@ class FlatSolver(StandingSolver):
     ROLLS = False
 
 
-def _next_set(
-    held: tuple[str, ...], asked: list[str], fresh: list[str], firm: tuple[str, ...]
-) -> tuple[str, ...]:
+def _next_set(held: tuple[str, ...], asked: list[str], fresh: list[str], firm: tuple[str, ...]) -> tuple[str, ...]:
     """Return what is held next if all is reached that stands; what is held anew comes last."""
     return held if set(asked) == set(held) else (*firm, *fresh)
 

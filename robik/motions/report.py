@@ -284,7 +284,7 @@ class Report:
         iterations: (T,) of the solver.
         velocity: (T, actuators) [rad/s or m/s], the step into each frame.
         velocity_limit: (actuators,) of the motors, infinite where unknown.
-        milliseconds: (T,) of computing each frame.
+        milliseconds: (T,) processor time of solving each frame.
         missed: (T,) largest error of each frame in units of its tolerance, wider for weak targets; met up to 1.
         short: (frame, why) for each frame in which something was not met.
         speed_cost: what keeping speeds costs, None where no speed is held back or nobody asked.

@@ -35,6 +35,9 @@ def report_summary(motion: Motion) -> dict:
     return {
         "frames": len(motion.times),
         "ms_per_frame_median": float(np.median(report.milliseconds)),
+        "ms_per_frame_mean": float(np.mean(report.milliseconds)),
+        "ms_per_frame_p99": float(np.percentile(report.milliseconds, 99)),
+        "ms_per_frame_worst": float(report.milliseconds.max()),
         "iterations_mean": float(np.mean(report.iterations)),
         "position_error_max_m": _worst(report.position_error),
         "position_error_mean_m": _mean(report.position_error),

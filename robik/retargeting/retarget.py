@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..clips.clip import TargetClip
+from ..clocks import cpu_seconds
 from ..errors import ClipError
 from ..feet.contact import Contact
 from ..feet.held_contacts import check_contacts
@@ -80,7 +81,7 @@ class Retargeting:
         self.solver = formulation(*arguments) if prior is None else PriorSolver(*arguments, prior, prior_weight)
         self._looks_ahead = settings.look_ahead and len(clip.times) > 1
         self._solved = SolvedFrames(self.solver, clip, settings, self._looks_ahead or own_range is not None)
-        self._milliseconds = np.zeros(len(clip.times))
+        self._ahead_milliseconds = 0.0  # of each frame, in looking ahead
         self._part = own_range.frames if own_range else (0, len(clip.times))
         self._done = self._part[0]
         self._start = None if start is None else actuator_row(mechanism, start)
@@ -133,7 +134,6 @@ class Retargeting:
             began = perf_counter()
             self._solved.solve(self._done, stop, clip_targets, contacts)
             took = perf_counter() - began
-            self._milliseconds[self._done : stop] = 1e3 * took / (stop - self._done)
             self._done = stop
             chunk = min(2 * chunk, MOST) if took < QUICK else max(chunk // 2, CHUNK)
             yield stop
@@ -194,7 +194,7 @@ class Retargeting:
 
     def _look_ahead(self) -> Iterator[int]:
         """Improve all frames at once; yields how many are as good as done, counted again."""
-        frames, began = len(self.clip.times), perf_counter()
+        frames, began = len(self.clip.times), cpu_seconds()
         room, own = self._solved.room, self._own_range
         looking = LookingAhead(self.solver, self.clip, self._targets, room, self._looking, own)
         self._looking = looking
@@ -203,7 +203,7 @@ class Retargeting:
             yield max(1, int(share * frames))
         self.looks_ahead_now = False
         self._ahead = looking.report()
-        self._milliseconds += 1e3 * (perf_counter() - began) / frames
+        self._ahead_milliseconds = 1e3 * (cpu_seconds() - began) / frames
 
     def motion(self) -> Motion:
         """Return what came out, once every frame is done.
@@ -275,7 +275,7 @@ class Retargeting:
             found.report,
             speed_cost=cost,
             iterations=out.iterations.copy(),
-            milliseconds=self._milliseconds.copy(),
+            milliseconds=self._solved.milliseconds + self._ahead_milliseconds,
             look_ahead=self._ahead,
         )
         track = None if root is None else self._base(found.position[:, index], found.quaternion[:, index])
@@ -295,7 +295,7 @@ class Retargeting:
             make_report(*followed, found.values, found.errors, found.objectives, contacts, self._why, stopped),
             residual=out.residual.copy(),
             iterations=out.iterations.copy(),
-            milliseconds=self._milliseconds.copy(),
+            milliseconds=self._solved.milliseconds + self._ahead_milliseconds,
             look_ahead=self._ahead,
             **on_demand,
         )

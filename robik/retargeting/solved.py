@@ -14,6 +14,7 @@ import numpy as np
 
 from ..clip_solver.model import new_neighbours, state_frames
 from ..clips.clip import TargetClip
+from ..clocks import cpu_seconds
 from ..feet.contact import Contact
 from ..ik.memory import Output, States
 from ..ik.solver import ClipTargets, Solver
@@ -54,6 +55,7 @@ class SolvedFrames:
         room: for the solver's results, of all frames or of a piece.
         q: (T, nq) coordinates.
         iterations, status, residual: (T,) of each frame, as `Output` has them.
+        milliseconds: (T,) processor time of solving each frame.
     """
 
     def __init__(self, solver: Solver, clip: TargetClip, settings: Settings, at_once: bool):
@@ -67,6 +69,7 @@ class SolvedFrames:
         else:
             self.q, self.residual = np.zeros((self._frames, self.room.q.shape[1])), np.zeros(self._frames)
             self.iterations, self.status = np.zeros(self._frames, np.int64), np.zeros(self._frames, np.int64)
+        self.milliseconds = np.zeros(self._frames)
         self._first = -1  # frame in the room's first row; -1 before the first piece
         self._targets: ClipTargets
         self._parts: list[Reading] = []
@@ -80,7 +83,7 @@ class SolvedFrames:
                 self._move_on(start, targets, contacts)
             end = min(stop, self._first + len(room.q), (start // PIECE + 1) * PIECE)  # a piece is read once it is full
             rows, to = slice(start - self._first, end - self._first), slice(start, end)
-            self._solver.solve(room, rows.start, rows.stop, self._targets)
+            self.milliseconds[to] = self._timed(rows.start, rows.stop)
             if not self._whole:
                 self.q[to], self.residual[to] = room.q[rows], room.residual[rows]
                 self.iterations[to], self.status[to] = room.iterations[rows], room.status[rows]
@@ -91,6 +94,21 @@ class SolvedFrames:
             del self._targets  # nobody needs them any more
             if not self._whole:
                 del self.room
+
+    def _timed(self, start: int, stop: int) -> np.ndarray:
+        """Solve rows `start` to `stop` of the room; return the processor time of each [ms].
+
+        Rows that are solved without a stop share its time by their iterations.
+        """
+        spent, k = np.zeros(stop - start), start
+        while k < stop:
+            end = self._solver.end_of_run(k, stop)
+            began = cpu_seconds()
+            self._solver.solve(self.room, k, end, self._targets)
+            took, steps = cpu_seconds() - began, 1.0 + self.room.iterations[k:end]
+            spent[k - start : end - start] = 1e3 * took * steps / steps.sum()
+            k = end
+        return spent
 
     def take(self, other: SolvedFrames) -> None:
         """Copy all frames from another clip of the same robot, instead of solving them.

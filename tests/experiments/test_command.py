@@ -14,7 +14,8 @@ from experiments.catalogue import CATALOGUE, load
 from experiments.experiment import tell, telling
 
 CASE_KEYS = {
-    "case", "fps", "paper_ms", "frames", "ms_per_frame_median", "iterations_mean", "position_error_max_m",
+    "case", "fps", "paper_ms", "frames", "ms_per_frame_median", "ms_per_frame_mean", "ms_per_frame_p99",
+    "ms_per_frame_worst", "ms_per_frame_whole", "iterations_mean", "position_error_max_m",
     "position_error_mean_m",
     "orientation_error_max_rad", "com_error_max_m", "constraint_residual_max", "rounding_m", "peak_velocity",
     "peak_acceleration", "peak_jerk", "look_ahead", "frames_nearly", "frames_too_fast",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -9,8 +10,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robik import robots
+from robik.bench.cases import NAIVE
+from robik.bench.walking import walk_clip
 from robik.clips.clip import TargetClip, Track
 from robik.errors import ClipError
+from robik.ik.memory import Output
+from robik.ik.solver import ClipTargets
 from robik.mechanism import Mechanism
 from robik.motions.motion import Motion
 from robik.objectives.posture import Posture
@@ -193,8 +198,38 @@ def test_quick_frames_come_in_long_chunks_and_slow_ones_in_short_ones(
     monkeypatch.setattr(import_module("robik.retargeting.retarget"), "perf_counter", lambda: next(clock))
     done = np.array(list(work.steps()))
     assert np.diff([0, *done]).tolist() == [16, 32, 64, 128, 64, 32, 16, 16, 16, 16]
-    milliseconds = work.motion().report.milliseconds
-    assert milliseconds[16] == 0.0 and milliseconds[112:240] == pytest.approx(1e3 / 128)
+
+
+def test_frames_solved_in_one_call_share_its_processor_time_by_their_iterations(
+    walker: Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Retargeting(walker, TargetClip(TIMES, {"foot_l": moved(walker, "foot_l", 0.01, 0.0)}))
+    clock = iter(range(1000))  # each reading a second later
+    monkeypatch.setattr(import_module("robik.retargeting.solved"), "cpu_seconds", lambda: next(clock))
+    report = work.run().report
+    assert report is not None
+    first, steps = report.milliseconds[:CHUNK], report.iterations[:CHUNK]
+    assert first.sum() == pytest.approx(1e3)
+    assert len(set(steps.tolist())) > 1
+    assert first == pytest.approx(1e3 * (1 + steps) / (1 + steps).sum())
+
+
+def test_a_frame_in_which_contacts_change_is_timed_by_itself() -> None:
+    robot = robots.load("walker")
+    clip = walk_clip(robot, 30.0, balanced=False)
+    work = Retargeting(robot, clip, replace(NAIVE, contacts="hold"))
+    spans, solve = [], work.solver.solve
+
+    def noted(output: Output, start: int, stop: int, targets: ClipTargets) -> None:
+        spans.append((start, stop))
+        solve(output, start, stop, targets)
+
+    work.solver.solve = noted
+    work.run()
+    stands = np.array([track.contact for track in clip.tracks.values() if track.contact is not None])
+    changes = 1 + np.flatnonzero((stands[:, 1:] != stands[:, :-1]).any(axis=0))
+    assert len(changes) >= 12
+    assert {(k, k + 1) for k in changes.tolist()} <= set(spans)
 
 
 @pytest.mark.parametrize(
