@@ -97,14 +97,16 @@ def print_case(name: str, verdicts: list[Verdict]) -> None:
     """Print a table of a case, as docs/benchmarks.md has it."""
     print(f"\n{name}\n")
     print(
-        "| | ms per frame: median, mean, 99 %, worst | iterations: mean, most | position, mm | rotation, rad | CoM, mm | f mean | closure, m |"
+        "| | ms per frame: median, mean, 99 %, worst | iterations: mean, most |"
+        " position, mm | rotation, rad | CoM, mm | f mean | closure, m |"
         " jump, rad | failed |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     for v in verdicts:
         com = "" if np.isnan(v.com_error) else f"{1e3 * v.com_error:.3g}"
         print(
-            f"| {v.library} | {v.milliseconds:.3g}, {v.mean:.3g}, {v.late:.3g}, {v.longest:.3g} | {v.iterations:.1f}, {v.most_iterations} |"
+            f"| {v.library} | {v.milliseconds:.3g}, {v.mean:.3g}, {v.late:.3g}, {v.longest:.3g} |"
+            f" {v.iterations:.1f}, {v.most_iterations} |"
             f" {1e3 * v.position_error:.2g} | {v.orientation_error:.2g} | {com} | {v.objective:.4g} | {v.closure:.1g} |"
             f" {v.jump:.2g} | {v.failed} |"
         )

@@ -41,6 +41,25 @@ class _Standing(NamedTuple):
     to_free: Crossing  # way to the floating robot's coordinates
 
 
+class _Wanted(NamedTuple):
+    """Contacts that are wanted in a frame, against those that were held before it."""
+
+    held: tuple[str, ...]  # before, the one that has stood longest first
+    asked: list[str]  # that stand in it
+    fresh: list[str]  # of these, those that come or move
+    firm: tuple[str, ...]  # those that stay as they are held
+
+    @property
+    def is_new(self) -> bool:
+        """Return whether contacts come, go or move."""
+        return bool(self.fresh) or len(self.asked) != len(self.held)
+
+    @property
+    def everything(self) -> tuple[str, ...]:
+        """Return what is held next if all is reached that stands; what is held anew comes last."""
+        return self.held if set(self.asked) == set(self.held) else (*self.firm, *self.fresh)
+
+
 class StandingSolver(Solver):
     """Solver that follows targets with a robot that stands on contacts; arguments and errors as `Solver`.
 
@@ -88,10 +107,10 @@ class StandingSolver(Solver):
         held: tuple[str, ...] = ()
         found = set()
         for k in changes:
-            asked, fresh, firm = self._wanted(k, held)
-            if fresh or len(asked) != len(held):
-                held = _next_set(held, asked, fresh, firm)
-                found |= {held, firm}
+            wanted = self._wanted(k, held)
+            if wanted.is_new:
+                held = wanted.everything
+                found |= {held, wanted.firm}
         return found - {()}
 
     @property
@@ -110,25 +129,28 @@ class StandingSolver(Solver):
     def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
         k = start
         while k < stop:
-            end, (asked, fresh, firm) = self.end_of_run(k, stop), self._wanted(k, self._held)
-            if fresh or len(asked) != len(self._held):
-                self._change(output, k, asked, fresh, firm, clip_targets)
+            wanted = self._wanted(k, self._held)
+            end = self._end(k, stop, wanted)
+            if wanted.is_new:
+                self._change(output, k, wanted, clip_targets)
             else:
                 self._run(output, k, end, clip_targets)
             k = end
 
     def end_of_run(self, start: int, stop: int) -> int:
-        if not self._contacts:
-            return stop
-        asked, fresh, _ = self._wanted(start, self._held)
-        changes = fresh or len(asked) != len(self._held)
-        return start + 1 if changes else min(int(self._next[start]), stop)
+        return self._end(start, stop, self._wanted(start, self._held))
 
-    def _wanted(self, k: int, held: tuple[str, ...]) -> tuple[list[str], list[str], tuple[str, ...]]:
-        """Return the contacts that stand in frame k, those of them that come or move, and those that stay as held."""
+    def _end(self, start: int, stop: int, wanted: _Wanted) -> int:
+        """Return the frame after those that are solved without a stop from a frame on, in which these are wanted."""
+        if wanted.is_new:
+            return start + 1
+        return min(int(self._next[start]), stop) if self._contacts else stop
+
+    def _wanted(self, k: int, held: tuple[str, ...]) -> _Wanted:
+        """Return the contacts that are wanted in frame k."""
         asked = [name for name, contact in self._contacts.items() if contact.stands[k]]
         fresh = [name for name in asked if name not in held or self._moves[name][k]]
-        return asked, fresh, tuple(name for name in held if name in asked and name not in fresh)
+        return _Wanted(held, asked, fresh, tuple(name for name in held if name in asked and name not in fresh))
 
     def _solver(self) -> Solver:
         """Return the solver of what is held."""
@@ -176,22 +198,14 @@ class StandingSolver(Solver):
             output.q[to] = standing.to_free.coordinates(self.flat, own.q[rows], _poses(own, rows))
         return True
 
-    def _change(
-        self,
-        output: Output,
-        k: int,
-        asked: list[str],
-        fresh: list[str],
-        firm: tuple[str, ...],
-        clip_targets: ClipTargets,
-    ) -> None:
-        """Solve frame k, in which contacts come, go or move; the others are as `_wanted` returns them."""
-        everything = _next_set(self._held, asked, fresh, firm)
+    def _change(self, output: Output, k: int, wanted: _Wanted, clip_targets: ClipTargets) -> None:
+        """Solve frame k, in which contacts come, go or move."""
+        _, asked, fresh, firm = wanted
         if not fresh:
             self._enter(firm, k)
             self._run(output, k, k + 1, clip_targets)
             return
-        if k > 0 and self._within(fresh, k, NEAR) and self._attempt(output, k, everything, clip_targets):
+        if k > 0 and self._within(fresh, k, NEAR) and self._attempt(output, k, wanted.everything, clip_targets):
             return
         carried = tuple(name for name in self._held if name in asked)  # what moves stays held before others begin
         for kept in (carried, firm) if len(firm) < len(carried) < len(asked) else (firm,):
@@ -319,11 +333,6 @@ class FlatSolver(StandingSolver):
     """Solver on soles that lie flat, whatever that costs: for footholds that a robot's legs reach."""
 
     ROLLS = False
-
-
-def _next_set(held: tuple[str, ...], asked: list[str], fresh: list[str], firm: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what is held next if all is reached that stands; what is held anew comes last."""
-    return held if set(asked) == set(held) else (*firm, *fresh)
 
 
 def output_rows(output: Output) -> tuple[np.ndarray, ...]:
