@@ -23,7 +23,8 @@ from tools.extension import Target, dependency_wheels
 CHECKOUT = Path(__file__).parents[1]
 TYPES = """
 from robik.jit import kinds_in_cache
-from robik.ik import curvature, hessian, newton, sqp
+from robik.ik import hessian, newton, sqp
+from robik.kinematics import curvature
 last = hessian.matrix, curvature.closure_curvature, hessian.times, newton._step, sqp._search, sqp._finish
 print(*map(kinds_in_cache, last))
 """

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..ik.curvature import closure_curvature
-from ..ik.dense import cholesky
 from ..ik.hessian import matrix
 from ..jit import by_reference, kernel
 from ..kinematics.assembly import project
+from ..kinematics.curvature import closure_curvature
+from ..kinematics.dense import cholesky
 from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import Placement, close, forward_kinematics, integrate, new_placement, read_state
 from ..kinematics.null_space import extend, multipliers, reduce_gradient, reduce_matrix

@@ -12,6 +12,7 @@ from __future__ import annotations
 from math import sqrt
 
 from ..jit import compiled_for_record, kernel
+from ..kinematics.dense import copy_chosen, diagonalise, negative_pivots, solve_diagonalised
 from ..kinematics.kernels import along
 from ..kinematics.null_space import (
     extend_group,
@@ -22,7 +23,6 @@ from ..kinematics.null_space import (
 )
 from ..kinematics.rotations import cross
 from ..objectives.terms import TiedTerms
-from .dense import copy_chosen, diagonalise, negative_pivots, solve_diagonalised
 from .envelope import copy_lower, factor_envelope, solve_envelope
 from .hessian import carry, exerted, one_ball
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from .dense import four_rows
+from ..kinematics.dense import four_rows
 
 
 @kernel

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..jit import inlined, kernel
+from ..kinematics.dense import cholesky, copy_chosen, solve_factored
 from ..kinematics.elimination import eliminate
 from ..kinematics.null_space import extend, reduce_matrix
 from ..mechanism.topology import SMALL
-from .dense import cholesky, copy_chosen, solve_factored
 from .hessian import matrix
 from .work import factor_tree, solve_tree
 

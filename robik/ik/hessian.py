@@ -21,6 +21,7 @@ from ..jit import by_reference, compiled_for_record, inlined, kernel
 from ..kinematics.kernels import along
 from ..kinematics.rotations import cross
 from ..mechanism.topology import Flat
+from ..objectives.hold import add_hold_answer
 from ..objectives.registry import answer
 from ..objectives.terms import TiedTerms
 
@@ -253,6 +254,7 @@ def times(flat, now, tables, terms, A, x, out):
                         out[flat.cluster_dof[at]] += value * x[flat.cluster_dof[to]]
     for i in range(x.shape[0]):
         out[i] += terms.hold[i] * x[i]
+    add_hold_answer(terms, x, out, tables.hold)
 
 
 @compiled_for_record(TiedTerms)

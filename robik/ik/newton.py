@@ -11,14 +11,14 @@ convergence is Newton's.
 from __future__ import annotations
 
 from ..jit import inlined, kernel
+from ..kinematics.curvature import closure_curvature
+from ..kinematics.dense import add_absolute, copy_chosen, diagonalise
 from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import largest_motion
 from ..kinematics.null_space import extend, multipliers
 from ..mechanism.constraints import BALL, SLIDE
 from ..objectives.registry import gather, stiffen
 from ..objectives.terms import gradient
-from .curvature import closure_curvature
-from .dense import add_absolute, copy_chosen, diagonalise
 from .factoring import ARTICULATED, INDEFINITE, fill, list_independent, make_held_independent, prepare_free
 from .hessian import carry
 from .program import HELD, solve_program

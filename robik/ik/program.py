@@ -13,9 +13,9 @@ from math import sqrt
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..kinematics.dense import cholesky, copy_chosen, solve_lower, solve_upper
 from ..kinematics.kernels import largest_motion
 from ..kinematics.null_space import extend, reduce_gradient
-from .dense import cholesky, copy_chosen, solve_lower, solve_upper
 from .factoring import ARTICULATED, INDEFINITE, factor_listed, factor_matrix, list_independent, solve_system
 from .hessian import times
 

@@ -16,6 +16,7 @@ from ..kinematics.kernels import (
     read_state,
 )
 from ..objectives import calm
+from ..objectives.hold import go_on_with_walls, is_held, put_up_walls
 from ..objectives.registry import missed_by_cluster, objective, objective_of_pose
 from .ball_steps import begin_step
 from .sqp import CONVERGED, UNREACHED, hold, minimise, settle
@@ -98,6 +99,19 @@ def _let_loose(flat, tables, work, memory, bounded, most, result):
     return result
 
 
+@kernel(entry=False)
+def _keep_hold(flat, tables, work, memory, bounded, most, result):
+    """Solve a frame again from the last one, with walls where motors lose hold; return as `minimise`."""
+    last, guess = memory.last, memory.guess
+    put_up_walls(flat, last, tables.hold)
+    copy_placement(last, guess)
+    stand(flat, guess, work)
+    bound(flat, tables, work, last, bounded)
+    found = minimise(flat, guess, tables, work, bounded, most, objective(flat, guess, tables), close(flat, guess))
+    found = _let_loose(flat, tables, work, memory, bounded, most, found)
+    return found[0], result[1] + found[1], found[2], found[3]
+
+
 @kernel
 def solve_frame(flat, tables, work, memory, limits, most, afresh):
     """Solve one frame from the memory of those before; return as `minimise`.
@@ -110,8 +124,10 @@ def solve_frame(flat, tables, work, memory, limits, most, afresh):
     last, guess = memory.last, memory.guess
     calm.begin(flat, tables.calm, tables.change_of_state, memory.missed)
     bounded = bound(flat, tables, work, last, limits)
-    first = memory.frames[0] == 0 and tables.calm.dt[0] == np.inf and not memory.given[0]
-    if memory.given[0]:
+    go_on_with_walls(flat, last, tables.hold)
+    given, walled = memory.given[0], tables.hold.is_up[0]
+    first = memory.frames[0] == 0 and tables.calm.dt[0] == np.inf and not given
+    if given:
         memory.given[0] = False
         value, residual = _begin(flat, tables, memory, work, bounded)
         if residual == np.inf:
@@ -119,23 +135,27 @@ def solve_frame(flat, tables, work, memory, limits, most, afresh):
     else:
         value, residual = _predict(flat, memory, work, tables, bounded)
     result = minimise(flat, guess, tables, work, bounded, most, value, residual)
-    if first and limits:
+    if first and limits and not walled:
         result = start_bent(flat, tables, work, memory, bounded, most, result)
         if result[0] > UNMET and is_turned_round(flat, tables, guess):
             result = start_drawn(flat, tables, work, memory, bounded, most, result)
     result = _let_loose(flat, tables, work, memory, bounded, most, result)
-    if limits and result[0] > UNMET and is_time_to_look(flat, memory, result[0]):
+    if limits and not walled and result[0] > UNMET and is_time_to_look(flat, memory, result[0]):
         result = bend_back(flat, tables, work, memory, most, result)
-    if limits and not afresh and is_stuck(flat, tables, memory):
+    if limits and not walled and not afresh and is_stuck(flat, tables, memory):
         result = lead_out(flat, tables, work, memory, most, result)
     for i in range(memory.recent.shape[0]):
         memory.earlier[i] = memory.recent[i]
     difference(flat, guess.q, last.q, memory.recent)
     memory.frames[0] += 1
     _, largest = largest_motion(flat, memory.recent)
-    if afresh and largest > JUMP and result[0] > UNMET:
+    if afresh and not walled and largest > JUMP and result[0] > UNMET:
         result = start_afresh(flat, tables, work, memory, bounded, most, result)
         difference(flat, guess.q, last.q, memory.recent)
+    if not given and not is_held(flat, last, guess, tables.hold):
+        result = _keep_hold(flat, tables, work, memory, bounded, most, result)
+        difference(flat, guess.q, last.q, memory.recent)
+        _, largest = largest_motion(flat, memory.recent)
     if largest > JUMP or result[2] != CONVERGED:
         memory.frames[0] = 0
     if tables.calm.weight[3] != 0.0:

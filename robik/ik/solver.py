@@ -20,6 +20,7 @@ from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import speed_limit
 from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.topology import limited_topology
+from ..objectives.hold import rows_of
 from ..objectives.objective import Objective
 from ..objectives.registry import ObjectiveTables, fill, hold, missed_by_cluster, new_tables, over_time
 from ..objectives.settings import Settings
@@ -80,12 +81,13 @@ class Solver:
         self._square, self._extent = settings.per_square_metre(mechanism), mechanism.extent
         self._memory = new_memory(self.flat, self.topology.rest)
         self.has_com = has_com
-        self._tables = new_tables(self.topology, self.names, self._memory.last, self.objectives)
+        self._tables = new_tables(self.topology, self.names, self._memory.last, self.objectives, settings.hold)
         if has_com:
             self._tables.centre_of_mass.weight[:] = self._square * np.array(settings.com_weight)
         hold(self._tables, settings, self._square)
         self._tables.velocity.weight[:] = settings.velocity_weight
-        self._work = new_work(self.flat, self.topology.rest, self._tables.tied if self.objectives else None)
+        tied = self._tables.tied if self.objectives else None
+        self._work = new_work(self.flat, self.topology.rest, tied, rows_of(self._tables.hold))
         self.speed = self._speeds()
         self._ball_steps = new_ball_steps(self.topology, settings, self._extent)
 

@@ -17,6 +17,7 @@ from ..kinematics.assembly import closed, project
 from ..kinematics.elimination import eliminate, refactor
 from ..kinematics.kernels import close, copy_placement, forward_kinematics, integrate, largest_motion
 from ..kinematics.null_space import reduce_gradient
+from ..objectives.hold import hold_value
 from ..objectives.registry import gather, missed, objective
 from ..objectives.terms import gradient
 from .factoring import DENSE, INDEFINITE, factor_free, solve_system
@@ -268,10 +269,18 @@ def _cross_valley(flat, now, tables, work, limits, value, damping):
     return False, value, np.inf, STIFFER * (damping if damping > 0.0 else weakest)
 
 
+@inlined
+def _asked(flat, now, tables, value):
+    """Return an objective without the walls that motors keep hold by."""
+    return value - hold_value(flat, now, tables.hold)
+
+
 @kernel
 def _is_settled(flat, now, tables, value, slope):
     """Return whether a step promises little beside posture and stillness, so that the next frames may take it."""
-    return tables.calm.weight[3] != 0.0 and -slope <= SETTLED * (value - missed(flat, now, tables))
+    if tables.calm.weight[3] == 0.0:
+        return False
+    return -slope <= SETTLED * (_asked(flat, now, tables, value) - missed(flat, now, tables))
 
 
 @kernel
@@ -279,7 +288,7 @@ def _are_met(flat, now, tables, value):
     """Return whether hardly more than posture and stillness is left, which later frames may go on with."""
     if tables.calm.weight[3] == 0.0 or tables.calm.dt[0] == np.inf:
         return False
-    return missed(flat, now, tables) <= SETTLED * value
+    return missed(flat, now, tables) <= SETTLED * _asked(flat, now, tables, value)
 
 
 @kernel

@@ -71,19 +71,19 @@ class LargeWork(Work):
     """
 
 
-def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
+def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None, more: int = 0) -> Work:
     """Return room for solving a mechanism that stands at q (nq,); `LargeWork` for many degrees of freedom.
 
     `tied` (k, 2) has the bodies of the objectives over two bodies (`ObjectiveTables.tied`); None for a clip without
-    such.
+    such. `more` is the number of low-rank rows beside theirs.
     """
     kind = Work if len(flat.before) <= SMALL else LargeWork
     d, rows = len(flat.before), len(flat.row_kind) + len(flat.coupling_leader)
     return by_reference(
         kind(
             e=new_elimination(flat),
-            terms=new_terms(flat, tied),
-            system=new_system(flat, low_rank_rows(tied)),
+            terms=new_terms(flat, tied, more),
+            system=new_system(flat, low_rank_rows(tied) + more),
             trial=new_placement(flat, q),
             H=np.zeros((d, d)),
             gradient=np.zeros(d),

@@ -121,7 +121,7 @@ class HoldMeter:
         self._holds_alone = 1.0 if driven[alone].any() else np.inf
         self._look_near_rest(alone[~driven[alone]])
         cut_rows = len(self.flat.row_kind)
-        self.loops = [g for g, (rows, _) in enumerate(groups) if (rows < cut_rows).any() and self._seen[g]]
+        self.loops = [g for g, (rows, _) in enumerate(groups) if (rows < cut_rows).any() and self.seen[g]]
 
     def _look_near_rest(self, loose: np.ndarray) -> None:
         """Note how many motions each group has near the rest pose, and which of them no actuator sees."""
@@ -130,8 +130,8 @@ class HoldMeter:
         q = np.array(near).reshape(len(near), len(self.topology.rest))
         widths = np.array([len(columns) for columns in self.columns], dtype=np.int64)
         motions, count = self._motions(q, widths)
-        self._count, self._seen = [], []
-        self.usual, self._idle = np.full(len(widths), np.inf), np.zeros(self.flat.bodies, bool)
+        self.free, self.seen = [], []
+        self.usual, self.idle = np.full(len(widths), np.inf), np.zeros(self.flat.bodies, bool)
         idle: dict[int, list[np.ndarray]] = {k: [] for k in range(len(q))}
         for g, columns in enumerate(self.columns):
             free = int(count[:, g].min()) if len(q) else 0
@@ -139,8 +139,8 @@ class HoldMeter:
             values = [np.linalg.svd(basis[self._driven[g]], compute_uv=False) for basis in bases]
             ranks = [int((found > COUNTS).sum()) for found in values]
             seen = max((rank for rank, n in zip(ranks, count[:, g], strict=True) if n == free), default=0)
-            self._count.append(free)
-            self._seen.append(seen)
+            self.free.append(free)
+            self.seen.append(seen)
             best = [k for k, rank in enumerate(ranks) if count[k, g] == free and rank == seen]
             if seen:
                 self.usual[g] = max(values[k][seen - 1] for k in best)
@@ -152,8 +152,8 @@ class HoldMeter:
             idle[0].append(self._spread(loose, np.eye(len(loose))))
         for k, found in idle.items():
             if found:
-                self._idle |= (self._sizes(q[k], np.hstack(found)) > COUNTS).any(axis=1)
-        self.idle_bodies = frozenset(np.array(self._names)[self._idle].tolist())
+                self.idle |= (self._sizes(q[k], np.hstack(found)) > COUNTS).any(axis=1)
+        self.idle_bodies = frozenset(np.array(self._names)[self.idle].tolist())
 
     def _spread(self, columns: np.ndarray, motions: np.ndarray) -> np.ndarray:
         """Return motions (columns, k) among all degrees of freedom (d, k)."""
@@ -181,7 +181,7 @@ class HoldMeter:
 
     def along(self, q: np.ndarray) -> Held:
         """Return the hold of each group of loops."""
-        most = np.array([n + SPARE for n in self._count], dtype=np.int64)
+        most = np.array([n + SPARE for n in self.free], dtype=np.int64)
         numbers = max(1, sum(len(c) * int(m) for c, m in zip(self.columns, most, strict=True)))
         run = max(2, int(ROOM / numbers))
         hold, crossed = np.full((len(q), len(most)), np.inf), np.zeros((len(q), len(most)), bool)
@@ -190,7 +190,7 @@ class HoldMeter:
         for start in range(0, max(len(q) - 1, 1), run - 1):  # with the last frame of the run before
             part = slice(start, start + run)
             motions, count = self._motions(q[part], most)
-            for g in np.flatnonzero(self._seen).tolist():
+            for g in np.flatnonzero(self.seen).tolist():
                 hold[part, g], found = self._group(motions[g], count[:, g], g)
                 crossed[part, g][1:] = found[1:]
         return Held(hold, crossed)
@@ -201,7 +201,7 @@ class HoldMeter:
 
     def _group(self, motions: np.ndarray, count: np.ndarray, g: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the hold (T,) of a group and whether it went through 0, by its motions (T, width, columns)."""
-        free, seen, frames = self._count[g], self._seen[g], len(motions)
+        free, seen, frames = self.free[g], self.seen[g], len(motions)
         basis = self._basis(motions, g, free)
         U, values, Vt = np.linalg.svd(basis[:, self._driven[g]], full_matrices=False)
         hold, crossed = np.abs(values[:, seen - 1]), np.zeros(frames, bool)  # LAPACK may return -0
@@ -217,7 +217,7 @@ class HoldMeter:
 
     def _unusual(self, motions: np.ndarray, count: int, g: int) -> float:
         """Return the hold of a group where its loops have another number of motions (width, columns) than elsewhere."""
-        seen = count - (self._count[g] - self._seen[g])
+        seen = count - (self.free[g] - self.seen[g])
         if seen <= 0:
             return np.inf
         if seen > len(self._driven[g]) or count > motions.shape[1]:
@@ -233,7 +233,7 @@ class HoldMeter:
         if not self.idle_bodies:
             return 1.0
         size = self._sizes(q, self._least_held(q, g)[0])[:, 0]
-        found = float(size[~self._idle].max(initial=0.0) / size.max(initial=1e-300))
+        found = float(size[~self.idle].max(initial=0.0) / size.max(initial=1e-300))
         return 1.0 if found > MOVES else max(found, 1e-12)
 
     def lost(self, q: np.ndarray, g: int) -> Lost:
@@ -242,16 +242,16 @@ class HoldMeter:
         joints = [self.coordinates.names[int(i)] for i in self.columns[g][self._driven[g]]]
         motors = [name for name, s in zip(joints, seen, strict=True) if s > MOVES * seen.max()]
         size = self._sizes(q, motion)[:, 0]
-        moves = (size > MOVES * size.max(initial=1e-300)) & ~self._idle
+        moves = (size > MOVES * size.max(initial=1e-300)) & ~self.idle
         return Lost(tuple(dict.fromkeys(motors)), tuple(np.array(self._names)[moves].tolist()))
 
     def _least_held(self, q: np.ndarray, g: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the motion (d, 1) of a group that its actuators see least, and the part of each of these in it."""
-        most = np.array([n + SPARE for n in self._count], dtype=np.int64)
+        most = np.array([n + SPARE for n in self.free], dtype=np.int64)
         motions, count = self._motions(q[None], most)
         basis = self._basis(motions[g][0], g, min(int(count[0, g]), int(most[g])))
         U, _, Vt = np.linalg.svd(basis[self._driven[g]], full_matrices=False)
-        k = min(self._seen[g], len(Vt)) - 1
+        k = min(self.seen[g], len(Vt)) - 1
         return self._spread(self.columns[g], basis @ Vt[k : k + 1].T), np.abs(U[:, k])
 
     def _sizes(self, q: np.ndarray, motions: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from .calm import Calm
 from .centre_of_mass import CentreOfMass
 from .change_of_state import ChangeOfState
 from .frame_pose import FramePoses
+from .hold import Holds, add_hold_rows, add_hold_terms, hold_value, new_holds
 from .objective import Objective
 from .rows import RowKind
 from .settings import Settings
@@ -38,6 +39,7 @@ class ObjectiveTables(NamedTuple):
     velocity: Velocity  # limit of the bodies' velocities
     targets: np.ndarray  # (m,) memory of all numbers that change from frame to frame, which the tables share
     tied: np.ndarray  # (k, 2) bodies a and b of each objective over two bodies
+    hold: Holds  # walls in front of poses in which motors lose hold
     reach: np.ndarray  # (d,) how far each coordinate may be from where it was
 
 
@@ -46,11 +48,16 @@ ROWS: tuple[RowKind, ...] = (frame_pose.ROW, *(kind.ROW for kind in ASKED if kin
 
 
 def new_tables(
-    topology: Topology, names: Sequence[str], previous: Placement, objectives: Sequence[Objective] = ()
+    topology: Topology,
+    names: Sequence[str],
+    previous: Placement,
+    objectives: Sequence[Objective] = (),
+    hold: float = 0.0,
 ) -> ObjectiveTables:
     """Return the tables of a robot's objectives, with weights of zero and no bounds.
 
-    `names` are the followed frames. The arrays of `previous`, the frame before, are read when a frame is solved.
+    `names` are the followed frames, `hold` is what the motors keep of the loops, 0 for any. The arrays of `previous`,
+    the frame before, are read when a frame is solved.
     """
     t, n = len(names), len(topology.flat.parent)
     of_kind = [[item for item in objectives if isinstance(item, kind)] for kind in ASKED]
@@ -78,6 +85,7 @@ def new_tables(
             velocity=by_reference(Velocity(previous.R, previous.c, np.zeros(1), threshold)),
             targets=targets,
             tied=np.array(tied, dtype=np.int64).reshape(-1, 2),
+            hold=new_holds(topology, hold),
             reach=np.full(len(topology.flat.before), np.inf),
         )
     )
@@ -179,7 +187,7 @@ def missed_by_cluster(flat, now, tables, out):
 @kernel
 def objective_of_pose(flat, now, tables):
     """Return the sum of the objectives that do not depend on the frame before: f(s), if `now` is its state."""
-    total = _missed(flat, now, tables)
+    total = _missed(flat, now, tables) + hold_value(flat, now, tables.hold)
     return posture.add_value(flat, now, tables.calm.posture, total) if tables.calm.weight[3] != 0.0 else total
 
 
@@ -206,6 +214,7 @@ def gather(flat, now, tables, terms, share):
     velocity.add_terms(flat, now, tables.velocity, terms)
     centre_of_mass.add_terms(flat, now, tables.centre_of_mass, terms, share)
     add_asked_terms(flat, now, terms, share, tables.asked)
+    add_hold_terms(flat, now, terms, share, tables.hold)
     collect(flat, terms)
 
 
@@ -216,6 +225,7 @@ def stiffen(flat, now, tables, terms):
     terms.row_count[0] = 0
     centre_of_mass.add_rows(flat, now, tables.centre_of_mass, terms)
     add_asked_rows(flat, now, terms, tables.asked)
+    add_hold_rows(flat, now, terms, tables.hold)
     terms.row_count[1] = terms.row_count[0]
 
 

@@ -53,6 +53,8 @@ class Settings:
             that a motion needs is that of inverse dynamics, with feet on the ground where they stand.
         zero_moment_margin: distance that the zero-moment point keeps inside the support where all frames are solved at
             once [m]; None for wherever it is. Half of a narrow support's depth at the most.
+        hold: least motion of the motors by that of all joints, below 1, in which every frame keeps loops
+            (`objectives/hold.py`); 0 allows poses in which bodies move though all motors stand still.
         look_ahead: whether all frames are solved at once after they were solved one by one.
         ranges: bounds of coordinates by name that are narrower than their limits [rad or m], kept as limits are.
         cyclic: whether the clip's last frame is its first, so that it can be played in a loop; with `look_ahead`.
@@ -78,6 +80,7 @@ class Settings:
     jerk_limit: float | Mapping[str, float] | None = None
     torque_limit: float | Mapping[str, float] | None = None
     zero_moment_margin: float | None = None
+    hold: float = 0.05
     look_ahead: bool = False
     cyclic: bool = False
     contacts: str = "hold"
@@ -98,6 +101,8 @@ class Settings:
             raise ClipError(f"linear_velocity_limit must be positive [m/s], not {self.linear_velocity_limit}")
         if self.length is not None and not (isfinite(self.length) and self.length > 0):
             raise ClipError(f"length must be positive [m], not {self.length}")
+        if not 0 <= self.hold < 1:
+            raise ClipError(f"hold must be from 0, which allows every pose, to below 1, not {self.hold}")
         if self.contacts not in CONTACTS:
             raise ClipError(f"contacts must be {' or '.join(CONTACTS)}, not {self.contacts!r}")
         if not 0 < self.velocity_share <= 1:
@@ -290,7 +295,7 @@ def settings_from(data: Any) -> Settings:
     if not isinstance(data, dict):
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
     pulls = ("state_weight", "stillness", "posture")
-    numbers = (*pulls, "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length")
+    numbers = (*pulls, "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length", "hold")
     switches = ("joint_limits", "enforce_velocity", "look_ahead", "cyclic")
     known = {"targets", "objectives", "com_weight", *numbers, *switches, *OVER_TIME, "contacts", "ranges"}
     if unknown := set(data) - known:

@@ -73,15 +73,16 @@ def low_rank_rows(tied: np.ndarray | None) -> int:
     return ROWS if tied is None else ROWS + ROWS_APART + ROWS_TIED * len(tied)
 
 
-def new_terms(flat: Flat, tied: np.ndarray | None = None) -> Terms:
+def new_terms(flat: Flat, tied: np.ndarray | None = None, more: int = 0) -> Terms:
     """Return room for the terms of a mechanism, as zeros.
 
     `tied` (k, 2) has bodies a and b of the objectives over two bodies; None for a clip without such objectives.
+    `more` is the number of low-rank rows beside theirs.
     """
     kind = Terms if tied is None else TiedTerms
     tied = NOTHING_TIED if tied is None else tied
     n, d, k = len(flat.parent), len(flat.before), len(tied)
-    matrix, rows = (n + k, 3, 3), low_rank_rows(tied if kind is TiedTerms else None)
+    matrix, rows = (n + k, 3, 3), low_rank_rows(tied if kind is TiedTerms else None) + more
     sums, parts = carved((n + k, 3), matrix, matrix, matrix, matrix, (d,), (d,), (n, 6))
     bodies = np.zeros((n + k, 6, 6)), tied, np.zeros((k, 6, 6))
     low_rank = np.zeros((rows, d)), np.zeros(rows), np.zeros(2, np.int64)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ik.dense import cholesky, copy_chosen, solve_factored
 from ..jit import kernel
 from ..kinematics.assembly import closed, project
+from ..kinematics.dense import cholesky, copy_chosen, solve_factored
 from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import close, copy_placement, forward_kinematics, integrate, largest_motion
 from ..kinematics.null_space import extend, reduce_gradient, reduce_matrix

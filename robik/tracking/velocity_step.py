@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..ik.dense import cholesky, solve_factored
 from ..jit import by_reference, inlined, kernel
 from ..kinematics.assembly import closed, project
+from ..kinematics.dense import cholesky, solve_factored
 from ..kinematics.elimination import Elimination, eliminate, new_elimination
 from ..kinematics.kernels import Placement, copy_placement, difference, integrate, largest_motion, new_placement
 from ..kinematics.null_space import extend, reduce_gradient

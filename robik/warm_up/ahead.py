@@ -10,10 +10,10 @@ import numpy as np
 from ..clips.clip import TargetClip
 from ..dynamics import inverse_dynamics
 from ..feet.support import signed_distance
-from ..ik import curvature, hessian, newton, sqp
+from ..ik import hessian, newton, sqp
 from ..ik.work import new_work
 from ..jit import by_reference, compile_for
-from ..kinematics import ball_coordinates, elimination
+from ..kinematics import ball_coordinates, curvature, elimination
 from ..kinematics.forward import ForwardKinematics
 from ..kinematics.frames import read_states
 from ..kinematics.hold import HoldMeter

@@ -10,10 +10,10 @@ from scipy.spatial.transform import Rotation
 
 from robik import robots
 from robik.ik.articulated import factor, solve
-from robik.ik.curvature import closure_curvature
 from robik.ik.hessian import System, matrix, new_system, times
 from robik.ik.solver import Solver
 from robik.jit.references import Reference
+from robik.kinematics.curvature import closure_curvature
 from robik.kinematics.elimination import eliminate, new_elimination
 from robik.kinematics.kernels import Placement, close, closure_jacobian, forward_kinematics, integrate, new_placement
 from robik.kinematics.null_space import extend
