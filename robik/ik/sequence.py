@@ -15,6 +15,7 @@ from ..kinematics.kernels import (
     largest_motion,
     read_state,
 )
+from ..mechanism.constraints import SLIDE
 from ..objectives import calm
 from ..objectives.hold import go_on_with_walls, is_held, put_up_walls
 from ..objectives.registry import missed_by_cluster, objective, objective_of_pose
@@ -35,6 +36,7 @@ from .way_out import is_stuck, lead_out
 
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
 UNMET = 2e-6  # the objective where a target of weight one is off by a 500th of the robot's size
+WALLED = 15.0  # rad/s, and sizes/s: a frame that a wall turns aside goes round it no faster
 LOOSER = 8  # times that one frame may be held less
 
 
@@ -100,13 +102,29 @@ def _let_loose(flat, tables, work, memory, bounded, most, result):
 
 
 @kernel(entry=False)
-def _keep_hold(flat, tables, work, memory, bounded, most, result):
+def _slow_down(flat, tables, work, last):
+    """Bound what coordinates may move by in a frame that goes along a wall; return whether that bounds any."""
+    dt = tables.calm.dt[0]
+    if dt == np.inf:
+        return False
+    for m in range(flat.kind.shape[0]):
+        at = flat.dof_q[flat.at_v[m]]
+        if at >= 0:
+            reach = WALLED * dt * (flat.size if flat.kind[m] == SLIDE else 1.0)
+            work.lower[flat.at_v[m]] = max(work.lower[flat.at_v[m]], last.q[at] - reach)
+            work.upper[flat.at_v[m]] = min(work.upper[flat.at_v[m]], last.q[at] + reach)
+    return True
+
+
+@kernel(entry=False)
+def _keep_hold(flat, tables, work, memory, limits, most, result):
     """Solve a frame again from the last one, with walls where motors lose hold; return as `minimise`."""
     last, guess = memory.last, memory.guess
     put_up_walls(flat, last, tables.hold)
     copy_placement(last, guess)
     stand(flat, guess, work)
-    bound(flat, tables, work, last, bounded)
+    bounded = bound(flat, tables, work, last, limits)
+    bounded = _slow_down(flat, tables, work, last) or bounded
     found = minimise(flat, guess, tables, work, bounded, most, objective(flat, guess, tables), close(flat, guess))
     found = _let_loose(flat, tables, work, memory, bounded, most, found)
     return found[0], result[1] + found[1], found[2], found[3]
@@ -126,6 +144,8 @@ def solve_frame(flat, tables, work, memory, limits, most, afresh):
     bounded = bound(flat, tables, work, last, limits)
     go_on_with_walls(flat, last, tables.hold)
     given, walled = memory.given[0], tables.hold.is_up[0]
+    if walled:
+        bounded = _slow_down(flat, tables, work, last) or bounded
     first = memory.frames[0] == 0 and tables.calm.dt[0] == np.inf and not given
     if given:
         memory.given[0] = False
@@ -153,7 +173,7 @@ def solve_frame(flat, tables, work, memory, limits, most, afresh):
         result = start_afresh(flat, tables, work, memory, bounded, most, result)
         difference(flat, guess.q, last.q, memory.recent)
     if not given and not is_held(flat, last, guess, tables.hold):
-        result = _keep_hold(flat, tables, work, memory, bounded, most, result)
+        result = _keep_hold(flat, tables, work, memory, limits, most, result)
         difference(flat, guess.q, last.q, memory.recent)
         _, largest = largest_motion(flat, memory.recent)
     if largest > JUMP or result[2] != CONVERGED:

@@ -20,7 +20,7 @@ from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import speed_limit
 from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.topology import limited_topology
-from ..objectives.hold import rows_of
+from ..objectives.hold import rows_of, take_down_walls
 from ..objectives.objective import Objective
 from ..objectives.registry import ObjectiveTables, fill, hold, missed_by_cluster, new_tables, over_time
 from ..objectives.settings import Settings
@@ -109,6 +109,7 @@ class Solver:
         """Put the robot back into its rest pose."""
         forget(self.flat, self._memory, self.topology.rest)
         self._work.e.free[:] = True
+        take_down_walls(self._tables.hold)
 
     def go_on_from(self, q: np.ndarray, targets: np.ndarray, before: np.ndarray | None = None) -> None:
         """Set the robot to a motion's last frame (nq,), with closed loops, so that the next frame goes on there.

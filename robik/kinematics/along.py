@@ -9,10 +9,11 @@ import numpy as np
 from ..jit import by_reference, inlined, kernel
 from .assembly import closed, project
 from .elimination import eliminate
-from .kernels import read_state
+from .kernels import integrate, largest_motion, read_state
 from .null_space import extend
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
+SMALLEST_PART = 1e-3  # of a way of actuators
 FARTHEST = 100.0  # rad or m of an actuator: beyond, nobody means a way from where it was
 
 
@@ -20,6 +21,7 @@ class Driven(NamedTuple):
     """Coordinates of a robot that follow the samples of a motion."""
 
     q: np.ndarray  # (k,) coordinates that follow an actuator
+    dof: np.ndarray  # (k,) their degrees of freedom
     value: np.ndarray  # (k,) numbers of these actuators
     sign: np.ndarray  # (k,) 1, or -1 where the tree runs against the joint
     base: np.ndarray  # (1,) first of the base's seven coordinates; -1 where it is not set
@@ -37,15 +39,15 @@ class AskedCoordinates(NamedTuple):
     step: np.ndarray  # (d,) scratch
 
 
-def new_driven(q: np.ndarray, value: np.ndarray, sign: np.ndarray, base: int, *sizes: int) -> Driven:
-    """Return the record of coordinates (k,) that follow actuators, by reference.
+def new_driven(q: np.ndarray, dof: np.ndarray, value: np.ndarray, sign: np.ndarray, base: int, *sizes: int) -> Driven:
+    """Return the record of coordinates (k,), and degrees of freedom, that follow actuators, by reference.
 
     `value` (k,) numbers these actuators, `sign` (k,) is their sign. `base` is the first of the base's seven
     coordinates; -1 where it is not set. `sizes` are the numbers of coordinates, degrees of freedom and closure
     rows.
     """
     before, correction, right = (np.zeros(size) for size in sizes)
-    return by_reference(Driven(q, value, sign, np.array([base], dtype=np.int64), before, correction, right))
+    return by_reference(Driven(q, dof, value, sign, np.array([base], dtype=np.int64), before, correction, right))
 
 
 @kernel
@@ -77,17 +79,12 @@ def _follow(flat, now, e, driven, last, values):
     """Move from the actuator values `last` (A,) to `values` (A,), and return the residual; back where loops open."""
     for i in range(now.q.shape[0]):
         driven.before[i] = now.q[i]
-    away = 0.0
-    for i in range(last.shape[0]):
-        away = max(away, abs(values[i] - last[i]))
-    parts = 1
-    if now.value.shape[0] > 0 and away < FARTHEST:
-        parts = max(1, int(np.ceil(away / LARGEST_MOVE)))
-    residual = 0.0
-    for part in range(1, parts + 1):
+    residual, done = 0.0, 0.0
+    while done < 1.0:
+        done = min(1.0, done + lead(flat, now, e, driven, last, values, 1.0 - done))
         for i in range(driven.q.shape[0]):
             a = driven.value[i]
-            now.q[driven.q[i]] = driven.sign[i] * (last[a] + (values[a] - last[a]) * part / parts)
+            now.q[driven.q[i]] = driven.sign[i] * (last[a] + (values[a] - last[a]) * done)
         residual = project(flat, now, e, driven.correction, driven.right)
         if not closed(flat, now, residual):
             for i in range(now.q.shape[0]):
@@ -96,6 +93,36 @@ def _follow(flat, now, e, driven, last, values):
     for i in range(last.shape[0]):
         last[i] = values[i]
     return residual
+
+
+@kernel
+def lead(flat, now, e, driven, last, values, left):
+    """Move coordinates along the tangent of a way of actuators, of which so much is left; return the part to go.
+
+    Where hold σ is low, bodies go 1/σ times as far as actuators, and another assembly is about σ away.
+    """
+    away, step = 0.0, driven.correction
+    for i in range(last.shape[0]):
+        away = max(away, abs(values[i] - last[i]))
+    if now.value.shape[0] == 0 or not 0.0 < away < FARTHEST:
+        return 1.0
+    part = min(left, LARGEST_MOVE / away)
+    for again in range(2):
+        step[:] = 0.0
+        for i in range(driven.dof.shape[0]):
+            a = driven.value[i]
+            step[driven.dof[i]] = driven.sign[i] * (values[a] - last[a])
+        _, own = largest_motion(flat, step)
+        extend(flat, e, step)
+        _, largest = largest_motion(flat, step)
+        if largest * largest * part <= own:
+            break
+        if again == 0:
+            eliminate(flat, now, e)
+        else:
+            part = max(own / (largest * largest), SMALLEST_PART)
+    integrate(flat, now.q, step, part, now.q)
+    return part
 
 
 @kernel

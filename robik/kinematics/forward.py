@@ -19,7 +19,7 @@ from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.parts import Joint
 from ..mechanism.pose import Pose, matrix_quaternion
 from ..mechanism.topology import Topology, build_topology
-from .along import FARTHEST, LARGEST_MOVE, AskedCoordinates, Driven, linearized_along, new_driven, pose_along
+from .along import AskedCoordinates, Driven, lead, linearized_along, new_driven, pose_along
 from .assembly import closed, prepared, project
 from .elimination import eliminate, new_elimination
 from .frames import become_own_frames, com_of_states, own_frames
@@ -140,11 +140,11 @@ class ForwardKinematics:
             self._refuse(values)
         if base is not None and self.root is not None:
             self._put_base(base)
-        start, away = self._values, float(np.abs(values - self._values).max(initial=0.0))
-        parts = int(np.ceil(away / LARGEST_MOVE)) if len(self.topology.cuts) and away < FARTHEST else 1
-        residual = 0.0
-        for part in range(1, max(parts, 1) + 1):
-            self._drive(start + (values - start) * part / max(parts, 1))
+        driven, residual, done = self._driven(has_base=False), 0.0, 0.0
+        while done < 1.0:
+            about = self.flat, self.now, self._elimination, driven, self._values, values
+            done = min(1.0, done + lead(*about, 1.0 - done))
+            self._drive(self._values + (values - self._values) * done)
             residual = self._close()
         self._values = values.copy()
         return residual
@@ -241,7 +241,13 @@ class ForwardKinematics:
         """Return what follows the samples of a motion."""
         first = int(self.flat.at_q[self.flat.first[self.topology.body_at[self.root or ""]]]) if has_base else -1
         return new_driven(
-            self._driven_q, self._driven_values, self._driven_sign, first, len(self.now.q), *map(len, self._scratch)
+            self._driven_q,
+            self._driven_dof,
+            self._driven_values,
+            self._driven_sign,
+            first,
+            len(self.now.q),
+            *map(len, self._scratch),
         )
 
     def _base_rows(self, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:

@@ -47,7 +47,9 @@ class Holds(NamedTuple):
     """The wall of each of k watched groups, in compiled form."""
 
     watch: Watch  # the groups
-    bound: np.ndarray  # (k,) σ°
+    bound: np.ndarray  # (k,) σ°, of gears that have left no more so far half of what they did
+    first: np.ndarray  # (k,) the same at rest
+    asked: np.ndarray  # (1,) the bound of gears that leave more
     floor: np.ndarray  # (k,) σ₀ of the frame
     ahead: np.ndarray  # (k,) below what the wall acts in the frame
     is_up: np.ndarray  # (1,) whether there is a wall in this frame
@@ -73,8 +75,9 @@ def new_holds(topology: Topology, bound: float = 0.0) -> Holds:
     k, n, d = len(watch.groups), len(watch.chosen), len(watch.driven)
     usual = meter.usual[meter.loops] if meter and k else np.zeros(0)
     kind = KeptHolds if k else Holds
+    first = np.minimum(bound, USUAL * usual)
     return by_reference(kind(
-        watch=watch, bound=np.minimum(bound, USUAL * usual), floor=np.zeros(k), ahead=np.zeros(k),
+        watch=watch, bound=first.copy(), first=first, asked=np.full(1, bound), floor=np.zeros(k), ahead=np.zeros(k),
         is_up=np.zeros(1, bool), depth=np.zeros(k), sign=np.ones(k), slope=np.zeros((k, d)), force=np.ones(1),
         moved=np.zeros(d), steps=np.zeros((n, d)), columns=np.zeros(n, np.int64), H=np.zeros((n, n)),
         vectors=np.zeros((n + 1, n)),
@@ -221,6 +224,12 @@ def add_hold_answer(terms, x, out, holds):
                 out[i] += terms.row_weight[r] * along * terms.rows[r, i]
 
 
+def take_down_walls(holds: Holds) -> None:
+    """Forget the frames before."""
+    holds.is_up[0] = False
+    holds.bound[:] = holds.first
+
+
 @compiled_for_record(KeptHolds)
 def put_up_walls(flat, last, holds):
     """Put up the walls of a frame that goes on from `last`."""
@@ -252,11 +261,14 @@ def is_held(flat, last, now, holds):
     eliminate(flat, now, watch.e)
     near = False
     for k in range(holds.bound.shape[0]):
-        ahead = AHEAD * holds.bound[k]
-        if not is_far(flat, watch, k, ahead):
+        if is_far(flat, watch, k, max(AHEAD, 1.0 / USUAL) * holds.asked[0]):
+            holds.bound[k] = holds.asked[0]
+        else:
             hold, _ = measure(flat, watch, k)
             fill_motion(flat, watch, k)
-            near = near or hold < ahead * share(flat, now, watch)
+            own = share(flat, now, watch)
+            holds.bound[k] = max(holds.bound[k], min(holds.asked[0], USUAL * hold / own))
+            near = near or hold < AHEAD * holds.bound[k] * own
     holds.is_up[0] = was_up and near
     return was_up or not (near or _changes_side(flat, last, now, holds))
 
