@@ -35,6 +35,7 @@ class ROBIK_PT_bake(TabPanel):
         layout.prop(bake, "speed", slider=True)
         layout.prop(bake, "enforce_velocity")
         layout.prop(bake, "soften")
+        layout.prop(bake, "hold")
         _draw_look_ahead(layout, bake)
         if result.frames and (bake.enforce_velocity or bake.soften):
             _draw_cost(layout, result)

@@ -89,6 +89,7 @@ class BakeSettings:
         still: pull towards the frame before, times the time step [s].
         posture: pull of the motors to their rest pose.
         joint_limits: whether joints keep their limits.
+        hold: that the motors keep of loops; 0 for poses in which they lose it, too.
         keep_apart: whether the robot's bodies are kept out of each other.
         look_ahead: whether all frames are solved at once where motors have speeds to keep; without limits that are
             given here, only if that is possible.
@@ -108,6 +109,7 @@ class BakeSettings:
     still: float = field(default=single(Settings().stillness))
     posture: float = field(default=single(Settings().posture))
     joint_limits: bool = True
+    hold: float = field(default=single(Settings().hold))
     keep_apart: bool = True
     look_ahead: bool = True
     acceleration: float = 0.0

@@ -58,6 +58,7 @@ def solver_settings(
         velocity_weight=bake.velocity_weight if bake.soften else 0.0,
         velocity_limit=_soften_above(mechanism, bake) if bake.soften else inf,
         joint_limits=bake.joint_limits,
+        hold=bake.hold,
         enforce_velocity=bake.enforce_velocity,
         velocity_share=bake.speed / 100.0,
         objectives=objectives or {},

@@ -114,6 +114,7 @@ class ClipSolver:
         return by_reference(
             Frames(
                 q=q[:count].copy(),
+                begun=q[:count].copy(),
                 previous=np.where(around > 0, around - 1, count - 1 if cyclic else -1),
                 following=np.where(around < count - 1, around + 1, 0 if cyclic else -1),
                 targets=self._targets.targets,

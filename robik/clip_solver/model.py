@@ -25,6 +25,7 @@ from ..kinematics.null_space import extend, multipliers, reduce_gradient, reduce
 from ..mechanism.topology import Flat
 from ..objectives import calm, change_of_state, velocity
 from ..objectives.change_of_state import ChangeOfState
+from ..objectives.hold import look_for_walls
 from ..objectives.registry import gather, missed_by_cluster, objective, stiffen
 from ..objectives.terms import collect, gradient, stiffen_bodies
 from ..objectives.velocity import Velocity
@@ -52,6 +53,7 @@ class Frames(NamedTuple):
     """T frames of a clip."""
 
     q: np.ndarray  # (T, nq) coordinates
+    begun: np.ndarray  # (T, nq) the same where the model was made
     previous: np.ndarray  # (T,) index of the frame before; -1 for none
     following: np.ndarray  # (T,) index of the frame after; -1 for none
     targets: np.ndarray  # (T, targets) `ObjectiveTables.targets` of each frame
@@ -212,6 +214,9 @@ def model_frames(flat, air, tables, work, beside, frames, first, last, out):
     most = 0
     for k in range(first, last):
         _meet(flat, air, tables, frames, k, beside, True)
+        for i in range(frames.q.shape[1]):
+            frames.begun[k, i] = frames.q[k, i]
+        look_for_walls(beside.now, beside.now, tables.hold)
         eliminate(flat, beside.now, work.e)
         chosen = out.independent[k]
         n = _list_independent(work, chosen)
@@ -273,6 +278,8 @@ def value_frames(flat, tables, beside, frames, value):
     """Fill `value` (T,) with the objective of each frame."""
     for k in range(frames.q.shape[0]):
         _meet(flat, flat, tables, frames, k, beside, False)
+        stand(flat, beside.after, frames.begun[k])
+        look_for_walls(beside.after, beside.now, tables.hold)
         value[k] = _value(flat, tables, beside)
 
 

@@ -21,6 +21,7 @@ from ..kinematics.assembly import prepared
 from ..kinematics.frames import anchor
 from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.topology import Flat
+from ..objectives.hold import rows_of
 from .model import Neighbours, new_neighbours
 
 MET = 1e-6  # of the robot's size, and rad: a contact this near is held
@@ -160,4 +161,6 @@ class Stances:
         solver = self._solver
         flat = solver.flat if footing is None else prepared(footing.topology)
         rest, tied = solver.topology.rest, solver.tables.tied if solver.objectives else None
-        return Stance(flat, new_work(flat, rest, tied), new_neighbours(flat, rest), footing)
+        return Stance(
+            flat, new_work(flat, rest, tied, rows_of(solver.tables.hold)), new_neighbours(flat, rest), footing
+        )

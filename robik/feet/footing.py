@@ -41,11 +41,13 @@ class Footing:
 
     Attributes:
         topology: the tree, rooted in the first contact where the robot floats.
+        loops: the same tree without cuts for contacts.
         holds: what the contacts hold.
         places: of the contacts.
     """
 
     topology: Topology
+    loops: Topology
     holds: tuple[Hold, ...]
     places: tuple[Place, ...]
 
@@ -77,7 +79,7 @@ def laid_out(mechanism: Mechanism, holds: tuple[Hold, ...], held: Held, rooted: 
     """Return the footing of a robot on these contacts; on none it is the robot in the air."""
     air = limited_topology(mechanism, held)
     if not holds:
-        return Footing(air, (), ())
+        return Footing(air, air, (), ())
     measured = measure_balls(mechanism, held)
     tree, cuts = measured.tree, measured.cuts
     joints = [hold.joint for hold in holds]
@@ -91,7 +93,8 @@ def laid_out(mechanism: Mechanism, holds: tuple[Hold, ...], held: Held, rooted: 
     places = [_place(topology, len(cuts) + i, joint) for i, joint in enumerate(rest)]
     if base is not None:
         places.insert(0, Place(body=topology.joint_at[joints[0].name]))
-    footing = Footing(topology, holds, tuple(places))
+    loops = lay_out(mechanism, replace(measured, tree=tree, cuts=cuts)) if rest else topology
+    footing = Footing(topology, loops, holds, tuple(places))
     for i, joint in enumerate(joints):
         axes, place, _ = joint_matrices(joint)
         footing.put(i, place, axes)

@@ -120,7 +120,7 @@ def _slow_down(flat, tables, work, last):
 def _keep_hold(flat, tables, work, memory, limits, most, result):
     """Solve a frame again from the last one, with walls where motors lose hold; return as `minimise`."""
     last, guess = memory.last, memory.guess
-    put_up_walls(flat, last, tables.hold)
+    put_up_walls(last, tables.hold)
     copy_placement(last, guess)
     stand(flat, guess, work)
     bounded = bound(flat, tables, work, last, limits)
@@ -142,7 +142,7 @@ def solve_frame(flat, tables, work, memory, limits, most, afresh):
     last, guess = memory.last, memory.guess
     calm.begin(flat, tables.calm, tables.change_of_state, memory.missed)
     bounded = bound(flat, tables, work, last, limits)
-    go_on_with_walls(flat, last, tables.hold)
+    go_on_with_walls(last, tables.hold)
     given, walled = memory.given[0], tables.hold.is_up[0]
     if walled:
         bounded = _slow_down(flat, tables, work, last) or bounded
@@ -172,7 +172,7 @@ def solve_frame(flat, tables, work, memory, limits, most, afresh):
     if afresh and not walled and largest > JUMP and result[0] > UNMET:
         result = start_afresh(flat, tables, work, memory, bounded, most, result)
         difference(flat, guess.q, last.q, memory.recent)
-    if not given and not is_held(flat, last, guess, tables.hold):
+    if not given and not is_held(last, guess, tables.hold):
         result = _keep_hold(flat, tables, work, memory, limits, most, result)
         difference(flat, guess.q, last.q, memory.recent)
         _, largest = largest_motion(flat, memory.recent)

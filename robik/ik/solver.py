@@ -20,7 +20,7 @@ from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import speed_limit
 from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.topology import limited_topology
-from ..objectives.hold import rows_of, take_down_walls
+from ..objectives.hold import new_holds, rows_of, take_down_walls
 from ..objectives.objective import Objective
 from ..objectives.registry import ObjectiveTables, fill, hold, missed_by_cluster, new_tables, over_time
 from ..objectives.settings import Settings
@@ -81,7 +81,8 @@ class Solver:
         self._square, self._extent = settings.per_square_metre(mechanism), mechanism.extent
         self._memory = new_memory(self.flat, self.topology.rest)
         self.has_com = has_com
-        self._tables = new_tables(self.topology, self.names, self._memory.last, self.objectives, settings.hold)
+        self._walls = new_holds(footing.loops if footing else self.topology, settings.hold)
+        self._tables = new_tables(self.topology, self.names, self._memory.last, self.objectives, self._walls)
         if has_com:
             self._tables.centre_of_mass.weight[:] = self._square * np.array(settings.com_weight)
         hold(self._tables, settings, self._square)

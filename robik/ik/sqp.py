@@ -272,7 +272,7 @@ def _cross_valley(flat, now, tables, work, limits, value, damping):
 @inlined
 def _asked(flat, now, tables, value):
     """Return an objective without the walls that motors keep hold by."""
-    return value - hold_value(flat, now, tables.hold)
+    return value - hold_value(now, tables.hold)
 
 
 @kernel

@@ -11,7 +11,6 @@ at the hold once a frame, and a robot that stays away from it moves as if there 
 
 from __future__ import annotations
 
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +30,16 @@ from ..kinematics.hold_gradient import (
     share,
     signed,
 )
-from ..kinematics.kernels import close, difference, forward_kinematics, integrate
-from ..mechanism.topology import Topology
+from ..kinematics.kernels import (
+    Placement,
+    close,
+    copy_placement,
+    difference,
+    forward_kinematics,
+    integrate,
+    new_placement,
+)
+from ..mechanism.topology import Flat, Topology
 
 USUAL = 0.5  # of the hold near the rest pose: the bound of a robot whose gears never leave it more
 AHEAD = 1.2  # times the bound: the wall acts below this
@@ -40,12 +47,15 @@ STEEP = 1e-3  # w: far above posture, so that redundant motors give way first, a
 LEAVES = 0.999  # of the hold in the frame before, which a robot that starts below the bound keeps
 END = 0.99  # of the way into the wall: derivatives beyond are those there
 FAST = 0.1  # rad, and of the robot's size: between poses with hold that are further apart, its sign may change
+BEYOND = 1e9  # of the objective, which keeps every step out of there
 STEP = 1e-6  # rad, and of the robot's size: of differences
 
 
 class Holds(NamedTuple):
     """The wall of each of k watched groups, in compiled form."""
 
+    flat: Flat  # the robot in the air: contacts close loops of their own, which are not its
+    here: Placement  # scratch: where the robot stands, in the air
     watch: Watch  # the groups
     bound: np.ndarray  # (k,) σ°, of gears that have left no more so far half of what they did
     first: np.ndarray  # (k,) the same at rest
@@ -69,15 +79,19 @@ class KeptHolds(Holds):
 
 
 def new_holds(topology: Topology, bound: float = 0.0) -> Holds:
-    """Return the walls of a robot that keeps a hold of `bound`; none where that is zero, or it has no loops."""
-    meter = HoldMeter(topology) if bound > 0.0 and topology.cuts else None
+    """Return the walls of a robot that keeps a hold of `bound`; none where that is zero, or it has no loops.
+
+    `topology` may be any whose tree is that of the solver, but has no cuts for contacts.
+    """
+    meter = HoldMeter(topology) if bound > 0.0 and topology.cuts and not topology.steps else None
+    flat = by_reference(topology.flat)
     watch = new_watch(meter if meter and meter.loops else None, topology.flat, topology.rest)
     k, n, d = len(watch.groups), len(watch.chosen), len(watch.driven)
     usual = meter.usual[meter.loops] if meter and k else np.zeros(0)
     kind = KeptHolds if k else Holds
     first = np.minimum(bound, USUAL * usual)
     return by_reference(kind(
-        watch=watch, bound=first.copy(), first=first, asked=np.full(1, bound), floor=np.zeros(k), ahead=np.zeros(k),
+        flat=flat, here=new_placement(flat, topology.rest), watch=watch, bound=first.copy(), first=first, asked=np.full(1, bound), floor=np.zeros(k), ahead=np.zeros(k),
         is_up=np.zeros(1, bool), depth=np.zeros(k), sign=np.ones(k), slope=np.zeros((k, d)), force=np.ones(1),
         moved=np.zeros(d), steps=np.zeros((n, d)), columns=np.zeros(n, np.int64), H=np.zeros((n, n)),
         vectors=np.zeros((n + 1, n)),
@@ -91,8 +105,14 @@ def rows_of(holds: Holds) -> int:
 
 @inlined
 def _value(x):
-    """Return g(x), infinite from 1 on."""
-    return 0.0 if x <= 0.0 else (x * x * x / (1.0 - x) if x < 1.0 else inf)
+    """Return g(x), or as good as infinity from 1 on."""
+    return 0.0 if x <= 0.0 else (x * x * x / (1.0 - x) if x < 1.0 else BEYOND)
+
+
+@inlined
+def _slope_of_value(x):
+    """Return g′(x)."""
+    return 1.0 / ((1.0 - x) * (1.0 - x)) - 2.0 * x - 1.0
 
 
 @inlined
@@ -101,74 +121,87 @@ def _depth(holds, k, hold):
     return (holds.ahead[k] - hold) / (holds.ahead[k] - holds.floor[k])
 
 
+@kernel
+def _stand(now, holds):
+    """Place the robot in the air by the coordinates of `now`, and eliminate its dependent coordinates."""
+    flat, here = holds.flat, holds.here
+    if here.everything.shape[0] == now.everything.shape[0]:  # it stands on no contact, or on one that holds the tree
+        copy_placement(now, here)
+    else:
+        for i in range(now.q.shape[0]):
+            here.q[i] = now.q[i]
+        forward_kinematics(flat, here)
+        close(flat, here)
+    eliminate(flat, here, holds.watch.e)
+
+
 @compiled_for_record(KeptHolds, otherwise=0.0)
-def hold_value(flat, now, holds):
+def hold_value(now, holds):
     """Return the objective; 0 where there is no wall."""
     total, watch = 0.0, holds.watch
     if holds.is_up[0]:
-        eliminate(flat, now, watch.e)
+        _stand(now, holds)
         for k in range(holds.bound.shape[0]):
-            hold, _ = measure(flat, watch, k)
-            total += STEEP * _value(_depth(holds, k, signed(flat, watch, k) * hold))
+            hold, _ = measure(holds.flat, watch, k)
+            total += STEEP * _value(_depth(holds, k, signed(holds.flat, watch, k) * hold))
     return total
 
 
 @compiled_for_record(KeptHolds)
-def add_hold_terms(flat, now, terms, share_of_forces, holds):
+def add_hold_terms(now, terms, share_of_forces, holds):
     """Add the forces of walls; signs of hold are carried along from here on."""
-    watch = holds.watch
+    flat, watch = holds.flat, holds.watch
     if holds.is_up[0]:
         holds.force[0] = share_of_forces
-        eliminate(flat, now, watch.e)
+        _stand(now, holds)
         for k in range(holds.bound.shape[0]):
             hold, is_usual = measure(flat, watch, k)
             sign = signed(flat, watch, k)
             refer(flat, watch, k, sign)
             holds.sign[k], holds.depth[k] = sign, min(_depth(holds, k, sign * hold), END) if is_usual else 0.0
-            x = holds.depth[k]
-            if x > 0.0:
-                _slope(flat, now, holds, k, hold, sign, holds.slope[k])
-                force = -STEEP * (1.0 / ((1.0 - x) * (1.0 - x)) - 2.0 * x - 1.0) / (holds.ahead[k] - holds.floor[k])
+            if holds.depth[k] > 0.0:
+                _slope(holds, k, holds.here, hold, holds.slope[k])
+                force = -STEEP * _slope_of_value(holds.depth[k]) / (holds.ahead[k] - holds.floor[k])
                 for i in range(terms.pull.shape[0]):
                     terms.pull[i] += force * holds.slope[k, i]
 
 
 @inlined
-def _slope(flat, now, holds, k, hold, sign, out):
-    """Fill out (d,) with ∂σ, its sign and all."""
-    gradient(flat, now, holds.watch, k, hold, out)
+def _slope(holds, k, now, hold, out):
+    """Fill out (d,) with ∂σ of a group that was measured at `now`, its sign and all."""
+    gradient(holds.flat, now, holds.watch, k, hold, out)
     for i in range(out.shape[0]):
-        out[i] *= sign
+        out[i] *= holds.sign[k]
 
 
 @compiled_for_record(KeptHolds)
-def add_hold_rows(flat, now, terms, holds):
+def add_hold_rows(now, terms, holds):
     """Append the walls' second derivatives to the low-rank rows, over the independent coordinates."""
     if holds.is_up[0]:
         for k in range(holds.bound.shape[0]):
             if holds.depth[k] > 0.0:
                 n = holds.watch.free[k]
-                _bend(flat, now, holds, k, n)
+                _bend(now, holds, k, n)
                 diagonalise(holds.H, holds.vectors, n)
                 _append(terms, holds, n)
 
 
 @kernel
-def _bend(flat, now, holds, k, n):
+def _bend(now, holds, k, n):
     """Fill H (n, n), a wall's second derivatives over the motions of its group."""
     watch, H = holds.watch, holds.H
     x, slope, room = holds.depth[k], holds.slope[k], holds.ahead[k] - holds.floor[k]
-    force = -holds.force[0] * STEEP * (1.0 / ((1.0 - x) * (1.0 - x)) - 2.0 * x - 1.0) / room
+    force = -holds.force[0] * STEEP * _slope_of_value(x) / room
     stiffness = STEEP * (2.0 / ((1.0 - x) * (1.0 - x) * (1.0 - x)) - 2.0) / (room * room)
-    eliminate(flat, now, watch.e)
-    measure(flat, watch, k)
+    _stand(now, holds)
+    measure(holds.flat, watch, k)
     for a in range(n):
         holds.columns[a] = watch.chosen[a]
         for i in range(slope.shape[0]):
             holds.steps[a, i] = watch.ways[a, i]
     for a in range(n):
         if force != 0.0:
-            _slope_beside(flat, now, holds, k, holds.steps[a])
+            _slope_beside(now, holds, k, holds.steps[a])
         for b in range(n):
             own, other, bend = 0.0, 0.0, 0.0
             for i in range(slope.shape[0]):
@@ -183,16 +216,16 @@ def _bend(flat, now, holds, k, n):
 
 
 @kernel
-def _slope_beside(flat, now, holds, k, step):
+def _slope_beside(now, holds, k, step):
     """Fill `moved` with ∂σ at a small step from `now`."""
-    watch = holds.watch
+    flat, watch = holds.flat, holds.watch
     probe = watch.probe
     integrate(flat, now.q, step, STEP, probe.q)
     forward_kinematics(flat, probe)
     close(flat, probe)
     eliminate(flat, probe, watch.e)
     hold, _ = measure(flat, watch, k)
-    _slope(flat, probe, holds, k, hold, holds.sign[k], holds.moved)
+    _slope(holds, k, probe, hold, holds.moved)
 
 
 @kernel
@@ -231,52 +264,66 @@ def take_down_walls(holds: Holds) -> None:
 
 
 @compiled_for_record(KeptHolds)
-def put_up_walls(flat, last, holds):
+def put_up_walls(last, holds):
     """Put up the walls of a frame that goes on from `last`."""
-    watch = holds.watch
+    flat, watch = holds.flat, holds.watch
     holds.is_up[0] = True
-    eliminate(flat, last, watch.e)
+    _stand(last, holds)
     for k in range(holds.bound.shape[0]):
         hold, _ = measure(flat, watch, k)
         refer(flat, watch, k, 1.0)
         fill_motion(flat, watch, k)
-        bound = holds.bound[k] * share(flat, last, watch)
+        bound = holds.bound[k] * share(flat, holds.here, watch)
         holds.ahead[k], holds.floor[k] = AHEAD * bound, min(bound, LEAVES * hold)
 
 
 @compiled_for_record(KeptHolds)
-def go_on_with_walls(flat, last, holds):
+def go_on_with_walls(last, holds):
     """Begin a frame: where the last one ended in a wall, the next one starts with walls."""
     if holds.is_up[0]:
-        put_up_walls(flat, last, holds)
+        put_up_walls(last, holds)
 
 
 @compiled_for_record(KeptHolds, otherwise=True)
-def is_held(flat, last, now, holds):
+def is_held(last, now, holds):
     """Return whether a frame that goes from `last` to `now` was solved with walls, or keeps hold without.
 
     Walls that have not acted are taken down.
     """
-    watch, was_up = holds.watch, holds.is_up[0]
-    eliminate(flat, now, watch.e)
-    near = False
+    was_up, near = holds.is_up[0], _is_near(now, holds)
+    holds.is_up[0] = was_up and near
+    return was_up or not (near or _changes_side(last, now, holds))
+
+
+@compiled_for_record(KeptHolds)
+def look_for_walls(before, now, holds):
+    """Put up walls where a frame that stood at `before` comes near to losing hold at `now`."""
+    holds.is_up[0] = False
+    if _is_near(now, holds) or _changes_side(before, now, holds):
+        put_up_walls(before, holds)
+
+
+@kernel
+def _is_near(now, holds):
+    """Return whether a wall acts at `now`."""
+    flat, watch, near = holds.flat, holds.watch, False
+    _stand(now, holds)
     for k in range(holds.bound.shape[0]):
         if is_far(flat, watch, k, max(AHEAD, 1.0 / USUAL) * holds.asked[0]):
             holds.bound[k] = holds.asked[0]
         else:
             hold, _ = measure(flat, watch, k)
             fill_motion(flat, watch, k)
-            own = share(flat, now, watch)
+            own = share(flat, holds.here, watch)
             holds.bound[k] = max(holds.bound[k], min(holds.asked[0], USUAL * hold / own))
             near = near or hold < AHEAD * holds.bound[k] * own
-    holds.is_up[0] = was_up and near
-    return was_up or not (near or _changes_side(flat, last, now, holds))
+    return near
 
 
 @kernel
-def _changes_side(flat, last, now, holds):
+def _changes_side(last, now, holds):
     """Return whether hold has gone through 0 between two poses."""
-    watch = holds.watch
+    flat, watch = holds.flat, holds.watch
     difference(flat, now.q, last.q, watch.force)
     is_fast = False
     for k in range(holds.bound.shape[0]):
@@ -287,11 +334,11 @@ def _changes_side(flat, last, now, holds):
         is_fast = is_fast or square > FAST * FAST
     if not is_fast:
         return False
-    eliminate(flat, last, watch.e)
+    _stand(last, holds)
     for k in range(holds.bound.shape[0]):
         measure(flat, watch, k)
         refer(flat, watch, k, 1.0)
-    eliminate(flat, now, watch.e)
+    _stand(now, holds)
     for k in range(holds.bound.shape[0]):
         _, is_usual = measure(flat, watch, k)
         if is_usual and signed(flat, watch, k) < 0.0:

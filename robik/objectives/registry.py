@@ -52,11 +52,11 @@ def new_tables(
     names: Sequence[str],
     previous: Placement,
     objectives: Sequence[Objective] = (),
-    hold: float = 0.0,
+    hold: Holds | None = None,
 ) -> ObjectiveTables:
     """Return the tables of a robot's objectives, with weights of zero and no bounds.
 
-    `names` are the followed frames, `hold` is what the motors keep of the loops, 0 for any. The arrays of `previous`,
+    `names` are the followed frames, `hold` the walls of what motors keep, None for none. The arrays of `previous`,
     the frame before, are read when a frame is solved.
     """
     t, n = len(names), len(topology.flat.parent)
@@ -85,7 +85,7 @@ def new_tables(
             velocity=by_reference(Velocity(previous.R, previous.c, np.zeros(1), threshold)),
             targets=targets,
             tied=np.array(tied, dtype=np.int64).reshape(-1, 2),
-            hold=new_holds(topology, hold),
+            hold=new_holds(topology) if hold is None else hold,
             reach=np.full(len(topology.flat.before), np.inf),
         )
     )
@@ -187,7 +187,7 @@ def missed_by_cluster(flat, now, tables, out):
 @kernel
 def objective_of_pose(flat, now, tables):
     """Return the sum of the objectives that do not depend on the frame before: f(s), if `now` is its state."""
-    total = _missed(flat, now, tables) + hold_value(flat, now, tables.hold)
+    total = _missed(flat, now, tables) + hold_value(now, tables.hold)
     return posture.add_value(flat, now, tables.calm.posture, total) if tables.calm.weight[3] != 0.0 else total
 
 
@@ -214,7 +214,7 @@ def gather(flat, now, tables, terms, share):
     velocity.add_terms(flat, now, tables.velocity, terms)
     centre_of_mass.add_terms(flat, now, tables.centre_of_mass, terms, share)
     add_asked_terms(flat, now, terms, share, tables.asked)
-    add_hold_terms(flat, now, terms, share, tables.hold)
+    add_hold_terms(now, terms, share, tables.hold)
     collect(flat, terms)
 
 
@@ -225,7 +225,7 @@ def stiffen(flat, now, tables, terms):
     terms.row_count[0] = 0
     centre_of_mass.add_rows(flat, now, tables.centre_of_mass, terms)
     add_asked_rows(flat, now, terms, tables.asked)
-    add_hold_rows(flat, now, terms, tables.hold)
+    add_hold_rows(now, terms, tables.hold)
     terms.row_count[1] = terms.row_count[0]
 
 

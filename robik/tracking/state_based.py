@@ -22,6 +22,7 @@ from ..ik.sequence import solve_frame
 from ..ik.work import new_work
 from ..mechanism.model import Mechanism
 from ..objectives.clearance import Clearance
+from ..objectives.hold import new_holds, rows_of
 from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior
 from ..objectives.registry import ObjectiveTables, fill, hold
 from ..objectives.settings import Settings
@@ -43,6 +44,7 @@ class StateBasedTracker(Tracker):
     """
 
     TAKES_OBJECTIVES = True
+    _rows = 0
 
     def __init__(
         self,
@@ -63,6 +65,9 @@ class StateBasedTracker(Tracker):
         self._attraction = None if prior is None else Attraction(mechanism, prior, (), prior_weight)
         self._walls: LiveWalls | None = None
         super().__init__(mechanism)
+        self._holds = new_holds(self.topology, settings.hold)
+        self._rows = rows_of(self._holds)
+        self._forget()
         self._walls = walls.live(self.topology) if walls is not None else None
         dofs = (self.topology.dofs.get(name) for name in mechanism.actuators)
         self._motors = np.array([found[0] for found in dofs if found is not None], dtype=np.int64)
@@ -95,7 +100,7 @@ class StateBasedTracker(Tracker):
     def _forget(self) -> None:
         self._memory = new_memory(self.flat, self.now.q)
         self.now = self._memory.last
-        self._work, self._asked = new_work(self.flat, self.now.q), False
+        self._work, self._asked = new_work(self.flat, self.now.q, None, self._rows), False
         self._layout = ()  # the tables refer to the robot's placement
         if self._walls is not None:
             self._walls.forget()
@@ -106,7 +111,7 @@ class StateBasedTracker(Tracker):
         tables = super()._lay_out(targets)
         if targets.objectives or self._asked:  # they need room of their own
             self._asked = bool(targets.objectives)
-            self._work = new_work(self.flat, self.now.q, tables.tied if self._asked else None)
+            self._work = new_work(self.flat, self.now.q, tables.tied if self._asked else None, self._rows)
         return tables
 
     def _weigh(self, tables: ObjectiveTables, targets: Targets) -> None:

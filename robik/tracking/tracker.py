@@ -25,6 +25,7 @@ from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import UNIT_TOLERANCE, Pose, matrix_quaternion
 from ..mechanism.topology import limited_topology
+from ..objectives.hold import Holds
 from ..objectives.registry import ObjectiveTables, new_tables
 from .targets import FARTHEST, Targets
 
@@ -42,6 +43,7 @@ class Tracker(ABC):
     """
 
     TAKES_OBJECTIVES: ClassVar[bool] = False  # beside frames and the centre of mass
+    _holds: Holds | None = None  # walls of what motors keep
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
@@ -227,7 +229,7 @@ class Tracker(ABC):
             raise ClipError(f"robot {self.mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
         given = list(targets.frames.values())
         self._turns = [None if g.weights.along is None else matrix_quaternion(g.weights.axes) for g in given]
-        tables = new_tables(self.topology, tuple(targets.frames), self.now, targets.objectives)
+        tables = new_tables(self.topology, tuple(targets.frames), self.now, targets.objectives, self._holds)
         for axes, target in zip(tables.frame_pose.axes, given, strict=True):
             axes[:] = axes @ target.weights.axes
         return tables

@@ -103,6 +103,19 @@ class RobikBake(PropertyGroup):
         default=100.0,
         precision=0,
     )
+    hold: FloatProperty(
+        name="Least Hold",
+        description=(
+            "Stay away from poses in which the motors lose hold of a loop, as where two forearms are in line; 0 allows"
+            " them. Play in a joint is at most 1 / this as large at the bodies as at the motors"
+        ),
+        min=0.0,
+        max=0.9,
+        soft_max=0.2,
+        step=1,
+        precision=2,
+        default=Settings().hold,
+    )
     look_ahead: BoolProperty(
         name="Look Ahead",
         translation_context=OWN,

@@ -30,6 +30,7 @@ def bake(root: Object, bottom: float) -> None:
 
 
 def test_result_says_where_hold_is_lost_and_the_preflight_refuses(root: Object) -> None:
+    root.robik.robot.bake.hold = 0.0  # any pose
     bake(root, 0.05)
     result = root.robik.robot.result
     assert "the motors lose hold of the robot in frames" in result.hold
@@ -43,6 +44,14 @@ def test_result_says_where_hold_is_lost_and_the_preflight_refuses(root: Object) 
     with pytest.raises(RuntimeError, match="lose hold"):
         bpy.ops.robik.preflight()
     bpy.context.scene.robik.playing.lose_hold = True
+    assert bpy.ops.robik.preflight() == {"FINISHED"}
+
+
+def test_a_bake_keeps_hold_by_default(root: Object) -> None:
+    bake(root, 0.05)
+    result = root.robik.robot.result
+    assert result.hold == ""
+    assert result.missed > 0
     assert bpy.ops.robik.preflight() == {"FINISHED"}
 
 

@@ -28,6 +28,7 @@ from tests.kinematics import five_bar
 from tests.shell import robik
 
 RATE = 60.0
+ANYWHERE = Settings(hold=0.0)  # what is told here, bakes stay away from by default (`test_kept_hold.py`)
 LOOPED = ("dancer", "four_bar", "validation", "walker")
 OF_OTHERS = (
     "5bar_linkage/robot.urdf", "robot_delta/robot.urdf", "talos_like/robot.urdf", "digit_like_2legs/robot.urdf",
@@ -39,7 +40,7 @@ OF_OTHERS = (
 def bake(places: np.ndarray) -> tuple[Mechanism, Motion]:
     robot = five_bar.robot()
     clip = TargetClip(np.arange(len(places)) / RATE, {"hand": Track(position=places)})
-    return robot, retarget(robot, clip)
+    return robot, retarget(robot, clip, ANYWHERE)
 
 
 def hold_of(motion: Motion) -> Hold:
@@ -131,7 +132,7 @@ def test_what_lies_between_two_samples_is_told(every: int) -> None:
 def test_a_bake_in_another_assembly_than_its_motors_come_to_is_told() -> None:
     robot = five_bar.robot()
     places = five_bar.down(0.04, 0.035)
-    motion = retarget(robot, TargetClip(np.arange(len(places)) / RATE, {"hand": Track(position=places)}))
+    motion = retarget(robot, TargetClip(np.arange(len(places)) / RATE, {"hand": Track(position=places)}), ANYWHERE)
     hand = frame_poses(robot, "hand", motion.position, motion.quaternion)[0]  # type: ignore[arg-type]
     assert np.abs(hand - places).max() < 1e-5
     there = hands_by_newton(np.linspace(0.0, 1.0, 200)[:, None] * motion.values[0])[-1]
@@ -202,10 +203,13 @@ def test_solve_says_it_and_play_refuses(tmp_path: Path) -> None:
     robot = five_bar.robot()
     save_robot(robot, tmp_path / "five.robik.json")
     _write_chain(tmp_path / "five.servos.json")
+    (tmp_path / "anywhere.json").write_text(json.dumps({"hold": 0.0}))
     for name, bottom in (("lost", 0.05), ("kept", 0.15)):
         places = five_bar.down(0.2, bottom)
         save_clip(TargetClip(np.arange(len(places)) / RATE, {"hand": Track(position=places)}), tmp_path / "clip.npz")
-        done = robik(tmp_path, "solve", "five.robik.json", "clip.npz", "-o", f"{name}.csv")
+        done = robik(
+            tmp_path, "solve", "five.robik.json", "clip.npz", "-o", f"{name}.csv", "--settings", "anywhere.json"
+        )
         assert done.returncode == 0, done.stderr
         assert ("the motors lose hold of the robot in frames" in done.stdout) == (name == "lost"), done.stdout
     how = ("--servos", "five.servos.json", "--port", "sim", "--robot", "five.robik.json")
