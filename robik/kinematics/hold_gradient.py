@@ -20,7 +20,7 @@ from ..jit import by_reference, inlined, kernel
 from .curvature import curvature_along
 from .dense import diagonalise, negative_pivots
 from .elimination import Elimination, new_elimination
-from .hold import ALIKE, HoldMeter
+from .hold import ALIKE, MOVES, HoldMeter
 from .kernels import Placement, new_placement
 from .null_space import extend_group, multipliers
 
@@ -285,7 +285,7 @@ def gradient(flat, now, w, k, hold, out):
 
 @kernel
 def share(flat, now, w):
-    """Return how much of the largest motion of a body in `motion` is one of bodies that actuators determine."""
+    """Return how much of `motion` is one of bodies that actuators determine: 1 where these have a part in it."""
     if not w.idle[w.idle.shape[0] - 1]:
         return 1.0
     largest, own = 1e-300, 0.0
@@ -303,7 +303,7 @@ def share(flat, now, w):
             largest = max(largest, size)
             if not w.idle[b]:
                 own = max(own, size)
-    return 1.0 if own > 0.1 * largest else max(own / largest, 1e-12)
+    return min(1.0, max(own / (MOVES * largest), 1e-12))
 
 
 @inlined

@@ -91,7 +91,8 @@ def new_holds(topology: Topology, bound: float = 0.0) -> Holds:
     kind = KeptHolds if k else Holds
     first = np.minimum(bound, USUAL * usual)
     return by_reference(kind(
-        flat=flat, here=new_placement(flat, topology.rest), watch=watch, bound=first.copy(), first=first, asked=np.full(1, bound), floor=np.zeros(k), ahead=np.zeros(k),
+        flat=flat, here=new_placement(flat, topology.rest), watch=watch, bound=first.copy(), first=first,
+        asked=np.full(1, bound), floor=np.zeros(k), ahead=np.zeros(k),
         is_up=np.zeros(1, bool), depth=np.zeros(k), sign=np.ones(k), slope=np.zeros((k, d)), force=np.ones(1),
         moved=np.zeros(d), steps=np.zeros((n, d)), columns=np.zeros(n, np.int64), H=np.zeros((n, n)),
         vectors=np.zeros((n + 1, n)),
@@ -163,7 +164,7 @@ def add_hold_terms(now, terms, share_of_forces, holds):
                 _slope(holds, k, holds.here, hold, holds.slope[k])
                 force = -STEEP * _slope_of_value(holds.depth[k]) / (holds.ahead[k] - holds.floor[k])
                 for i in range(terms.pull.shape[0]):
-                    terms.pull[i] += force * holds.slope[k, i]
+                    terms.pull[i] += share_of_forces * force * holds.slope[k, i]
 
 
 @inlined

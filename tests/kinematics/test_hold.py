@@ -8,8 +8,13 @@ from itertools import combinations
 import numpy as np
 
 from robik import robots
+from robik.kinematics.assembly import prepared
+from robik.kinematics.elimination import eliminate
 from robik.kinematics.forward import ForwardKinematics
+from robik.kinematics.frames import frame_poses
 from robik.kinematics.hold import HoldMeter
+from robik.kinematics.hold_gradient import gradient, is_far, measure, new_watch
+from robik.kinematics.kernels import close, forward_kinematics, new_placement
 from robik.mechanism import WORLD, Body, Joint, Mechanism
 from tests.kinematics import five_bar
 
@@ -77,3 +82,34 @@ def test_dancer_has_hold_where_those_motors_that_are_left_determine_it() -> None
         assert (hold > 1e-6) == (passive[-1] > 1e-6) or meter.idle_bodies, kept
         held, lost = held + (hold > 1e-6), lost + (passive[-1] <= 1e-6)
     assert held > 10
+
+
+def test_its_derivative_is_that_of_the_closed_form() -> None:
+    meter = meter_of(five_bar.robot())
+    flat = prepared(meter.topology)
+    watch, now = new_watch(meter, flat, meter.topology.rest), new_placement(flat, meter.topology.rest)
+    slope = np.zeros(len(flat.before))
+    for z in (0.2, 0.15, 0.12, 0.11):
+        before, here, after = coordinates(meter, 0.004, np.array([z - 1e-5, z, z + 1e-5]))
+        now.q[:] = here
+        forward_kinematics(flat, now)
+        close(flat, now)
+        eliminate(flat, now, watch.e)
+        hold, _ = measure(flat, watch, 0)
+        gradient(flat, now, watch, 0, hold, slope)
+        expected = (five_bar.hold(0.004, z + 1e-5) - five_bar.hold(0.004, z - 1e-5)) / 2e-5
+        np.testing.assert_allclose(slope @ (after - before) / 2e-5, expected, rtol=1e-6)
+        assert is_far(flat, watch, 0, 0.999 * hold)
+        assert not is_far(flat, watch, 0, 1.001 * hold)
+
+
+def test_motors_lead_far_where_hold_is_low_without_changing_the_assembly() -> None:
+    """One step of motors from beside a singular pose: Newton's method from there would fall to the other side."""
+    robot = five_bar.robot()
+    fk, places = ForwardKinematics(robot), [(0.004, 0.2), (0.03, 0.105), (0.06, 0.14), (0.004, 0.2)]
+    side = np.sign(five_bar.bend(*places[0]))
+    places = [(x, z) for x, z in places if np.sign(five_bar.bend(x, z)) == side]
+    values = [[five_bar.angles(x, z)[f"motor_{s}"] for s in five_bar.SIDES] for x, z in places]
+    found = fk.poses(np.array(values))
+    hand = frame_poses(robot, "hand", found.position, found.quaternion)[0]
+    np.testing.assert_allclose(hand[:, [0, 2]], places, atol=1e-9)
