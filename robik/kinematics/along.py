@@ -101,12 +101,16 @@ def lead(flat, now, e, driven, last, values, left):
 
     Where hold σ is low, bodies go 1/σ times as far as actuators, and another assembly is about σ away.
     """
-    away, step = 0.0, driven.correction
+    away, worst, step = 0.0, 0.0, driven.correction
     for i in range(last.shape[0]):
         away = max(away, abs(values[i] - last[i]))
+    for i in range(now.value.shape[0]):
+        worst = max(worst, abs(now.value[i]))
     if now.value.shape[0] == 0 or not 0.0 < away < FARTHEST:
         return 1.0
     part = min(left, LARGEST_MOVE / away)
+    if not closed(flat, now, worst):  # no pose of the robot, which has no tangent
+        return part
     for again in range(2):
         step[:] = 0.0
         for i in range(driven.dof.shape[0]):
