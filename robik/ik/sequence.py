@@ -127,7 +127,26 @@ def _keep_hold(flat, tables, work, memory, limits, most, result):
     bounded = _slow_down(flat, tables, work, last) or bounded
     found = minimise(flat, guess, tables, work, bounded, most, objective(flat, guess, tables), close(flat, guess))
     found = _let_loose(flat, tables, work, memory, bounded, most, found)
+    difference(flat, guess.q, last.q, memory.recent)
     return found[0], result[1] + found[1], found[2], found[3]
+
+
+@kernel
+def _begin_with_walls(flat, tables, work, last, bounded):
+    """Go on with the walls of the last frame; return whether the frame is bounded."""
+    go_on_with_walls(last, tables.hold)
+    return (tables.hold.is_up[0] and _slow_down(flat, tables, work, last)) or bounded
+
+
+@kernel
+def _note_step(flat, memory):
+    """Note the step from the last frame to the guess; return its largest motion."""
+    for i in range(memory.recent.shape[0]):
+        memory.earlier[i] = memory.recent[i]
+    difference(flat, memory.guess.q, memory.last.q, memory.recent)
+    memory.frames[0] += 1
+    _, largest = largest_motion(flat, memory.recent)
+    return largest
 
 
 @kernel
@@ -141,11 +160,8 @@ def solve_frame(flat, tables, work, memory, limits, most, afresh):
     """
     last, guess = memory.last, memory.guess
     calm.begin(flat, tables.calm, tables.change_of_state, memory.missed)
-    bounded = bound(flat, tables, work, last, limits)
-    go_on_with_walls(last, tables.hold)
+    bounded = _begin_with_walls(flat, tables, work, last, bound(flat, tables, work, last, limits))
     given, walled = memory.given[0], tables.hold.is_up[0]
-    if walled:
-        bounded = _slow_down(flat, tables, work, last) or bounded
     first = memory.frames[0] == 0 and tables.calm.dt[0] == np.inf and not given
     if given:
         memory.given[0] = False
@@ -164,17 +180,12 @@ def solve_frame(flat, tables, work, memory, limits, most, afresh):
         result = bend_back(flat, tables, work, memory, most, result)
     if limits and not walled and not afresh and is_stuck(flat, tables, memory):
         result = lead_out(flat, tables, work, memory, most, result)
-    for i in range(memory.recent.shape[0]):
-        memory.earlier[i] = memory.recent[i]
-    difference(flat, guess.q, last.q, memory.recent)
-    memory.frames[0] += 1
-    _, largest = largest_motion(flat, memory.recent)
+    largest = _note_step(flat, memory)
     if afresh and not walled and largest > JUMP and result[0] > UNMET:
         result = start_afresh(flat, tables, work, memory, bounded, most, result)
         difference(flat, guess.q, last.q, memory.recent)
     if not given and not is_held(last, guess, tables.hold):
         result = _keep_hold(flat, tables, work, memory, limits, most, result)
-        difference(flat, guess.q, last.q, memory.recent)
         _, largest = largest_motion(flat, memory.recent)
     if largest > JUMP or result[2] != CONVERGED:
         memory.frames[0] = 0

@@ -75,8 +75,8 @@ def mjcf(gravity: float, stiffness: float = 50.0) -> str:
           <body pos="{upper[0]} 0 {upper[1]}"><joint axis="0 -1 0" damping="0.0005"/>
             <geom type="capsule" fromto="0 0 0 {fore[0]} 0 {fore[1]}" size="0.004" mass="0.03"/>
             <site name="tip_{side}" pos="{fore[0]} 0 {fore[1]}"/></body></body>"""
-    return f"""<mujoco><option gravity="0 0 {gravity}" timestep="0.0005" integrator="implicitfast"/><default><geom contype="0" conaffinity="0"/>
-      </default><worldbody>{arms}</worldbody><equality>
+    return f"""<mujoco><option gravity="0 0 {gravity}" timestep="0.0005" integrator="implicitfast"/>
+      <default><geom contype="0" conaffinity="0"/></default><worldbody>{arms}</worldbody><equality>
         <connect site1="tip_l" site2="tip_r" solref="0.001 1" solimp="0.999 0.9999"/></equality>
       <actuator><position joint="motor_l" kp="{stiffness}" kv="{0.01 * stiffness}"/>
       <position joint="motor_r" kp="{stiffness}" kv="{0.01 * stiffness}"/></actuator>
