@@ -13,6 +13,7 @@ from .kernels import integrate, largest_motion, read_state
 from .null_space import extend
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
+CAREFUL = 4.0  # times as near as the other assembly may be: a crank that leaves its dead point went back into it
 SMALLEST_PART = 1e-3  # of a way of actuators
 FARTHEST = 100.0  # rad or m of an actuator: beyond, nobody means a way from where it was
 
@@ -119,12 +120,12 @@ def lead(flat, now, e, driven, last, values, left):
         _, own = largest_motion(flat, step)
         extend(flat, e, step)
         _, largest = largest_motion(flat, step)
-        if largest * largest * part <= own:
+        if CAREFUL * largest * largest * part <= own:
             break
         if again == 0:
             eliminate(flat, now, e)
         else:
-            part = max(own / (largest * largest), SMALLEST_PART)
+            part = max(own / (CAREFUL * largest * largest), SMALLEST_PART)
     integrate(flat, now.q, step, part, now.q)
     return part
 

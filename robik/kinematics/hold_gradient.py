@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import by_reference, inlined, kernel
+from ..mechanism.topology import Flat
 from .curvature import curvature_along
 from .dense import diagonalise, negative_pivots
 from .elimination import Elimination, new_elimination
@@ -56,7 +57,7 @@ class Watch(NamedTuple):
     U: np.ndarray  # (d, 6) scratch
 
 
-def new_watch(meter: HoldMeter | None, flat, rest: np.ndarray) -> Watch:
+def new_watch(meter: HoldMeter | None, flat: Flat, rest: np.ndarray) -> Watch:
     """Return what is watched of a robot at rest (nq,): the loops of a meter, nothing without one."""
     groups = meter.loops if meter else []
     d, k = (len(flat.before) if groups else 0), len(groups)
