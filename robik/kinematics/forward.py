@@ -142,7 +142,7 @@ class ForwardKinematics:
             self._put_base(base)
         driven, residual, done = self._driven(has_base=False), 0.0, 0.0
         while done < 1.0:
-            about = self.flat, self.now, self._elimination, driven, self._values, values
+            about = self.flat, self.now, self.elimination, driven, self._values, values
             done = min(1.0, done + lead(*about, 1.0 - done))
             self._drive(self._values + (values - self._values) * done)
             residual = self._close()
