@@ -183,4 +183,4 @@ def level(root: Object) -> None:
 def soften(root: Object) -> None:
     """Hold the robot back where a recorded performer moves faster than its motors can turn."""
     settings = root.robik.robot.bake
-    settings.soften, settings.speed, settings.velocity_weight = True, SOFT_FROM, SOFTNESS
+    settings.soften, settings.velocity_share, settings.velocity_weight = True, SOFT_FROM, SOFTNESS

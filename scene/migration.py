@@ -9,6 +9,7 @@ from bpy.types import Object, PropertyGroup
 from ..robik.errors import RobikError
 from .animation import actions
 from .bake import bakes
+from .bake.by_tens import steps_of
 from .balance.contacts import parse_phases, set_rows
 from .robot.saved_format import FORMAT
 
@@ -25,7 +26,9 @@ def bring_up_to_date(root: Object) -> None:
         _from_first(root)
     if robot.format < 3:
         _from_second(root)
-    _from_third(root)
+    if robot.format < 4:
+        _from_third(root)
+    _from_fourth(root)
     robot.format = FORMAT
 
 
@@ -54,11 +57,27 @@ def _from_third(root: Object) -> None:
     """Format 4 has one choice of balance, on by default, for what the centre of mass follows and at which pace."""
     balance = root.robik.robot.balance
     source, pace = _stored(balance, "source") or 0, _stored(balance, "pace") or 0
-    balance.mode = ("OFF", ("AUTO", "STILL", "MOVING")[pace], "OBJECT")[source]
+    balance.mode = ("OFF", ("AUTO", "STILL", "MOVING")[int(pace)], "OBJECT")[int(source)]
     balance.pin_feet = bool(_stored(balance, "pin_feet"))
 
 
-def _stored(group: PropertyGroup, name: str) -> int | None:
+def _from_fourth(root: Object) -> None:
+    """Format 5 has one name for a setting, that of the library; sliders by tens hold their steps.
+
+    Follow Live has two trackers.
+    """
+    bake = root.robik.robot.bake
+    if (share := _stored(bake, "speed")) is not None:
+        bake.velocity_share = share
+    for name, weight in (("stillness", "still"), ("posture", "posture"), ("likeness", "example_weight")):
+        if (kept := _stored(bake, weight)) is not None:
+            setattr(bake, name, steps_of(kept))
+    follow = root.robik.robot.follow
+    if _stored(follow, "tracker") == 2:  # Springy, which only the library has now: this one lags behind as it did
+        follow.tracker = "DIFFERENTIAL"
+
+
+def _stored(group: PropertyGroup, name: str) -> float | None:
     """Return what a file holds of a property, also of one that no longer exists; None where it was left alone."""
     # Since Blender 5.0, values of properties are kept apart from a user's own.
     stored = group.bl_system_properties_get() if hasattr(group, "bl_system_properties_get") else group

@@ -32,7 +32,7 @@ class ROBIK_PT_bake(TabPanel):
         layout.use_property_split, layout.use_property_decorate = True, False
         _draw_range(layout, bake, context.scene)
         layout.prop(bake, "samples", text="Samples / Frame")
-        layout.prop(bake, "speed", slider=True)
+        layout.prop(bake, "velocity_share", slider=True)
         layout.prop(bake, "enforce_velocity")
         layout.prop(bake, "soften")
         layout.prop(bake, "hold")
@@ -138,7 +138,7 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
             return
         layout.use_property_split, layout.use_property_decorate = True, False
         bake = root.robik.robot.bake
-        for name in ("joint_limits", "keep_apart", "obstacles", "stillness", "rest_pull"):
+        for name in ("joint_limits", "keep_apart", "obstacles", "stillness", "posture"):
             layout.prop(bake, name)
         _draw_limits(layout, bake)
         for name in ("velocity_weight", "velocity_limit", "catch_up"):

@@ -82,11 +82,11 @@ class BakeSettings:
 
     Attributes:
         enforce_velocity: whether no motor turns faster than it can.
-        speed: share of each motor's speed that may be used [%].
+        velocity_share: of each motor's speed that may be used, above 0 to 1.
         soften: whether what turns faster than that share of the slowest motor's speed is held back.
         velocity_limit: above which it is, where no motor's speed is known [rad/s].
         velocity_weight: of holding back.
-        still: pull towards the frame before, times the time step [s].
+        stillness: pull towards the frame before, times the time step [s].
         posture: pull of the motors to their rest pose.
         joint_limits: whether joints keep their limits.
         hold: that the motors keep of loops; 0 for poses in which they lose it, too.
@@ -102,11 +102,11 @@ class BakeSettings:
     """
 
     enforce_velocity: bool = True
-    speed: float = 100.0
+    velocity_share: float = 1.0
     soften: bool = False
     velocity_limit: float = 5.0
     velocity_weight: float = field(default=single(1e-2))
-    still: float = field(default=single(Settings().stillness))
+    stillness: float = field(default=single(Settings().stillness))
     posture: float = field(default=single(Settings().posture))
     joint_limits: bool = True
     hold: float = field(default=single(Settings().hold))
@@ -134,7 +134,7 @@ class BakeSettings:
         acceleration = self.acceleration or {
             name: limit for name, limit in self.servo_acceleration.items() if name in mechanism.actuators
         }
-        return limits_of(mechanism, acceleration, self.jerk or None, self.speed / 100.0)
+        return limits_of(mechanism, acceleration, self.jerk or None, self.velocity_share)
 
 
 def balance_by_name(name: str, pin_feet: bool = True) -> Balance:

@@ -53,14 +53,14 @@ def solver_settings(
         targets=targets,
         com_weight=com_weight,
         state_weight=None,
-        stillness=bake.still,
+        stillness=bake.stillness,
         posture=bake.posture,
         velocity_weight=bake.velocity_weight if bake.soften else 0.0,
         velocity_limit=_soften_above(mechanism, bake) if bake.soften else inf,
         joint_limits=bake.joint_limits,
         hold=bake.hold,
         enforce_velocity=bake.enforce_velocity,
-        velocity_share=bake.speed / 100.0,
+        velocity_share=bake.velocity_share,
         objectives=objectives or {},
         **_ahead(mechanism, bake, balance.margin),
         contacts="hold" if balance.pin_feet or holds else "ignore",
@@ -115,4 +115,4 @@ def _soften_above(mechanism: Mechanism, bake: BakeSettings) -> float:
     """
     turning = [joint.velocity_limit for joint in mechanism.actuated if "rad" in joint.coordinate_units]
     slowest = min(turning, default=inf)
-    return bake.speed / 100.0 * slowest if isfinite(slowest) else bake.velocity_limit
+    return bake.velocity_share * slowest if isfinite(slowest) else bake.velocity_limit

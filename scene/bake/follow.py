@@ -21,8 +21,8 @@ from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
 from ...robik.mechanism.orientations import rotation
 from ...robik.objectives.settings import Settings
-from ...robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
-from ...robik.tracking.balance import HELD, LiveBalance
+from ...robik.tracking import DifferentialTracker, StateBasedTracker, Target, Targets, Tracker
+from ...robik.tracking.balance import LiveBalance
 from ..balance.centre_of_mass import Balance, read_balance, with_give
 from ..balance.contacts import standing
 from ..character.asked import asked_for
@@ -40,6 +40,7 @@ from ..robot.parts import local_pose, pose_of, robots
 from ..robot.reading import Moving, read_moving
 from ..robot.sliders import set_sliders, slider_values
 from .apart import read_walls
+from .by_tens import weight_of
 from .example import example_prior
 from .request import of_panel, solver_settings
 
@@ -50,7 +51,6 @@ MOVED = 1e-6  # [rad, m]: what a slider of single precision may be off
 TRACKERS: dict[str, Callable[[Mechanism], Tracker]] = {
     "DIFFERENTIAL": DifferentialTracker,
     "STATE": StateBasedTracker,
-    "DYNAMICS": ForwardDynamicsTracker,
 }
 
 
@@ -105,7 +105,7 @@ def read_follow_request(root: Object) -> FollowRequest:
         tracker=tracker,
         settings=solver,
         example=settings.bake.example,
-        example_weight=float(settings.bake.example_weight),
+        example_weight=weight_of(settings.bake.likeness),
         keep_apart=solver is not None and settings.bake.keep_apart,
     )
 
@@ -138,14 +138,13 @@ class Following:
     ) -> None:
         mechanism = request.robot.mechanism
         self.mechanism, self.choice, self._make_tracker = mechanism, request.choice, make
-        over_feet, springy = balance.over_feet, request.tracker == "DYNAMICS"  # a spring takes no such weights
+        over_feet = balance.over_feet
         self.balance = LiveBalance(
             mechanism,
             pin_feet=balance.pin_feet,
             over_feet=over_feet,
             margin=balance.whole_margin(mechanism) if over_feet else balance.margin,
             pace=balance.mode if over_feet else AUTO,
-            held=1.0 if springy else HELD,
         )
         targets = self.balance.step(targets, BEAT, stands)
         self.tracker: Tracker | None = None

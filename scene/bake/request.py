@@ -27,6 +27,7 @@ from ..character.mapping import CharacterMapping, read_mapping
 from ..character.sampling import frame_range, planned_range
 from ..robot.chain import servo_accelerations
 from ..robot.reading import read_moving_parts
+from . import by_tens
 from .apart import read_walls
 from .curves import SAME, baked_frames, base_track, has_keys, read_motion
 from .example import example_prior
@@ -124,7 +125,7 @@ def read_request(root: Object, scene: Scene) -> SceneRequest:
         settings=asked,
         walls=read_walls(root, mechanism) if asked.keep_apart else None,
         prior=prior,
-        prior_weight=float(bake.example_weight),
+        prior_weight=by_tens.weight_of(bake.likeness),
         present=present,
         surroundings=read_surroundings(root, scene, mapping.targets),
         keeps_other_keys=keeps_other_keys,
@@ -204,4 +205,6 @@ def read_bake_settings(root: Object, scene: Scene) -> BakeSettings:
 def of_panel(bake: PropertyGroup) -> BakeSettings:
     """Return the settings of a bake's panel, whose properties have the names of the fields."""
     names = {field.name for field in fields(BakeSettings)} - {"servo_acceleration"}
-    return BakeSettings(**{name: getattr(bake, name) for name in names})
+    values = {name: getattr(bake, name) for name in names}
+    values |= {name: by_tens.weight_of(values[name]) for name in by_tens.WEIGHTS}
+    return BakeSettings(**values | {"velocity_share": bake.velocity_share / 100.0})

@@ -1,7 +1,6 @@
 """Settings of the bake, and of following live."""
 
 from collections.abc import Callable
-from math import log10
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 from bpy.types import Action, Collection, Context, PropertyGroup
@@ -9,10 +8,11 @@ from bpy.types import Action, Collection, Context, PropertyGroup
 from ...robik.objectives.pose_prior import WEIGHT
 from ...robik.objectives.settings import Settings
 from ...translations import OWN
+from .by_tens import steps_of
 from .example import can_be_example
 from .follow import wake
 
-WEAKEST = -10  # exponent of the weight that an animator sees as 0
+USUAL_SPEED = 5.0  # rad/s of a motor, from which its own limits would follow as below
 
 
 def _follow_changed(_group: PropertyGroup, _context: Context) -> None:
@@ -39,25 +39,20 @@ class RobikFollow(PropertyGroup):
                 "Motor Speeds",
                 "Moves as its motors can: never faster, never jerkier; lags behind what is too quick for it",
             ),
-            (
-                "DYNAMICS",
-                "Springy",
-                "Is pulled by its targets like a weight on a spring; calm where it is stretched out",
-            ),
         ),
     )
 
 
-def _by_tens(weight: str) -> dict[str, Callable]:
-    """Return a weight as an animator sets it: each step is ten times as strong."""
+def _switch_of(limit: str, usual: float) -> dict[str, Callable]:
+    """Return a switch of a limit that is 0 while the motors' own counts; set, the limit begins with what is usual."""
 
-    def read(bake: PropertyGroup) -> float:
-        return log10(getattr(bake, weight)) - WEAKEST
+    def is_own(bake: PropertyGroup) -> bool:
+        return bool(getattr(bake, limit))
 
-    def write(bake: PropertyGroup, steps: float) -> None:
-        setattr(bake, weight, 10.0 ** (steps + WEAKEST))
+    def set_own(bake: PropertyGroup, on: bool) -> None:
+        setattr(bake, limit, usual if on else 0.0)
 
-    return {"get": read, "set": write}
+    return {"get": is_own, "set": set_own}
 
 
 class RobikBake(PropertyGroup):
@@ -94,7 +89,7 @@ class RobikBake(PropertyGroup):
         description="Never turn a motor faster than it can: the robot lags behind what is too quick for it",
         default=True,
     )
-    speed: FloatProperty(
+    velocity_share: FloatProperty(
         name="Motor Speed",
         description="How much of each motor's speed the motion may use",
         subtype="PERCENTAGE",
@@ -125,23 +120,32 @@ class RobikBake(PropertyGroup):
         ),
         default=True,
     )
-    acceleration: FloatProperty(
-        name="Acceleration per s²",
+    own_acceleration: BoolProperty(
+        name="Own Acceleration",
         description=(
-            "Largest of each motor; where it slides, 57.3° stand for the robot's size; 0 for as the motors': what their"
-            " servos keep, else as much as brings them to their speed in 0.05 s"
+            "Set the largest acceleration of each motor. Else it is as their servos keep it, or as much as brings them"
+            " to their speed in 0.05 s"
         ),
+        **_switch_of("acceleration", USUAL_SPEED / 0.05),
+    )
+    acceleration: FloatProperty(
+        name="Acceleration",
+        description="Largest of each motor, per s²; where it slides, 57.3° stand for the robot's size",
         unit="ROTATION",
         min=0.0,
         soft_max=500.0,
         precision=0,
     )
-    jerk: FloatProperty(
-        name="Jerk per s³",
+    own_jerk: BoolProperty(
+        name="Own Jerk",
         description=(
-            "Largest of each motor; where it slides, 57.3° stand for the robot's size; 0 for as the motors': as much as"
-            " brings them to their acceleration in 0.02 s"
+            "Set the largest jerk of each motor. Else it is as much as brings them to their acceleration in 0.02 s"
         ),
+        **_switch_of("jerk", USUAL_SPEED / 0.05 / 0.02),
+    )
+    jerk: FloatProperty(
+        name="Jerk",
+        description="Largest of each motor, per s³; where it slides, 57.3° stand for the robot's size",
         unit="ROTATION",
         min=0.0,
         soft_max=20000.0,
@@ -183,7 +187,7 @@ class RobikBake(PropertyGroup):
         ),
     )
     velocity_limit: FloatProperty(
-        name="Soften Above, per s",
+        name="Soften Above",
         description=(
             "For a robot whose motors' speeds are unknown: above this speed of turning a body is held back, per second"
         ),
@@ -195,13 +199,6 @@ class RobikBake(PropertyGroup):
     velocity_weight: FloatProperty(
         name="Softening", description="How strongly speed is held back", min=0.0, default=1e-2, precision=5
     )
-    still: FloatProperty(
-        name="Stillness",
-        description="Pull towards the frame before, where the targets leave freedom, times the time step",
-        min=1e-12,
-        default=Settings().stillness,
-        precision=10,
-    )
     stillness: FloatProperty(
         name="Stillness",
         description=(
@@ -209,17 +206,10 @@ class RobikBake(PropertyGroup):
         ),
         min=0.0,
         soft_max=8.0,
+        default=steps_of(Settings().stillness),
         precision=1,
-        **_by_tens("still"),
     )
     posture: FloatProperty(
-        name="Rest Pose",
-        description="Pull of the motors to their rest pose, where the targets leave freedom",
-        min=1e-12,
-        default=Settings().posture,
-        precision=10,
-    )
-    rest_pull: FloatProperty(
         name="Rest Pose",
         description=(
             "How strongly motors go back to their rest pose where the targets leave them free; each step is ten times"
@@ -227,8 +217,8 @@ class RobikBake(PropertyGroup):
         ),
         min=0.0,
         soft_max=8.0,
+        default=steps_of(Settings().posture),
         precision=1,
-        **_by_tens("posture"),
     )
     example: PointerProperty(
         name="Poses Like",
@@ -239,9 +229,6 @@ class RobikBake(PropertyGroup):
         type=Action,
         poll=can_be_example,
     )
-    example_weight: FloatProperty(
-        name="Likeness", description="Pull towards poses like the example's", min=1e-12, default=WEIGHT, precision=8
-    )
     likeness: FloatProperty(
         name="Likeness",
         description=(
@@ -250,8 +237,8 @@ class RobikBake(PropertyGroup):
         ),
         min=0.0,
         soft_max=8.0,
+        default=steps_of(WEIGHT),
         precision=1,
-        **_by_tens("example_weight"),
     )
     keep_apart: BoolProperty(
         name="Keep Apart", description="Keep the robot's bodies out of each other, by the meshes shown", default=True

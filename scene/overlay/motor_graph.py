@@ -84,7 +84,7 @@ def _rates(root: Object, scene: Scene, order: int) -> MotorCurves | None:
     mechanism = read_moving_parts(root)
     if not _is_keyed(root, mechanism):
         return None
-    settings = replace(read_bake_settings(root, scene), speed=100.0)
+    settings = replace(read_bake_settings(root, scene), velocity_share=1.0)
     limits = settings.limits(mechanism).over_time[order]
     is_kept = order > 0 and settings.look_ahead
     known = np.flatnonzero(is_kept | np.isfinite(mechanism.actuator_velocity_limits))

@@ -2,7 +2,7 @@
 
 from bpy.types import Object
 
-FORMAT = 4
+FORMAT = 5
 
 
 def too_new(root: Object) -> bool:

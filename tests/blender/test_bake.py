@@ -117,7 +117,7 @@ def test_weights_and_settings_reach_the_solver() -> None:
     target = robot.character.targets[0]
     target.weight, target.position_weight, target.orientation_weight = 0.5, (1, 0.5, 0), (0, 0, 1)
     robot.balance.mode, robot.balance.weight = "AUTO", (2, 3, 4)
-    robot.bake.soften, robot.bake.speed, robot.bake.joint_limits = True, 50.0, False
+    robot.bake.soften, robot.bake.velocity_share, robot.bake.joint_limits = True, 50.0, False
     robot.balance.give_way = False
     settings = settings_of(root)
     assert settings.targets["pelvis"].position == (0.5, 0.25, 0.0)
@@ -183,18 +183,19 @@ def test_hips_give_way_to_balance() -> None:
 
 
 def test_stillness_is_shown_in_steps_of_ten() -> None:
-    settings = scenes.squats().robik.robot.bake
+    root = scenes.squats()
+    settings = root.robik.robot.bake
     assert settings.stillness == pytest.approx(2.07918, abs=1e-5)
     settings.stillness = 5.0
-    assert settings.still == pytest.approx(1e-5, rel=1e-4)
+    assert settings_of(root).stillness == pytest.approx(1e-5, rel=1e-4)
 
 
 def test_the_pull_to_the_rest_pose_is_set_in_steps_of_ten_and_reaches_the_solver() -> None:
     root = scenes.squats()
     bake = root.robik.robot.bake
     assert settings_of(root).posture == pytest.approx(2e-9)
-    assert bake.rest_pull == pytest.approx(1.30103, abs=1e-5)
-    bake.rest_pull = 4.0
+    assert bake.posture == pytest.approx(1.30103, abs=1e-5)
+    bake.posture = 4.0
     assert settings_of(root).posture == pytest.approx(1e-6, rel=1e-4)
 
 

@@ -144,7 +144,7 @@ def test_speed_slider_and_what_it_costs() -> None:
     robot = root.robik.robot
     costs = []
     for speed in (100.0, 50.0):
-        robot.bake.speed = speed
+        robot.bake.velocity_share = speed
         bpy.ops.robik.bake()
         peak = max(a.peak_velocity / a.velocity_limit for a in robot.result.actuators)
         assert peak == pytest.approx(speed / 100, rel=1e-3)
@@ -161,7 +161,7 @@ def test_speed_slider_and_what_it_costs() -> None:
 def test_softening_slows_every_motor() -> None:
     root, values = scenes.punches()
     bake = root.robik.robot.bake
-    bake.enforce_velocity, bake.soften, bake.speed = False, True, 50.0
+    bake.enforce_velocity, bake.soften, bake.velocity_share = False, True, 50.0
     bpy.ops.robik.bake()
     wanted = bpy.context.scene.render.fps * np.abs(np.diff(values, axis=0)).max(axis=0)
     assert (np.array([a.peak_velocity for a in root.robik.robot.result.actuators]) < 0.8 * wanted).all()

@@ -60,7 +60,7 @@ def test_the_arm_moves_as_in_the_example_and_its_hand_meets_the_target() -> None
     result = root.robik.robot.result
     assert result.missed == 0 and result.targets[0].position_error < 3e-4
     bake.likeness -= 5
-    assert bake.example_weight == pytest.approx(1e-9)
+    assert scenes.request_of(root).prior_weight == pytest.approx(1e-9)
     bpy.ops.robik.bake()
     assert result.targets[0].position_error < 3e-6, "a weaker pull costs the target less"
 

@@ -95,7 +95,7 @@ def test_at_once_follows_by_the_settings_of_the_bake() -> None:
     bake.joint_limits = False
     assert beats(root, 40)[-1][3] == pytest.approx(at, abs=1e-3)
     made = installed.module("scene.bake.follow")._following[root.session_uid]
-    bake.still, bake.soften = 1.0, True
+    bake.stillness, bake.soften = 10.0, True
     beats(root, 1)
     settings = installed.module("scene.bake.follow")._following[root.session_uid].tracker.settings
     assert settings != made.tracker.settings
@@ -205,7 +205,7 @@ def test_it_stands_as_the_bake_will(tracker: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tracker", "is_on", "kept"), [("STATE", True, True), ("STATE", False, False), ("DYNAMICS", True, False)]
+    ("tracker", "is_on", "kept"), [("STATE", True, True), ("STATE", False, False), ("DIFFERENTIAL", True, False)]
 )
 def test_bodies_are_kept_apart_where_the_bake_keeps_them(tracker: str, is_on: bool, kept: bool) -> None:
     """A foot that is dragged through the other stays beside it by At Once with Keep Apart, else it goes through."""

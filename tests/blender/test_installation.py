@@ -38,13 +38,13 @@ with installed_extension() as resources:
     event.register("numba:compile", Listening())
     from tests.blender import installed, scenes
     root = scenes.add_squats()
-    root.robik.robot.bake.speed = 10.0  # so that it looks ahead
+    root.robik.robot.bake.velocity_share = 10.0  # so that it looks ahead
     assert bpy.ops.robik.bake() == {"FINISHED"}
     assert root.robik.robot.result.looked_ahead
     root.robik.robot.follow.on = True
     bpy.context.view_layer.update()
     follow = installed.module("scene.bake.follow")
-    for tracker in ("DIFFERENTIAL", "STATE", "DYNAMICS"):
+    for tracker in ("DIFFERENTIAL", "STATE"):
         root.robik.robot.follow.tracker = tracker
         assert follow.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 0.02), follow.problem(root)
     library = "extensions/user_default/robik/robik/__init__.py"

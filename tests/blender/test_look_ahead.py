@@ -20,7 +20,7 @@ def slider_curves(root: bpy.types.Object) -> np.ndarray:
 def test_look_ahead_comes_nearer_at_the_same_speeds() -> None:
     root, _ = scenes.punches()
     robot = root.robik.robot
-    robot.bake.speed = 50.0
+    robot.bake.velocity_share = 50.0
     means = []
     for look_ahead in (False, True):
         robot.bake.look_ahead = look_ahead

@@ -27,6 +27,13 @@ def check(root: bpy.types.Object) -> None:
     assert robot.bakes[0].result.frames == robot.result.frames == 6
 
 
+def put(group: bpy.types.PropertyGroup, stored: dict[str, float]) -> None:
+    """Let a group hold what a file of an earlier version holds."""
+    kept = group.bl_system_properties_get(do_create=True) if hasattr(group, "bl_system_properties_get") else group
+    for name, value in stored.items():
+        kept[name] = value
+
+
 def test_it_opens_plays_and_bakes_again() -> None:
     bpy.ops.wm.open_mainfile(filepath=str(OLD))
     root = bpy.context.scene.robik.robot
@@ -67,8 +74,8 @@ def test_motor_speeds_of_the_second_format_stay_as_they_were_set() -> None:
     root = scenes.import_robot("boxer")
     bake = root.robik.robot.bake
     assert bake.enforce_velocity
-    stored = bake.bl_system_properties_get(do_create=True) if hasattr(bake, "bl_system_properties_get") else bake
-    stored["guarantee"], root.robik.robot.format = 0, 2
+    put(bake, {"guarantee": 0})
+    root.robik.robot.format = 2
     installed.module("scene.migration").bring_up_to_date(root)
     assert not bake.enforce_velocity
     bake.enforce_velocity = True
@@ -85,9 +92,7 @@ def test_balance_of_the_third_format_stays_as_it_was_set(stored: dict[str, int],
     root = scenes.import_robot("boxer")
     balance = root.robik.robot.balance
     assert (balance.mode, balance.pin_feet) == ("AUTO", True), "what is new is balanced"
-    kept = balance.bl_system_properties_get(do_create=True) if hasattr(balance, "bl_system_properties_get") else balance
-    for name, value in stored.items():
-        kept[name] = value
+    put(balance, stored)
     root.robik.robot.format = 3
     installed.module("scene.migration").bring_up_to_date(root)
     assert (balance.mode, balance.pin_feet) == (mode, pinned)
@@ -101,3 +106,32 @@ def test_a_later_versions_robot_says_so() -> None:
     assert saved_format.too_new(root)
     installed.module("scene.migration").bring_up_to_date(root)
     assert root.robik.robot.format == saved_format.FORMAT + 1
+
+
+@pytest.mark.parametrize(
+    ("stored", "weights", "share"),
+    [({}, (1.2e-8, 2e-9, 1e-4), 1.0),
+     ({"speed": 40.0, "still": 1e-5, "posture": 1e-6, "example_weight": 3e-3}, (1e-5, 1e-6, 3e-3), 0.4)],
+)  # fmt: skip
+def test_weights_and_speeds_of_the_fourth_format_stay_as_they_were_set(
+    stored: dict[str, float], weights: tuple[float, float, float], share: float
+) -> None:
+    root = scenes.squats(2)
+    put(root.robik.robot.bake, stored)
+    root.robik.robot.format = 4
+    installed.module("scene.migration").bring_up_to_date(root)
+    request = scenes.request_of(root)
+    asked = (request.settings.stillness, request.settings.posture, request.prior_weight)
+    assert asked == tuple(float(np.float32(weight)) for weight in weights)
+    assert request.settings.velocity_share == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("stored", "tracker"), [({}, "STATE"), ({"tracker": 1}, "DIFFERENTIAL"), ({"tracker": 2}, "DIFFERENTIAL")]
+)
+def test_live_trackers_of_the_fourth_format_are_one_of_the_two(stored: dict[str, int], tracker: str) -> None:
+    root = scenes.import_robot("boxer")
+    put(root.robik.robot.follow, stored)
+    root.robik.robot.format = 4
+    installed.module("scene.migration").bring_up_to_date(root)
+    assert root.robik.robot.follow.tracker == tracker

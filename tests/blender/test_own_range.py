@@ -210,7 +210,7 @@ def test_a_cyclic_clip_leads_back_into_nothing() -> None:
 def test_what_speeds_cost_is_told_of_the_own_range() -> None:
     root, _ = scenes.punches()
     robot = root.robik.robot
-    robot.bake.speed = 50.0
+    robot.bake.velocity_share = 50.0
     bpy.ops.robik.bake()
     assert robot.result.speed_cost > 0
     robot.bake.use_range, robot.bake.start, robot.bake.end = True, 8, 18

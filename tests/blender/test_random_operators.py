@@ -104,7 +104,7 @@ class User:
         modes = ["OFF", "AUTO", "STILL", "MOVING", "OBJECT"]
         robot.balance.mode, robot.balance.pin_feet = r.choice(modes), r.random() < 0.5
         robot.bake.use_range, robot.bake.start, robot.bake.end = r.random() < 0.3, r.randint(-2, 5), r.randint(2, 9)
-        robot.bake.samples, robot.bake.blend, robot.bake.speed = (
+        robot.bake.samples, robot.bake.blend, robot.bake.velocity_share = (
             r.choice([1, 1, 2]),
             r.randint(0, 4),
             r.choice([100.0, 40.0]),
