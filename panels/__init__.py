@@ -3,7 +3,7 @@
 import bpy
 
 from . import manual, menu
-from .bake import baking, result
+from .bake import bakes, baking, result, settings, stand
 from .balance import centre_of_mass, contacts
 from .character import mapping
 from .overlay import switches
@@ -12,8 +12,8 @@ from .servos import hand, play, setup, tuning
 from .show import live_character, perform
 
 MODULES = (
-    overview, build, mapping, live_character, centre_of_mass, contacts, baking, result, switches, play, perform, tuning,
-    hand, setup, menu,
+    overview, build, mapping, live_character, centre_of_mass, contacts, baking, result, settings, bakes, stand,
+    switches, play, perform, tuning, hand, setup, menu,
 )  # fmt: skip
 
 

@@ -54,6 +54,12 @@ def axes(layout: UILayout, data: PropertyGroup, name: str, text: str) -> None:
         column.prop(data, name, index=k, text=f"{pgettext_iface(text)} {axis}" if k == 0 else axis)
 
 
+def jump(row: UILayout, frame: int, motor: str = "", why: str = "", tight: bool = False) -> None:
+    """Draw a button that goes to a frame."""
+    button = row.operator("robik.go_to_frame", text=str(frame), icon="ERROR" if tight else "PLAY")
+    button.frame, button.motor, button.why = frame, motor, pgettext_iface(why)
+
+
 def line(layout: UILayout, text: str, icon: str = "NONE", share: float = 1.0) -> None:
     """One line of status, translated, broken where the sidebar's end, or that of its share of it, would cut it."""
     column = layout.column(align=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
 import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Object, PropertyGroup
@@ -35,12 +38,10 @@ def bring_up_to_date(root: Object) -> None:
 def _from_first(root: Object) -> None:
     """Format 2 lists the phases of feet, and keeps every bake."""
     for target in root.robik.robot.character.targets:
-        if target.phases and target.contact == "HAND":
-            try:
-                set_rows(target, parse_phases(target.phases, "phases"))
-            except RobikError:
-                continue  # it said so at every bake; the text stays, to be read
-        target.phases = ""
+        text = _stored(target, "phases")
+        if text and target.contact == "HAND":
+            with suppress(RobikError):  # which it said at every bake
+                set_rows(target, parse_phases(text, "phases"))
     if bakes.in_use(root) < 0 and actions.assigned(root)[0] is not None:
         bakes.record(root, actions.assigned(root)[0].name)
         bakes.keep_result(root)
@@ -57,7 +58,7 @@ def _from_third(root: Object) -> None:
     """Format 4 has one choice of balance, on by default, for what the centre of mass follows and at which pace."""
     balance = root.robik.robot.balance
     source, pace = _stored(balance, "source") or 0, _stored(balance, "pace") or 0
-    balance.mode = ("OFF", ("AUTO", "STILL", "MOVING")[int(pace)], "OBJECT")[int(source)]
+    balance.mode = ("OFF", ("AUTO", "STILL", "MOVING")[pace], "OBJECT")[source]
     balance.pin_feet = bool(_stored(balance, "pin_feet"))
 
 
@@ -77,7 +78,7 @@ def _from_fourth(root: Object) -> None:
         follow.tracker = "DIFFERENTIAL"
 
 
-def _stored(group: PropertyGroup, name: str) -> float | None:
+def _stored(group: PropertyGroup, name: str) -> Any:
     """Return what a file holds of a property, also of one that no longer exists; None where it was left alone."""
     # Since Blender 5.0, values of properties are kept apart from a user's own.
     stored = group.bl_system_properties_get() if hasattr(group, "bl_system_properties_get") else group

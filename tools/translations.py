@@ -19,7 +19,8 @@ FOLDER = CHECKOUT / "translations"
 PARTS = ("scene", "operators", "panels")
 ANY, OPERATOR = "*", "Operator"  # contexts, as Blender names them
 SAYING = {  # functions whose arguments are texts
-    "sentence", "pgettext_iface", "line", "axes", "_draw_row", "_draw_target", "_draw_motors", "_jump", "_unlimited",
+    "sentence", "pgettext_iface", "line", "axes", "jump", "_draw_row", "_draw_said", "_draw_target", "_draw_motors",
+    "_unlimited",
 }  # fmt: skip
 DRAWING = {"operator", "operator_menu_enum", "label", "prop", "prop_search", "menu", "progress", "invoke_props_dialog"}
 KEYWORDS = {"text", "title", "confirm_text"}

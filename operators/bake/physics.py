@@ -4,7 +4,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import bpy
-from bpy.props import BoolProperty, IntProperty, StringProperty
+from bpy.props import IntProperty, StringProperty
 from bpy.types import Context
 from bpy_extras.io_utils import ExportHelper
 
@@ -31,18 +31,12 @@ class ROBIK_OT_test_in_physics(Stepping):
     bl_label = "Test in Physics"
     bl_options = {"REGISTER", "UNDO"}
     stopped = "Test stopped; nothing was changed"
-    carry_weight: BoolProperty(
-        name="Carry Weight",
-        description="Tell the motors to go further by what they give way under the weight",
-        default=False,
-        options={"SKIP_SAVE"},
-    )
     trials: IntProperty(name="Trials", description="How many disturbed trials", min=0, max=1000, default=20)
 
     def steps(self, context: Context) -> Generator[Progress, None, Verdict]:
         """Read the curves and simulate."""
         root = chosen_robot(context.scene)
-        carry = self.carry_weight or root.robik.robot.physics.carry_weight
+        carry = root.robik.robot.physics.carry_weight
         return physics_steps(context, root, robot_motors(root, context.scene), carry, self.trials)
 
     def done(self, context: Context, result: Verdict) -> None:

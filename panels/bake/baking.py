@@ -1,18 +1,33 @@
-"""The bake."""
-
-from math import degrees
-from typing import cast
+"""The bake: its frames, one button, following live, and whether it came out well."""
 
 from bpy.app.translations import pgettext_iface
-from bpy.types import Context, Object, PropertyGroup, Scene, UILayout, UIList
+from bpy.types import Context, Menu, Object, PropertyGroup, Scene, UILayout
 
-from ...robik.report.shortfall import millimetres
 from ...scene.bake import follow
-from ...scene.bake.bakes import in_use
 from ...scene.character.sampling import ends
 from ...scene.long_work.steps import compiling_problem
 from ...translations import sentence
-from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
+from ..tab import TabPanel, line, robot_or_hint
+from .verdict import draw_verdict
+
+LARGE = 1.6  # times the height of other buttons
+
+
+class ROBIK_MT_bake(Menu):
+    """What is baked now and then: other motions than the character's one, and loops."""
+
+    bl_idname = "ROBIK_MT_bake"
+    bl_label = "More to Bake"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        layout.operator_context = "INVOKE_DEFAULT"
+        layout.operator("robik.bake_all_actions", icon="ACTION")
+        layout.operator("robik.import_motion", icon="IMPORT")
+        layout.separator()
+        layout.operator("robik.make_loop", text="Make Loop…")
+        if (root := context.scene.robik.robot) is not None:
+            layout.prop(root.robik.robot.bake, "cyclic")
 
 
 class ROBIK_PT_bake(TabPanel):
@@ -27,57 +42,60 @@ class ROBIK_PT_bake(TabPanel):
         if root is None:
             return
         robot = root.robik.robot
-        bake, result = robot.bake, robot.result
         _draw_state(layout, context, root)
-        layout.use_property_split, layout.use_property_decorate = True, False
-        _draw_range(layout, bake, context.scene)
-        layout.prop(bake, "samples", text="Samples / Frame")
-        layout.prop(bake, "velocity_share", slider=True)
-        layout.prop(bake, "enforce_velocity")
-        layout.prop(bake, "soften")
-        layout.prop(bake, "hold")
-        _draw_look_ahead(layout, bake)
-        if result.frames and (bake.enforce_velocity or bake.soften):
-            _draw_cost(layout, result)
-        layout.prop(bake, "example")
-        if bake.example:
-            layout.prop(bake, "likeness")
-        button = layout.row()
-        button.scale_y = 1.4
-        button.operator("robik.bake", text="Bake", icon="REC")
-        layout.operator("robik.bake_all_actions", icon="ACTION")
-        layout.operator("robik.import_motion", icon="IMPORT")
-        if result.frames:
-            _draw_physics(layout, robot.physics)
-        row = layout.row(align=True)
-        row.use_property_split = False
-        row.prop(robot.follow, "on", toggle=True, icon="PLAY" if not robot.follow.on else "PAUSE")
-        row.prop(robot.follow, "tracker", text="")
-        if robot.follow.on and (problem := follow.problem(root)):
-            line(layout, problem, "INFO")
-        elif robot.follow.on and (beyond := _beyond_live(root)):
-            line(layout, beyond, "INFO")
+        _draw_range(layout, robot.bake, context.scene)
+        _draw_bake(layout)
+        _draw_follow(layout, root, robot.follow)
+        draw_verdict(layout, context, root)
 
 
-def _draw_look_ahead(layout: UILayout, bake: PropertyGroup) -> None:
-    """Draw whether all frames are solved at once, and whether they are a loop."""
-    layout.prop(bake, "look_ahead")
-    if bake.look_ahead:
-        layout.prop(bake, "cyclic")
-        if bake.cyclic:
-            layout.operator("robik.make_loop", text="Make Loop…")
+def _draw_state(layout: UILayout, context: Context, root: Object) -> None:
+    """Draw what a bake lacks, or how much the next one has to do, and whether the solver is not ready for it."""
+    if not any(t.enabled for t in root.robik.robot.character.targets):
+        line(layout, "Add a target under Character first", "INFO")
+        layout.operator("robik.import_motion", icon="IMPORT")  # which needs none
+    elif root.robik.robot.result.frames:
+        text = sentence(
+            "{count} samples to bake, {estimate}", count=_samples(context, root), estimate=_estimate(context, root)
+        )
+        line(layout, text, "INFO")
+    else:
+        line(layout, sentence("Ready to bake {count} samples", count=_samples(context, root)), "INFO")
+    if problem := compiling_problem():
+        line(layout, problem, "ERROR")
 
 
-def _draw_limits(layout: UILayout, bake: PropertyGroup) -> None:
-    """Draw the limits within which all frames are solved at once."""
-    column = layout.column(align=True)
-    column.active = bake.look_ahead
-    column.prop(bake, "acceleration")
-    column.prop(bake, "jerk")
-    if not (bake.acceleration and bake.jerk):
-        line(column, "0: as the motors'", "INFO")
-    column.prop(bake, "torque")
-    column.prop(bake, "zero_moment")
+def _draw_range(layout: UILayout, bake: PropertyGroup, scene: Scene) -> None:
+    """Draw the frames that are baked, the scene's or a range of their own, and whether all are solved at once."""
+    split = layout.column()
+    split.use_property_split, split.use_property_decorate = True, False
+    split.prop(bake, "use_range", text="Own Range")
+    column = split.column(align=True)
+    source, names = (bake, ("start", "end")) if bake.use_range else (scene, ("frame_start", "frame_end"))
+    column.prop(source, names[0], text="Frames")
+    column.prop(source, names[1], text="To")
+    if bake.use_range:
+        column.prop(bake, "blend")
+    split.prop(bake, "look_ahead")
+    if bake.cyclic and bake.look_ahead:  # set in the menu; what acts is seen
+        split.prop(bake, "cyclic")
+
+
+def _draw_bake(layout: UILayout) -> None:
+    """Draw the button that is pressed each time, and what is done now and then."""
+    row = layout.row(align=True)
+    row.scale_y = LARGE
+    row.operator("robik.bake", text="Bake", icon="REC")
+    row.menu(ROBIK_MT_bake.bl_idname, text="", icon="DOWNARROW_HLT")
+
+
+def _draw_follow(layout: UILayout, root: Object, settings: PropertyGroup) -> None:
+    """Draw following live, and what keeps the robot from it or from being where a bake would put it."""
+    row = layout.row(align=True)
+    row.prop(settings, "on", toggle=True, icon="PLAY" if not settings.on else "PAUSE")
+    row.prop(settings, "tracker", text="")
+    if settings.on and (told := follow.problem(root) or _beyond_live(root)):
+        line(layout, told, "INFO")
 
 
 def _beyond_live(root: Object) -> str:
@@ -90,135 +108,6 @@ def _beyond_live(root: Object) -> str:
     if robot.bake.look_ahead:
         return "Live knows no future; the bake looks ahead"
     return ""
-
-
-def _draw_physics(layout: UILayout, physics: PropertyGroup) -> None:
-    """Draw the tests in physics, and what they and servos are told."""
-    row = layout.row(align=True)
-    row.operator("robik.test_in_physics", icon="PHYSICS")
-    row.operator("robik.make_it_stand")
-    row = layout.row(align=True)
-    row.use_property_split = False
-    row.prop(physics, "carry_weight")
-    row.prop(physics, "tilt_feedback")
-
-
-def _draw_state(layout: UILayout, context: Context, root: Object) -> None:
-    """Draw what a bake lacks, or what the last one took, and whether the solver is not ready for it."""
-    result = root.robik.robot.result
-    if not any(t.enabled for t in root.robik.robot.character.targets):
-        line(layout, "Add a target under Character first", "INFO")
-    elif result.frames:
-        line(
-            layout,
-            sentence(
-                "Last bake: {count} samples in {seconds:.1f} s; next {estimate}",
-                count=result.frames,
-                seconds=result.seconds,
-                estimate=_estimate(context, root),
-            ),
-            "INFO",
-        )
-    else:
-        line(layout, sentence("Ready to bake {count} samples", count=_samples(context, root)), "INFO")
-    if problem := compiling_problem():
-        line(layout, problem, "ERROR")
-
-
-class ROBIK_PT_bake_advanced(FoldedPanel):
-    """Weights of the solver."""
-
-    bl_idname = "ROBIK_PT_bake_advanced"
-    bl_parent_id = "ROBIK_PT_bake"
-
-    def draw(self, context: Context) -> None:
-        layout = self.layout
-        root = robot_or_hint(context, layout)
-        if root is None:
-            return
-        layout.use_property_split, layout.use_property_decorate = True, False
-        bake = root.robik.robot.bake
-        for name in ("joint_limits", "keep_apart", "obstacles", "stillness", "posture"):
-            layout.prop(bake, name)
-        _draw_limits(layout, bake)
-        for name in ("velocity_weight", "velocity_limit", "catch_up"):
-            layout.prop(bake, name)
-
-
-class ROBIK_UL_bakes(UIList):
-    """Bakes that are kept, and how many of their samples meet their targets; the dot says which one moves the robot."""
-
-    bl_idname = "ROBIK_UL_bakes"
-
-    def draw_item(
-        self,
-        context: Context,
-        layout: UILayout,
-        data: PropertyGroup,
-        item: PropertyGroup,
-        icon: int,
-        active: PropertyGroup,
-        active_name: str,
-        index: int,
-    ) -> None:
-        row = layout.row(align=True)
-        used = in_use(cast(Object, data.id_data)) == index
-        row.operator(
-            "robik.use_bake", text="", icon="RADIOBUT_ON" if used else "RADIOBUT_OFF", emboss=False
-        ).index = index
-        halves = row.split(factor=0.62, align=True)
-        halves.prop(item, "name", text="", emboss=False)
-        if item.result.frames:
-            halves.label(text=f"{item.result.frames - item.result.missed}/{item.result.frames}")
-
-
-class ROBIK_PT_bakes(FoldedPanel):
-    """The bakes that are kept."""
-
-    bl_idname = "ROBIK_PT_bakes"
-    bl_parent_id = "ROBIK_PT_bake"
-    bl_label = "Bakes"
-
-    def draw(self, context: Context) -> None:
-        layout = self.layout
-        root = robot_or_hint(context, layout)
-        if root is None:
-            return
-        robot = root.robik.robot
-        if not robot.bakes:
-            line(layout, "Bakes are kept here", "INFO")
-            return
-        row = layout.row()
-        row.template_list("ROBIK_UL_bakes", "", robot, "bakes", robot, "chosen_bake", rows=3)
-        row.operator("robik.remove_bake", text="", icon="REMOVE").index = robot.chosen_bake
-        layout.prop(robot.bake, "keep")
-        layout.prop(robot.bake, "corrections")
-
-
-def _draw_range(layout: UILayout, bake: PropertyGroup, scene: Scene) -> None:
-    """Draw the frames that are baked: the scene's, or a range of their own."""
-    layout.prop(bake, "use_range", text="Own Range")
-    column = layout.column(align=True)
-    source, names = (bake, ("start", "end")) if bake.use_range else (scene, ("frame_start", "frame_end"))
-    column.prop(source, names[0], text="Frames")
-    column.prop(source, names[1], text="To")
-    if bake.use_range:
-        column.prop(bake, "blend")
-
-
-def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
-    """Draw the cost of keeping the motors' speeds."""
-    if not result.held_back:
-        if any(row.velocity_limit > 0 for row in result.actuators):
-            line(layout, "Keeping to it costs nothing", "CHECKMARK")
-        else:
-            line(layout, "No motor's speed is known, so none is kept: set it with Add Motor", "INFO")
-        return
-    cost, turn = millimetres(result.speed_cost), degrees(result.speed_turn)
-    line(layout, sentence("Costs up to {distance}, {angle:.1f}°", distance=cost, angle=turn), "INFO")
-    row = layout.row(align=True)
-    row.label(text=sentence("{count} samples lag", count=result.held_back))
-    row.operator("robik.go_to_frame", text=str(result.speed_frame), icon="PLAY").frame = result.speed_frame
 
 
 def _samples(context: Context, root: Object) -> int:
@@ -235,4 +124,4 @@ def _estimate(context: Context, root: Object) -> str:
     return sentence("about {seconds:.0f} s", seconds=seconds) if seconds >= 1 else pgettext_iface("less than 1 s")
 
 
-CLASSES = (ROBIK_UL_bakes, ROBIK_PT_bake, ROBIK_PT_bakes, ROBIK_PT_bake_advanced)
+CLASSES = (ROBIK_MT_bake, ROBIK_PT_bake)

@@ -4,31 +4,36 @@ from collections.abc import Callable
 from math import degrees
 
 from bpy.app.translations import pgettext_iface
-from bpy.types import Context, Object, PropertyGroup, UILayout
+from bpy.types import Context, PropertyGroup, UILayout
 
 from ...robik.motions.penetration import DEEP
 from ...robik.report.quality import CONTACT_MET
 from ...robik.report.shortfall import ORIENTATION_MET, POSITION_MET, millimetres
 from ...scene.bake.freshness import is_out_of_date
 from ...scene.bake.result import status
-from ...scene.balance.settings import OVER_FEET
-from ...scene.robot.parts import parts
 from ...translations import sentence
-from ..tab import TabPanel, line, robot_or_hint
+from ..tab import FoldedPanel, jump, line, robot_or_hint
+from .verdict import torn_target
 
 MOST = 6  # rows of frames that fall short
 CLOSED = 1e-6  # of what counts as met: loops open by less are closed
 TIGHT = 0.9  # share of a motor's speed or range from which it is shown as hard at work
 TELLING = 1.0  # [mm] by which a margin may fall short of what was asked without a word
-ATTEMPT, TOLD = 0.76, 0.64  # of the width: a row of Make It Stand before its button, and what of a line it holds
 NAME, BUTTON = 0.34, 0.73  # where the columns end
 
 
-class ROBIK_PT_result(TabPanel):
+class ROBIK_PT_result(FoldedPanel):
     """Result of the bake."""
 
     bl_idname = "ROBIK_PT_result"
+    bl_parent_id = "ROBIK_PT_bake"
     bl_label = "Result"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether there is one."""
+        root = context.scene.robik.robot
+        return super().poll(context) and root is not None and root.robik.robot.result.frames > 0
 
     def draw(self, context: Context) -> None:
         layout = self.layout
@@ -36,34 +41,23 @@ class ROBIK_PT_result(TabPanel):
         if root is None:
             return
         result = root.robik.robot.result
-        text = status(result)
         if is_out_of_date(root, context.scene):
-            line(layout, "Edited since it was judged: what stands below is out of date", "ERROR")
-            layout.operator("robik.judge_again", icon="FILE_REFRESH")
-            line(layout, sentence("Before: {verdict}", verdict=text))
-        else:
-            icon = "INFO" if not result.frames else "ERROR" if _falls_short(result) else "CHECKMARK"
-            line(layout, text[0].upper() + text[1:], icon)
-        if not result.frames:
-            return
-        if torn := _torn(root):
-            line(
-                layout,
-                sentence(
-                    "Balance pulls {target} elsewhere: tick Hips Give Way there, or set its weights for Position X and"
-                    " Y to 0",
-                    target=torn,
-                ),
-                "INFO",
+            line(layout, sentence("Before it was edited: {verdict}", verdict=status(result)))
+        elif more := status(result).partition("; ")[2]:  # the panel above says how it begins
+            line(layout, more[0].upper() + more[1:])
+        if torn := torn_target(root):
+            told = (
+                "Balance pulls {target} elsewhere: tick Hips Give Way there, or set its weights for Position X and Y"
+                " to 0"
             )
+            line(layout, sentence(told, target=torn), "INFO")
         if result.beyond_robot:
             line(layout, result.beyond_robot[0].upper() + result.beyond_robot[1:], "ERROR")
         _draw_hold(layout, result)
         _draw_kept(layout, result)
-        _draw_physics(layout, result)
-        _draw_attempts(layout, root.robik.robot.physics)
         if result.looked_ahead:
             _draw_look_ahead(layout, result)
+        _draw_held_back(layout, result)
         _draw_short(layout, result)
         _draw_targets(layout, result)
         _draw_all_motors(layout, result)
@@ -75,20 +69,24 @@ def _draw_hold(layout: UILayout, result: PropertyGroup) -> None:
     """Say where the motors do not determine the robot."""
     if result.hold:
         line(layout, result.hold[0].upper() + result.hold[1:], "ERROR")
-        _jump(layout.row(), result.hold_frame, why="the motors have least hold of the robot")
+        jump(layout.row(), result.hold_frame, why="the motors have least hold of the robot")
+
+
+def _draw_held_back(layout: UILayout, result: PropertyGroup) -> None:
+    """Say how many samples the motors' speeds keep from their targets."""
+    if result.held_back:
+        row = layout.split(factor=BUTTON, align=True)
+        row.label(text=sentence("{count} samples lag", count=result.held_back))
+        jump(row, result.speed_frame, why="Keeping the motors' speeds costs most here")
 
 
 def _draw_loops(layout: UILayout, result: PropertyGroup) -> None:
+    line(layout, sentence("Baked in {seconds:.1f} s", seconds=result.seconds))
     if result.residual <= CLOSED * result.met:
         line(layout, sentence("Loops closed; {time:.2f} ms per sample", time=result.milliseconds))
         return
     told = "Loops open by {gap:.3f} mm at worst; {time:.2f} ms per sample"
     line(layout, sentence(told, gap=1e3 * result.residual, time=result.milliseconds))
-
-
-def _falls_short(result: PropertyGroup) -> bool:
-    """Return whether a sample falls short by more than nearly, or the motors do not determine it."""
-    return bool(result.hold) or (bool(result.short) and (result.too_fast > 0 or result.missed > result.nearly))
 
 
 def _draw_buttons(layout: UILayout, context: Context) -> None:
@@ -117,34 +115,7 @@ def _draw_kept(layout: UILayout, result: PropertyGroup) -> None:
     split = layout.split(factor=BUTTON, align=True) if result.rest_missed else layout
     line(split, result.rest, "ERROR" if result.rest_missed else "INFO")
     if result.rest_missed:
-        _jump(split, result.rest_frame, why="the worst of the frames that were not baked")
-
-
-def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
-    """Draw the verdict of physics: whether it fell, and where."""
-    if not result.physics:
-        return
-    line(layout, result.physics, "CHECKMARK" if result.physics_stands else "ERROR")
-    if not result.physics_stands:  # below: beside it there is no room for a sentence
-        _jump(layout.row(), result.physics_frame, why="the robot falls")
-    for text in filter(None, result.physics_more.split("; ")):
-        line(layout, text[0].upper() + text[1:])
-
-
-def _draw_attempts(layout: UILayout, physics: PropertyGroup) -> None:
-    """Draw what Make It Stand has tried; each row can be used."""
-    if not physics.attempts:
-        return
-    header, body = layout.panel("robik_attempts")
-    header.label(text="Make It Stand")
-    if body is None:
-        return
-    column = body.column(align=True)
-    for index, attempt in enumerate(physics.attempts):
-        row = column.split(factor=ATTEMPT, align=True)
-        line(row, f"{attempt.name}: {attempt.told}", "CHECKMARK" if attempt.stands else "X", TOLD)
-        icon = "RADIOBUT_ON" if index == physics.chosen else "RADIOBUT_OFF"
-        row.operator("robik.use_attempt", text="Use", icon=icon).index = index
+        jump(split, result.rest_frame, why="the worst of the frames that were not baked")
 
 
 def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
@@ -171,7 +142,7 @@ def _draw_short(layout: UILayout, result: PropertyGroup) -> None:
         text = split.row()
         text.alert = True
         text.label(text=f"{where}: {row.name.partition(';')[0]}")
-        _jump(split, row.frame, why=row.name)
+        jump(split, row.frame, why=row.name)
     if len(result.short) > MOST:
         column.label(text=sentence("and {count} more, marked in the timeline", count=len(result.short) - MOST))
 
@@ -197,13 +168,13 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
         _draw_contacts(column, result)
     if result.moved:
         text = sentence("{count} moved, {distance}", count=result.moved, distance=millimetres(result.moved_most))
-        _draw_row(column, "Footholds", text, True, result.moved_frame, result.moved_why)
+        _draw_said(column, "Footholds", text, True, result.moved_frame, result.moved_why)
     if result.limbs:
         line(column, sentence("limbs off in direction: {limbs}", limbs=result.limbs))
     for row in result.penetration:
         _draw_penetration(column, row)
     if result.sunk > result.met:
-        _draw_row(
+        _draw_said(
             column,
             "Ground",
             sentence("{depth} into it", depth=millimetres(result.sunk)),
@@ -244,10 +215,10 @@ def _draw_margin(column: UILayout, result: PropertyGroup) -> None:
     if is_less:
         told = "{asked:.0f} mm were asked for: the foot is too short for the shift, or stands for too little time"
         why += f"; {sentence(told, asked=asked)}"
-    _draw_row(column, "Balance", text, kept < 0, result.margin_frame, why)
+    _draw_said(column, "Balance", text, kept < 0, result.margin_frame, why)
     if result.flight:
         aloft = "No foot stands: nothing can hold the robot up until it lands"
-        _draw_row(
+        _draw_said(
             column, "In the air", sentence("{count} samples", count=result.flight), True, result.flight_frame, aloft
         )
 
@@ -257,7 +228,7 @@ def _draw_contacts(column: UILayout, result: PropertyGroup) -> None:
     is_late = result.contact_off > CONTACT_MET / POSITION_MET * result.met
     told = "A contact is {distance} from where it is held; all slide by {speed:.2g} mm/s"
     why = sentence(told, distance=millimetres(result.contact_off), speed=result.slide)
-    _draw_row(column, "Contacts", text, is_late, result.contact_frame, why)
+    _draw_said(column, "Contacts", text, is_late, result.contact_frame, why)
 
 
 def _draw_penetration(column: UILayout, row: PropertyGroup) -> None:
@@ -267,7 +238,16 @@ def _draw_penetration(column: UILayout, row: PropertyGroup) -> None:
     told = "{place} by {depth}; more than a millimetre in {share:.2g} % of the samples"
     why = sentence(told, place=row.where, depth=millimetres(row.depth), share=100 * row.share)
     text = f"{millimetres(row.depth)}, {100 * row.share:.2g} %"
-    _draw_row(column, row.name, text, row.depth > DEEP, row.frame, why[0].upper() + why[1:])
+    _draw_said(column, row.name, text, row.depth > DEEP, row.frame, why[0].upper() + why[1:])
+
+
+def _draw_said(column: UILayout, name: str, text: str, is_bad: bool, frame: int, why: str) -> None:
+    """Draw what takes words, in one label: columns would cut it."""
+    row = column.split(factor=BUTTON, align=True)
+    label = row.row()
+    label.alert = is_bad
+    label.label(text=f"{pgettext_iface(name)}: {text}", translate=False)
+    jump(row, frame, why=why)
 
 
 def _draw_row(column: UILayout, name: str, text: str, is_bad: bool, frame: int, why: str) -> None:
@@ -276,7 +256,7 @@ def _draw_row(column: UILayout, name: str, text: str, is_bad: bool, frame: int, 
     names.alert = is_bad
     names.label(text=name)
     names.label(text=text)
-    _jump(row, frame, why=why)
+    jump(row, frame, why=why)
 
 
 def _speed(row: PropertyGroup) -> tuple[float, str, int] | None:
@@ -339,29 +319,7 @@ def _draw_motors(
         names.alert = share > 1.0 + 1e-6
         names.label(text=name)
         names.progress(factor=min(share, 1.0), text=text)
-        _jump(row, frame, name, f"{name}: {text}", tight=share > TIGHT)
-
-
-def _jump(row: UILayout, frame: int, motor: str = "", why: str = "", tight: bool = False) -> None:
-    """Draw a button that goes to a frame."""
-    button = row.operator("robik.go_to_frame", text=str(frame), icon="ERROR" if tight else "PLAY")
-    button.frame, button.motor, button.why = frame, motor, pgettext_iface(why)
-
-
-def _torn(root: Object) -> str:
-    """Return the target that balance keeps the robot from reaching, if one is also to be followed sideways.
-
-    Else empty.
-    """
-    robot = root.robik.robot
-    if robot.balance.mode == "OFF" or robot.result.missed <= robot.result.held_back:  # by motors' speeds
-        return ""
-    feet = {f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot}
-    others = [t for t in robot.character.targets if t.enabled and t.leads and t.frame not in feet]
-    gives_way = robot.balance.mode in OVER_FEET and robot.balance.give_way  # the first of them, the hips
-    free = {t.frame for t in others[int(gives_way) :] if any(t.position_weight[:2])}
-    missed = [row for row in robot.result.targets if row.name in free and row.position_error > robot.result.met]
-    return max(missed, key=lambda row: row.position_error).name if missed else ""
+        jump(row, frame, name, f"{name}: {text}", tight=share > TIGHT)
 
 
 CLASSES = (ROBIK_PT_result,)

@@ -28,7 +28,7 @@ def example_prior(action: Action | None, mechanism: Mechanism) -> PosePrior | No
     try:
         return PosePrior.of(_poses(action, mechanism))
     except RobikError as error:
-        raise RobikError(f"{action.name!r} cannot be the example under Bake > Poses Like: {error}") from None
+        raise RobikError(f"{action.name!r} cannot be the example under Bake > Style > Poses Like: {error}") from None
 
 
 def _poses(action: Action, mechanism: Mechanism) -> np.ndarray:

@@ -219,6 +219,11 @@ def status(result: PropertyGroup) -> str:
     return "; ".join([_met(result, is_good=not beside), *beside])
 
 
+def verdict(result: PropertyGroup) -> str:
+    """Return how many samples of a robot's last bake meet their targets, with which `status` begins."""
+    return status(result).partition("; ")[0]
+
+
 def _met(result: PropertyGroup, is_good: bool) -> str:
     """Return how many samples meet their targets, and by how much the others miss them."""
     count, met = result.frames, result.frames - result.missed

@@ -116,9 +116,6 @@ class RobikTarget(PropertyGroup):
         type=Object,
     )
     active_phase: IntProperty(name="Phase", min=0)
-    phases: StringProperty(
-        name="Stands", description="As files of the first format kept the phases", options={"HIDDEN"}
-    )
     reach: FloatVectorProperty(
         name="Reach",
         description="Lengths of the robot's upper arm and forearm against the character's, beside the scale of all",

@@ -107,7 +107,7 @@ def test_what_cannot_be_an_example_is_not_offered_and_said() -> None:
     for curves in (other, _only_one_motor(root)):
         bake.example = curves
         with pytest.raises(
-            RuntimeError, match="cannot be the example under Bake > Poses Like: it has no keys of the motor"
+            RuntimeError, match="cannot be the example under Bake > Style > Poses Like: it has no keys of the motor"
         ):
             bpy.ops.robik.bake()
     assert scenes.everything() == before | {"actions": before["actions"] + 1}

@@ -19,7 +19,8 @@ from tests.gui.window import call, result, run, until  # noqa: E402
 from tools.installed import install  # noqa: E402
 
 ARCHIVE = Path("/tmp/robik.zip")
-LANGUAGES = sorted(file.stem for file in (CHECKOUT / "translations").glob("*.po"))
+STAND = {"panel-stand": ("stand",)}
+LANGUAGES = ["en_US", *sorted(file.stem for file in (CHECKOUT / "translations").glob("*.po"))]
 
 
 def shoot() -> Iterator[float]:
@@ -36,7 +37,7 @@ def shoot() -> Iterator[float]:
     for language in LANGUAGES:
         spoken(language)
         yield 1.0
-        yield from panels({f"{language}-{name}": shown for name, shown in PANELS.items()})
+        yield from panels({f"{language}-{name}": shown for name, shown in (PANELS | STAND).items()})
         yield from servos({f"{language}-{name}": shown for name, shown in SERVO_PANELS.items()})
 
 

@@ -82,7 +82,7 @@ def walking() -> Iterator[float]:
         shown.hide_set(True)
     space = view().spaces[0]
     space.region_3d.view_location, space.region_3d.view_distance = (0.0, 0.15, 0.22), 1.5
-    with_only(("bake",))
+    with_only(("bake", "stand"))
     yield 1.0
 
 
@@ -199,7 +199,7 @@ def fall() -> Iterator[float]:
     print(result().physics, flush=True)
     assert not result().physics_stands
     bpy.context.scene.frame_set(result().physics_frame)
-    with_only(("result",))
+    with_only(("stand",))
     yield 2.0
     picture_of_view("physics-fall", 860)
     yield from together("physics-fall")
@@ -246,7 +246,7 @@ def stand() -> Iterator[float]:
     for row in robot().physics.attempts:
         print("  ", row.name, "|", row.told, flush=True)
     assert robot().physics.attempts[robot().physics.chosen].stands
-    yield from panels({"panel-stand": ("result",)})
+    yield from panels({"panel-stand": ("stand",)})
     bpy.context.scene.frame_set(bpy.context.scene.frame_end)
     view().spaces[0].region_3d.view_distance = 1.5
 

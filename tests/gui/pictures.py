@@ -77,7 +77,7 @@ def tutorial() -> Iterator[float]:
     call(bpy.ops.robik.detect_contacts)
     bpy.context.scene.robik.overlays.graph = True
     bpy.context.scene.frame_set(60)
-    with_only(("result",))
+    with_only(("bake", "result"))
     yield from window("tutorial-result")
     bpy.context.scene.robik.overlays.graph = False
 

@@ -25,8 +25,8 @@ PANELS = {
     "panel-build": ("robot", "build", "joint"),
     "panel-character": ("character", "target_advanced"),
     "panel-balance": ("balance", "contacts"),
-    "panel-bake": ("bake", "bakes", "bake_advanced"),
-    "panel-result": ("result",),
+    "panel-bake": ("bake", "bake_motors", "bake_style", "bakes"),
+    "panel-result": ("bake", "result"),
     "panel-overlays": ("overlays",),
 }
 SERVO_PANELS = {"panel-servos": ("servos", "servos_playing", "servos_state"), "panel-chain": ("servos", "servos_chain")}

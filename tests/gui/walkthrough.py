@@ -140,7 +140,8 @@ def balance() -> Iterator[float]:
 def bake() -> Iterator[float]:
     """ESC on the way leaves nothing, nor does a bake whose scene loses an object meanwhile; the last bake goes to its
     end."""
-    yield from enter("bake.samples", 100)  # long enough to be stopped
+    robot().bake.samples = 100  # long enough to be stopped
+    remember("samples")
     before = len(bpy.data.actions)
     yield from press("robik.bake")
     yield 0.5
@@ -164,7 +165,8 @@ def bake() -> Iterator[float]:
     yield from key("Escape")  # what was wrong is told in a popup
     assert not result().frames
     assert len(bpy.data.actions) == before
-    yield from enter("bake.samples", 1)
+    robot().bake.samples = 1
+    remember("samples")
     yield from press("robik.bake")
     yield from until(lambda: result().frames > 0, 600, "a bake")  # compiles first
     yield 0.5
@@ -174,9 +176,9 @@ def bake() -> Iterator[float]:
 
 
 def look() -> Iterator[float]:
-    """To the frame where a target is worst, by its button; every overlay is drawn, and gone when it is off."""
+    """To the frame where a target is worst; every overlay is drawn, and gone when it is off."""
     worst = max(result().targets, key=lambda row: row.position_error)
-    yield from press(f"robik.go_to_frame(frame={worst.frame},", 0.76)
+    call(bpy.ops.robik.go_to_frame, frame=worst.frame)
     assert bpy.context.scene.frame_current == worst.frame
     hardest = max(result().actuators, key=lambda row: row.peak_velocity)
     assert call(bpy.ops.robik.go_to_frame, frame=hardest.frame, motor=hardest.name) == {"FINISHED"}

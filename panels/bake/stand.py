@@ -1,0 +1,90 @@
+"""Will It Stand? The bake in physics."""
+
+from bpy.types import Context, PropertyGroup, UILayout
+
+from ...robik.errors import RobikError
+from ...scene.robot.parts import chosen_robot
+from ...scene.robot.reading import read_moving_parts
+from ..tab import TabPanel, jump, line, robot_or_hint
+
+ATTEMPT, TOLD = 0.76, 0.64  # of the width: a row of Make It Stand before its button, and what of a line it holds
+
+
+class ROBIK_PT_stand(TabPanel):
+    """Whether the robot stands in physics, for robots that can fall."""
+
+    bl_idname = "ROBIK_PT_stand"
+    bl_label = "Will It Stand?"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether the robot stands on feet, or floats and is baked."""
+        try:
+            root = chosen_robot(context.scene)
+            mechanism = read_moving_parts(root)
+        except RobikError:  # the panel Robot says which robot is missing, or what is missing of it
+            return False
+        if mechanism.is_grounded:
+            return False
+        return root.robik.robot.result.frames > 0 or any(frame.is_foot for frame in mechanism.frames)
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        result, physics = root.robik.robot.result, root.robik.robot.physics
+        _draw_verdict(layout, result)
+        if not result.frames:
+            return
+        row = layout.row(align=True)
+        row.operator("robik.test_in_physics", icon="PHYSICS")
+        row.operator("robik.make_it_stand")
+        column = layout.column(align=True)
+        column.prop(physics, "carry_weight")
+        column.prop(physics, "tilt_feedback")
+        _draw_attempts(layout, physics)
+        _draw_details(layout, result)
+
+
+def _draw_verdict(layout: UILayout, result: PropertyGroup) -> None:
+    """Draw whether it fell in physics, and where."""
+    if not result.frames:
+        line(layout, "Bake first; then physics says whether it stands", "INFO")
+    elif not result.physics:
+        line(layout, "Not tested yet", "INFO")
+    else:
+        line(layout, result.physics, "CHECKMARK" if result.physics_stands else "ERROR")
+        if not result.physics_stands:  # below: beside it there is no room for a sentence
+            jump(layout.row(), result.physics_frame, why="the robot falls")
+
+
+def _draw_details(layout: UILayout, result: PropertyGroup) -> None:
+    """Draw margins, torques and disturbed trials, folded."""
+    details = [text for text in result.physics_more.split("; ") if text]
+    if not details:
+        return
+    header, body = layout.panel("robik_physics", default_closed=True)
+    header.label(text="Details")
+    if body is not None:
+        for text in details:
+            line(body, text[0].upper() + text[1:])
+
+
+def _draw_attempts(layout: UILayout, physics: PropertyGroup) -> None:
+    """Draw what Make It Stand has tried; each row can be used."""
+    if not physics.attempts:
+        return
+    header, body = layout.panel("robik_attempts")
+    header.label(text="What was tried")
+    if body is None:
+        return
+    column = body.column(align=True)
+    for index, attempt in enumerate(physics.attempts):
+        row = column.split(factor=ATTEMPT, align=True)
+        line(row, f"{attempt.name}: {attempt.told}", "CHECKMARK" if attempt.stands else "X", TOLD)
+        icon = "RADIOBUT_ON" if index == physics.chosen else "RADIOBUT_OFF"
+        row.operator("robik.use_attempt", text="Use", icon=icon).index = index
+
+
+CLASSES = (ROBIK_PT_stand,)
