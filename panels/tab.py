@@ -38,13 +38,20 @@ class FoldedPanel(TabPanel):
         return bool(robots(context.scene))
 
 
-def robot_or_hint(context: Context, layout: UILayout) -> Object | None:
-    """Return the robot that the panels work on; where there is none, a line says what to do, and None."""
+def robot_now(context: Context) -> Object | None:
+    """Return the robot that the panels work on; None where there is none, or none is chosen of several."""
     try:
         return chosen_robot(context.scene)
     except RobikError:
-        line(layout, "Import a robot first" if not robots(context.scene) else "Choose a robot above", "INFO")
         return None
+
+
+def robot_or_hint(context: Context, layout: UILayout) -> Object | None:
+    """Return the robot that the panels work on; where there is none, a line says what to do, and None."""
+    root = robot_now(context)
+    if root is None:
+        line(layout, "Import a robot first" if not robots(context.scene) else "Choose a robot above", "INFO")
+    return root
 
 
 def axes(layout: UILayout, data: PropertyGroup, name: str, text: str) -> None:

@@ -7,7 +7,7 @@ from ...scene.bake import follow
 from ...scene.character.sampling import ends
 from ...scene.long_work.steps import compiling_problem
 from ...translations import sentence
-from ..tab import TabPanel, line, robot_or_hint
+from ..tab import TabPanel, line, robot_now, robot_or_hint
 from .verdict import draw_verdict
 
 LARGE = 1.6  # times the height of other buttons
@@ -26,7 +26,7 @@ class ROBIK_MT_bake(Menu):
         layout.operator("robik.import_motion", icon="IMPORT")
         layout.separator()
         layout.operator("robik.make_loop", text="Make Loop…")
-        if (root := context.scene.robik.robot) is not None:
+        if (root := robot_now(context)) is not None:
             layout.prop(root.robik.robot.bake, "cyclic")
 
 

@@ -12,7 +12,7 @@ from ...robik.report.shortfall import ORIENTATION_MET, POSITION_MET, millimetres
 from ...scene.bake.freshness import is_out_of_date
 from ...scene.bake.result import status
 from ...translations import sentence
-from ..tab import FoldedPanel, jump, line, robot_or_hint
+from ..tab import FoldedPanel, jump, line, robot_now, robot_or_hint
 from .verdict import torn_target
 
 MOST = 6  # rows of frames that fall short
@@ -32,8 +32,8 @@ class ROBIK_PT_result(FoldedPanel):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether there is one."""
-        root = context.scene.robik.robot
-        return super().poll(context) and root is not None and root.robik.robot.result.frames > 0
+        root = robot_now(context)
+        return root is not None and root.robik.robot.result.frames > 0
 
     def draw(self, context: Context) -> None:
         layout = self.layout

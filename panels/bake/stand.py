@@ -1,11 +1,10 @@
 """Will It Stand? The bake in physics."""
 
-from bpy.types import Context, PropertyGroup, UILayout
+from bpy.types import Context, Object, PropertyGroup, UILayout
 
 from ...robik.errors import RobikError
-from ...scene.robot.parts import chosen_robot
 from ...scene.robot.reading import read_moving_parts
-from ..tab import TabPanel, jump, line, robot_or_hint
+from ..tab import TabPanel, jump, line, robot_now, robot_or_hint
 
 ATTEMPT, TOLD = 0.76, 0.64  # of the width: a row of Make It Stand before its button, and what of a line it holds
 
@@ -18,15 +17,9 @@ class ROBIK_PT_stand(TabPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Return whether the robot stands on feet, or floats and is baked."""
-        try:
-            root = chosen_robot(context.scene)
-            mechanism = read_moving_parts(root)
-        except RobikError:  # the panel Robot says which robot is missing, or what is missing of it
-            return False
-        if mechanism.is_grounded:
-            return False
-        return root.robik.robot.result.frames > 0 or any(frame.is_foot for frame in mechanism.frames)
+        """Return whether the robot can fall."""
+        root = robot_now(context)
+        return root is not None and _can_fall(root)
 
     def draw(self, context: Context) -> None:
         layout = self.layout
@@ -45,6 +38,17 @@ class ROBIK_PT_stand(TabPanel):
         column.prop(physics, "tilt_feedback")
         _draw_attempts(layout, physics)
         _draw_details(layout, result)
+
+
+def _can_fall(root: Object) -> bool:
+    """Return whether a robot stands on feet, or floats and is baked."""
+    try:
+        mechanism = read_moving_parts(root)
+    except RobikError:  # the panel Robot says what is missing of it
+        return False
+    if mechanism.is_grounded:
+        return False
+    return root.robik.robot.result.frames > 0 or any(frame.is_foot for frame in mechanism.frames)
 
 
 def _draw_verdict(layout: UILayout, result: PropertyGroup) -> None:

@@ -14,7 +14,7 @@ FONT = 11  # [pt] of Blender's labels at a resolution scale of 1
 WIDTH = 236  # [px] of what a panel holds at the sidebar's default width
 ICON, GAP = 20, 8  # [px] of an icon; on both sides of a text together
 NUMBER = 34  # [px] of digits in a field
-NAMES = 0.4  # of the width, for names beside fields
+NAMES, EDGE = 0.4, 4  # of the width, for names beside fields; of it, what stays free [px]
 Words = Callable[[str, str], str]  # a text's context and English to what is drawn
 
 
@@ -54,7 +54,7 @@ class Sheet:
         part = Sheet(self.words, kind, factor, self.use_property_split)
         part.controls = self.controls
         if heading:
-            self.parts.append(Text(self.words("*", heading), share=NAMES))
+            self.parts.append(Text(self.words("*", heading), share=NAMES, pad=EDGE))
             part.use_property_split = False
         self.parts.append(part)
         return part
@@ -105,7 +105,7 @@ class Sheet:
             share = 1.0 - NAMES if self.use_property_split else 0.0
             self.parts.append(Text(drawn, has_icon=True, share=share))
         elif self.use_property_split:
-            self.parts.append(Text(drawn, share=NAMES))
+            self.parts.append(Text(drawn, share=NAMES, pad=EDGE))
             self.parts += [Text(choice, True, share=1.0 - NAMES) for choice in _choices(rna, self.words)]
         else:
             own = NUMBER if rna.type in ("INT", "FLOAT") and drawn else 0
