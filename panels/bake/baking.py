@@ -14,7 +14,7 @@ LARGE = 1.6  # times the height of other buttons
 
 
 class ROBIK_MT_bake(Menu):
-    """What is baked now and then: other motions than the character's one, and loops."""
+    """Bakes of now and then: other motions than the character's one, and loops."""
 
     bl_idname = "ROBIK_MT_bake"
     bl_label = "More to Bake"

@@ -78,7 +78,7 @@ def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
 
 
 class ROBIK_PT_bake_style(FoldedPanel):
-    """How the robot moves where the targets leave a choice, and what it keeps out of."""
+    """Poses where the targets leave a choice, and the things that the robot keeps out of."""
 
     bl_idname = "ROBIK_PT_bake_style"
     bl_parent_id = "ROBIK_PT_bake"

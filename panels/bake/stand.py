@@ -10,7 +10,7 @@ ATTEMPT, TOLD = 0.76, 0.64  # of the width: a row of Make It Stand before its bu
 
 
 class ROBIK_PT_stand(TabPanel):
-    """Whether the robot stands in physics, for robots that can fall."""
+    """The bake in physics, for robots that can fall."""
 
     bl_idname = "ROBIK_PT_stand"
     bl_label = "Will It Stand?"
