@@ -23,7 +23,7 @@ SAYING = {  # functions whose arguments are texts
     "_unlimited",
 }  # fmt: skip
 DRAWING = {"operator", "operator_menu_enum", "label", "prop", "prop_search", "menu", "progress", "invoke_props_dialog"}
-KEYWORDS = {"text", "title", "confirm_text"}
+KEYWORDS = {"text", "title", "confirm_text", "placeholder"}
 IDENTIFIER = re.compile(r"[a-z_]+|mm")
 WORDS = re.compile(r"[A-Za-z]*[a-z]|[a-z]")  # what has none is no text, such as an icon
 

@@ -93,7 +93,7 @@ def _draw_fields(column: UILayout, servo: Servo, root: Object, fields: PropertyG
     row = column.row(align=True)
     row.prop(fields, "id")
     row.prop(fields, "zero")
-    column.prop(fields, "port")
+    column.prop(fields, "port", placeholder="The one played on")
     column.prop(fields, "gear_ratio", text=gear)
     row = column.row(align=True)
     row.prop(fields, "lowest", text=sentence("From {unit}", unit=unit))
