@@ -8,6 +8,7 @@ from ...robik.report.shortfall import millimetres
 from ...scene.robot.parts import parts
 from ...translations import sentence
 from ..tab import FoldedPanel, line, robot_or_hint
+from .stand import can_fall
 
 UNLIMITED = 1e30  # rad/s: a motor of unknown speed has the largest number of single precision
 
@@ -34,14 +35,14 @@ class ROBIK_PT_bake_motors(FoldedPanel):
         if result.frames and (bake.enforce_velocity or bake.soften):
             _draw_cost(layout, result)
         if bake.look_ahead:
-            _draw_limits(layout, bake)
+            _draw_limits(layout, root, bake)
         found = parts(root, ("JOINT", "BODY"))
         if len(found["JOINT"]) > len(found["BODY"]):  # loops
             layout.prop(bake, "hold")
         layout.prop(bake, "catch_up")
 
 
-def _draw_limits(layout: UILayout, bake: PropertyGroup) -> None:
+def _draw_limits(layout: UILayout, root: Object, bake: PropertyGroup) -> None:
     """Draw the limits within which all frames are solved at once."""
     column = layout.column(align=True)
     for own, name, unit in (("own_acceleration", "acceleration", "per s²"), ("own_jerk", "jerk", "per s³")):
@@ -52,7 +53,8 @@ def _draw_limits(layout: UILayout, bake: PropertyGroup) -> None:
             row.prop(bake, name, text=unit)
     column = layout.column(align=True)
     column.prop(bake, "torque")
-    column.prop(bake, "zero_moment")
+    if bake.zero_moment or can_fall(root):
+        column.prop(bake, "zero_moment")
 
 
 def _draw_soften(layout: UILayout, root: Object, bake: PropertyGroup) -> None:

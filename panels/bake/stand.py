@@ -19,7 +19,7 @@ class ROBIK_PT_stand(TabPanel):
     def poll(cls, context: Context) -> bool:
         """Return whether the robot can fall."""
         root = robot_now(context)
-        return root is not None and _can_fall(root)
+        return root is not None and can_fall(root)
 
     def draw(self, context: Context) -> None:
         layout = self.layout
@@ -40,7 +40,7 @@ class ROBIK_PT_stand(TabPanel):
         _draw_details(layout, result)
 
 
-def _can_fall(root: Object) -> bool:
+def can_fall(root: Object) -> bool:
     """Return whether a robot stands on feet, or floats and is baked."""
     try:
         mechanism = read_moving_parts(root)

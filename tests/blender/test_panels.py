@@ -99,6 +99,7 @@ def test_limits_are_the_motors_until_own_ones_are_asked_for() -> None:
 def test_an_arm_is_not_asked_whether_it_stands() -> None:
     root, _ = scenes.punches(2)
     assert drawn("ROBIK_PT_stand") is None
+    assert "zero_moment" not in controls("ROBIK_PT_bake_motors")
     assert bpy.ops.robik.bake() == {"FINISHED"}
     assert root.robik.robot.result.frames and drawn("ROBIK_PT_stand") is None
 
