@@ -2,8 +2,7 @@
 
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
-from ...robik.errors import RobikError
-from ...scene.robot.reading import read_moving_parts
+from ...scene.robot.parts import parts
 from ..tab import TabPanel, jump, line, robot_now, robot_or_hint
 
 ATTEMPT, TOLD = 0.76, 0.64  # of the width: a row of Make It Stand before its button, and what of a line it holds
@@ -41,14 +40,12 @@ class ROBIK_PT_stand(TabPanel):
 
 
 def can_fall(root: Object) -> bool:
-    """Return whether a robot stands on feet, or floats and is baked."""
-    try:
-        mechanism = read_moving_parts(root)
-    except RobikError:  # the panel Robot says what is missing of it
+    """Return whether a robot stands on feet, or floats and is baked; each redraw asks, so nothing is read for it."""
+    own = parts(root, ("JOINT", "FRAME"))
+    joints = [joint.robik.joint for joint in own["JOINT"]]
+    if any(joint.parent is None and joint.type != "free" for joint in joints):
         return False
-    if mechanism.is_grounded:
-        return False
-    return root.robik.robot.result.frames > 0 or any(frame.is_foot for frame in mechanism.frames)
+    return root.robik.robot.result.frames > 0 or any(frame.robik.is_foot for frame in own["FRAME"])
 
 
 def _draw_verdict(layout: UILayout, result: PropertyGroup) -> None:
