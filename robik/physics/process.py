@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -51,17 +51,29 @@ def simulate(
     every = [NOMINAL, *trials]
     with tempfile.TemporaryDirectory(prefix="robik-physics-") as folder:
         path = Path(folder) / JOB
-        _save(plan, every, path, most_falls)
-        with tempfile.TemporaryFile("w+", errors="replace") as said:
-            found, bodies = yield from _watched(path, said, len(every))
+        save_job(plan, every, path, most_falls)
+        found, bodies = yield from watched(path, len(every))
         if found[0]["broken"]:
             raise PhysicsError(
                 f"robot {plan.mechanism.name!r}: the simulation left the numbers; look for bodies with next to no mass,"
                 " or motors far too stiff for them"
             )
-        with np.load(path.with_name(RECORD), allow_pickle=False) as file:
-            record = Record(**{name: file[name] for name in file})
-        return judged(plan, every, found, bodies, record)
+        return judged(plan, every, found, bodies, record_of(path))
+
+
+def record_of(path: Path) -> Record:
+    """Return the record that the process of a job file left beside it."""
+    with np.load(path.with_name(RECORD), allow_pickle=False) as file:
+        return Record(**{name: file[name] for name in file})
+
+
+def watched(path: Path, count: int) -> Generator[float, None, tuple[list[dict[str, Any]], tuple[str, ...]]]:
+    """Run the process of a job file with so many results, and yield the share that is done.
+
+    The generator returns the results and the bodies' names. Raise PhysicsError where the process ended too early.
+    """
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        return (yield from _watched(path, said, count))
 
 
 def _watched(path: Path, said: Any, count: int) -> Generator[float, None, tuple[list[dict[str, Any]], tuple[str, ...]]]:
@@ -124,9 +136,18 @@ def _ended(code: int, said: str) -> str:
     return f"the physics process ended early: {lines[-1] if lines else f'code {code}'}"
 
 
-def _save(plan: Plan, trials: Sequence[Trial], path: Path, most_falls: int | None) -> None:
-    """Write the job file."""
-    scene = plan.text.rstrip().removesuffix("</mujoco>") + floor_text(plan.stage) + "</mujoco>\n"
+def save_job(
+    plan: Plan,
+    trials: Sequence[Trial],
+    path: Path,
+    most_falls: int | None = None,
+    task: Mapping[str, Any] | None = None,
+    scene: str = "",
+) -> None:
+    """Write the job file, of trials or of a rehearsal's task; `scene` is MJCF beside the robot and the floor."""
+    scene = plan.text.rstrip().removesuffix("</mujoco>") + floor_text(plan.stage) + scene + "</mujoco>\n"
+    task = dict(task or {})
+    arrays = {f"task_{name}": task.pop(name) for name in tuple(task) if isinstance(task[name], np.ndarray)}
     base = plan.reference.base
     drives = [plan.drives[name] for name in plan.mechanism.actuators]
     floats = base is not None and bool(plan.standing)
@@ -139,6 +160,7 @@ def _save(plan: Plan, trials: Sequence[Trial], path: Path, most_falls: int | Non
         "body": plan.base_body if floats else "",
         "trials": [trial.as_data() for trial in trials],
         "most_falls": most_falls,
+        "task": task,
         "asks_for_torque": bool(weak_motors(plan)),
     }
     tilt = {} if plan.tilt is None else {f"tilt_{name}": getattr(plan.tilt, name) for name in ("times", "up", "gains")}
@@ -150,9 +172,10 @@ def _save(plan: Plan, trials: Sequence[Trial], path: Path, most_falls: int | Non
         values=plan.reference.values,
         base=np.hstack([base.position, base.quaternion])
         if base is not None and floats
-        else np.zeros((len(plan.goals), 0)),
+        else np.zeros((len(plan.reference.values), 0)),
         height=plan.heights,
         effort=np.array([drive.effort for drive in drives]),
         speed=np.array([drive.speed for drive in drives]),
         **tilt,
+        **arrays,
     )

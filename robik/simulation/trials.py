@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 DRAWS, SEED = 20, 1
+SETTLE = 0.5  # [s] before the motion begins, in which the first goal is held unless the job has goals for it
 
 
 @dataclass(frozen=True)
