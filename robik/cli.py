@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from . import __version__
-from .commands import batch, bench, motions, physics, recordings, retiming, robots, servos, shows, transfer
+from .commands import batch, bench, motions, physics, recordings, rehearsal, retiming, robots, servos, shows, transfer
 from .errors import RobikError
 
 BAD_INPUT = 2
@@ -22,6 +22,7 @@ COMMANDS = (  # in the order of the help
     motions.add_report,
     motions.add_fk,
     physics.add_physics,
+    rehearsal.add_rehearse,
     servos.add_play,
     shows.add_show,
     servos.add_teleoperate,

@@ -4,11 +4,14 @@ plan       what is simulated: the robot's MJCF, goals and what the motion has in
 process    starting, watching and ending that process (`robik/simulation`)
 falling    how near to a fall the robot came, and how it fell
 verdict    what came out, in words and numbers
+rehearsal  a motion that falls, changed while it is played until it stands
+likeness   what that cost
 """
 
 from ..simulation.trials import NOMINAL, SINGLE, Trial, draws
 from .plan import Plan, planned
 from .process import run
+from .rehearsal import Rehearsal, rehearse
 from .verdict import Verdict
 
-__all__ = ["NOMINAL", "SINGLE", "Plan", "Trial", "Verdict", "draws", "planned", "run"]
+__all__ = ["NOMINAL", "SINGLE", "Plan", "Rehearsal", "Trial", "Verdict", "draws", "planned", "rehearse", "run"]

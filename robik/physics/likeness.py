@@ -43,7 +43,7 @@ class Likeness:
             f"the base is off by {1e3 * self.base_mean_m:.0f} mm on average, {1e3 * self.base_max_m:.0f} mm and "
             f"{np.degrees(self.base_turn_max_rad):.0f}° at most",
             f"feet are off by {1e3 * self.feet_mean_m:.0f} mm on average, {1e3 * self.feet_max_m:.0f} mm at most; "
-            f"the limbs' ends, seen from the base, by {1e3 * self.limbs_mean_m:.0f} and {1e3 * self.limbs_max_m:.0f} mm",
+            f"the limbs' ends, from the base, by {1e3 * self.limbs_mean_m:.0f} and {1e3 * self.limbs_max_m:.0f} mm",
         ]
 
 

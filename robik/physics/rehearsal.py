@@ -9,7 +9,7 @@ disturbed trials shows.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +21,7 @@ import numpy as np
 from ..dynamics.drives import Drive
 from ..errors import MechanismError
 from ..extras import missing
+from ..formats.export_tree import Branch
 from ..mechanism import Mechanism
 from ..motions import BaseTrack, Motion
 from ..motions.motion import Rates
@@ -193,16 +194,28 @@ def _task(plan: Plan, ends: Mapping[str, np.ndarray], seed: int) -> dict[str, An
 
 
 def _ends(plan: Plan) -> dict[str, np.ndarray]:
-    """Return where the bodies at the ends of the tree shall be, (N, 3) by name [m]."""
-    parents = {branch.parent for branch in plan.branches}
+    """Return where feet and the last bodies that motors move shall be, (N, 3) by name [m]."""
     motion, index = plan.motion, plan.mechanism.body_index
     assert motion.position is not None
-    names = [branch.body.name for branch in plan.branches if branch.body.name not in parents]
+    names = dict.fromkeys([plan.mechanism.frame(foot).body for foot in plan.standing] + _last_moved(plan.branches))
     return {
         name: straight(plan.reference.times, motion.times, motion.position[:, index[name]])
         for name in names
         if name in index
     }
+
+
+def _last_moved(branches: Sequence[Branch]) -> list[str]:
+    """Return the bodies behind a motor's joint behind which no other joint moves."""
+    above: dict[str, str] = {}  # by body, the last one up the tree that a joint moves
+    bears: set[str] = set()
+    for branch in branches:
+        parent = above.get(branch.parent, branch.parent)
+        above[branch.body.name] = branch.body.name if branch.motions else parent
+        if branch.motions:
+            bears.add(parent)
+    moved = [branch for branch in branches if branch.joint is not None and branch.joint.actuated and branch.motions]
+    return [branch.body.name for branch in moved if branch.body.name not in bears]
 
 
 def _sensors(bodies: tuple[str, ...]) -> str:
@@ -247,8 +260,11 @@ def _rehearsal(
         torque=record.forces[rows],
         verdict=verdict,
         replay=_replayed(sent, draws(REPLAYS)) if is_whole and verdict.stands else None,
-        likeness=likeness_of(plan, made, {name: (record.position[rows, bodies.index(name)], at[: len(rows)])
-                                          for name, at in ends.items()}),
+        likeness=likeness_of(
+            plan,
+            made,
+            {name: (record.position[rows, bodies.index(name)], at[: len(rows)]) for name, at in ends.items()},
+        ),
         until=begin + found["until"],
         is_whole=is_whole,
         seconds=found["seconds"],

@@ -18,7 +18,7 @@ from .simulation import Job, Recorder, Simulation
 from .trials import NOMINAL, SETTLE
 
 BACK = 10  # knots by which it goes back from a fall, 0.8 s
-ATTEMPTS = 3  # at what made the robot fall, each with twice the samples of the one before
+ATTEMPTS = 2  # at what made the robot fall, each with twice the samples of the one before
 KIND = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
