@@ -69,9 +69,9 @@ def _rehearse(options: argparse.Namespace) -> int:
             source=options.motion,
         )
     print(json.dumps(found.as_data(), indent=2) if options.json else "\n".join(found.lines()))
-    if not found.verdict.stands or not len(found.motion.times):
+    if not found.verdict.stands:
         print(f"robik rehearse: {options.output} was not written", file=sys.stderr)
-        return INTERRUPTED if found.verdict.stands else FELL
+        return FELL
     save_motion(found.motion, options.output, chosen.name, companions)
     if options.goals:
         save_motion(found.goals, options.goals, "csv")

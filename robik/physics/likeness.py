@@ -52,11 +52,7 @@ def likeness_of(plan: Plan, made: Motion, ends: Mapping[str, tuple[np.ndarray, n
 
     `ends` are places that bodies had and should have had, (T, 3) each [m], by body; they begin with the reference.
     """
-    count = len(made.times)
-    if not count:
-        nothing = dict.fromkeys(Likeness.__dataclass_fields__, 0.0)
-        return Likeness(**nothing)
-    reference = plan.reference
+    count, reference = len(made.times), plan.reference
     assert made.base is not None
     assert reference.base is not None
     moved = made.base.position - reference.base.position[:count]

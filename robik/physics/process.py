@@ -142,40 +142,40 @@ def save_job(
     path: Path,
     most_falls: int | None = None,
     task: Mapping[str, Any] | None = None,
-    scene: str = "",
+    around: str = "",
 ) -> None:
-    """Write the job file, of trials or of a rehearsal's task; `scene` is MJCF beside the robot and the floor."""
-    scene = plan.text.rstrip().removesuffix("</mujoco>") + floor_text(plan.stage) + scene + "</mujoco>\n"
-    task = dict(task or {})
-    arrays = {f"task_{name}": task.pop(name) for name in tuple(task) if isinstance(task[name], np.ndarray)}
-    base = plan.reference.base
-    drives = [plan.drives[name] for name in plan.mechanism.actuators]
-    floats = base is not None and bool(plan.standing)
+    """Write the job file, of trials or of a rehearsal's task; `around` is MJCF beside the robot and the floor."""
+    kept = {name: value for name, value in (task or {}).items() if not isinstance(value, np.ndarray)}
+    arrays = {f"task_{name}": value for name, value in (task or {}).items() if name not in kept}
+    if plan.tilt is not None:
+        arrays |= {f"tilt_{name}": getattr(plan.tilt, name) for name in ("times", "up", "gains")}
     told = {
-        "text": scene,
+        "text": plan.text.rstrip().removesuffix("</mujoco>") + floor_text(plan.stage) + around + "</mujoco>\n",
         "rate": plan.rate,
         "delay": plan.delay,
         "actuators": plan.mechanism.actuators,
         "feet": tuple(plan.standing),
-        "body": plan.base_body if floats else "",
+        "body": plan.base_body if plan.reference.base is not None and plan.standing else "",
         "trials": [trial.as_data() for trial in trials],
         "most_falls": most_falls,
-        "task": task,
+        "task": kept,
         "asks_for_torque": bool(weak_motors(plan)),
     }
-    tilt = {} if plan.tilt is None else {f"tilt_{name}": getattr(plan.tilt, name) for name in ("times", "up", "gains")}
-    np.savez(
-        path,
-        told=np.array(json.dumps(told)),
-        start=plan.positions[0],
-        goals=plan.goals,
-        values=plan.reference.values,
-        base=np.hstack([base.position, base.quaternion])
-        if base is not None and floats
+    np.savez(path, told=np.array(json.dumps(told)), **_arrays(plan), **arrays)
+
+
+def _arrays(plan: Plan) -> dict[str, np.ndarray]:
+    """Return the arrays of a job."""
+    base = plan.reference.base
+    drives = [plan.drives[name] for name in plan.mechanism.actuators]
+    return {
+        "start": plan.positions[0],
+        "goals": plan.goals,
+        "values": plan.reference.values,
+        "base": np.hstack([base.position, base.quaternion])
+        if base is not None and plan.standing
         else np.zeros((len(plan.reference.values), 0)),
-        height=plan.heights,
-        effort=np.array([drive.effort for drive in drives]),
-        speed=np.array([drive.speed for drive in drives]),
-        **tilt,
-        **arrays,
-    )
+        "height": plan.heights,
+        "effort": np.array([drive.effort for drive in drives]),
+        "speed": np.array([drive.speed for drive in drives]),
+    }

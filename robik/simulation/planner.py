@@ -26,10 +26,10 @@ from .simulation import BRAKED, Simulation
 KNOT = 8  # goals from knot to knot: 0.08 s at 100 goals a second
 KNOTS = 8  # that are looked ahead: 0.64 s. A step takes about as long
 SAMPLES = 32  # of each round
-NOISE = (0.12, 0.07)  # [rad] of each round
+NOISE = (1.7, 1.0)  # spreads of each round
 SHARED = 0.5  # share of its variance that a knot's noise has in common with its neighbour's
 GREEDY = 0.1  # λ, of the spread of costs
-CHANGED = 0.05  # cost of changes [1/rad²]
+CHANGED = 2.5e-4  # cost of changes [1/spread²]
 LOOK = 2  # goals between two looks at the cost
 STEP, LOOPED_STEP = 4e-3, 2e-3  # [s] of rollouts; loops are soft in steps longer than half their time constant
 ITERATIONS, SEARCHES = 20, 10  # of MuJoCo's solver in rollouts
@@ -42,7 +42,7 @@ class Task:
 
     Attributes:
         motors: names (L,) of the actuators whose goals may change.
-        spread: (L,) of their noise: 1 for a turning motor [1], the length of a lever for a pushing one [m].
+        spread: (L,) changes of goals that make a difference: the error at which a motor gives all it has [rad or m].
         limits: (A, 2) of all goals.
         ends: names (E,) of the bodies at the ends of the limbs.
         at: (N, E, 3) where these are in the motion [m].

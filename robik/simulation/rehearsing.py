@@ -53,12 +53,12 @@ class Rehearsing:
         self._record, self._rates = Recorder(), Recorder()
 
     def run(self, progress: Callable[[float], None], is_stopped: Callable[[], bool]) -> dict[str, Any]:
-        """Rehearse to the end, to a fall that cannot be avoided, or until it is stopped; return what came out.
+        """Rehearse to the end, to a fall that cannot be avoided, or until it is stopped after the motion's first pose.
 
-        `progress` is called with the time in the motion up to which the robot stands [s].
+        Return what came out. `progress` is called with the time in the motion up to which the robot stands [s].
         """
         fell = None
-        while self._steps < self._length and not is_stopped():
+        while self._steps < self._length and not (self._time > 0.0 and is_stopped()):
             fell = self._next()
             if fell is not None and not self._go_back():
                 break
