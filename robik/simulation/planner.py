@@ -25,8 +25,8 @@ from .simulation import BRAKED, Simulation
 
 KNOT = 8  # goals from knot to knot: 0.08 s at 100 goals a second
 KNOTS = 8  # that are looked ahead: 0.64 s. A step takes about as long
-SAMPLES = 32  # of each round
-NOISE = (1.7, 1.0)  # spreads of each round
+SAMPLES = 22  # of each round
+NOISE = (2.0, 1.0, 0.5)  # spreads of each round
 SHARED = 0.5  # share of its variance that a knot's noise has in common with its neighbour's
 GREEDY = 0.1  # λ, of the spread of costs
 CHANGED = 2.5e-4  # cost of changes [1/spread²]
