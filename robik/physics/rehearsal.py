@@ -239,7 +239,7 @@ def _rehearsal(
     rows = np.unique(np.minimum(rows, len(record.times) - 1))
     sent = replace(plan, goals=np.concatenate([arrays["goals"], plan.goals[count:]]))
     verdict, is_whole = judged(sent, [NOMINAL], [found], bodies, record), count == len(plan.goals)
-    made = _made(plan, record, rows, bodies.index(plan.base_body), arrays)
+    made = _made(plan, record, rows, arrays)
     places = {name: (record.position[rows, bodies.index(name)], at[: len(rows)]) for name, at in ends.items()}
     return Rehearsal(
         motion=made,
@@ -261,16 +261,15 @@ def _rehearsal(
     )
 
 
-def _made(plan: Plan, record: Record, rows: np.ndarray, base: int, rates: Mapping[str, np.ndarray]) -> Motion:
-    """Return the motion of a record's rows; `base` is the index of the body that floats."""
+def _made(plan: Plan, record: Record, rows: np.ndarray, arrays: Mapping[str, np.ndarray]) -> Motion:
+    """Return the motion of a record's rows, with the base's pose and all speeds from the same moments."""
+    base = arrays["base"][rows]
     return Motion(
         times=float(plan.reference.times[0]) + np.arange(len(rows)) / plan.rate,
         actuators=plan.mechanism.actuators,
         values=record.values[rows],
-        base=BaseTrack(
-            body=plan.base_body, position=record.position[rows, base], quaternion=record.quaternion[rows, base]
-        ),
-        rates=Rates(**{name: rates[name][rows] for name in ("values", "linear", "angular")}),
+        base=BaseTrack(body=plan.base_body, position=base[:, :3], quaternion=base[:, 3:]),
+        rates=Rates(**{name: arrays[name][rows] for name in ("values", "linear", "angular")}),
     )
 
 

@@ -50,7 +50,7 @@ class Rehearsing:
         self._length = len(job.goals) * self._per_goal
         self._steps, self._samples, self._hard = 0, SAMPLES, 0
         self._knots: list[Knot] = []
-        self._record, self._rates = Recorder(), Recorder()
+        self._record, self._speeds = Recorder(), Recorder()
 
     def run(self, progress: Callable[[float], None], is_stopped: Callable[[], bool]) -> dict[str, Any]:
         """Rehearse to the end, to a fall that cannot be avoided, or until it is stopped after the motion's first pose.
@@ -67,9 +67,9 @@ class Rehearsing:
         return {"falls_at": fell, "broken": False, "until": self._time}
 
     def arrays(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the record of the robot, and goals (R, A) and speeds of what was rehearsed."""
+        """Return the record of the robot, and goals (R, A), the base's pose and all speeds of what was rehearsed."""
         rows = -(-self._steps // self._per_goal)
-        return self.simulation.recorded(self._record), {"goals": self.goals[:rows], **self._rates.arrays()}
+        return self.simulation.recorded(self._record), {"goals": self.goals[:rows], **self._speeds.arrays()}
 
     @property
     def _time(self) -> float:
@@ -100,11 +100,12 @@ class Rehearsing:
 
     def _note(self) -> None:
         """Add what the robot does now to the record."""
-        plant = self.simulation
+        plant, data = self.simulation, self.simulation.data
         plant.note(self._record, self._time)
-        twist = plant.data.qvel[plant.model.body_dofadr[plant.base] :][:6]
-        turning = plant.data.xmat[plant.base].reshape(3, 3) @ twist[3:]
-        self._rates.add(values=plant.data.qvel[plant.rate_at], linear=twist[:3], angular=turning)
+        free = plant.model.joint(int(plant.model.body_jntadr[plant.base]))
+        place, twist, turning = data.qpos[free.qposadr[0] :][:7], data.qvel[free.dofadr[0] :][:6], np.zeros(3)
+        mujoco.mju_rotVecQuat(turning, twist[3:], place[3:])
+        self._speeds.add(base=place, values=data.qvel[plant.rate_at], linear=twist[:3], angular=turning)
 
     def _go_back(self) -> bool:
         """Go back from a fall, to look again with more samples; return False where that was tried often enough."""
@@ -119,5 +120,5 @@ class Rehearsing:
         plant.data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number = 0
         self._steps, self._changes = knot.steps, knot.changes
         self._record.cut(self._steps)
-        self._rates.cut(self._steps)
+        self._speeds.cut(self._steps)
         return True
