@@ -95,6 +95,24 @@ def files(tmp_path: Path) -> tuple[str, str]:
     return str(tmp_path / "tower.robik.json"), str(tmp_path / "swinging.csv")
 
 
+def test_the_command_writes_what_stands_and_nothing_else(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short, over, out, goals = (tmp_path / name for name in ("short.csv", "over.csv", "out.npz", "goals.csv"))
+    save_motion(swinging(0.3), short)
+    assert main(["rehearse", files[0], str(short), "-o", str(out), "--goals", str(goals)]) == 0
+    assert "stands to the end, rehearsed" in capsys.readouterr().out
+    assert load_motion(out).times == pytest.approx(swinging(0.3).times)
+    assert load_motion(goals).times[0] == pytest.approx(-0.5)
+    out.unlink()
+    save_motion(replace(swinging(0.3), values=np.full((31, 1), 1.2)), over)
+    assert main(["rehearse", files[0], str(over), "-o", str(out)]) == 1
+    told = capsys.readouterr()
+    assert told.out.startswith("no goals were found that keep it up: falls at frame 0: weight left sole forwards")
+    assert "out.npz was not written" in told.err
+    assert not out.exists()
+
+
 def test_an_interrupt_keeps_what_there_is(
     files: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
