@@ -2,8 +2,8 @@
 
 A planner in the process of MuJoCo looks ahead from knot to knot and changes the goals of the legs
 (`robik/simulation/planner.py`); the plant is the verdict's. What comes out is a motion that physics can do. Its goals
-answer to where the robot is: sent again without looking they hold on this very plant alone, which their replay in
-disturbed trials shows.
+answer to where the robot is: sent again without looking they hold on this very plant and seldom on another, which
+their replay in disturbed trials shows.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from .robots import standing_still, tower
 STRONG = {"ankle": Drive(400.0, 100.0)}
 
 
-def swinging(seconds: float = 1.2) -> Motion:
+def swinging(seconds: float = 0.8) -> Motion:
     """The weight swings so fast that its foot is torn off the floor."""
     times = np.arange(int(100 * seconds) + 1) / 100.0
     values = 0.3 * np.sin(2.0 * np.pi * 1.3 * times) * np.clip(times / 0.3, 0.0, 1.0)
@@ -68,7 +68,7 @@ def test_what_comes_out_is_what_physics_made(rehearsed: Rehearsal) -> None:
     """Speeds are the values' derivatives, torques the springs', and goals begin half a second before."""
     made, goals = rehearsed.motion, rehearsed.goals
     assert made.times == pytest.approx(swinging().times)
-    assert goals.times[[0, -1]] == pytest.approx([-0.5, 1.2])
+    assert goals.times[[0, -1]] == pytest.approx([-0.5, 0.8])
     assert made.rates is not None
     assert np.median(np.abs(np.gradient(made.values[:, 0], made.times) - made.rates.values[:, 0])) < 0.1
     sent = goals.values[goals.times > -1e-9, 0]
@@ -80,12 +80,10 @@ def test_what_comes_out_is_what_physics_made(rehearsed: Rehearsal) -> None:
     assert rehearsed.replay.stands, "on this very plant the goals alone do the same"
 
 
-def test_the_same_seed_gives_the_same_bits(rehearsed: Rehearsal) -> None:
-    short = swinging(0.4)
-    one, other, another = (rehearse(tower(), short, STRONG, seed=seed) for seed in (1, 1, 2))
+def test_the_same_seed_gives_the_same_bits() -> None:
+    one, other = (rehearse(tower(), swinging(0.1), STRONG, seed=1) for _ in range(2))
     assert np.array_equal(one.goals.values, other.goals.values)
     assert np.array_equal(one.motion.values, other.motion.values)
-    assert not np.array_equal(one.goals.values, another.goals.values)
 
 
 @pytest.fixture
