@@ -9,9 +9,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event
+from typing import TYPE_CHECKING
 
 from .arguments import add_robot, command, load, naming, robot_file
 from .numbers import GAIN, whole
+
+if TYPE_CHECKING:
+    from ..motions import Companions
+    from ..physics.rehearsal import Rehearsal
 
 FELL, INTERRUPTED = 1, 130  # exit codes
 
@@ -38,7 +43,7 @@ def add_rehearse(commands: argparse._SubParsersAction) -> None:
 def _rehearse(options: argparse.Namespace) -> int:
     from ..errors import RobikError
     from ..files import check_writable
-    from ..motions import Companions, load_motion, save_motion
+    from ..motions import Companions, load_motion
     from ..motions.registry import format_to_write
     from ..motions.trial import check_fits
     from ..physics.motors import motors_of
@@ -69,10 +74,17 @@ def _rehearse(options: argparse.Namespace) -> int:
             source=options.motion,
         )
     print(json.dumps(found.as_data(), indent=2) if options.json else "\n".join(found.lines()))
+    return _write(found, options, companions)
+
+
+def _write(found: Rehearsal, options: argparse.Namespace, companions: Companions) -> int:
+    """Write what stands, as far as it was rehearsed, and return the exit code."""
+    from ..motions import save_motion
+
     if not found.verdict.stands:
         print(f"robik rehearse: {options.output} was not written", file=sys.stderr)
         return FELL
-    save_motion(found.motion, options.output, chosen.name, companions)
+    save_motion(found.motion, options.output, companions=companions)
     if options.goals:
         save_motion(found.goals, options.goals, "csv")
     return 0 if found.is_whole else INTERRUPTED

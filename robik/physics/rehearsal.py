@@ -115,26 +115,14 @@ def rehearse(
     stop: Callable[[], bool] = lambda: False,
     source: str = "the motion",
 ) -> Rehearsal:
-    """Rehearse a motion of a robot on its feet until it stands in physics.
+    """Rehearse a motion of a robot on its feet until it stands in physics; return it whether the robot stands or not.
 
-    Args:
-        mechanism: The robot, with masses and soles.
-        motion: Has its base.
-        drives: Its motors, by actuator; from the robot's own limits if left out.
-        delay: Of goals on their way to the motors [s].
-        seed: The same one gives the same rehearsal.
-        tell: Called with the motion's time up to which the robot stands [s].
-        stop: Asked at each knot whether to end there, and keep what there is.
-        source: The motion's file, for errors.
+    Drives are by actuator, from the robot's own limits if left out; goals reach them `delay` [s] late. The same seed
+    gives the same rehearsal. `tell` is called with the motion's time up to which the robot stands [s]; `stop` is asked
+    at each knot whether to end there, and keep what there is.
 
-    Returns:
-        The rehearsal, whether the robot stands or not.
-
-    Raises:
-        MechanismError: A robot that physics cannot move, or that does not stand on feet.
-        ClipError: A motion without an actuator or its base.
-        PhysicsError: The process ended early.
-        MissingExtraError: MuJoCo is not installed.
+    Raise MechanismError for a robot that physics cannot move or that does not stand on feet, ClipError for a motion
+    without an actuator or its base, PhysicsError where the process ended early, MissingExtraError without MuJoCo.
     """
     return finish(rehearsal_steps(mechanism, motion, drives, delay=delay, seed=seed, stop=stop, source=source), tell)
 
