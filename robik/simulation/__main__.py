@@ -70,7 +70,7 @@ def _rehearse(job: Job, task: dict[str, Any], folder: Path) -> None:
     from .rehearsing import Rehearsing
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asked for it stops it by a file, and keeps what there is
-    lists = {name: tuple(task.pop(name)) for name in ("motors", "ends")}
+    lists: dict[str, Any] = {name: tuple(task.pop(name)) for name in ("motors", "ends")}
     rehearsing, length = Rehearsing(job, Task(**lists, **task)), (len(job.values) - 1) / job.rate
     _tell(bodies=rehearsing.simulation.bodies)
     found = rehearsing.run(lambda time: _tell(progress=time / max(length, 1e-9)), (folder / STOP).exists)
