@@ -96,7 +96,7 @@ class StandingSolver(Solver):
             changes[1:-1] |= np.diff(contact.stands) | self._moves[contact.name][1:]
         places = np.flatnonzero(changes)
         self._next = places[np.searchsorted(places, np.arange(frames), side="right")]
-        for names in self._expected(np.unique([0, *places[:-1]])):
+        for names in sorted(self._expected(np.unique([0, *places[:-1]]))):
             self._standing(names)
 
     def _expected(self, changes: np.ndarray) -> set[tuple[str, ...]]:
