@@ -40,7 +40,7 @@ def run() -> dict:
 class Run(NamedTuple):
     """A case that was solved once."""
 
-    motion: Motion
+    motion: Motion  # that came out
     seconds: float  # processor time of the whole call
 
 

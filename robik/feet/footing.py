@@ -25,7 +25,7 @@ Held = tuple[str, ...]  # names of the balls whose turn from frame to frame is m
 
 
 class Place(NamedTuple):
-    """Where a contact stands among the arrays of a footing."""
+    """Place of a contact among the arrays of a footing."""
 
     body: int = -1  # that hangs on the world by it, -1 where it is a cut
     cut: int = -1  # its number

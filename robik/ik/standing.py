@@ -56,7 +56,7 @@ class _Wanted(NamedTuple):
 
     @property
     def everything(self) -> tuple[str, ...]:
-        """Return what is held next if all is reached that stands; what is held anew comes last."""
+        """Return what is held next if all is reached that stands; what is new comes last."""
         return self.held if set(self.asked) == set(self.held) else (*self.firm, *self.fresh)
 
 

@@ -34,10 +34,7 @@ def report_summary(motion: Motion) -> dict:
         raise ClipError("this motion has no report; only a solved one has")
     return {
         "frames": len(motion.times),
-        "ms_per_frame_median": float(np.median(report.milliseconds)),
-        "ms_per_frame_mean": float(np.mean(report.milliseconds)),
-        "ms_per_frame_p99": float(np.percentile(report.milliseconds, 99)),
-        "ms_per_frame_worst": float(report.milliseconds.max()),
+        **_times(report.milliseconds),
         "iterations_mean": float(np.mean(report.iterations)),
         "position_error_max_m": _worst(report.position_error),
         "position_error_mean_m": _mean(report.position_error),
@@ -70,6 +67,16 @@ def report_summary(motion: Motion) -> dict:
             }
             for error in report.objectives
         ],
+    }
+
+
+def _times(milliseconds: np.ndarray) -> dict[str, float]:
+    """Return the figures of the frames' times (T,) [ms]."""
+    return {
+        "ms_per_frame_median": float(np.median(milliseconds)),
+        "ms_per_frame_mean": float(np.mean(milliseconds)),
+        "ms_per_frame_p99": float(np.percentile(milliseconds, 99)),
+        "ms_per_frame_worst": float(milliseconds.max()),
     }
 
 
