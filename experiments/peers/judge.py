@@ -98,7 +98,8 @@ def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, secon
     return Verdict(
         library=library,
         milliseconds=1e3 * float(np.median(seconds)),
-        mean=1e3 * float(np.mean(seconds)), late=1e3 * float(np.percentile(seconds, 99)),
+        mean=1e3 * float(np.mean(seconds)),
+        late=1e3 * float(np.percentile(seconds, 99)),
         longest=1e3 * float(seconds.max()),
         iterations=float(iterations.mean()),
         most_iterations=int(iterations.max()),
