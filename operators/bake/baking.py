@@ -18,7 +18,6 @@ from ...robik.words import counted
 from ...scene.bake import bakes
 from ...scene.bake.all_actions import Baked, all_steps, performer, takes_of
 from ...scene.bake.baking import bake_steps
-from ...scene.bake.curves import baked_frames, even_frames, read_motion
 from ...scene.bake.judging import judge_again
 from ...scene.bake.markers import mark_short
 from ...scene.bake.report import write_report
@@ -26,6 +25,7 @@ from ...scene.bake.result import status
 from ...scene.bake.sound import sound_of
 from ...scene.long_work.steps import Progress
 from ...scene.migration import bring_up_to_date
+from ...scene.motion import even_frames, motion_frames, read_motion
 from ...scene.robot.chain import servo_chain
 from ...scene.robot.parts import changeable_robot, chosen_robot
 from ...scene.robot.reading import read_robot
@@ -165,11 +165,11 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
         return own if own in known else known[0]
 
     def run(self, context: Context) -> set[str]:
-        """Read the curves at their keys, or at the rate that is asked for."""
+        """Read the motion at its frames, or at the rate that is asked for."""
         root, path = chosen_robot(context.scene), bpy.path.abspath(self.filepath)
         mechanism, scene = read_robot(root), context.scene
         even = self.rate > 0.0
-        frames = even_frames(root, mechanism, scene, self.rate) if even else baked_frames(root, mechanism)
+        frames = even_frames(root, mechanism, scene, self.rate) if even else motion_frames(root, mechanism, scene)
         motion = read_motion(root, mechanism, frames, scene)
         chosen = format_to_write(path, self.format if self.properties.is_property_set("format") else None)
         chain = servo_chain(root, mechanism, scene) if "servos" in chosen.needs else None

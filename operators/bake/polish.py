@@ -55,7 +55,7 @@ class ROBIK_OT_reduce_keys(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Replace the keys and says what came of it."""
-        done = reduce_motors(changeable_robot(context.scene), self.angle, self.length)
+        done = reduce_motors(changeable_robot(context.scene), context.scene, self.angle, self.length)
         within = [] if done.turned_off is None else [f"motors within {degrees(done.turned_off):.3f}°"]
         within += [] if done.slid_off is None else [f"slides within {1e3 * done.slid_off:.2f} mm"]
         within.append(f"bodies within {1e3 * done.bodies_off:.2f} mm")

@@ -9,13 +9,13 @@ import bpy
 import numpy as np
 from bpy.types import Action, FCurve, Object
 
-from ...robik.errors import RobikError
 from ...robik.retargeting.reduce import Keys
 from ..long_work import heartbeat
 
 SLOTS = "slots" in bpy.types.Action.bl_rna.properties  # from Blender 4.4 on one action can animate many objects
 SAME_FRAME = 1e-3  # keys nearer than this replace each other
 INTERPOLATIONS = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
+Channel = tuple[str, int]  # data path and index
 
 
 @dataclass(frozen=True)
@@ -133,15 +133,13 @@ def _fill(curve: FCurve, points: dict[str, np.ndarray]) -> None:
     curve.update()
 
 
-def curves_of(target: Object) -> dict[tuple[str, int], FCurve]:
-    """Return an object's F-curves by data path and index; empty without an action."""
-    action = target.animation_data.action if target.animation_data else None
-    if action is None:
-        return {}
-    return {(curve.data_path, curve.array_index): curve for curve in _Channels(action, target).curves()}
+def curves_of(target: Object) -> dict[Channel, FCurve]:
+    """Return the F-curves of an object's action, at work or not, by data path and index; empty without an action."""
+    action, slot = assigned(target)
+    return {} if action is None else dict(slots_in(action)).get(slot, {})
 
 
-def slots_in(action: Action) -> list[tuple[int, dict[tuple[str, int], FCurve]]]:
+def slots_in(action: Action) -> list[tuple[int, dict[Channel, FCurve]]]:
     """Return the handle of each slot of an action, 0 where there are no slots, and its F-curves by path and index."""
     owners = (
         [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags] if SLOTS else [action]
@@ -151,7 +149,7 @@ def slots_in(action: Action) -> list[tuple[int, dict[tuple[str, int], FCurve]]]:
     return list(zip(handles, curves, strict=True))
 
 
-def objects_in(action: Action) -> list[dict[tuple[str, int], FCurve]]:
+def objects_in(action: Action) -> list[dict[Channel, FCurve]]:
     """Return an action's F-curves by data path and index, of each object that it is made for.
 
     Whatever it is assigned to now.
@@ -159,16 +157,9 @@ def objects_in(action: Action) -> list[dict[tuple[str, int], FCurve]]:
     return [curves for _, curves in slots_in(action)]
 
 
-def read_curves(target: Object, channels: Sequence[tuple[str, int]], frames: np.ndarray) -> np.ndarray:
-    """Return channels evaluated at frames, (T, channels); a RobikError names the channel that has no F-curve."""
-    found = curves_of(target)
-    values = np.empty((len(frames), len(channels)))
-    for k, channel in enumerate(channels):
-        curve = found.get(channel)
-        if curve is None:
-            raise RobikError(f"{target.name!r} has no F-curve for {channel[0]}; bake first, or key it")
-        values[:, k] = [curve.evaluate(frame) for frame in frames.tolist()]
-    return values
+def values_of(curve: FCurve, frames: np.ndarray) -> np.ndarray:
+    """Return a curve's values at frames (T,), whether it is at work or not."""
+    return np.array([curve.evaluate(frame) for frame in frames.tolist()])
 
 
 def key_frames(curve: FCurve) -> np.ndarray:
@@ -214,12 +205,23 @@ def assign(target: Object, action: Action | None, slot: int) -> None:
         if action is None:
             return
         data = target.animation_data_create()
+    data.use_tweak_mode = False  # in which no action can be assigned
     data.action = action
     if action is not None and SLOTS:
         found = next((s for s in action.slots if s.handle == slot), None) or data.action_slot
         data.action_slot = found or next(
             (s for s in action.slots if s.target_id_type in ("OBJECT", "UNSPECIFIED")), None
         )
+
+
+def bring_to_front(target: Object) -> None:
+    """Let an object's own action say what its curves say, whatever strips are below it."""
+    data = target.animation_data
+    if data is not None:
+        data.action_blend_type, data.action_influence = "REPLACE", 1.0
+        for track in data.nla_tracks:
+            if track.is_solo:
+                track.is_solo = False
 
 
 def assign_new(targets: Sequence[Object], name: str) -> None:
@@ -278,9 +280,6 @@ class _Channels:
         strip = layer.strips[0] if len(layer.strips) else layer.strips.new(type="KEYFRAME")
         self._owner = strip.channelbag(slot, ensure=True)
 
-    def curves(self) -> list[FCurve]:
-        return list(self._owner.fcurves) if self._owner else []
-
     def find(self, data_path: str, index: int) -> FCurve | None:
         return self._owner.fcurves.find(data_path, index=index)
 
@@ -292,4 +291,5 @@ class _Channels:
     def new(self, curve: Curve) -> FCurve:
         made = self._owner.fcurves.new(curve.data_path, index=curve.index)
         made.group = self._owner.groups.get(curve.group) or self._owner.groups.new(curve.group)
+        made.group.mute = False
         return made

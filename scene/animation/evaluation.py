@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from math import floor
 
 import bpy
+import numpy as np
 from bpy.types import Object, Scene
 
 DRIVEN = ("objects", "armatures", "meshes", "shape_keys", "curves", "lattices", "node_groups")
@@ -42,6 +44,17 @@ def alone(scene: Scene, objects: Iterable[Object]) -> Iterator[Scene]:
         yield copy
     finally:
         bpy.data.scenes.remove(copy)
+
+
+def times_of(scene: Scene, frames: np.ndarray) -> np.ndarray:
+    """Seconds since the first of the frames (T,)."""
+    return (frames - frames[0]) * (scene.render.fps_base / scene.render.fps)
+
+
+def set_frame(scene: Scene, frame: float) -> None:
+    """Go to a frame, which may lie between two."""
+    whole = floor(frame)
+    scene.frame_set(whole, subframe=frame - whole)
 
 
 def _depends_on_scene(scene: Scene) -> bool:

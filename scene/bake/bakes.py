@@ -27,11 +27,6 @@ def in_use(root: Object) -> int:
     return -1
 
 
-def has_bodies(root: Object) -> bool:
-    """Return whether the bodies have keys of their own; else they follow the sliders by themselves."""
-    return any(actions.assigned(body)[0] is not None for body in bodies(root))
-
-
 def make_own(root: Object) -> None:
     """Begin a new bake if what animates the robot is none, cannot be changed, or animates another robot too."""
     action, _ = actions.assigned(root)
@@ -84,6 +79,7 @@ def use(root: Object, index: int) -> None:
         for label, target in objects_of(root).items():
             part = bake.parts.get(label)
             actions.assign(target, part.action if part else None, part.slot if part else 0)
+            actions.bring_to_front(target)
     copy_group(bake.result, root.robik.robot.result)
 
 

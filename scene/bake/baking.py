@@ -24,8 +24,10 @@ from ...robik.report.kept_balance import with_kept_balance
 from ...robik.retargeting.blend import blended, blended_base, within_speeds
 from ...robik.retargeting.retarget import Retargeting
 from ...robik.warm_up import help_compiling
+from ..animation.sources import are_driven
 from ..long_work import heartbeat
 from ..long_work.steps import Progress, compile_ahead, in_thread, starting
+from ..motion import slider_channels
 from ..robot import posing
 from . import bakes
 from .corrections import Corrections, corrections_of_bake
@@ -60,7 +62,9 @@ def bake_steps(
     solved = perf_counter()
     with posing.paused():
         before = kept_clip(root) if request.keeps_other_keys else None
-        added = corrections_of_bake(root, request.mechanism, request.frames) if keeps_corrections else None
+        added = None
+        if keeps_corrections:
+            added = corrections_of_bake(root, request.mechanism, context.scene, request.frames)
         _write(root, request, made.request.solver, clip, motion, before)
         heartbeat.beat()
         written, result = perf_counter(), root.robik.robot.result
@@ -69,7 +73,7 @@ def bake_steps(
         result.sampling, result.preparing = sampled - began, preparing
         result.solving, result.writing = solved - sampled - preparing, written - solved
         if request.keeps_other_keys:
-            store_rest(result, root, request.mechanism, request.frames, before)
+            store_rest(root, request.mechanism, context.scene, request.frames, before)
         else:
             result.rest = ""
         store_cost(result, motion.report.speed_cost, request.frames)
@@ -82,6 +86,7 @@ def bake_steps(
         result.corrected = added is not None
         if added is not None:
             _correct(root, request, motion, added)
+        if added is not None or are_driven(root, slider_channels(request.mechanism)):
             judge_again(root, context.scene)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     compile_ahead()  # what came with the extension is for any CPU

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from bpy.types import Action, FCurve, Object, PropertyGroup
+from bpy.types import Action, FCurve, Object, PropertyGroup, Scene
 from scipy.spatial.transform import Rotation, Slerp
 
 from ...robik.mechanism import Mechanism
@@ -18,9 +18,9 @@ from ...robik.mechanism.orientations import quaternions, rotation
 from ...robik.mechanism.topology import build_topology
 from ...robik.motions import BaseTrack, Motion
 from ..animation import actions
-from ..robot.sliders import data_path
+from ..motion import POSE_CHANNELS, motion_frames, read_motion, slider_channels
 from . import bakes
-from .curves import POSE_CHANNELS, baked_frames, base_track, has_keys, read_motion_at
+from .curves import has_keys
 from .plain import Plain, kept_plain
 
 NONE = 1e-7  # [rad, m]: what single precision leaves between curves that are the same
@@ -63,22 +63,22 @@ class Corrections:
         return np.column_stack([np.interp(frames, self.frames, column) for column in table.T])
 
 
-def corrections_of(root: Object, mechanism: Mechanism) -> Corrections | None:
+def corrections_of(root: Object, mechanism: Mechanism, scene: Scene) -> Corrections | None:
     """Return what the bake in use adds to its original; None where it has none, or adds nothing."""
     index = bakes.in_use(root)
     original = _original(root, root.robik.robot.bakes[index]) if index >= 0 else None
     if original is None:
         return None
-    frames = baked_frames(root, mechanism)
-    values = _read(original, "", [(data_path(name), 0) for name in mechanism.actuators], frames)
+    frames = motion_frames(root, mechanism, scene)
+    values = _read(original, "", slider_channels(mechanism), frames)
     if values is None:
         return None
     body = build_topology(mechanism).root
     base = None if body is None else _read(original, body, list(POSE_CHANNELS), frames)
-    return _difference(root, mechanism, Plain(frames=frames, values=values, base=base), NONE)
+    return _difference(root, mechanism, scene, Plain(frames=frames, values=values, base=base), NONE)
 
 
-def corrections_of_bake(root: Object, mechanism: Mechanism, wanted: np.ndarray) -> Corrections | None:
+def corrections_of_bake(root: Object, mechanism: Mechanism, scene: Scene, wanted: np.ndarray) -> Corrections | None:
     """Return what was changed by hand on the bake in use; None where that is no bake, or nothing was changed.
 
     Changes before the first and after the last of the frames `wanted` (T,) do not count.
@@ -89,15 +89,16 @@ def corrections_of_bake(root: Object, mechanism: Mechanism, wanted: np.ndarray) 
     plain = plain.inside(float(wanted[0]), float(wanted[-1]))
     if not len(plain.frames):
         return None
-    return _difference(root, mechanism, plain, EDITED)
+    return _difference(root, mechanism, scene, plain, EDITED)
 
 
-def _difference(root: Object, mechanism: Mechanism, plain: Plain, least: float) -> Corrections | None:
-    """Return what a robot's curves add to a motion; None where no curve differs by at least so much [rad or m]."""
+def _difference(root: Object, mechanism: Mechanism, scene: Scene, plain: Plain, least: float) -> Corrections | None:
+    """Return what a robot's present motion adds to another; None where it differs nowhere by so much [rad or m]."""
     frames, position, turn = plain.frames, None, None
-    values = read_motion_at(root, mechanism, frames) - plain.values
+    present = read_motion(root, mechanism, frames, scene)
+    values = present.values - plain.values
     values[:, np.abs(values).max(axis=0) < least] = 0.0
-    base, before = base_track(root, mechanism, frames), plain.track
+    base, before = present.base, plain.track
     if base is not None and before is not None:
         position = base.position - before.position
         turn = rotation(base.quaternion) * rotation(before.quaternion).inv()
@@ -122,7 +123,7 @@ def _read(bake: PropertyGroup, label: str, channels: list[tuple[str, int]], fram
     curves = {} if part is None or part.action is None else _curves(part.action, part.slot)
     if not set(channels) <= set(curves):
         return None
-    return np.column_stack([[curves[channel].evaluate(frame) for frame in frames.tolist()] for channel in channels])
+    return np.column_stack([actions.values_of(curves[channel], frames) for channel in channels])
 
 
 def _curves(action: Action, slot: int) -> dict[tuple[str, int], FCurve]:

@@ -1,4 +1,4 @@
-"""Judgement of a robot's present curves, after they or the frame rate have changed since the bake."""
+"""Judgement of a robot's present motion, after its curves or the frame rate have changed since the bake."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from bpy.types import Object, Scene
 from ...robik.errors import RobikError
 from ...robik.report.judging import judged
 from ...robik.report.shortfall import millimetres, position_met
+from ..motion import read_base, read_motion, with_poses
+from ..robot import posing
 from ..robot.reading import read_moving_parts
 from . import bakes
-from .curves import base_curve, read_motion, with_poses
 from .freshness import mark
 from .kept_clip import kept_clip
 from .markers import mark_short
@@ -31,7 +32,7 @@ def judge_again(root: Object, scene: Scene) -> str:
     frames, result = kept.frames, root.robik.robot.result
     motion = read_motion(root, mechanism, frames, scene)
     clip = replace(kept.clip, times=motion.times)
-    motion = judged(mechanism, clip, kept.settings, motion, base_curve(root, mechanism, frames))
+    motion = judged(mechanism, clip, kept.settings, motion, read_base(root, mechanism, frames, scene))
     milliseconds = result.milliseconds
     store_result(result, mechanism, clip, motion, frames, result.seconds)
     store_cost(result, None, frames)
@@ -39,9 +40,9 @@ def judge_again(root: Object, scene: Scene) -> str:
     result.mark = mark(root, scene)
     bakes.keep_result(root)
     mark_short(root, scene)
-    if not bakes.has_bodies(root):
+    if not posing.has_baked_bodies(root):
         return ""
-    shown = with_poses(root, mechanism, motion, frames)
+    shown = with_poses(root, mechanism, motion, frames, scene)
     assert shown.position is not None and motion.position is not None
     away = float(np.linalg.norm(shown.position - motion.position, axis=2).max(initial=0.0))
     if away <= position_met(mechanism):

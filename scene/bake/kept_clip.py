@@ -18,6 +18,7 @@ from ...robik.objectives.registry import ASKED
 from ...robik.objectives.settings import Settings
 from ...robik.objectives.weights import Weights
 from ...robik.surroundings.obstacle import Obstacle, take_obstacles
+from ..animation.sources import actions_at_work
 
 KEY = "robik_clip"
 POSES = ("position", "quaternion", "ground_position", "ground_quaternion")  # arrays of a track
@@ -85,9 +86,9 @@ def keep_clip(action: Action, frames: np.ndarray, clip: TargetClip, settings: Se
 
 
 def kept_clip(root: Object) -> KeptClip | None:
-    """Return what the bake in a robot's present action followed; None where it has none."""
-    action = root.animation_data.action if root.animation_data else None
-    return None if action is None or action.get(KEY) is None else _restored(action)
+    """Return what the bake that moves a robot followed; None where none does."""
+    action = next((action for action in actions_at_work(root) if action.get(KEY) is not None), None)
+    return None if action is None else _restored(action)
 
 
 def _restored(action: Action) -> KeptClip:

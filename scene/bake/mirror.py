@@ -8,9 +8,10 @@ from bpy.types import Object, Scene
 from ...robik.motions.posing import posed
 from ...robik.retargeting.mirroring import mirrored
 from ...robik.skeleton.symmetry import symmetry_of
+from ..motion import motion_frames, read_motion
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import set_sliders, slider_values
-from .curves import baked_frames, read_motion, write_own_bake
+from .curves import write_own_bake
 
 
 def flip_pose(root: Object) -> list[str]:
@@ -32,7 +33,7 @@ def mirror_motion(root: Object, scene: Scene) -> int:
     Raise RobikError, with nothing changed, if the robot has no motion or is not symmetric.
     """
     mechanism = read_moving_parts(root)
-    frames = baked_frames(root, mechanism)
+    frames = motion_frames(root, mechanism, scene)
     image, _ = posed(mechanism, mirrored(mechanism, read_motion(root, mechanism, frames, scene)))
     write_own_bake(root, scene, image, frames)
     return len(frames)

@@ -88,11 +88,11 @@ def import_motion(
     motion, residual = posed(mechanism, given, path.name)
     rate = scene.render.fps / scene.render.fps_base
     frames = np.asarray(scene.frame_start + (motion.times - motion.times[0]) * rate)
-    corrections = corrections_of(root, mechanism) if keying.corrections else None
+    corrections = corrections_of(root, mechanism, scene) if keying.corrections else None
     with posing.paused():
-        original = _keyed(root, motion, frames, keying, f"{path.stem}, original").parts[""].action
+        original = _keyed(root, scene, motion, frames, keying, f"{path.stem}, original").parts[""].action
         corrected = None if corrections is None else posed(mechanism, corrections.on(motion, frames), path.name)[0]
-        _keyed(root, corrected, frames, keying, path.stem).original = original
+        _keyed(root, scene, corrected, frames, keying, path.stem).original = original
         scene.frame_end = max(scene.frame_end, int(np.ceil(frames[-1])))
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
     unheard = place_sound(root, scene, given.sound, scene.frame_start)
@@ -111,13 +111,15 @@ def _loaded(path: Path, format: str | None, companions: Companions) -> Motion:
     return load_motion(path, format, companions)
 
 
-def _keyed(root: Object, motion: Motion | None, frames: np.ndarray, keying: Keying, name: str) -> PropertyGroup:
+def _keyed(
+    root: Object, scene: Scene, motion: Motion | None, frames: np.ndarray, keying: Keying, name: str
+) -> PropertyGroup:
     """Return a new bake with a motion's keys; with those of the bake before where there is no motion."""
     bakes.begin(root)
     if motion is not None:
         write_motion(root, motion, frames)
         if keying.angle > 0.0:
-            reduce_motors(root, keying.angle, keying.length, with_base=True)
+            reduce_motors(root, scene, keying.angle, keying.length, with_base=True)
     root.robik.robot.result.frames = 0  # it has followed nothing here
     bakes.keep_result(root)
     bake = root.robik.robot.bakes[bakes.in_use(root)]

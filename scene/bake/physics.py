@@ -17,8 +17,8 @@ from ...robik.physics.process import simulate
 from ...robik.physics.verdict import Verdict
 from ...robik.simulation.trials import SINGLE, draws
 from ..long_work.steps import Progress, in_thread
+from ..motion import motion_frames, read_motion
 from ..robot.body_mesh import with_mesh_files
-from .curves import baked_frames, read_motion
 from .ghost import show_ghost
 
 
@@ -30,7 +30,7 @@ def physics_steps(
     Stopped early, nothing has been changed. With `carry`, goals carry the weight.
     """
     scene, mechanism = context.scene, motors.room.mechanism
-    frames = baked_frames(root, mechanism)
+    frames = motion_frames(root, mechanism, scene)
     motion = read_motion(root, mechanism, frames, scene)
     verdicts: list[Verdict] = []
     physics = root.robik.robot.physics
@@ -49,7 +49,7 @@ def export_scene(root: Object, scene: Scene, motors: Motors, carry: bool, path: 
     each on what cannot be shown.
     """
     mechanism, source = with_mesh_files(root, path)
-    motion = read_motion(root, mechanism, baked_frames(root, mechanism), scene)
+    motion = read_motion(root, mechanism, motion_frames(root, mechanism, scene), scene)
     drives = motors.drives(root.robik.robot.physics.p_gain or None)
     plan = planned(mechanism, motion, drives, carry=carry, delay=motors.delay, source="the bake")
     return save_scene(plan, path, source)[2]

@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from bpy.types import Object
+from bpy.types import Object, Scene
 
-from ...robik.kinematics.forward import ForwardKinematics, body_poses
+from ...robik.kinematics.forward import body_poses
 from ...robik.mechanism import Mechanism
-from ...robik.mechanism.topology import build_topology
 from ...robik.report.shortfall import open_beyond
 from ...robik.retargeting.reduce import Keys, reduce_keys
 from ..animation import actions
-from ..robot.parts import bodies, local_pose
+from ..motion import POSE_CHANNELS, base_body, continuous, motion_frames, read_base, read_values
+from ..robot import posing
+from ..robot.parts import local_pose
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import data_path, slider_values
 from . import bakes
-from .curves import POSE_CHANNELS, baked_frames, base_curve, continuous, read_motion_at, write_bodies
+from .curves import sign_at, write_bodies
 from .plain import keep_plain, kept_plain
 
 
@@ -40,15 +41,15 @@ class Reduction:
     broken: list[float]
 
 
-def reduce_motors(root: Object, angle: float, length: float, with_base: bool = False) -> Reduction:
+def reduce_motors(root: Object, scene: Scene, angle: float, length: float, with_base: bool = False) -> Reduction:
     """Thin out the motors' keys to a tolerance, and key the bodies again from what is left.
 
     `angle` [rad] is that of motors that turn, `length` [m] that of motors that slide; with `with_base` a floating
     base's keys are thinned out to both. Raise RobikError, with nothing changed, if a motor has no keys.
     """
     mechanism = read_moving_parts(root)
-    frames = baked_frames(root, mechanism)
-    values, base = read_motion_at(root, mechanism, frames), base_curve(root, mechanism, frames)
+    frames = motion_frames(root, mechanism, scene)
+    values, base = read_values(root, mechanism, frames, scene), read_base(root, mechanism, frames, scene)
     units = mechanism.actuator_units
     keys = [reduce_keys(frames, values[:, k], angle if unit == "rad" else length) for k, unit in enumerate(units)]
     reduced = np.column_stack([k.at(frames) for k in keys])
@@ -57,19 +58,21 @@ def reduce_motors(root: Object, angle: float, length: float, with_base: bool = F
     position, quaternion, residual = body_poses(mechanism, reduced, _pose_at(frames, base_keys) if base_keys else base)
     before = sum(len(actions.curves_of(root)[data_path(n), 0].keyframe_points) for n in mechanism.actuators)
     plain = kept_plain(root, mechanism)
-    added = None if plain is None else read_motion_at(root, mechanism, plain.frames) - plain.values
+    added = None if plain is None else read_values(root, mechanism, plain.frames, scene) - plain.values
     bakes.make_own(root)
     for name, kept in zip(mechanism.actuators, keys, strict=True):
         actions.write_smooth(root, data_path(name), 0, kept, "Motors")
+    actions.bring_to_front(root)
     if plain is not None and added is not None:  # what was changed by hand stays as it was, and nothing else is that
-        keep_plain(root, mechanism, replace(plain, values=read_motion_at(root, mechanism, plain.frames) - added))
-    off = np.abs(read_motion_at(root, mechanism, frames) - values).max(axis=0)
+        keep_plain(root, mechanism, replace(plain, values=read_values(root, mechanism, plain.frames, scene) - added))
+    off = np.abs(read_values(root, mechanism, frames, scene) - values).max(axis=0)
     turned, slid = (
         max((float(o) for o, u in zip(off, units, strict=True) if u == unit), default=None) for unit in ("rad", "m")
     )
     write_bodies(root, frames, position, quaternion)
-    for (path, index), kept in zip(POSE_CHANNELS, base_keys, strict=False):
-        actions.write_smooth(_base_body(root, mechanism), path, index, kept, "Body")
+    if base_keys and (body := base_body(root, mechanism)) is not None:
+        for (path, index), kept in zip(POSE_CHANNELS, base_keys, strict=True):
+            actions.write_smooth(body, path, index, kept, "Body")
     far = float(np.linalg.norm(position - there, axis=2).max())
     return Reduction(
         before=before,
@@ -94,11 +97,6 @@ def _pose_at(frames: np.ndarray, keys: list[Keys]) -> tuple[np.ndarray, np.ndarr
     return pose[:, :3], pose[:, 3:] / np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
 
 
-def _base_body(root: Object, mechanism: Mechanism) -> Object:
-    """Return the body by which a robot floats."""
-    return bodies(root)[mechanism.body_index[build_topology(mechanism).root or ""]]
-
-
 def key_pose(root: Object, frame: float) -> bool:
     """Key all sliders as they stand, and a floating base; return whether the bodies are then to be rebuilt.
 
@@ -106,7 +104,7 @@ def key_pose(root: Object, frame: float) -> bool:
     """
     mechanism = read_moving_parts(root)
     values = slider_values(root, mechanism.actuators)
-    moving = bakes.has_bodies(root)
+    moving = posing.has_baked_bodies(root)
     if moving:
         bakes.make_own(root)
     for name, value in zip(mechanism.actuators, values.tolist(), strict=True):
@@ -118,16 +116,11 @@ def key_pose(root: Object, frame: float) -> bool:
 
 def _key_base(root: Object, mechanism: Mechanism, frame: float) -> None:
     """Keys a floating robot's base where it stands."""
-    base = ForwardKinematics(mechanism).root
-    if base is None:
+    body = base_body(root, mechanism)
+    if body is None:
         return
-    body = bodies(root)[mechanism.body_index[base]]
     pose = local_pose(body)
     turn = np.array(pose.quaternion)
-    if (
-        POSE_CHANNELS[3] in actions.curves_of(body)
-        and float(actions.read_curves(body, POSE_CHANNELS[3:], np.array([frame]))[0] @ turn) < 0
-    ):
-        turn = -turn
+    turn *= sign_at(body, frame, turn)
     for (path, index), value in zip(POSE_CHANNELS, [*pose.position, *turn.tolist()], strict=True):
         actions.set_key(body, path, index, frame, value, "Body")

@@ -25,11 +25,12 @@ from ..balance.centre_of_mass import Balance, read_balance, with_give
 from ..character.asked import weights_of
 from ..character.mapping import CharacterMapping, read_mapping
 from ..character.sampling import frame_range, planned_range
+from ..motion import SAME, base_body, is_moved, motion_frames, read_motion
 from ..robot.chain import servo_accelerations
 from ..robot.reading import read_moving_parts
 from . import by_tens
 from .apart import read_walls
-from .curves import SAME, baked_frames, base_track, has_keys, read_motion
+from .curves import has_keys
 from .example import example_prior
 from .surroundings import Surroundings, read_surroundings
 
@@ -146,7 +147,7 @@ def _present_motion(
 
     Raise RobikError for a cyclic clip, which cannot enter them again.
     """
-    first, last = baked_frames(root, mechanism)[[0, -1]]
+    first, last = motion_frames(root, mechanism, scene)[[0, -1]]
     at_start, at_end, blend = first < frames[0], last > frames[-1], root.robik.robot.bake.blend
     if not (at_start or at_end):
         return None
@@ -155,7 +156,8 @@ def _present_motion(
             f"a cyclic clip ends where it begins, but frames {frames[0]:g} to {frames[-1]:g} lead back into the keys"
             " around them; switch off Cyclic, or Own Range"
         )
-    is_known = mechanism.is_grounded or base_track(root, mechanism, frames) is not None
+    base = base_body(root, mechanism)
+    is_known = base is None or is_moved(base)
     leads = settings.look_ahead and settings.acceleration_limit is not None and is_known
     solved = _around(frames, first, last) if leads else frames
     begin = int(np.searchsorted(solved, frames[0]))

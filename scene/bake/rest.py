@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from bpy.types import Object, PropertyGroup
+from bpy.types import Object, Scene
 
 from ...robik.clips.clip import TargetClip, Track
 from ...robik.kinematics.frames import robot_com
@@ -15,12 +15,8 @@ from ...robik.report.distances import distances
 from ...robik.report.misses import misses
 from ...robik.report.shortfall import millimetres
 from ...robik.words import counted
-from ..animation import actions
-from ..robot.parts import bodies
-from .curves import POSE_CHANNELS, baked_frames
+from ..motion import SAME, motion_frames, read_bodies
 from .kept_clip import KeptClip
-
-SAME = 1e-3  # frames nearer than this are one
 
 
 def outside(kept: KeptClip, frames: np.ndarray) -> KeptClip | None:
@@ -40,22 +36,21 @@ def outside(kept: KeptClip, frames: np.ndarray) -> KeptClip | None:
     return KeptClip(kept.frames[keep], clip, kept.settings)
 
 
-def store_rest(
-    result: PropertyGroup, root: Object, mechanism: Mechanism, frames: np.ndarray, before: KeptClip | None
-) -> None:
+def store_rest(root: Object, mechanism: Mechanism, scene: Scene, frames: np.ndarray, before: KeptClip | None) -> None:
     """Judge the frames that stayed, and set `rest`, `rest_missed` and `rest_frame` of a robot's result.
 
     `frames` (T,) are those that were baked, `before` is what the bake before followed, None if unknown.
     """
+    result = root.robik.robot.result
     result.rest, result.rest_missed, result.rest_frame = "", 0, 0
-    first, last = baked_frames(root, mechanism)[[0, -1]]
+    first, last = motion_frames(root, mechanism, scene)[[0, -1]]
     if first > frames[0] - SAME and last < frames[-1] + SAME:
         return
     rest = outside(before, frames) if before is not None else None
     if rest is None:
         result.rest = "The other frames stay as they were keyed; what they should follow is not known"
         return
-    worst, where, missed = _judged(root, mechanism, rest)
+    worst, where, missed = _judged(root, mechanism, scene, rest)
     result.rest_missed, result.rest_frame = missed, round(float(rest.frames[where]))
     count = counted(len(rest.frames), "other sample")
     result.rest = (
@@ -66,10 +61,9 @@ def store_rest(
     )
 
 
-def _judged(root: Object, mechanism: Mechanism, rest: KeptClip) -> tuple[float, int, int]:
+def _judged(root: Object, mechanism: Mechanism, scene: Scene, rest: KeptClip) -> tuple[float, int, int]:
     """Return the largest distance [m], its sample, and how many samples miss their targets."""
-    poses = np.stack([actions.read_curves(body, POSE_CHANNELS, rest.frames) for body in bodies(root)], axis=1)
-    position, quaternion = poses[..., :3], poses[..., 3:] / np.linalg.norm(poses[..., 3:], axis=2, keepdims=True)
+    position, quaternion = read_bodies(root, rest.frames, scene)
     com = robot_com(mechanism, position, quaternion)
     off = distances(mechanism, rest.clip, rest.settings, position, quaternion, com)
     worst = misses(mechanism, rest.clip, rest.settings, off).worst

@@ -14,8 +14,9 @@ from ...robik.retiming import Limits, Slowed, shaped, shaper, slowing_down
 from ...robik.retiming.vibration import Shaper
 from ...robik.steps import relay
 from ..long_work.steps import Progress, starting
+from ..motion import SAME, motion_frames, read_motion
 from ..robot.reading import read_moving_parts
-from .curves import SAME, baked_frames, read_motion, write_own_bake
+from .curves import write_own_bake
 from .request import read_bake_settings
 
 
@@ -40,7 +41,7 @@ def calmed(root: Object, scene: Scene, frequency: float) -> tuple[Motion, Shaper
 
 def keep(root: Object, scene: Scene, motion: Motion) -> float:
     """Key a retimed motion as a bake of its own, and return the frame in which it ends."""
-    start = float(baked_frames(root, read_moving_parts(root))[0])
+    start = float(motion_frames(root, read_moving_parts(root), scene)[0])
     frames = start + (motion.times - motion.times[0]) * scene.render.fps / scene.render.fps_base
     write_own_bake(root, scene, motion, frames)
     return float(frames[-1])
@@ -49,7 +50,7 @@ def keep(root: Object, scene: Scene, motion: Motion) -> float:
 def _even(root: Object, scene: Scene) -> Motion:
     """Return the robot's motion with its bodies, at equal distances."""
     mechanism = read_moving_parts(root)
-    frames = baked_frames(root, mechanism)
+    frames = motion_frames(root, mechanism, scene)
     motion = read_motion(root, mechanism, frames, scene)
     steps = np.diff(frames)
     if len(steps) and np.ptp(steps) > SAME:

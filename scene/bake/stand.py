@@ -16,10 +16,11 @@ from ...robik.physics.motors import Motors
 from ...robik.physics.remedies import Source, source_of
 from ...robik.physics.standing import Attempt, Search, standing_steps
 from ..long_work.steps import Progress, in_thread
+from ..motion import motion_frames, read_motion
 from ..robot import posing
 from . import bakes
 from .apart import read_walls
-from .curves import baked_frames, read_motion, write_motion
+from .curves import write_motion
 from .freshness import mark
 from .kept_clip import keep_clip
 from .markers import mark_short
@@ -37,7 +38,7 @@ def stand_steps(context: Context, root: Object, motors: Motors, trials: int) -> 
     Stopped early, nothing has been changed.
     """
     scene, mechanism = context.scene, motors.room.mechanism
-    frames = baked_frames(root, mechanism)
+    frames = motion_frames(root, mechanism, scene)
     motion = read_motion(root, mechanism, frames, scene)
     source = yield from _source(context, root, mechanism, motion, frames)
     found: list[Search] = []

@@ -12,11 +12,12 @@ from ...robik.clips.clip import TargetClip
 from ...robik.mechanism import Mechanism
 from ...robik.mechanism.orientations import rotation
 from ...robik.steps import relay
+from ..animation.evaluation import times_of
 from ..balance.centre_of_mass import Balance
 from ..balance.contacts import with_hand_contacts
 from ..character.asked import asked_for
 from ..character.mapping import CharacterMapping, check_object, track
-from ..character.sampling import sample_sources, times_of
+from ..character.sampling import sample_sources
 from ..long_work.steps import Progress
 from ..robot import posing
 from .request import SceneRequest

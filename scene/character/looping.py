@@ -81,7 +81,7 @@ def _closed(
     ways = _ways(rig, curves, frames)
     for path in dict.fromkeys(path for path, _ in curves):
         places = [index for each, index in curves if each == path]
-        values = np.column_stack([_evaluated(curves[path, k], frames) for k in places])
+        values = np.column_stack([actions.values_of(curves[path, k], frames) for k in places])
         walked = np.zeros_like(values)
         if path in ways and places == [0, 1, 2]:
             walked = (frames - frames[0])[:, None] / (frames[-1] - frames[0]) * ways[path].along
@@ -99,10 +99,6 @@ def _closed(
             for k, index in enumerate(places)
         ]
     return found, max((way.length for way in ways.values()), default=0.0)
-
-
-def _evaluated(curve: FCurve, frames: np.ndarray) -> np.ndarray:
-    return np.array([curve.evaluate(frame) for frame in frames.tolist()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +126,7 @@ def _shared_way(to_world: dict[str, np.ndarray], leader: str, curves: Channels, 
     """Return the leader's way for each of these paths, which have matrices (3, 3) to the world."""
     if any((leader, k) not in curves for k in range(3)):
         return {}
-    ends = np.column_stack([_evaluated(curves[leader, k], frames[[0, -1]]) for k in range(3)])
+    ends = np.column_stack([actions.values_of(curves[leader, k], frames[[0, -1]]) for k in range(3)])
     level = (to_world[leader] @ (ends[1] - ends[0])) * [1.0, 1.0, 0.0]
     length = float(np.linalg.norm(level))
     return {path: _Way(np.linalg.solve(matrix, level), length) for path, matrix in to_world.items()}
@@ -154,5 +150,5 @@ def _walking_bones(rig: Object, curves: Channels, frames: np.ndarray) -> dict[st
 
 
 def _goes(path: str, curves: Channels, frames: np.ndarray) -> bool:
-    places = [_evaluated(curves[path, k], frames) for k in range(3) if (path, k) in curves]
+    places = [actions.values_of(curves[path, k], frames) for k in range(3) if (path, k) in curves]
     return bool(max(map(np.ptp, places)) > GOES)

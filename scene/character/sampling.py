@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from math import floor
 
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup, Scene
@@ -11,7 +10,7 @@ from mathutils import Matrix
 
 from ...robik.errors import RobikError
 from ...robik.skeleton.reach import Reach
-from ..animation.evaluation import alone
+from ..animation.evaluation import alone, set_frame
 from .mapping import AnyTarget, check_object, check_source, node_matrix, target_reach
 
 
@@ -49,17 +48,6 @@ def planned_range(scene: Scene, bake: PropertyGroup, solved: np.ndarray) -> np.n
     start, end = scene.frame_start + _left_out(scene, bake), scene.frame_end
     first, last = min(start * bake.samples, round(solved[0] * bake.samples)), round(solved[-1] * bake.samples)
     return np.arange(first, max(end * bake.samples, last) + 1) / bake.samples
-
-
-def times_of(scene: Scene, frames: np.ndarray) -> np.ndarray:
-    """Seconds since the first of the frames (T,)."""
-    return (frames - frames[0]) * (scene.render.fps_base / scene.render.fps)
-
-
-def set_frame(scene: Scene, frame: float) -> None:
-    """Go to a frame, which may lie between two."""
-    whole = floor(frame)
-    scene.frame_set(whole, subframe=frame - whole)
 
 
 def sample_sources(

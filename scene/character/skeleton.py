@@ -14,8 +14,8 @@ from ...robik.errors import RobikError
 from ...robik.skeleton.anatomy import Anatomy, read_anatomy
 from ...robik.skeleton.following import GLANCES, glances
 from ...robik.skeleton.skeleton import Skeleton, SkeletonMotion
-from ..animation.evaluation import alone
-from .sampling import frame_range, poses_of, set_frame, times_of
+from ..animation.evaluation import alone, set_frame, times_of
+from .sampling import frame_range, poses_of
 
 Node = tuple[Object, str]  # an object, or an armature and its bone
 

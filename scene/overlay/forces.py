@@ -11,11 +11,9 @@ from ...robik.dynamics import Dynamics, InverseDynamics
 from ...robik.errors import RobikError
 from ...robik.physics.motion_forces import motion_forces
 from ...robik.physics.plan import floor_height
-from ..animation.actions import curves_of
-from ..bake.curves import baked_frames, read_motion
+from ..motion import motion_frames, read_motion
 from ..robot.chain import robot_motors
 from ..robot.reading import read_robot
-from ..robot.sliders import data_path
 
 _known: dict[tuple[int, str], BakeForces | None] = {}  # by the root's session_uid and the mark of its result
 
@@ -53,7 +51,7 @@ def bake_forces(root: Object, scene: Scene) -> BakeForces | None:
     if key not in _known:
         try:
             _known[key] = _found(root, scene)
-        except RobikError:  # a robot without mass, or curves that open its loops: what cannot move has no forces
+        except RobikError:  # without mass or motion, or with open loops: what cannot move has no forces
             _known[key] = None
     return _known[key]
 
@@ -64,10 +62,8 @@ def forget() -> None:
 
 
 def _found(root: Object, scene: Scene) -> BakeForces | None:
-    mechanism, curves = read_robot(root), curves_of(root)
-    if not mechanism.actuators or any((data_path(name), 0) not in curves for name in mechanism.actuators):
-        return None
-    frames = baked_frames(root, mechanism)
+    mechanism = read_robot(root)
+    frames = motion_frames(root, mechanism, scene)
     if len(frames) < 3:
         return None
     found = motion_forces(InverseDynamics(mechanism), read_motion(root, mechanism, frames, scene), "the bake")

@@ -8,15 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from bpy.types import Area, Object, Region, Scene
 
-from ...robik.mechanism import Mechanism
 from ...robik.report.judging import rates
-from ..animation.actions import curves_of, read_curves
-from ..bake.curves import baked_frames
 from ..bake.kept_clip import kept_clip
 from ..bake.request import read_bake_settings
-from ..character.sampling import times_of
+from ..motion import motion_frames, read_motion
 from ..robot.reading import read_moving_parts
-from ..robot.sliders import data_path
 from .forces import bake_forces
 from .shapes import BAD, TIGHT, Color, Shapes
 
@@ -82,22 +78,20 @@ def motor_curves(root: Object, scene: Scene, what: str) -> MotorCurves | None:
 def _rates(root: Object, scene: Scene, order: int) -> MotorCurves | None:
     """Return speeds, accelerations or jerks, by their order from 0 on."""
     mechanism = read_moving_parts(root)
-    if not _is_keyed(root, mechanism):
-        return None
     settings = replace(read_bake_settings(root, scene), velocity_share=1.0)
     limits = settings.limits(mechanism).over_time[order]
     is_kept = order > 0 and settings.look_ahead
     known = np.flatnonzero(is_kept | np.isfinite(mechanism.actuator_velocity_limits))
     kept = kept_clip(root)
-    frames = kept.frames if kept is not None else baked_frames(root, mechanism)
+    frames = kept.frames if kept is not None else motion_frames(root, mechanism, scene)
     if not len(known) or len(frames) < order + 2:
         return None
-    values = read_curves(root, [(data_path(name), 0) for name in mechanism.actuators], frames)
+    motion = read_motion(root, mechanism, frames, scene)
     return MotorCurves(
         title=f"Motor {('speeds', 'accelerations', 'jerks')[order]}",
         frames=frames,
         names=tuple(mechanism.actuators[k] for k in known),
-        values=np.abs(rates(mechanism, values, times_of(scene, frames))[order][:, known]),
+        values=np.abs(rates(mechanism, motion.values, motion.times)[order][:, known]),
         limits=limits[known],
         units=tuple(f"{mechanism.actuator_units[k]}/s{('', '²', '³')[order]}" for k in known),
     )
@@ -117,11 +111,6 @@ def _torques(root: Object, scene: Scene) -> MotorCurves | None:
         limits=forces.efforts[known],
         units=tuple(forces.units[k] for k in known),
     )
-
-
-def _is_keyed(root: Object, mechanism: Mechanism) -> bool:
-    curves = curves_of(root)
-    return all((data_path(name), 0) in curves for name in mechanism.actuators)
 
 
 @dataclass(frozen=True)

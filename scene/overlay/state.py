@@ -21,14 +21,13 @@ from ...robik.mechanism.joints import SLIDES
 from ...robik.mechanism.pose import Vector
 from ...robik.motions import Motion
 from ...robik.objectives.settings import Settings
-from ..animation.actions import curves_of
 from ..bake.kept_clip import KeptClip, kept_clip
 from ..bake.result import used_range
 from ..character.mapping import check_source, read_target, source_matrix, track
 from ..character.placement import read_placement
+from ..motion import read_values
 from ..robot.parts import bodies, pose_of
 from ..robot.reading import read_moving_parts
-from ..robot.sliders import data_path
 from .forces import bake_forces
 
 SINGULAR = 0.03  # a motor whose independence is this small counts as singular
@@ -253,21 +252,19 @@ def _motors(
 
 
 def _speeds(root: Object, scene: Scene, mechanism: Mechanism, kept: KeptClip | None) -> list[tuple[float, str]]:
-    """Speed into this frame against the limit, by the curves as they are now."""
+    """Return speeds into this frame against the limits, by the motion as it is now."""
     step = kept.frames[1] - kept.frames[0] if kept is not None and len(kept.frames) > 1 else 1.0
     seconds = step * scene.render.fps_base / scene.render.fps
-    curves, frame = curves_of(root), scene.frame_current_final
+    frame = scene.frame_current_final
+    before, now = read_values(root, mechanism, np.array([frame - step, frame]), scene)
+    speeds = (np.abs(now - before) / seconds).tolist()
     limits = mechanism.actuator_velocity_limits.tolist()
-    loads = []
-    for name, limit, unit in zip(mechanism.actuators, limits, mechanism.actuator_units, strict=True):
-        curve = curves.get((data_path(name), 0))
-        speed = 0.0 if curve is None else abs(curve.evaluate(frame) - curve.evaluate(frame - step)) / seconds
-        loads.append((speed / limit, f"{name} {speed:.1f} of {limit:.1f} {unit}/s"))
-    return loads
+    rows = zip(mechanism.actuators, speeds, limits, mechanism.actuator_units, strict=True)
+    return [(speed / limit, f"{name} {speed:.1f} of {limit:.1f} {unit}/s") for name, speed, limit, unit in rows]
 
 
 def _torques(root: Object, scene: Scene, mechanism: Mechanism) -> list[tuple[float, str]]:
-    """Torque at this frame against what the motor has, by the curves as they are now; none outside the bake."""
+    """Torque at this frame against what the motor has, by the motion as it is now; none outside it."""
     forces = bake_forces(root, scene)
     k = None if forces is None else forces.sample(scene.frame_current_final)
     if forces is None or k is None:

@@ -18,6 +18,7 @@ from bpy.types import Depsgraph, Object, Scene
 
 from ...robik.errors import RobikError
 from ...robik.kinematics.forward import Assembly, ForwardKinematics
+from ..animation.sources import is_animated
 from . import reading
 from .parts import local_pose, robots
 from .reading import Moving, read_moving
@@ -161,10 +162,8 @@ def _after_load(_file: str) -> None:
 
 
 def has_baked_bodies(root: Object) -> bool:
-    """Return whether the bodies have curves of their own, which pose the robot during playback."""
-    return any(
-        child.robik.kind == "BODY" and child.animation_data and child.animation_data.action for child in root.children
-    )
+    """Return whether the bodies have a motion of their own, which poses the robot during playback."""
+    return any(child.robik.kind == "BODY" and is_animated(child) for child in root.children)
 
 
 HANDLERS = (

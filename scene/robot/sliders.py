@@ -75,6 +75,12 @@ def slider_values(root: Object, names: tuple[str, ...]) -> np.ndarray:
     return np.array(values)
 
 
+def slider_limits(root: Object, names: tuple[str, ...]) -> np.ndarray:
+    """Return the ranges (2, A) [rad or m] in which Blender keeps animated sliders, in its single precision."""
+    said = [ui.as_dict() for name in names if (ui := root.id_properties_ui(name))]
+    return np.array([[one[end] for one in said] for end in ("min", "max")], dtype=np.float32).astype(float)
+
+
 def set_sliders(root: Object, names: tuple[str, ...], values: np.ndarray) -> None:
     """Move the sliders; the robot follows at the next update."""
     for name, value in zip(names, values, strict=True):

@@ -24,8 +24,9 @@ from ...robik.servo.status import PlaySettings, PlayState, Status
 from ...robik.servo.teleoperation import check_ports
 from ...robik.servo.trajectory import part
 from ...robik.tilt_feedback import TiltPlan
-from ..bake.curves import played_frames, read_motion
+from ..animation.sources import is_animated, is_plain
 from ..long_work import heartbeat as alive
+from ..motion import played_frames, read_motion
 from ..overlay import ghost, servo_graph
 from ..robot.parts import chosen_robot
 from ..robot.sliders import set_sliders
@@ -163,17 +164,17 @@ def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:
 
 
 def has_motion(root: Object) -> bool:
-    """Return whether the robot has keys that may be played: of a bake, of an imported motion, or set by hand."""
-    return root.animation_data is not None and root.animation_data.action is not None
+    """Return whether something may move the robot's sliders: a bake, an imported motion, keys, strips or drivers."""
+    return is_animated(root) or not is_plain(root)
 
 
 def frames_to_play(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarray:
-    """Return the frames (T,) whose motion is played: the baked ones, in the range that is asked for.
+    """Return the frames (T,) whose motion is played: those over which the sliders move, in the range that is asked for.
 
     Raise RobikError if there are none.
     """
     step = scene.robik.playing.speed * scene.render.fps / scene.render.fps_base / settings_of(scene).rate
-    frames = played_frames(root, mechanism, step)
+    frames = played_frames(root, mechanism, scene, step)
     if not (scene.robik.playing.use_range and scene.use_preview_range):
         return frames
     first, last = scene.frame_preview_start, scene.frame_preview_end
@@ -186,7 +187,7 @@ def frames_to_play(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarr
 
 
 def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: ServoChain) -> tuple[Motion, str]:
-    """Return the exact motion of the sliders' curves, in the range that is asked for.
+    """Return the exact motion of the sliders, in the range that is asked for.
 
     Where that is asked for, it carries the weight, and is softened: the second value says what that did, in words;
     empty where nothing was done or changed. Raise RobikError if there are no frames, or torques or motors are not

@@ -13,11 +13,11 @@ from ...robik.mechanism.topology import build_topology
 from ...robik.motions import BaseTrack, Motion
 from ...robik.show.layers import Clip, clip_of
 from ..animation import actions
-from ..bake.curves import POSE_CHANNELS, continuous
+from ..motion import POSE_CHANNELS, continuous
 from ..robot.sliders import data_path
 
 DENSE = 60.0  # samples a second, at least [Hz]
-Channels = dict[tuple[str, int], FCurve]
+Channels = dict[actions.Channel, FCurve]
 
 
 def read_clip(
@@ -41,7 +41,7 @@ def _read_motion(action: Action, name: str, root: Object, mechanism: Mechanism, 
     if not keys or not any(map(len, keys)):
         raise RobikError(f"{action.name!r}, the clip of {name!r}, has no keys of this robot's motors")
     frames, rate = _frames(np.concatenate(keys), scene)
-    values = np.column_stack([_evaluated(curve, frames) for curve in curves.values()])
+    values = np.column_stack([actions.values_of(curve, frames) for curve in curves.values()])
     base = _base(action, root, mechanism, frames)
     return Motion(times=(frames - frames[0]) / rate, actuators=tuple(curves), values=values, base=base)
 
@@ -51,10 +51,6 @@ def _frames(keys: np.ndarray, scene: Scene) -> tuple[np.ndarray, float]:
     rate = scene.render.fps / scene.render.fps_base
     pieces = max(1, ceil((keys.max() - keys.min()) * max(1, ceil(DENSE / rate)))) if np.ptp(keys) > 0 else 0
     return np.linspace(keys.min(), keys.max(), pieces + 1), rate
-
-
-def _evaluated(curve: FCurve, frames: np.ndarray) -> np.ndarray:
-    return np.array([curve.evaluate(frame) for frame in frames.tolist()])
 
 
 def _base(action: Action, root: Object, mechanism: Mechanism, frames: np.ndarray) -> BaseTrack | None:
@@ -68,6 +64,6 @@ def _base(action: Action, root: Object, mechanism: Mechanism, frames: np.ndarray
     curves: Channels = dict(actions.slots_in(part.action)).get(part.slot, {})
     if not set(POSE_CHANNELS) <= set(curves):
         return None
-    pose = np.column_stack([_evaluated(curves[channel], frames) for channel in POSE_CHANNELS])
+    pose = np.column_stack([actions.values_of(curves[channel], frames) for channel in POSE_CHANNELS])
     turns = pose[:, 3:] / np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
     return BaseTrack(body=body, position=pose[:, :3], quaternion=continuous(turns))

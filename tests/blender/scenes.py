@@ -47,7 +47,8 @@ def body_objects(root: Object) -> list[Object]:
 
 def channel(target: Object, data_path: str, index: int, frames: np.ndarray) -> np.ndarray:
     """An F-curve of an object, evaluated."""
-    return installed.module("scene.animation.actions").read_curves(target, [(data_path, index)], frames)[:, 0]
+    actions = installed.module("scene.animation.actions")
+    return actions.values_of(actions.curves_of(target)[data_path, index], frames)
 
 
 def keyed_pose(target: Object, frames: np.ndarray) -> np.ndarray:
@@ -123,7 +124,7 @@ def punches(frames: int = 24) -> tuple[Object, np.ndarray]:
     for k in range(frames):
         pose = type(hand.pose)(tuple(position[k, body]), tuple(quaternion[k, body])) @ hand.pose
         path[k], turns[k] = pose.position, pose.quaternion
-    turns = installed.module("scene.bake.curves").continuous(turns)
+    turns = installed.module("scene.motion").continuous(turns)
     follow(empty("to hand", path, turns), "hand")
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, frames
     return root, values

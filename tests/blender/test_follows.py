@@ -40,7 +40,7 @@ def tool(root: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
     """Where the bake takes the tool: positions (T, 3) and matrices (T, 3, 3)."""
     mechanism = scenes.read(root)
     frames = np.arange(1, FRAMES + 1)
-    values = installed.module("scene.bake.curves").read_motion_at(root, mechanism, frames)
+    values = installed.module("scene.motion").read_values(root, mechanism, frames, bpy.context.scene)
     position, quaternion, _ = body_poses(mechanism, values)
     return frame_poses(mechanism, "tool", position, quaternion)
 

@@ -98,12 +98,12 @@ def test_own_range_is_balanced_as_a_part_of_the_whole() -> None:
     bpy.ops.robik.bake()
     assert not robot.result.missed
     mechanism, frames = scenes.read(root), np.arange(20.0, 41.0)
-    read = installed.module("scene.bake.curves").read_motion_at
-    before = read(root, mechanism, frames)
+    read = installed.module("scene.motion").read_values
+    before = read(root, mechanism, frames, bpy.context.scene)
     robot.bake.use_range, robot.bake.start, robot.bake.end, robot.bake.blend = True, 20, 40, 0
     bpy.ops.robik.bake()
     assert (robot.result.frames, robot.result.missed) == (len(frames), 0)
-    np.testing.assert_allclose(read(root, mechanism, frames), before, atol=1e-4)
+    np.testing.assert_allclose(read(root, mechanism, frames, bpy.context.scene), before, atol=1e-4)
 
 
 def test_own_range_says_what_the_rest_is_worth() -> None:
@@ -160,7 +160,7 @@ def poses(root: bpy.types.Object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the motors' keys of the walk, and the bodies' poses that they and the base's keys come to."""
     scene, mechanism = bpy.context.scene, scenes.read(root)
     at = np.arange(float(scene.frame_start), scene.frame_end + 1.0)
-    motion = installed.module("scene.bake.curves").read_motion(root, mechanism, at, scene)
+    motion = installed.module("scene.motion").read_motion(root, mechanism, at, scene)
     position, quaternion, _ = body_poses(mechanism, motion.values, (motion.base.position, motion.base.quaternion))
     return motion.values, position, quaternion
 

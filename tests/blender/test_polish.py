@@ -38,7 +38,7 @@ def test_reduced_keys_stay_within_the_tolerance_and_the_bodies_follow() -> None:
     )
     assert residual.max() < 1e-9
     assert np.abs(position - keyed[..., :3]).max() < 1e-5
-    frames = installed.module("scene.bake.curves").baked_frames(root, mechanism)
+    frames = installed.module("scene.motion").motion_frames(root, mechanism, bpy.context.scene)
     assert frames == pytest.approx(AT)  # servos and exports still get every frame
 
 

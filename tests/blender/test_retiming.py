@@ -22,7 +22,7 @@ def quick(frames: int = 12) -> tuple[bpy.types.Object, np.ndarray]:
 
 def values(root: bpy.types.Object, frames: np.ndarray) -> np.ndarray:
     mechanism = module("scene.robot.reading").read_robot(root)
-    return module("scene.bake.curves").read_motion_at(root, mechanism, frames)
+    return module("scene.motion").read_values(root, mechanism, frames, bpy.context.scene)
 
 
 def test_a_motion_is_slowed_down_on_its_path_as_a_bake_of_its_own() -> None:

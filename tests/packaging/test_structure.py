@@ -17,7 +17,7 @@ FEATURES = ("robot", "character", "balance", "bake", "overlay", "servos", "show"
 # Rooms of each part; each may import those before it, and all rooms of the parts before its own.
 ROOMS = {
     "translations": ("po",),
-    "scene": ("long_work", "animation", *FEATURES, "importing", "migration", "properties"),
+    "scene": ("long_work", "animation", "robot", "motion", *FEATURES[1:], "importing", "migration", "properties"),
     "operators": ("reporting", "stepping", *FEATURES, "command_line"),
     "panels": ("manual", "tab", *FEATURES, "menu"),
 }
