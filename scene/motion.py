@@ -26,6 +26,7 @@ from .animation import actions, sources
 from .animation.actions import Channel
 from .animation.evaluation import alone, set_frame, times_of
 from .long_work import heartbeat
+from .long_work.steps import Progress
 from .robot import posing
 from .robot.parts import bodies, pose_of
 from .robot.sliders import data_path, slider_limits, slider_values
@@ -57,6 +58,13 @@ def motion_frames(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarra
     dense = frames[0] + step * np.arange(int(np.floor((frames[-1] - frames[0]) / step + SAME)) + 1)
     apart = np.abs(dense - frames[np.clip(np.searchsorted(frames, dense - SAME), 0, len(frames) - 1)])
     return np.union1d(frames, dense[apart > SAME])
+
+
+def is_at_hand(root: Object, mechanism: Mechanism, scene: Scene) -> bool:
+    """Return whether a robot has a motion that can be read while Blender draws, when nothing may be made to step it."""
+    base = base_body(root, mechanism)
+    read = [_Sliders(root, mechanism.actuators), *([] if base is None else [_Pose(base)])]
+    return (bpy.app.background or _are_plain(read, scene)) and len(_turns(root, mechanism, scene)) > 0
 
 
 def _turns(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarray:
@@ -106,8 +114,8 @@ def read_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, scene: S
 
 def motion_steps(
     root: Object, mechanism: Mechanism, frames: np.ndarray, scene: Scene
-) -> Generator[float, None, Motion]:
-    """Read as `read_motion` does, and yield the share that is done."""
+) -> Generator[Progress, None, Motion]:
+    """Read as `read_motion` does, in steps where frames have to be stepped through."""
     base = base_body(root, mechanism)
     is_known = base is not None and is_moved(base)
     found = yield from _reading(
@@ -225,11 +233,16 @@ def _along(
     return values
 
 
+def _are_plain(read: Sequence[_Sliders | _Pose], scene: Scene) -> bool:
+    """Return whether curves alone say what is read, at the scene's own frames."""
+    return scene.render.frame_map_old == scene.render.frame_map_new and all(one.is_plain for one in read)
+
+
 def _reading(
     read: Sequence[_Sliders | _Pose], frames: np.ndarray, scene: Scene
-) -> Generator[float, None, list[np.ndarray]]:
-    """Return what is read at frames (T,), and yield the share that is done."""
-    if scene.render.frame_map_old == scene.render.frame_map_new and all(one.is_plain for one in read):
+) -> Generator[Progress, None, list[np.ndarray]]:
+    """Return what is read at frames (T,)."""
+    if _are_plain(read, scene):
         return [one.along(frames) for one in read]
     rows: list[list[np.ndarray]] = [[] for _ in read]
     objects = [target for one in read for target in (one.target.parent, one.target) if target is not None]
@@ -241,5 +254,5 @@ def _reading(
             for row, one in zip(rows, read, strict=True):
                 row.append(one.now(graph))
             heartbeat.beat()
-            yield done / len(frames)
+            yield Progress(done / len(frames), "Reading the motion", counts=False)
     return [np.array(row) for row in rows]

@@ -16,7 +16,7 @@ from ...robik.motions.penetration import Penetration
 from ...robik.surroundings.ground import Ground
 from ...robik.surroundings.obstacle import Obstacle
 from ..long_work.steps import Progress, in_thread
-from ..motion import motion_frames, read_motion, with_poses
+from ..motion import motion_frames, motion_steps, with_poses
 from ..robot.reading import read_robot
 from .apart import read_collisions
 from .kept_clip import kept_clip
@@ -29,7 +29,8 @@ def penetration_steps(context: Context, root: Object) -> Generator[Progress, Non
     """
     scene, mechanism, kept = context.scene, read_robot(root), kept_clip(root)
     frames = kept.frames if kept is not None else motion_frames(root, mechanism, scene)
-    motion = with_poses(root, mechanism, read_motion(root, mechanism, frames, scene), frames, scene)
+    motion = yield from motion_steps(root, mechanism, frames, scene)
+    motion = with_poses(root, mechanism, motion, frames, scene)
     ground = None if kept is None else ground_of(mechanism, kept.clip)
     collisions, around = read_collisions(root, mechanism), () if kept is None else kept.clip.obstacles
     found: list[Penetration] = []

@@ -17,7 +17,7 @@ from ...robik.physics.process import simulate
 from ...robik.physics.verdict import Verdict
 from ...robik.simulation.trials import SINGLE, draws
 from ..long_work.steps import Progress, in_thread
-from ..motion import motion_frames, read_motion
+from ..motion import motion_frames, motion_steps, read_motion
 from ..robot.body_mesh import with_mesh_files
 from .ghost import show_ghost
 
@@ -31,7 +31,7 @@ def physics_steps(
     """
     scene, mechanism = context.scene, motors.room.mechanism
     frames = motion_frames(root, mechanism, scene)
-    motion = read_motion(root, mechanism, frames, scene)
+    motion = yield from motion_steps(root, mechanism, frames, scene)
     verdicts: list[Verdict] = []
     physics = root.robik.robot.physics
     how = {"carry": carry, "feedback": physics.tilt_feedback}

@@ -16,7 +16,7 @@ from ...robik.physics.motors import Motors
 from ...robik.physics.remedies import Source, source_of
 from ...robik.physics.standing import Attempt, Search, standing_steps
 from ..long_work.steps import Progress, in_thread
-from ..motion import motion_frames, read_motion
+from ..motion import motion_frames, motion_steps
 from ..robot import posing
 from . import bakes
 from .apart import read_walls
@@ -39,7 +39,7 @@ def stand_steps(context: Context, root: Object, motors: Motors, trials: int) -> 
     """
     scene, mechanism = context.scene, motors.room.mechanism
     frames = motion_frames(root, mechanism, scene)
-    motion = read_motion(root, mechanism, frames, scene)
+    motion = yield from motion_steps(root, mechanism, frames, scene)
     source = yield from _source(context, root, mechanism, motion, frames)
     found: list[Search] = []
     physics = root.robik.robot.physics

@@ -11,7 +11,7 @@ from ...robik.dynamics import Dynamics, InverseDynamics
 from ...robik.errors import RobikError
 from ...robik.physics.motion_forces import motion_forces
 from ...robik.physics.plan import floor_height
-from ..motion import motion_frames, read_motion
+from ..motion import is_at_hand, motion_frames, read_motion
 from ..robot.chain import robot_motors
 from ..robot.reading import read_robot
 
@@ -51,7 +51,7 @@ def bake_forces(root: Object, scene: Scene) -> BakeForces | None:
     if key not in _known:
         try:
             _known[key] = _found(root, scene)
-        except RobikError:  # without mass or motion, or with open loops: what cannot move has no forces
+        except RobikError:  # without mass, or with open loops: what cannot move has no forces
             _known[key] = None
     return _known[key]
 
@@ -63,6 +63,8 @@ def forget() -> None:
 
 def _found(root: Object, scene: Scene) -> BakeForces | None:
     mechanism = read_robot(root)
+    if not is_at_hand(root, mechanism, scene):
+        return None
     frames = motion_frames(root, mechanism, scene)
     if len(frames) < 3:
         return None

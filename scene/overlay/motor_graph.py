@@ -11,7 +11,7 @@ from bpy.types import Area, Object, Region, Scene
 from ...robik.report.judging import rates
 from ..bake.kept_clip import kept_clip
 from ..bake.request import read_bake_settings
-from ..motion import motion_frames, read_motion
+from ..motion import is_at_hand, motion_frames, read_motion
 from ..robot.reading import read_moving_parts
 from .forces import bake_forces
 from .shapes import BAD, TIGHT, Color, Shapes
@@ -78,6 +78,8 @@ def motor_curves(root: Object, scene: Scene, what: str) -> MotorCurves | None:
 def _rates(root: Object, scene: Scene, order: int) -> MotorCurves | None:
     """Return speeds, accelerations or jerks, by their order from 0 on."""
     mechanism = read_moving_parts(root)
+    if not is_at_hand(root, mechanism, scene):
+        return None
     settings = replace(read_bake_settings(root, scene), velocity_share=1.0)
     limits = settings.limits(mechanism).over_time[order]
     is_kept = order > 0 and settings.look_ahead

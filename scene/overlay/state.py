@@ -25,7 +25,7 @@ from ..bake.kept_clip import KeptClip, kept_clip
 from ..bake.result import used_range
 from ..character.mapping import check_source, read_target, source_matrix, track
 from ..character.placement import read_placement
-from ..motion import read_values
+from ..motion import is_at_hand, read_values
 from ..robot.parts import bodies, pose_of
 from ..robot.reading import read_moving_parts
 from .forces import bake_forces
@@ -256,8 +256,10 @@ def _speeds(root: Object, scene: Scene, mechanism: Mechanism, kept: KeptClip | N
     step = kept.frames[1] - kept.frames[0] if kept is not None and len(kept.frames) > 1 else 1.0
     seconds = step * scene.render.fps_base / scene.render.fps
     frame = scene.frame_current_final
-    before, now = read_values(root, mechanism, np.array([frame - step, frame]), scene)
-    speeds = (np.abs(now - before) / seconds).tolist()
+    speeds = [0.0] * len(mechanism.actuators)
+    if is_at_hand(root, mechanism, scene):
+        before, now = read_values(root, mechanism, np.array([frame - step, frame]), scene)
+        speeds = (np.abs(now - before) / seconds).tolist()
     limits = mechanism.actuator_velocity_limits.tolist()
     rows = zip(mechanism.actuators, speeds, limits, mechanism.actuator_units, strict=True)
     return [(speed / limit, f"{name} {speed:.1f} of {limit:.1f} {unit}/s") for name, speed, limit, unit in rows]

@@ -77,7 +77,7 @@ def slider_values(root: Object, names: tuple[str, ...]) -> np.ndarray:
 
 def slider_limits(root: Object, names: tuple[str, ...]) -> np.ndarray:
     """Return the ranges (2, A) [rad or m] in which Blender keeps animated sliders, in its single precision."""
-    said = [ui.as_dict() for name in names if (ui := root.id_properties_ui(name))]
+    said: list[dict[str, float]] = [root.id_properties_ui(name).as_dict() for name in names]  # type: ignore[attr-defined]
     return np.array([[one[end] for one in said] for end in ("min", "max")], dtype=np.float32).astype(float)
 
 
