@@ -56,6 +56,8 @@ def write_bodies(
         actions.write_curves(
             body, frames, [Curve(path, k, pose[:, c], "Body") for c, (path, k) in enumerate(POSE_CHANNELS)], outside
         )
+        if not outside:
+            actions.bring_to_front(body)
 
 
 def _joining(body: Object, turns: np.ndarray, frames: np.ndarray, outside: bool) -> np.ndarray:
