@@ -125,7 +125,7 @@ def assert_shown_is_played(root: Object, tmp_path: Path) -> None:
         if motion.base is not None:
             assert np.abs(motion.base.position - base[:, :3, 3]).max() <= CLOSE
             assert np.abs(matrices(motion.base.quaternion) - base[:, :3, :3]).max() <= 5 * CLOSE
-    times, values = exported(root, tmp_path / "out.csv", 97.0)
+    times, values = exported(root, tmp_path / "out.csv", 31.0)
     first = read(root)[0][0]
     assert np.abs(values - shown(root, first + 60.0 * times)[0]).max() <= CLOSE
     assert scene.frame_current == at
