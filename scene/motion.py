@@ -62,8 +62,7 @@ def motion_frames(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarra
 
 def is_at_hand(root: Object, mechanism: Mechanism, scene: Scene) -> bool:
     """Return whether a robot has a motion that can be read while Blender draws, when nothing may be made to step it."""
-    base = base_body(root, mechanism)
-    read = [_Sliders(root, mechanism.actuators), *([] if base is None else [_Pose(base)])]
+    read = _moving(root, mechanism, base_body(root, mechanism))
     return (bpy.app.background or _are_plain(read, scene)) and len(_turns(root, mechanism, scene)) > 0
 
 
@@ -116,15 +115,12 @@ def motion_steps(
     root: Object, mechanism: Mechanism, frames: np.ndarray, scene: Scene
 ) -> Generator[Progress, None, Motion]:
     """Read as `read_motion` does, in steps where frames have to be stepped through."""
-    base = base_body(root, mechanism)
-    is_known = base is not None and is_moved(base)
-    found = yield from _reading(
-        [_Sliders(root, mechanism.actuators), *([_Pose(base)] if base is not None and is_known else [])], frames, scene
-    )
-    track = None
-    if base is not None and is_known:
+    base, track = base_body(root, mechanism), None
+    base = base if base is not None and is_moved(base) else None
+    found = yield from _reading(_moving(root, mechanism, base), frames, scene)
+    if base is not None:
         position, quaternion = _split(found[1])
-        track = BaseTrack(body=base.robik.label, position=position, quaternion=quaternion)
+        track = BaseTrack(body=base.robik.label, position=position, quaternion=continuous(quaternion))
     return Motion(times=times_of(scene, frames), actuators=mechanism.actuators, values=found[0], base=track)
 
 
@@ -220,6 +216,12 @@ class _Pose:
         root, body = self.target.parent.evaluated_get(graph), self.target.evaluated_get(graph)
         pose = pose_of(root.matrix_world.inverted_safe() @ body.matrix_world)
         return np.array([*pose.position, *pose.quaternion])
+
+
+def _moving(root: Object, mechanism: Mechanism, base: Object | None) -> list[_Sliders | _Pose]:
+    """Return what is read of a robot: its sliders, and its base where it has one."""
+    sliders = _Sliders(root, mechanism.actuators)
+    return [sliders] if base is None else [sliders, _Pose(base)]
 
 
 def _along(

@@ -18,9 +18,8 @@ def curves_at_work(target: Object) -> dict[Channel, FCurve]:
 
 
 def is_at_work(curve: FCurve) -> bool:
-    """Return whether Blender evaluates a curve of an action in use."""
-    is_muted = curve.mute or (curve.group is not None and curve.group.mute)
-    return curve.is_valid and not curve.is_empty and not is_muted
+    """Return whether Blender evaluates a curve of an action in use, as far as the curve itself says."""
+    return curve.is_valid and not curve.is_empty and not curve.mute
 
 
 def tracks_at_work(target: Object) -> list:
@@ -80,7 +79,12 @@ def are_driven(target: Object, channels: Iterable[Channel]) -> bool:
 
 
 def is_plain(target: Object) -> bool:
-    """Return whether F-curves alone move an object: none of their values goes through a strip, driver or constraint."""
+    """Return whether F-curves at work alone move an object: no value goes through a strip, driver or constraint.
+
+    Nor is a group of curves muted, which Blender 4.2 heeds and 5.0 does not.
+    """
     data = target.animation_data
     is_layered = data is not None and data.use_nla and len(data.nla_tracks) > 0
-    return not is_layered and not drivers_of(target) and not len(target.constraints)
+    groups = (curve.group for curve in actions.curves_of(target).values())
+    is_grouped = any(group is not None and group.mute for group in groups)
+    return not (is_layered or is_grouped or drivers_of(target) or len(target.constraints))

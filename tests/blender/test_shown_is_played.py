@@ -248,7 +248,6 @@ def _mute(root: Object, random: np.random.Generator) -> None:
         curve = found[random.integers(len(found))]
         if random.random() < 0.3 and curve.group is not None:
             curve.group.mute = True
-            curve.id_data.update_tag()  # a group that is muted by a script does not tell Blender
         else:
             curve.mute = True
 
