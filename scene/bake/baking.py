@@ -54,7 +54,7 @@ def bake_steps(
     began = perf_counter()
     if keeps_corrections is None:
         keeps_corrections = root.robik.robot.bake.corrections
-    request = read_request(root, context.scene)
+    scene, request = context.scene, read_request(root, context.scene)
     sampled_clip = yield from sample_clip(context, request)
     sampled = perf_counter()
     made, preparing = yield from _made(request.of(sampled_clip), request.solved)
@@ -62,9 +62,7 @@ def bake_steps(
     solved = perf_counter()
     with posing.paused():
         before = kept_clip(root) if request.keeps_other_keys else None
-        added = None
-        if keeps_corrections:
-            added = corrections_of_bake(root, request.mechanism, context.scene, request.frames)
+        added = corrections_of_bake(root, request.mechanism, scene, request.frames) if keeps_corrections else None
         _write(root, request, made.request.solver, clip, motion, before)
         heartbeat.beat()
         written, result = perf_counter(), root.robik.robot.result
@@ -72,23 +70,22 @@ def bake_steps(
         heartbeat.beat()
         result.sampling, result.preparing = sampled - began, preparing
         result.solving, result.writing = solved - sampled - preparing, written - solved
+        result.rest = ""
         if request.keeps_other_keys:
-            store_rest(root, request.mechanism, context.scene, request.frames, before)
-        else:
-            result.rest = ""
+            store_rest(root, request.mechanism, scene, request.frames, before)
         store_cost(result, motion.report.speed_cost, request.frames)
         balance = request.balance
         result.margin_asked = balance.whole_margin(request.mechanism) if balance.over_feet else 0.0
-        result.mark = mark(root, context.scene)
+        result.mark = mark(root, scene)
         bakes.keep_result(root)
         heartbeat.beat()
-        mark_short(root, context.scene)
+        mark_short(root, scene)
         result.corrected = added is not None
         if added is not None:
             _correct(root, request, motion, added)
         if added is not None or are_driven(root, slider_channels(request.mechanism)):
-            judge_again(root, context.scene)
-        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+            judge_again(root, scene)
+        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
     compile_ahead()  # what came with the extension is for any CPU
     return motion
 
