@@ -111,7 +111,7 @@ def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, secon
         jump=float(2 * np.arcsin(np.minimum(1.0, between)).max()),
         failed=int(failed.sum()),
         why=why,
-    )
+    )  # fmt: skip
 
 
 def _asked(case: Case, item: Objective, com: np.ndarray, rotation: np.ndarray, off: list[np.ndarray]) -> np.ndarray:
