@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from bl_ext.user_default.robik.robik.motions import Motion
 from bl_ext.user_default.robik.robik.servo.chain import ServoChain
-from bl_ext.user_default.robik.robik.servo.player import Player, PlaySettings, PlayState
-from bl_ext.user_default.robik.robik.servo.port_thread import SIMULATED
-from bl_ext.user_default.robik.robik.servo.softening import fitting_speed
+from bl_ext.user_default.robik.robik.servo.play.player import Player, PlaySettings, PlayState
+from bl_ext.user_default.robik.robik.servo.play.softening import fitting_speed
+from bl_ext.user_default.robik.robik.servo.port.thread import SIMULATED
 
 PATIENT = PlaySettings(heartbeat=10.0, watchdog=2.5, silence=2.0)  # these servos do no harm while a busy machine stalls
 

@@ -11,7 +11,7 @@ from bl_ext.user_default.robik.robik import robots
 from bl_ext.user_default.robik.robik.feet.support import standing_points, support_polygons
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion, save_motion
-from bl_ext.user_default.robik.robik.servo.chain_file import load_chain
+from bl_ext.user_default.robik.robik.servo.chain.file import load_chain
 from bpy.types import Object
 from mathutils import Vector
 

@@ -7,8 +7,8 @@ import numpy as np
 import robik
 from robik.motions import FORMATS, Companions
 from robik.robots import servos_path
-from robik.servo.chain_file import load_chain
-from robik.servo.export import count_values, export_motion
+from robik.servo.chain.export import count_values, export_motion
+from robik.servo.chain.file import load_chain
 
 robot = robik.load("walker")
 times = np.arange(50) / 50

@@ -8,10 +8,10 @@ import numpy as np
 
 import robik
 from robik.robots import servos_path
-from robik.servo.chain_file import load_chain
-from robik.servo.player import Player
-from robik.servo.port_thread import SIMULATED
-from robik.servo.status import PlayState
+from robik.servo.chain.file import load_chain
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlayState
+from robik.servo.port.thread import SIMULATED
 
 robot, chain = robik.load("walker"), load_chain(servos_path("walker"))
 times = np.arange(51) / 50

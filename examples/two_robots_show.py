@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 import robik
-from robik.servo.chain import default_chain
-from robik.servo.chain_file import save_chain
-from robik.servo.status import PlaySettings
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.file import save_chain
+from robik.servo.port.status import PlaySettings
 from robik.show.command import Asked, show
 
 out = Path("out")

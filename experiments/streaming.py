@@ -27,12 +27,12 @@ from robik.bench.walking import walk_clip
 from robik.motions import Motion
 from robik.retargeting.retarget import retarget
 from robik.robots import load
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.chain_file import save_chain
-from robik.servo.player import Player
-from robik.servo.schedule import Schedule, take_precedence
+from robik.servo.bus.schedule import Schedule, take_precedence
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.file import save_chain
+from robik.servo.play.player import Player
+from robik.servo.port.status import FARTHEST_WATCHDOG, PlaySettings, PlayState, Status
 from robik.servo.simulator.process import SimulatorProcess
-from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState, Status
 
 PATIENT = 30.0  # [s] of what stops late goals: how late they come is to be seen
 MOTORS = tuple(f"motor_{k}" for k in range(12))

@@ -121,8 +121,8 @@ def test_extras_are_those_of_the_package() -> None:
 @pytest.mark.parametrize(
     ("program", "name"),
     [
-        ("import robik.servo.dynamixel.driver", "servo"),
-        ("import robik.servo.dynamixel.port", "servo"),
+        ("import robik.servo.brands.dynamixel.driver", "servo"),
+        ("import robik.servo.brands.dynamixel.port", "servo"),
         ("from robik.tracking import StateBasedTracker", "live"),
         ("from robik.formats.dae import read_dae; read_dae(None)", "formats"),
         ("import robik; robik.load('arm.xacro')", "formats"),

@@ -18,7 +18,7 @@ import sys, types
 package = types.ModuleType("package"); package.__path__ = [{str(LIBRARY.parent)!r}]; sys.modules["package"] = package
 """
 CHAIN = f"""
-from {{name}}.servo.chain_file import load_chain
+from {{name}}.servo.chain.file import load_chain
 from {{name}}.servo.simulator.process import SimulatorProcess
 with SimulatorProcess.of(load_chain({str(LIBRARY / "data" / "robots" / "walker.servos.json")!r})) as chain:
     print(len(chain.state()))

@@ -13,7 +13,7 @@ from ...robik.errors import RobikError
 from ...robik.motions import FORMATS, Motion
 from ...robik.motions.layout import ORDERS
 from ...robik.motions.registry import WRITABLE, format_to_write
-from ...robik.servo.export import export_motion
+from ...robik.servo.chain.export import export_motion
 from ...robik.words import counted
 from ...scene.bake import bakes
 from ...scene.bake.all_actions import Baked, all_steps, performer, takes_of

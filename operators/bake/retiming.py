@@ -13,7 +13,7 @@ from bpy.types import Context, Event
 from ...robik.errors import RobikError
 from ...robik.motions import Motion
 from ...robik.retiming import Slowed, measured_vibration
-from ...robik.servo.recording import load_recording
+from ...robik.servo.port.recording import load_recording
 from ...robik.words import counted
 from ...scene.bake.retimed import calmed, keep, slowing
 from ...scene.long_work.steps import Progress

@@ -4,7 +4,7 @@ import bpy
 from bpy.types import Context, Event
 
 from ...robik.errors import RobikError, ServoError
-from ...robik.servo.status import PlayState
+from ...robik.servo.port.status import PlayState
 from ...scene.robot.parts import chosen_robot
 from ...scene.servos import hand, leader, play
 from ...scene.show import performing

@@ -12,8 +12,8 @@ from bpy.types import Context, Event, Scene
 
 from ...robik.errors import ServoError
 from ...robik.motions import Motion
-from ...robik.servo.chain import ServoChain
-from ...robik.servo.status import PlayState
+from ...robik.servo.chain.chain import ServoChain
+from ...robik.servo.port.status import PlayState
 from ...scene.robot.chain import servo_chain, told_of_chain
 from ...scene.robot.parts import chosen_robot
 from ...scene.robot.reading import read_robot

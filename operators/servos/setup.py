@@ -9,9 +9,9 @@ from bpy.types import Context, Event
 
 from ...robik.errors import RobikError
 from ...robik.physics.servo_limits import CHAIN_EXTENSION
-from ...robik.servo.chain_file import save_chain
-from ...robik.servo.setup_task import Task
-from ...robik.servo.telemetry import Seen
+from ...robik.servo.bus.telemetry import Seen
+from ...robik.servo.chain.file import save_chain
+from ...robik.servo.setup.task import Task
 from ...robik.words import counted
 from ...scene.robot.chain import servo_chain
 from ...scene.robot.parts import changeable_robot, chosen_robot

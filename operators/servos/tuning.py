@@ -3,7 +3,7 @@
 import bpy
 from bpy.types import Context
 
-from ...robik.servo.status import PlayState
+from ...robik.servo.port.status import PlayState
 from ...scene.servos import play, tuning
 from ..reporting import Reporting
 from .play import TIMEOUT, Watching, check_disarmed

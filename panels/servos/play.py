@@ -5,7 +5,7 @@ from math import isfinite
 import bpy
 from bpy.types import Context, Header, PropertyGroup, UILayout
 
-from ...robik.servo.status import PlayState, ServoReading, Status, torque_words
+from ...robik.servo.port.status import PlayState, ServoReading, Status, torque_words
 from ...scene.robot.sliders import shown
 from ...scene.servos import play, timeline
 from ...translations import sentence

@@ -3,9 +3,9 @@
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
 from ...robik.errors import RobikError
-from ...robik.servo.chain import ServoChain
-from ...robik.servo.servo import Servo
-from ...robik.servo.setup import rate_warning
+from ...robik.servo.chain.chain import ServoChain
+from ...robik.servo.chain.servo import Servo
+from ...robik.servo.setup.setup import rate_warning
 from ...scene.robot.chain import servo_chain
 from ...scene.robot.reading import read_moving_parts
 from ...scene.robot.sliders import slides

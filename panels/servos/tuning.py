@@ -2,7 +2,7 @@
 
 from bpy.types import Context
 
-from ...robik.servo.status import PlayState
+from ...robik.servo.port.status import PlayState
 from ...scene.servos import play, tuning
 from ...translations import sentence
 from ..tab import FoldedPanel, line, robot_or_hint

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..motions.format import FramePoses
     from ..objectives.settings import Settings
     from ..report.report_page import Plot
-    from ..servo.chain import ServoChain
+    from ..servo.chain.chain import ServoChain
 
 
 def add_solve(commands: argparse._SubParsersAction) -> None:
@@ -277,7 +277,7 @@ def _fk(options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from ..servo.export import export
+    from ..servo.chain.export import export
 
     robot = load(options) if options.robot else None
     export(

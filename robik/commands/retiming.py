@@ -113,7 +113,7 @@ def _vibration(word: str) -> float | str:
 def _shaper(wanted: float | str) -> tuple[Shaper, str]:
     """Return the shaper of a vibration that is given in Hz or measured in a recording, and what is to be said of it."""
     from ..retiming import measured_vibration, shaper
-    from ..servo.recording import load_recording
+    from ..servo.port.recording import load_recording
 
     frequency, measured = wanted, ""
     if isinstance(frequency, str):

@@ -180,7 +180,7 @@ def add_simulate(commands: argparse._SubParsersAction) -> None:
 
 
 def _play(options: argparse.Namespace) -> int:
-    from ..servo.command import How, play
+    from ..servo.play.command import How, play
 
     return play(
         options.motion,
@@ -210,7 +210,7 @@ def _carry(options: argparse.Namespace) -> Callable[[Motion, Mapping[int, float]
     """Return what makes goals that carry the weight, of a motion, the servos' position P gains by id, and a speed."""
     from ..physics.carrying import carrying
     from ..robots import load
-    from ..servo.chain_file import load_chain
+    from ..servo.chain.file import load_chain
 
     robot, chain = load(options.carry_weight), load_chain(options.servos)
 
@@ -225,7 +225,7 @@ def _tilt(options: argparse.Namespace) -> Callable[[Motion, tuple[float, float] 
     from ..errors import ServoError
     from ..physics.tilt_plan import tilt_plan
     from ..robots import load, names, path
-    from ..servo.chain_file import load_chain
+    from ..servo.chain.file import load_chain
     from ..skeleton.feet import on_its_feet
     from ..skeleton.shapes import shapes_of
 
@@ -251,7 +251,7 @@ def _hold(options: argparse.Namespace) -> Callable[[Motion], str] | None:
     from ..report.motor_hold import hold_along
     from ..robots import load as load_named
     from ..robots import names
-    from ..servo.chain_file import load_chain
+    from ..servo.chain.file import load_chain
 
     if options.robot:
         robot = load(options)
@@ -272,7 +272,7 @@ def _hold(options: argparse.Namespace) -> Callable[[Motion], str] | None:
 
 
 def _servos(options: argparse.Namespace) -> int:
-    from ..servo import setup_command as servos
+    from ..servo.setup import command as servos
 
     match options.verb:
         case "models":
@@ -290,7 +290,7 @@ def _servos(options: argparse.Namespace) -> int:
         case "zero":
             servos.zero(options.port, options.servos)
         case "gains":
-            from ..servo.tuning_command import gains
+            from ..servo.setup.tuning_command import gains
 
             new = {f"{name}_gain": getattr(options, name) for name in ("p", "i", "d")}
             gains(options.port, options.servos, options.id, **new, profile_acceleration=options.acceleration)
@@ -302,13 +302,13 @@ def _servos(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> int:
-    from ..servo.teaching_command import Made, record
+    from ..servo.teach.command import Made, record
 
     return record(options.port, options.servos, Made(path=options.output, as_poses=options.poses))
 
 
 def _teleoperate(options: argparse.Namespace) -> int:
-    from ..servo.teaching_command import Made, teleoperate
+    from ..servo.teach.command import Made, teleoperate
 
     made = Made(path=options.output, as_poses=options.poses)
     leader, follower = (options.leader, options.leader_port), (options.servos, options.port)
@@ -317,6 +317,6 @@ def _teleoperate(options: argparse.Namespace) -> int:
 
 
 def _simulate(options: argparse.Namespace) -> None:
-    from ..servo.command import simulate
+    from ..servo.play.command import simulate
 
     simulate(options.servos, over_socket=options.socket)

@@ -32,7 +32,7 @@ def add_show(commands: argparse._SubParsersAction) -> None:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from ..servo.status import PlaySettings
+    from ..servo.port.status import PlaySettings
     from ..show.command import Asked, show
 
     asked = Asked(options.check, options.sim, options.silent, options.soften, options.osc, options.lose_hold)

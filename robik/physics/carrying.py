@@ -16,8 +16,8 @@ from ..dynamics.drives import Drive, carry_weight
 from ..errors import ServoError
 from ..mechanism import Mechanism
 from ..motions import Motion
-from ..servo.chain import ServoChain
-from ..servo.softening import soften
+from ..servo.chain.chain import ServoChain
+from ..servo.play.softening import soften
 from .motion_forces import motion_forces
 from .motors import chain_drives, slowed
 

@@ -18,7 +18,7 @@ from ..feet.support import sole_length, standing_points
 from ..mechanism import Mechanism, Pose
 from ..motions import BaseTrack, Motion
 from ..motions.posing import posed
-from ..servo.chain import ServoChain
+from ..servo.chain.chain import ServoChain
 from .carrying import limits_of
 from .motors import chain_drives
 

@@ -13,10 +13,10 @@ from ..dynamics.inverse import InverseDynamics
 from ..errors import RobikError, ServoError
 from ..mechanism import Mechanism
 from ..motions import Motion
-from ..servo.brands import BRANDS
-from ..servo.chain import ServoChain
-from ..servo.chain_file import load_chain
-from ..servo.servo import Servo
+from ..servo.brands.registry import BRANDS
+from ..servo.chain.chain import ServoChain
+from ..servo.chain.file import load_chain
+from ..servo.chain.servo import Servo
 
 MOST_TRIALS = 10_000
 COARSE = 100.0  # steps of P gains that go to thousands

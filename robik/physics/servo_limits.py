@@ -10,8 +10,8 @@ from ..bake.settings import BakeSettings, Balance
 from ..balance.giving import motors_give
 from ..errors import ServoError
 from ..mechanism import Mechanism
-from ..servo.chain import ServoChain
-from ..servo.chain_file import load_chain
+from ..servo.chain.chain import ServoChain
+from ..servo.chain.file import load_chain
 from .motors import chain_drives
 
 CHAIN_EXTENSION = ".servos.json"

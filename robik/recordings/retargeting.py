@@ -27,8 +27,8 @@ from ..retargeting.own_range import OwnRange
 from ..robots import load as load_robot
 from ..robots import names as robot_names
 from ..robots import path as robot_path
-from ..servo.chain import ServoChain
-from ..servo.chain_file import load_chain
+from ..servo.chain.chain import ServoChain
+from ..servo.chain.file import load_chain
 from ..skeleton.anatomy import read_anatomy
 from ..skeleton.feet import FEET, Shapes, missing_feet, on_feet
 from ..skeleton.following import FEW, Following, character_clip, checked, fit_rows, glances

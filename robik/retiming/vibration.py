@@ -16,7 +16,7 @@ from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, Motion
 from ..motions.posing import posed
-from ..servo.recording import Recording
+from ..servo.port.recording import Recording
 
 DAMPING = 0.05  # of critical: what servos' gears have at the least
 SLOWEST = 0.8  # [Hz] of a vibration: what is slower is the motion itself

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from ..errors import ServoError
 from ..motions import Motion
-from ..servo.controls import Controls, controls
-from ..servo.outside import Notice, held
-from ..servo.player import Player
-from ..servo.port_thread import SIMULATED
-from ..servo.status import PlaySettings, PlayState, Status, torque_words
-from ..servo.terminal import STOPPED, TIMEOUT, UNMOVED, Stopped, say, take_in
+from ..servo.play.controls import Controls, controls
+from ..servo.play.player import Player
+from ..servo.play.terminal import STOPPED, TIMEOUT, UNMOVED, Stopped, say, take_in
+from ..servo.port.outside import Notice, held
+from ..servo.port.status import PlaySettings, PlayState, Status, torque_words
+from ..servo.port.thread import SIMULATED
 from .conducting import Conductor
 from .osc import Listener
 from .program import Program, check, read_program

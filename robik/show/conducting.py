@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 from ..errors import ServoError
 from ..motions import Motion
-from ..servo.player import Player
-from ..servo.status import PlayState, Status
+from ..servo.play.player import Player
+from ..servo.port.status import PlayState, Status
 from .sound import WITHOUT_SOUND, Sound
 
 LEAD = 0.6  # [s] from when all robots are in place to the begin: longer than the sound that a device keeps

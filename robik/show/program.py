@@ -9,12 +9,12 @@ from pathlib import Path
 from ..errors import MissingExtraError, RobikError, ServoError
 from ..motions import Motion, load_motion, values_for
 from ..motions.format import Companions
-from ..servo.chain import ServoChain
-from ..servo.chain_file import load_chain
-from ..servo.outside import ports_of
-from ..servo.port_name import SIMULATED, device_of
-from ..servo.preflight import preflight
-from ..servo.status import PlaySettings
+from ..servo.chain.chain import ServoChain
+from ..servo.chain.file import load_chain
+from ..servo.chain.port_name import SIMULATED, device_of
+from ..servo.play.preflight import preflight
+from ..servo.port.outside import ports_of
+from ..servo.port.status import PlaySettings
 from .show_file import Show
 from .sound import WITHOUT_SOUND, seconds_of
 from .timeline import Stage, Timeline

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from ..servo.controls import Controls
+from ..servo.play.controls import Controls
 from .osc import Listener, Message, OscError
 
 MOST_TOLD = 20  # kinds of messages that are no requests, of which the user is told

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..errors import RobikError, ServoError
 from ..motions import Motion
-from ..servo.chain import ServoChain
-from ..servo.softening import soften
-from ..servo.trajectory import part
+from ..servo.chain.chain import ServoChain
+from ..servo.chain.trajectory import part
+from ..servo.play.softening import soften
 from .show_file import Act, Part
 from .ways import Stretch, Ways
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ServoError
-from ..servo.chain import ServoChain
-from ..servo.trajectory import PEAK, Between
+from ..servo.chain.chain import ServoChain
+from ..servo.chain.trajectory import PEAK, Between
 
 STANDS = 0.01  # [rad/s or m/s]: below it a motor counts as standing
 SLOWING = 0.4  # [s] to a stand from any speed, as in a soft stop; less where a limit is near

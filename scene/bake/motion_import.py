@@ -15,7 +15,7 @@ from ...robik.motions import Companions, Motion, load_motion
 from ...robik.motions.posing import posed
 from ...robik.report.shortfall import unassembled
 from ...robik.retargeting.following_poses import follow_poses, out_of_reach
-from ...robik.servo.export import count_values
+from ...robik.servo.chain.export import count_values
 from ...robik.skeleton.feet import leg_ends
 from ..robot import posing
 from ..robot.chain import servo_chain

@@ -14,7 +14,7 @@ from bpy.types import AddonPreferences, Context, Object, Scene
 
 from ...robik import program
 from ...robik.gallery import Entry, Places, entries, unpacked
-from ...robik.servo.chain_file import load_chain
+from ...robik.servo.chain.file import load_chain
 from ..long_work.steps import Progress
 from ..servos import setup as servo_setup
 from .robot_file import import_steps

@@ -13,9 +13,9 @@ from ...robik.errors import RobikError, ServoError
 from ...robik.mechanism import Mechanism
 from ...robik.physics.motors import Motors, told_of_data, told_of_legs
 from ...robik.physics.servo_limits import file_beside
-from ...robik.servo.chain import ServoChain, default_chain
-from ...robik.servo.chain_file import load_chain, read_chain
-from ...robik.servo.servo import Servo
+from ...robik.servo.chain.chain import ServoChain, default_chain
+from ...robik.servo.chain.file import load_chain, read_chain
+from ...robik.servo.chain.servo import Servo
 from .reading import read_moving_parts
 
 

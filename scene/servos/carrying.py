@@ -9,7 +9,7 @@ from ...robik.mechanism import Mechanism, Pose
 from ...robik.motions import Motion
 from ...robik.physics.carrying import carrying
 from ...robik.physics.live_carrying import LiveCarrying
-from ...robik.servo.chain import ServoChain
+from ...robik.servo.chain.chain import ServoChain
 from ..robot.parts import bodies
 from ..robot.reading import read_robot
 

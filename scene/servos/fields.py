@@ -12,8 +12,8 @@ from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import PropertyGroup, Scene
 
 from ...robik.errors import RobikError
-from ...robik.servo.brands import BRANDS, brand_of
-from ...robik.servo.servo import Servo
+from ...robik.servo.brands.registry import BRANDS, brand_of
+from ...robik.servo.chain.servo import Servo
 from ...translations import OWN
 from ..robot.chain import servo_chain
 from ..robot.parts import chosen_robot

@@ -7,7 +7,7 @@ from bpy.types import Object, Scene
 
 from ...robik.errors import ServoError
 from ...robik.retargeting.reduce import Keys, reduce_keys
-from ...robik.servo.teaching import HandRecording
+from ...robik.servo.teach.teaching import HandRecording
 from ..animation.actions import Curve, write_curves, write_smooth
 from ..robot.sliders import data_path
 from . import leader, play

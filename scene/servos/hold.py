@@ -6,7 +6,7 @@ from bpy.types import Object, Scene
 
 from ...robik.mechanism import Mechanism
 from ...robik.report.motor_hold import hold_along
-from ...robik.servo.preflight import Preflight
+from ...robik.servo.play.preflight import Preflight
 from ..bake.freshness import is_out_of_date
 from ..motion import read_motion
 from .play import frames_to_play

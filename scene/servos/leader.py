@@ -13,11 +13,11 @@ import numpy as np
 from bpy.types import Object, Scene
 
 from ...robik.errors import RobikError, ServoError
-from ...robik.servo.chain import ServoChain
-from ...robik.servo.chain_file import load_chain
-from ...robik.servo.player import Player
-from ...robik.servo.status import PlaySettings, PlayState, Status
-from ...robik.servo.teleoperation import SILENT, check_ports
+from ...robik.servo.chain.chain import ServoChain
+from ...robik.servo.chain.file import load_chain
+from ...robik.servo.play.player import Player
+from ...robik.servo.port.status import PlaySettings, PlayState, Status
+from ...robik.servo.teach.teleoperation import SILENT, check_ports
 from ..robot.chain import servo_chain
 from ..robot.parts import chosen_robot
 from ..robot.reading import read_robot

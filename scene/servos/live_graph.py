@@ -6,10 +6,10 @@ from collections import deque
 from math import isfinite
 from time import monotonic, perf_counter
 
-from ...robik.servo.player import Player
-from ...robik.servo.response import response
-from ...robik.servo.servo import Servo
-from ...robik.servo.trace import Sample
+from ...robik.servo.chain.servo import Servo
+from ...robik.servo.play.player import Player
+from ...robik.servo.port.response import response
+from ...robik.servo.port.trace import Sample
 from ...translations import sentence
 from ..overlay import servo_graph
 

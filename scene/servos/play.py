@@ -14,15 +14,15 @@ from ...robik.errors import RobikError, ServoError
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
 from ...robik.physics.tilt_plan import tilt_plan
-from ...robik.servo.chain import ServoChain
-from ...robik.servo.player import Player
-from ...robik.servo.preflight import Preflight, preflight
-from ...robik.servo.recording import load_recording
-from ...robik.servo.recording_report import write_report
-from ...robik.servo.softening import soften
-from ...robik.servo.status import PlaySettings, PlayState, Status
-from ...robik.servo.teleoperation import check_ports
-from ...robik.servo.trajectory import part
+from ...robik.servo.chain.chain import ServoChain
+from ...robik.servo.chain.trajectory import part
+from ...robik.servo.play.player import Player
+from ...robik.servo.play.preflight import Preflight, preflight
+from ...robik.servo.play.softening import soften
+from ...robik.servo.port.recording import load_recording
+from ...robik.servo.port.status import PlaySettings, PlayState, Status
+from ...robik.servo.setup.recording_report import write_report
+from ...robik.servo.teach.teleoperation import check_ports
 from ...robik.tilt_feedback import TiltPlan
 from ..animation.sources import is_animated, is_plain
 from ..long_work import heartbeat as alive

@@ -5,14 +5,14 @@ from __future__ import annotations
 from bpy.types import Context, PropertyGroup
 
 from ...robik.errors import RobikError
-from ...robik.servo.brands import BRANDS
-from ...robik.servo.port_thread import SIMULATED
+from ...robik.servo.brands.registry import BRANDS
+from ...robik.servo.port.thread import SIMULATED
 
 
 def suggested(settings: PropertyGroup, context: Context, typed: str) -> list[str]:
     """Return names of ports for what was typed; other names can be typed, too."""
     try:
-        from ...robik.servo.serial_port import devices
+        from ...robik.servo.bus.serial_port import devices
 
         there = devices()
     except RobikError:  # nothing is installed that talks to servos

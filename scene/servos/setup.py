@@ -15,17 +15,17 @@ import numpy as np
 from bpy.types import Object, Scene
 
 from ...robik.errors import RobikError, ServoError
-from ...robik.servo import setup
-from ...robik.servo.brands import DEFAULT, brand_at, brand_of
-from ...robik.servo.chain import ServoChain
-from ...robik.servo.chain_file import chain_text
-from ...robik.servo.nudge import slow_nudge
-from ...robik.servo.outside import ports_of
-from ...robik.servo.port_name import SIMULATED, device_of
-from ...robik.servo.setup import Dragging
-from ...robik.servo.setup_task import Task
-from ...robik.servo.telemetry import Change, Seen
-from ...robik.servo.workshop import Workshop
+from ...robik.servo.brands.registry import DEFAULT, brand_at, brand_of
+from ...robik.servo.brands.workshop import Workshop
+from ...robik.servo.bus.telemetry import Change, Seen
+from ...robik.servo.chain.chain import ServoChain
+from ...robik.servo.chain.file import chain_text
+from ...robik.servo.chain.port_name import SIMULATED, device_of
+from ...robik.servo.port.outside import ports_of
+from ...robik.servo.setup import setup
+from ...robik.servo.setup.nudge import slow_nudge
+from ...robik.servo.setup.setup import Dragging
+from ...robik.servo.setup.task import Task
 from ..robot.chain import known_chain, one_per_motor, servo_chain
 from ..robot.parts import chosen_robot, parts
 from ..robot.reading import read_robot

@@ -19,10 +19,10 @@ from bpy.types import Object, Scene
 
 from ...robik.errors import RobikError, ServoError
 from ...robik.motions import Motion
-from ...robik.servo.player import Player
-from ...robik.servo.playhead import ShownFrames, joining
-from ...robik.servo.status import PlayState
-from ...robik.servo.trajectory import part
+from ...robik.servo.chain.trajectory import part
+from ...robik.servo.play.player import Player
+from ...robik.servo.play.playhead import ShownFrames, joining
+from ...robik.servo.port.status import PlayState
 from ..robot.reading import read_robot
 from . import play, playback
 from .hold import with_hold

@@ -14,14 +14,14 @@ from typing import Any
 from bpy.types import Object, PropertyGroup, Scene
 
 from ...robik.errors import RobikError, ServoError
-from ...robik.servo import setup as chain_setup
-from ...robik.servo.chain import TUNED, ServoChain
-from ...robik.servo.chain_file import chain_text
-from ...robik.servo.nudge import quick_nudge
-from ...robik.servo.player import Player
-from ...robik.servo.servo import Servo
-from ...robik.servo.status import PlayState
-from ...robik.servo.tuning import Tuning
+from ...robik.servo.chain.chain import TUNED, ServoChain
+from ...robik.servo.chain.file import chain_text
+from ...robik.servo.chain.servo import Servo
+from ...robik.servo.chain.tuning import Tuning
+from ...robik.servo.play.player import Player
+from ...robik.servo.port.status import PlayState
+from ...robik.servo.setup import setup as chain_setup
+from ...robik.servo.setup.nudge import quick_nudge
 from ..robot.chain import servo_chain
 from ..robot.parts import chosen_robot
 from ..robot.reading import read_moving_parts

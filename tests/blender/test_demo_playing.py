@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from bl_ext.user_default.robik.robik.motions import Motion
 from bl_ext.user_default.robik.robik.servo.chain import ServoChain
-from bl_ext.user_default.robik.robik.servo.servo import Servo
-from bl_ext.user_default.robik.robik.servo.softening import MARGIN
+from bl_ext.user_default.robik.robik.servo.chain.servo import Servo
+from bl_ext.user_default.robik.robik.servo.play.softening import MARGIN
 
 from demo.playing import play, slowed_down
 from demo.table import table

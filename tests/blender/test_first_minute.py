@@ -94,7 +94,7 @@ def test_a_result_stays_up_to_date_in_a_saved_file(tmp_path: Path) -> None:
 def test_the_playhead_goes_along_with_what_servos_play(monkeypatch: pytest.MonkeyPatch) -> None:
     """At twice the speed, 0.2 s after frame 5 at 60 frames a second it is at frame 29."""
     play = installed.module("scene.servos.play")
-    status, scene = installed.module("robik.servo.status"), bpy.context.scene
+    status, scene = installed.module("robik.servo.port.status"), bpy.context.scene
     now = status.Status(state=status.PlayState.PLAYING, time=0.2, duration=1.0)
     playing = SimpleNamespace(is_open=True, heartbeat=lambda: None, status=now)
     monkeypatch.setattr(play, "_player", playing)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from bl_ext.user_default.robik.robik.servo.brands import DEFAULT
 from bl_ext.user_default.robik.robik.servo.chain import ServoChain
-from bl_ext.user_default.robik.robik.servo.chain_file import load_chain
+from bl_ext.user_default.robik.robik.servo.chain.file import load_chain
 from bl_ext.user_default.robik.robik.servo.simulator.process import SimulatorProcess
 from bpy.types import Object
 

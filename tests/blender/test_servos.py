@@ -11,9 +11,9 @@ from time import monotonic, sleep
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.robik.robik.servo.chain_file import chain_text
+from bl_ext.user_default.robik.robik.servo.chain.file import chain_text
+from bl_ext.user_default.robik.robik.servo.port.status import PlayState
 from bl_ext.user_default.robik.robik.servo.simulator.process import SimulatorProcess
-from bl_ext.user_default.robik.robik.servo.status import PlayState
 
 from tests.blender import installed, scenes
 
@@ -476,7 +476,7 @@ def test_tilt_feedback_needs_an_imu_and_plays_with_one(tmp_path: Path) -> None:
         bpy.ops.robik.play_servos()
     bpy.ops.robik.disconnect_servos()
     file = tmp_path / "imu.servos.json"
-    installed.module("robik.servo.chain_file").save_chain(replace(chain, imu=mount("simulated")), file)
+    installed.module("robik.servo.chain.file").save_chain(replace(chain, imu=mount("simulated")), file)
     scene.robik.servos, scene.robik.playing.speed = str(file), 0.2
     scene.robik.playing.soften = True
     bpy.ops.robik.connect_servos()

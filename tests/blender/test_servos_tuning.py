@@ -9,7 +9,7 @@ from time import monotonic, sleep
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.robik.robik.servo.chain_file import chain_text
+from bl_ext.user_default.robik.robik.servo.chain.file import chain_text
 
 from tests.blender import installed, scenes
 from tests.servo.independent import IndependentChain

@@ -16,7 +16,7 @@ from robik.formats import import_robot
 from robik.gallery import Entry, Places, entries, unpacked
 from robik.gallery.entry import known_robots
 from robik.gallery.preview import SIZE, draw, png
-from robik.servo.chain_file import load_chain
+from robik.servo.chain.file import load_chain
 
 ARM = '<mujoco model="arm"><worldbody><body><joint/><geom size="0.1"/></body></worldbody></mujoco>'
 

@@ -26,11 +26,12 @@ SECTIONED = {
     "robik/objectives/settings.py", "robik/objectives/weights.py",
     "robik/recordings/character_file.py", "robik/recordings/recording.py", "robik/recordings/retargeting.py",
     "robik/retargeting/following_poses.py", "robik/retargeting/mirroring.py", "robik/retargeting/own_range.py",
-    "robik/motions/posing.py", "robik/retargeting/retarget.py",
-    "robik/retargeting/solve_pose.py", "robik/robots/__init__.py", "robik/servo/brand.py",
-    "robik/servo/chain.py", "robik/servo/driver.py", "robik/servo/line.py", "robik/servo/simulator/simulated.py",
-    "robik/servo/wired/line.py", "robik/servo/wired/unguarded.py", "robik/servo/wired/wire.py",
-    "robik/servo/wired/workshop.py", "robik/servo/workshop.py", "robik/surroundings/obstacle.py",
+    "robik/motions/posing.py", "robik/retargeting/retarget.py", "robik/retargeting/solve_pose.py",
+    "robik/robots/__init__.py",
+    "robik/servo/brands/brand.py", "robik/servo/brands/driver.py", "robik/servo/bus/line.py",
+    "robik/servo/chain/chain.py", "robik/servo/simulator/simulated.py",
+    "robik/servo/brands/wired/line.py", "robik/servo/brands/wired/unguarded.py", "robik/servo/brands/wired/wire.py",
+    "robik/servo/brands/wired/workshop.py", "robik/servo/brands/workshop.py", "robik/surroundings/obstacle.py",
     "robik/tracking/live.py", "robik/tracking/targets.py", "robik/tracking/tracker.py",
 }  # fmt: skip
 SECTION = re.compile(r"(?m)^(Args|Returns|Yields|Raises):$")

@@ -18,7 +18,9 @@ OURS = {"robik", "scene", "operators", "panels", "translations"}
 CHILD = CHECKOUT / "robik" / "program.py"
 # Names by which a Python could install or fetch something, or change where modules come from.
 FORBIDDEN_IMPORTS = {"pip", "ensurepip", "site", "urllib.request", "http.client", "requests", "socketserver", "ftplib"}
-DAEMON = CHECKOUT / "robik" / "servo" / "reachy" / "daemon.py"  # asks the robot that the user names as its port
+DAEMON = (
+    CHECKOUT / "robik" / "servo" / "brands" / "reachy" / "daemon.py"
+)  # asks the robot that the user names as its port
 WRITES = {
     "write_text",
     "write_bytes",

@@ -57,8 +57,8 @@ def test_what_is_inlined_makes_stale_what_uses_it() -> None:
     assert {"robik/kinematics/rotations.py", "robik/kinematics/kernels.py", "robik/objectives/look_at.py"} <= set(
         of_rotations
     )
-    assert "robik/servo/bus.py" not in of_rotations
-    assert compiles(library, "robik/kinematics/rotations.py") and not compiles(library, "robik/servo/bus.py")
+    assert "robik/servo/bus/bus.py" not in of_rotations
+    assert compiles(library, "robik/kinematics/rotations.py") and not compiles(library, "robik/servo/bus/bus.py")
 
 
 def test_tests_that_import_the_module_or_what_imports_it_come_before_those_of_its_room() -> None:
@@ -74,7 +74,7 @@ def test_tests_that_import_the_module_or_what_imports_it_come_before_those_of_it
 def test_tests_of_what_starts_a_module_as_a_process_come_first_and_those_in_real_time_last() -> None:
     names = ("playing", "models", "port_process", "process_faults")
     room = [f"tests/servo/test_{name}.py" for name in names]
-    found = [test for test in by_nearness(CHECKOUT, room, "robik/servo/port_host.py") if test in room]
+    found = [test for test in by_nearness(CHECKOUT, room, "robik/servo/port/host.py") if test in room]
     assert found == [room[3], room[1], room[0], room[2]], "of the last two, which are in real time, either is as near"
 
 

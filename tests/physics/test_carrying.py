@@ -18,9 +18,9 @@ from robik.physics.carrying import carrying
 from robik.physics.live_carrying import LiveCarrying
 from robik.physics.motors import chain_drives
 from robik.robots import load, servos_path
-from robik.servo.chain import ServoChain
-from robik.servo.chain_file import load_chain, save_chain
-from robik.servo.servo import Servo
+from robik.servo.chain.chain import ServoChain
+from robik.servo.chain.file import load_chain, save_chain
+from robik.servo.chain.servo import Servo
 from tests.servo.conftest import DEADLINE
 from tests.servo.independent import IndependentChain
 from tests.servo.terminal import CHECKOUT

@@ -25,7 +25,7 @@ from robik.physics.export import save_scene
 from robik.physics.motors import motor_data
 from robik.physics.plan import massless
 from robik.robots import load, servos_path
-from robik.servo.servo import Servo
+from robik.servo.chain.servo import Servo
 from tests.physics.robots import STIFF, lean, standing_still, tower
 
 

@@ -20,9 +20,9 @@ from robik.motions.results import load_states, save_states
 from robik.objectives.settings import load_settings
 from robik.recordings import load_recording, save_recording
 from robik.retargeting.transfer import load_table
-from robik.servo.chain_file import load_chain
-from robik.servo.export import count_values, export_motion
-from robik.servo.recording import load_recording as load_telemetry
+from robik.servo.chain.export import count_values, export_motion
+from robik.servo.chain.file import load_chain
+from robik.servo.port.recording import load_recording as load_telemetry
 from robik.show.show_file import load_show
 from robik.skeleton.mapping_file import load_rows
 from tests.recordings.bvh_text import bvh_text

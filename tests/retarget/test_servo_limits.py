@@ -8,10 +8,10 @@ from robik import robots
 from robik.bench.cases import BALANCED
 from robik.bench.walking import walk_clip
 from robik.retargeting.retarget import retarget
-from robik.servo.chain_file import load_chain
-from robik.servo.preflight import preflight
-from robik.servo.softening import soften
-from robik.servo.status import PlaySettings
+from robik.servo.chain.file import load_chain
+from robik.servo.play.preflight import preflight
+from robik.servo.play.softening import soften
+from robik.servo.port.status import PlaySettings
 
 RATE = 60.0
 

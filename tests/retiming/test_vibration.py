@@ -11,7 +11,7 @@ from robik.clip_solver.bounds import differences
 from robik.errors import ClipError
 from robik.motions import Motion
 from robik.retiming import measured_vibration, shaped, shaper
-from robik.servo.recording import Recording
+from robik.servo.port.recording import Recording
 from tests.clip_solver.clips import ARM
 
 

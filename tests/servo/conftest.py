@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.chain_file import save_chain
-from robik.servo.player import Player
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.file import save_chain
+from robik.servo.play.player import Player
+from robik.servo.port.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 from robik.servo.simulator.process import SimulatorProcess
-from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 
 from .independent_judge import judge, judged, servos  # noqa: F401  (fixtures)
 from .vendor_sdk import port, sdk, sdk_of, wire  # noqa: F401  (fixtures)

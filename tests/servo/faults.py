@@ -23,9 +23,9 @@ import numpy as np
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.outside import ask_to_stop, holders
-from robik.servo.player import Player
-from robik.servo.status import PlaySettings, PlayState
+from robik.servo.play.player import Player
+from robik.servo.port.outside import ask_to_stop, holders
+from robik.servo.port.status import PlaySettings, PlayState
 from tests.servo.machine import STANDS, Machine, Robot, Watcher, robot_on
 
 SETTINGS = PlaySettings(stop_time=0.6, watchdog=0.4, heartbeat=1.0)

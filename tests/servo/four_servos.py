@@ -7,9 +7,9 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.chain import default_chain
-from robik.servo.status import PlaySettings
-from robik.servo.trajectory import Along
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.trajectory import Along
+from robik.servo.port.status import PlaySettings
 
 from .virtual import Stage, Time
 

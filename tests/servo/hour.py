@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from robik.robots import path
-from robik.servo.chain_file import load_chain
-from robik.servo.schedule import Schedule, take_precedence
+from robik.servo.bus.schedule import Schedule, take_precedence
+from robik.servo.chain.file import load_chain
 from tests.servo.independent import IndependentChain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,7 +85,7 @@ def blend(port: str, seconds: float) -> None:
 
         scenes.begin()
         scene, root = bpy.context.scene, scenes.add_squats(frames=FRAMES)
-        play, state = add_on("scene.servos.play"), add_on("robik.servo.status").PlayState
+        play, state = add_on("scene.servos.play"), add_on("robik.servo.port.status").PlayState
         heartbeat = add_on("scene.long_work.heartbeat")
         bake_steps = add_on("scene.bake.baking").bake_steps
         bpy.ops.robik.bake()

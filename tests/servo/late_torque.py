@@ -17,9 +17,9 @@ import tty
 from collections import Counter, deque
 from contextlib import suppress
 
-from robik.servo.chain import default_chain
-from robik.servo.player import Player
-from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
+from robik.servo.chain.chain import default_chain
+from robik.servo.play.player import Player
+from robik.servo.port.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 from tests.servo.independent import IndependentChain
 
 HEADER = b"\xff\xff\xfd\x00"  # of a packet of Protocol 2.0

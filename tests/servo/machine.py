@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robik.motions import Motion
-from robik.servo.chain import ServoChain, default_chain
+from robik.servo.chain.chain import ServoChain, default_chain
 from tests.servo.independent import IndependentChain
 
 IDS: dict[int, tuple[range, ...]] = {  # of the servos on each port, by how many ports there are

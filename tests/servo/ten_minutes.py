@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from robik.servo.chain import default_chain
-from robik.servo.chain_file import save_chain
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.file import save_chain
+from robik.servo.port.status import PlaySettings
 from robik.servo.simulator.process import SimulatorProcess
-from robik.servo.status import PlaySettings
 from robik.show import sound
 from robik.show.command import Asked, show
 

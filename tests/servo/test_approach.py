@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion
-from robik.servo.chain import default_chain
-from robik.servo.player import Player
-from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
+from robik.servo.chain.chain import default_chain
+from robik.servo.play.player import Player
+from robik.servo.port.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 
 from .independent import IndependentChain
 

@@ -16,33 +16,33 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo import brands
-from robik.servo.board import Board
-from robik.servo.brand import Brand, ServoModel
-from robik.servo.brands import BRANDS
-from robik.servo.bus import Bus
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.chain_file import load_chain, save_chain
-from robik.servo.driver import Driver
-from robik.servo.dynamixel.brand import DYNAMIXEL
-from robik.servo.dynamixel.models import MODELS
-from robik.servo.dynamixel1.models import MODELS as DYNAMIXEL1_MODELS
-from robik.servo.feetech.models import MODELS as FEETECH_MODELS
-from robik.servo.line import PortGone
-from robik.servo.servo import Servo
-from robik.servo.session import Session
-from robik.servo.setup import open_workshop
-from robik.servo.status import PlaySettings
-from robik.servo.stream import Wishes
-from robik.servo.telemetry import Found, Telemetry
-from robik.servo.trajectory import Along
-from robik.servo.tuning import Tuning
+from robik.servo.brands import registry as brands
+from robik.servo.brands.brand import Brand, ServoModel
+from robik.servo.brands.driver import Driver
+from robik.servo.brands.dynamixel.brand import DYNAMIXEL
+from robik.servo.brands.dynamixel.models import MODELS
+from robik.servo.brands.dynamixel1.models import MODELS as DYNAMIXEL1_MODELS
+from robik.servo.brands.feetech.models import MODELS as FEETECH_MODELS
+from robik.servo.brands.registry import BRANDS
+from robik.servo.bus.bus import Bus
+from robik.servo.bus.line import PortGone
+from robik.servo.bus.telemetry import Found, Telemetry
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.file import load_chain, save_chain
+from robik.servo.chain.servo import Servo
+from robik.servo.chain.trajectory import Along
+from robik.servo.chain.tuning import Tuning
+from robik.servo.port.board import Board
+from robik.servo.port.session import Session
+from robik.servo.port.status import PlaySettings
+from robik.servo.port.stream import Wishes
+from robik.servo.setup.setup import open_workshop
 
 CHECKOUT = Path(__file__).parents[2]
-SERVO = CHECKOUT / "robik" / "servo"
-PACKAGES = [SERVO / name for name in BRANDS]
+BRAND_ROOM = CHECKOUT / "robik/servo/brands"
+PACKAGES = [BRAND_ROOM / name for name in BRANDS]
 PLACES = ("robik", "scene", "operators", "panels", "demo", "examples")
-REGISTRY = "robik/servo/brands.py"
+REGISTRY = "robik/servo/brands/registry.py"
 # Names of entries that are words of our own, too: a field, an argument or a property, but never a register.
 OUR_WORDS = {
     "id",
@@ -100,14 +100,14 @@ def test_no_brand_imports_another() -> None:
 def test_ports_are_opened_in_one_place() -> None:
     files = sources() | {str(file.relative_to(CHECKOUT)): file for one in PACKAGES for file in one.rglob("*.py")}
     serial = [name for name, file in files.items() if any(re.match(r"serial\b", one) for one in imported(file))]
-    assert serial == ["robik/servo/serial_port.py"]
+    assert serial == ["robik/servo/bus/serial_port.py"]
 
 
 def test_an_sdk_is_imported_with_its_driver_and_not_before() -> None:
     code = """
 import sys
-import robik.servo.player, robik.servo.setup_command
-from robik.servo.driver import driver_of
+import robik.servo.play.player, robik.servo.setup.command
+from robik.servo.brands.driver import driver_of
 for brand in ("", "feetech", "dynamixel1", "dynamixel"):
     brand and driver_of(brand)
     print(sorted({"dynamixel_sdk", "scservo_sdk", "serial"} & set(sys.modules)))
@@ -119,7 +119,7 @@ for brand in ("", "feetech", "dynamixel1", "dynamixel"):
 def test_what_takes_long_to_import_is_not_waited_for_before_servos_play() -> None:
     code = """
 import sys
-import robik.motions, robik.servo.command, robik.servo.player
+import robik.motions, robik.servo.play.command, robik.servo.play.player
 print(sorted({"numba", "scipy"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=CHECKOUT)
@@ -283,15 +283,15 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Brand:
         name="toy", title="Toy", models={"T1": model}, default_model="T1", baud_rates=(500_000, 1_000_000),
         streaming_baud=500_000, likely_bauds=(500_000,), goal_bytes=(8, 7), speed_bytes=2, look_bytes=20, waking=0.1,
     )  # fmt: skip
-    driver = ModuleType("robik.servo.toy.driver")
+    driver = ModuleType("robik.servo.brands.toy.driver")
     driver.DRIVER = Driver(  # type: ignore[attr-defined]
         open_line=lambda chain, port, silence, emergency: ToyLine(chain, port),
         open_workshop=lambda port, baud_rate, emergency: (port, baud_rate),  # type: ignore[arg-type, return-value]
         simulate=lambda chain, now, on_goal: pytest.fail("nobody simulates it"),
     )
     monkeypatch.setitem(brands.BRANDS, "toy", made)
-    monkeypatch.setitem(sys.modules, "robik.servo.toy", ModuleType("robik.servo.toy"))
-    monkeypatch.setitem(sys.modules, "robik.servo.toy.driver", driver)
+    monkeypatch.setitem(sys.modules, "robik.servo.brands.toy", ModuleType("robik.servo.brands.toy"))
+    monkeypatch.setitem(sys.modules, "robik.servo.brands.toy.driver", driver)
     ToyLine.lines.clear()
     return made
 

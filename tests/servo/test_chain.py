@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from robik import robots
 from robik.errors import RobikError, ServoError
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.chain_file import load_chain, save_chain
-from robik.servo.dynamixel.brand import DYNAMIXEL
-from robik.servo.dynamixel.models import MODELS, VELOCITY_UNIT
-from robik.servo.servo import Servo
+from robik.servo.brands.dynamixel.brand import DYNAMIXEL
+from robik.servo.brands.dynamixel.models import MODELS, VELOCITY_UNIT
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.file import load_chain, save_chain
+from robik.servo.chain.servo import Servo
 
 ANGLES = st.floats(-1.5, 1.5)
 

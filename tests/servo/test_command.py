@@ -14,13 +14,13 @@ import pytest
 
 from robik.errors import RobikError, ServoError
 from robik.motions import Motion, save_motion
-from robik.servo.bus import Bus
-from robik.servo.chain import default_chain
-from robik.servo.chain_file import save_chain
-from robik.servo.command import play
-from robik.servo.connecting import find
-from robik.servo.controls import RELEASED
-from robik.servo.export import export
+from robik.servo.bus.bus import Bus
+from robik.servo.bus.connecting import find
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.export import export
+from robik.servo.chain.file import save_chain
+from robik.servo.play.command import play
+from robik.servo.play.controls import RELEASED
 
 from .conftest import DEADLINE, until
 
@@ -45,7 +45,7 @@ def start(code: str, *arguments: object) -> subprocess.Popen:
     command = [
         sys.executable,
         "-c",
-        f"import sys; from robik.servo.command import *; a = sys.argv[1:]; {code}",
+        f"import sys; from robik.servo.play.command import *; a = sys.argv[1:]; {code}",
         *map(str, arguments),
     ]
     return subprocess.Popen(

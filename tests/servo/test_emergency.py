@@ -15,12 +15,12 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion, save_motion
-from robik.servo.chain import default_chain
-from robik.servo.chain_file import save_chain
-from robik.servo.controls import Controls
-from robik.servo.emergency import Emergency, EmergencyStopped
-from robik.servo.player import Player
-from robik.servo.status import PlaySettings, PlayState
+from robik.servo.bus.emergency import Emergency, EmergencyStopped
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.file import save_chain
+from robik.servo.play.controls import Controls
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlaySettings, PlayState
 
 from .conftest import until
 from .independent import IndependentChain

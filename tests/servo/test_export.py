@@ -12,10 +12,10 @@ import pytest
 
 from robik.errors import ClipError, FormatError, ServoError
 from robik.motions import Companions, Motion, load_motion
-from robik.servo.chain import ServoChain
-from robik.servo.chain_file import save_chain
-from robik.servo.export import count_values, export, export_motion
-from robik.servo.servo import Servo
+from robik.servo.chain.chain import ServoChain
+from robik.servo.chain.export import count_values, export, export_motion
+from robik.servo.chain.file import save_chain
+from robik.servo.chain.servo import Servo
 
 from .conftest import until
 from .independent import IndependentChain

@@ -7,10 +7,10 @@ from math import exp, pi
 
 import pytest
 
-from robik.servo.chain import ServoChain
-from robik.servo.health import Health
-from robik.servo.servo import Servo
-from robik.servo.telemetry import Found, Telemetry
+from robik.servo.bus.health import Health
+from robik.servo.bus.telemetry import Found, Telemetry
+from robik.servo.chain.chain import ServoChain
+from robik.servo.chain.servo import Servo
 
 CHAIN = ServoChain((Servo("hip", 3), Servo("knee", 8)))
 FOUND = Found(torque=True, position=2048, low=0, high=4095, is_single_turn=True, volts=12.0, celsius=30.0,

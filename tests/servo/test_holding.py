@@ -16,15 +16,15 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.chain_file import load_chain, save_chain
-from robik.servo.driver import driver_of
-from robik.servo.emergency import Emergency
-from robik.servo.line import ServoSilent
-from robik.servo.player import Player
-from robik.servo.setup_command import zero
+from robik.servo.brands.driver import driver_of
+from robik.servo.bus.emergency import Emergency
+from robik.servo.bus.line import ServoSilent
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.file import load_chain, save_chain
+from robik.servo.play.player import Player
+from robik.servo.port.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
+from robik.servo.setup.command import zero
 from robik.servo.simulator.process import SimulatorProcess
-from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 
 from .dynamixel1.independent import Dynamixel1Chain
 from .feetech.independent import FeetechChain

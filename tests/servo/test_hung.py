@@ -20,12 +20,12 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion, save_motion
-from robik.servo.chain import default_chain
-from robik.servo.chain_file import save_chain
-from robik.servo.outside import holders
-from robik.servo.player import Player
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.file import save_chain
+from robik.servo.play.player import Player
+from robik.servo.port.outside import holders
+from robik.servo.port.status import PlaySettings, PlayState
 from robik.servo.simulator.process import SimulatorProcess
-from robik.servo.status import PlaySettings, PlayState
 
 from .conftest import until
 from .feetech.independent import FeetechChain

@@ -16,15 +16,15 @@ from scipy.spatial.transform import Rotation
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.chain_file import load_chain, read_chain, save_chain
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.file import load_chain, read_chain, save_chain
 from robik.servo.imu.boards import BOARDS
 from robik.servo.imu.mount import ImuMount
 from robik.servo.imu.protocols import PROTOCOLS, Packets
 from robik.servo.imu.reader import Imu
-from robik.servo.player import Player
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlayState
 from robik.servo.simulator.process import SimulatorProcess
-from robik.servo.status import PlayState
 from robik.tilt_feedback import BOUNDS, TiltPlan
 
 from .conftest import PATIENT, until

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robik.servo.connecting import find
-from robik.servo.health import Health
-from robik.servo.line import ServoSilent
-from robik.servo.stream import Outcome, Stream
-from robik.servo.trajectory import Along
+from robik.servo.bus.connecting import find
+from robik.servo.bus.health import Health
+from robik.servo.bus.line import ServoSilent
+from robik.servo.chain.trajectory import Along
+from robik.servo.port.stream import Outcome, Stream
 
 from .conftest import COUNTS_PER_RAD
 from .four_servos import (  # noqa: F401  (fixtures)

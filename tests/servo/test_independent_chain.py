@@ -8,8 +8,8 @@ import time
 import pytest
 from dynamixel_sdk import COMM_RX_CORRUPT, COMM_RX_TIMEOUT, COMM_SUCCESS, GroupBulkRead, GroupBulkWrite, GroupSyncWrite
 
-from robik.servo.dynamixel.models import MODEL_NAMES
-from robik.servo.dynamixel.models import MODELS as OUR_MODELS
+from robik.servo.brands.dynamixel.models import MODEL_NAMES
+from robik.servo.brands.dynamixel.models import MODELS as OUR_MODELS
 
 from .independent import wire
 from .independent_judge import OK, little, opened

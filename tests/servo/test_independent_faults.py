@@ -15,10 +15,10 @@ import pytest
 from dynamixel_sdk import COMM_RX_CORRUPT, COMM_RX_TIMEOUT, COMM_SUCCESS, GroupSyncWrite
 
 from robik.motions import Motion
-from robik.servo.chain import default_chain
-from robik.servo.player import Player
-from robik.servo.serial_port import PORT_ERRORS
-from robik.servo.status import PlaySettings, PlayState
+from robik.servo.bus.serial_port import PORT_ERRORS
+from robik.servo.chain.chain import default_chain
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlaySettings, PlayState
 
 from .conftest import DEADLINE, until
 from .independent import ChainError, IndependentChain, wire

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from robik.servo.dynamixel import port
-from robik.servo.emergency import Emergency
-from robik.servo.listener import Listener
+from robik.servo.brands.dynamixel import port
+from robik.servo.bus.emergency import Emergency
+from robik.servo.bus.listener import Listener
 
 from .independent import IndependentChain
 

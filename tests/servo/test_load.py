@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from robik.servo.recording import load_recording
-from robik.servo.status import PlayState
+from robik.servo.port.recording import load_recording
+from robik.servo.port.status import PlayState
 
 from .conftest import open_player, until
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robik.servo.looks import LOOK_AT_LEAST, Looks, Moment
+from robik.servo.bus.looks import LOOK_AT_LEAST, Looks, Moment
 
 
 class Blind:

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion
-from robik.servo.adapter import advice
-from robik.servo.chain import ServoChain
-from robik.servo.dynamixel.question import wire_bytes
-from robik.servo.player import Player
-from robik.servo.preflight import preflight
-from robik.servo.recording import load_recording
-from robik.servo.servo import Servo
-from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
+from robik.servo.brands.dynamixel.question import wire_bytes
+from robik.servo.bus.adapter import advice
+from robik.servo.chain.chain import ServoChain
+from robik.servo.chain.servo import Servo
+from robik.servo.play.player import Player
+from robik.servo.play.preflight import preflight
+from robik.servo.port.recording import load_recording
+from robik.servo.port.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 
 from .conftest import DEADLINE
 from .independent import IndependentChain

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from robik.servo.brands import BRANDS
-from robik.servo.dynamixel.brand import DYNAMIXEL
-from robik.servo.dynamixel.line import watchdog_units
-from robik.servo.dynamixel.models import MODEL_NAMES, MODELS, PROBLEMS, torque_places
-from robik.servo.tables import own_folder, read_tables, user_folder
+from robik.servo.brands.dynamixel.brand import DYNAMIXEL
+from robik.servo.brands.dynamixel.line import watchdog_units
+from robik.servo.brands.dynamixel.models import MODEL_NAMES, MODELS, PROBLEMS, torque_places
+from robik.servo.brands.registry import BRANDS
+from robik.servo.brands.tables import own_folder, read_tables, user_folder
 
 from .independent.table import MODELS as INDEPENDENT
 from .independent.table import NEWER_XL330
@@ -159,7 +159,7 @@ def test_our_files_have_no_problems_and_each_is_used() -> None:
 
 def models_with(folder: Path, code: str) -> str:
     """What a program prints that looks for data files in a folder."""
-    program = f"from robik.servo.dynamixel.models import *; from robik.servo.brands import *; {code}"
+    program = f"from robik.servo.brands.dynamixel.models import *; from robik.servo.brands.registry import *; {code}"
     command = ["env", f"ROBIK_DYNAMIXEL_TABLES={folder}", sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
     return done.stdout + done.stderr

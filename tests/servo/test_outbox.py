@@ -9,7 +9,7 @@ from typing import IO
 
 import pytest
 
-from robik.servo.outbox import Outbox
+from robik.servo.port.outbox import Outbox
 
 AT_MOST = 0.5  # [s] that a send may take, on a busy machine
 PATIENCE = 10.0  # [s] for what must arrive some time

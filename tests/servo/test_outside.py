@@ -7,11 +7,11 @@ import threading
 import pytest
 
 from robik.errors import ServoError
-from robik.servo import outside
-from robik.servo.chain import Servo, ServoChain
-from robik.servo.outside import STOP, TORQUE_OFF, Held, Holder, Notice, ask_to_stop, held, holders, ports_of
-from robik.servo.own_folder import VARIABLE
-from robik.servo.status import PlayState, ServoReading, Status
+from robik.servo.chain.chain import Servo, ServoChain
+from robik.servo.port import outside
+from robik.servo.port.outside import STOP, TORQUE_OFF, Held, Holder, Notice, ask_to_stop, held, holders, ports_of
+from robik.servo.port.own_folder import VARIABLE
+from robik.servo.port.status import PlayState, ServoReading, Status
 
 PORTS = ("/dev/ttyUSB0", "/dev/ttyUSB1")
 HELD = tuple(Held(port, "dynamixel", 1_000_000) for port in PORTS)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from robik.servo.chain import Servo, ServoChain
-from robik.servo.outside import Notice, held, holders
-from robik.servo.own_folder import VARIABLE
-from robik.servo.status import PlayState, Status
+from robik.servo.chain.chain import Servo, ServoChain
+from robik.servo.port.outside import Notice, held, holders
+from robik.servo.port.own_folder import VARIABLE
+from robik.servo.port.status import PlayState, Status
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system keeps folders for each user by itself")
 
@@ -24,7 +24,7 @@ PLAYING = Status(PlayState.PLAYING, "playing")
 NAME = f"robik-ports-{os.getuid() if hasattr(os, 'getuid') else 0}"
 ANOTHER = 4711  # the uid of another user
 CHECKOUT = Path(__file__).resolve().parents[2]
-ASKED = "from robik.servo.outside import holders; print(len(holders('/dev/null')))"
+ASKED = "from robik.servo.port.outside import holders; print(len(holders('/dev/null')))"
 
 
 @pytest.fixture
@@ -156,9 +156,9 @@ def test_a_program_that_was_killed_holds_nothing(shared):
     """From the moment on, also where its notice is new."""
     code = """
 import sys, time
-from robik.servo.outside import *
+from robik.servo.port.outside import *
 from robik.servo.chain import Servo, ServoChain
-from robik.servo.status import PlayState, Status
+from robik.servo.port.status import PlayState, Status
 notice = Notice(held(ServoChain((Servo("knee", 1),)), "/dev/null"), lambda: Status(PlayState.PLAYING, "playing"))
 notice.look()
 print("there", flush=True)

@@ -5,7 +5,15 @@ import random
 import pytest
 from dynamixel_sdk import Protocol2PacketHandler
 
-from robik.servo.dynamixel.simulator.packet import Decoder, Packet, crc16, encode, encode_status, stuffed, unstuffed
+from robik.servo.brands.dynamixel.simulator.packet import (
+    Decoder,
+    Packet,
+    crc16,
+    encode,
+    encode_status,
+    stuffed,
+    unstuffed,
+)
 
 EXAMPLES = [
     ("ping", encode(1, 0x01, b""), "FF FF FD 00 01 03 00 01 19 4E"),

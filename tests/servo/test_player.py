@@ -12,16 +12,16 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.bus import Bus
-from robik.servo.dynamixel.inquiry import read_all
-from robik.servo.dynamixel.models import VELOCITY_UNIT
-from robik.servo.dynamixel.wire import DynamixelWire
-from robik.servo.line import ServoSilent
-from robik.servo.player import Player
+from robik.servo.brands.dynamixel.inquiry import read_all
+from robik.servo.brands.dynamixel.models import VELOCITY_UNIT
+from robik.servo.brands.dynamixel.wire import DynamixelWire
+from robik.servo.brands.wired.inquiry import MOST, read_surely
+from robik.servo.brands.wired.patience import LATENCY
+from robik.servo.bus.bus import Bus
+from robik.servo.bus.line import ServoSilent
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlayState, Status
 from robik.servo.simulator.process import SimulatorProcess
-from robik.servo.status import PlayState, Status
-from robik.servo.wired.inquiry import MOST, read_surely
-from robik.servo.wired.patience import LATENCY
 
 from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, standing, until
 
@@ -305,7 +305,7 @@ def test_a_motion_that_must_not_be_played(player):
 def test_late_answers_are_not_taken_for_others(chain, simulator, monkeypatch):
     """An answer that comes after its time must not become the answer to the next question."""
     # far beyond what makes them late here, whatever this machine does meanwhile
-    monkeypatch.setattr("robik.servo.wired.reading.LATE", 0.5)
+    monkeypatch.setattr("robik.servo.brands.wired.reading.LATE", 0.5)
     with closing(DynamixelWire(chain.servos, simulator.port, 1_000_000, silence=0.0)) as wire:
         assert [wire.ping(id) for id in chain.ids] == [1010] * 12
         simulator.command("place 3 1234")

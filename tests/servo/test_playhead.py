@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion
-from robik.servo.chain import default_chain
-from robik.servo.playhead import ShownFrames, joining
+from robik.servo.chain.chain import default_chain
+from robik.servo.play.playhead import ShownFrames, joining
 
 FPS, FIRST = 24, 49
 NAMES = ("hip", "knee")

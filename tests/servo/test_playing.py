@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.chain import ServoChain
-from robik.servo.dynamixel.models import VELOCITY_UNIT
-from robik.servo.player import Player
-from robik.servo.recording import load_recording
-from robik.servo.servo import Servo
+from robik.servo.brands.dynamixel.models import VELOCITY_UNIT
+from robik.servo.chain.chain import ServoChain
+from robik.servo.chain.servo import Servo
+from robik.servo.play.player import Player
+from robik.servo.port.recording import load_recording
+from robik.servo.port.status import PlaySettings, PlayState
 from robik.servo.simulator.process import SimulatorProcess
-from robik.servo.status import PlaySettings, PlayState
 
 from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, open_player, standing, until
 

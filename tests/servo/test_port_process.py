@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion, save_motion
-from robik.servo.chain import default_chain
-from robik.servo.chain_file import save_chain
-from robik.servo.outside import holders
-from robik.servo.player import Player
-from robik.servo.status import PlaySettings, PlayState
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.file import save_chain
+from robik.servo.play.player import Player
+from robik.servo.port.outside import holders
+from robik.servo.port.status import PlaySettings, PlayState
 
 from .conftest import DEADLINE, until
 from .independent import IndependentChain
@@ -279,9 +279,9 @@ def test_the_process_has_what_it_needs_without_the_add_on(servos):
 import importlib.util, pathlib, sys, types
 root = pathlib.Path("robik").resolve()
 package = types.ModuleType("bl_ext"); package.__path__ = [str(root.parent)]; sys.modules["bl_ext"] = package
-from bl_ext.robik.servo.player import Player
+from bl_ext.robik.servo.play.player import Player
 from bl_ext.robik.servo.chain import default_chain
-from bl_ext.robik.servo.status import PlayState
+from bl_ext.robik.servo.port.status import PlayState
 player = Player(default_chain(("a", "b", "c", "d")), sys.argv[1], is_apart=True)
 player.connect()
 print(player.wait(PlayState.READY).message, "robik" in sys.modules)

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion, save_motion
-from robik.servo.chain import default_chain
-from robik.servo.chain_file import save_chain
-from robik.servo.player import Player
-from robik.servo.status import PlaySettings, PlayState, ServoReading, torque_words
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.file import save_chain
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlaySettings, PlayState, ServoReading, torque_words
 
 from .conftest import DEADLINE, until
 from .independent import IndependentChain

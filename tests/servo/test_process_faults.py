@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from robik.servo import port_process
-from robik.servo.board import Board
-from robik.servo.chain import ServoChain
-from robik.servo.port_process import PortProcess
-from robik.servo.servo import Servo
-from robik.servo.status import PlaySettings, PlayState, ServoReading, Status
+from robik.servo.chain.chain import ServoChain
+from robik.servo.chain.servo import Servo
+from robik.servo.port import process as port_process
+from robik.servo.port.board import Board
+from robik.servo.port.process import PortProcess
+from robik.servo.port.status import PlaySettings, PlayState, ServoReading, Status
 
 READY = "import sys; print('ready', flush=True); sys.stdin.readline(); "
 CASES = {

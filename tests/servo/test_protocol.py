@@ -16,11 +16,11 @@ from dynamixel_sdk import (
     GroupSyncWrite,
 )
 
-from robik.servo.chain import ServoChain
-from robik.servo.dynamixel.brand import DYNAMIXEL
-from robik.servo.dynamixel.models import MODELS
-from robik.servo.dynamixel.simulator.packet import encode
-from robik.servo.servo import Servo
+from robik.servo.brands.dynamixel.brand import DYNAMIXEL
+from robik.servo.brands.dynamixel.models import MODELS
+from robik.servo.brands.dynamixel.simulator.packet import encode
+from robik.servo.chain.chain import ServoChain
+from robik.servo.chain.servo import Servo
 
 from .vendor_sdk import ACCESS, CRC, INSTRUCTION, LENGTH, LIMIT, OK, RANGE, little, send_raw
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robik.servo.recording import Recording
-from robik.servo.recording_report import HEIGHT, WIDTH, tracking_table, write_report
+from robik.servo.port.recording import Recording
+from robik.servo.setup.recording_report import HEIGHT, WIDTH, tracking_table, write_report
 
 TIMES = np.array([2.0, 3.0, 5.0, 6.0])
 

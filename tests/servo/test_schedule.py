@@ -6,7 +6,7 @@ import ctypes
 
 import pytest
 
-from robik.servo import schedule
+from robik.servo.bus import schedule
 
 THREAD = ctypes.c_void_p(-2).value  # what stands for the present thread there: as wide as a pointer
 

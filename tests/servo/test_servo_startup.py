@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from dynamixel_sdk import COMM_RX_TIMEOUT, COMM_SUCCESS, GroupSyncWrite
 
-from robik.servo.dynamixel.simulator.packet import encode
+from robik.servo.brands.dynamixel.simulator.packet import encode
 
 from .vendor_sdk import ACCESS, ALERT, AWAKE, INSTRUCTION, OK, RANGE, RESULT_FAIL, little, send_raw
 

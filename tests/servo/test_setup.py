@@ -13,15 +13,17 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.brands import DEFAULT
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.chain_file import load_chain, save_chain
-from robik.servo.dynamixel.models import BAUD_RATES
-from robik.servo.player import Player
-from robik.servo.recording import Recorder, load_recording
-from robik.servo.recording_report import tracking_table, write_report
-from robik.servo.servo import Servo
-from robik.servo.setup import (
+from robik.servo.brands.dynamixel.models import BAUD_RATES
+from robik.servo.brands.registry import DEFAULT
+from robik.servo.bus.telemetry import Seen, Telemetry
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.file import load_chain, save_chain
+from robik.servo.chain.servo import Servo
+from robik.servo.play.player import Player
+from robik.servo.port.recording import Recorder, load_recording
+from robik.servo.port.status import PlaySettings, PlayState
+from robik.servo.setup.recording_report import tracking_table, write_report
+from robik.servo.setup.setup import (
     Dragging,
     assigned,
     edited,
@@ -32,8 +34,6 @@ from robik.servo.setup import (
     without,
     zeroed,
 )
-from robik.servo.status import PlaySettings, PlayState
-from robik.servo.telemetry import Seen, Telemetry
 
 pytestmark = pytest.mark.real_time
 

@@ -11,14 +11,14 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.bus import Bus
-from robik.servo.chain import ServoChain
-from robik.servo.chain_file import load_chain, save_chain
-from robik.servo.connecting import find
-from robik.servo.player import Player
-from robik.servo.servo import Servo
-from robik.servo.setup import zeroed
-from robik.servo.status import PlaySettings, PlayState
+from robik.servo.bus.bus import Bus
+from robik.servo.bus.connecting import find
+from robik.servo.chain.chain import ServoChain
+from robik.servo.chain.file import load_chain, save_chain
+from robik.servo.chain.servo import Servo
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlaySettings, PlayState
+from robik.servo.setup.setup import zeroed
 
 from .conftest import until
 from .independent import IndependentChain

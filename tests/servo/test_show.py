@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robik.errors import RobikError, ServoError
-from robik.servo.status import PlaySettings
+from robik.servo.port.status import PlaySettings
 from robik.show import sound
 from robik.show.command import Asked, show
 

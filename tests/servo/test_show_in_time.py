@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion
-from robik.servo.chain import default_chain
-from robik.servo.guide import STEERING
-from robik.servo.status import PlaySettings, PlayState
-from robik.servo.trajectory import Along
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.trajectory import Along
+from robik.servo.port.guide import STEERING
+from robik.servo.port.status import PlaySettings, PlayState
 from robik.show.show_file import Act, Part
 from robik.show.timeline import Stage as ShowStage
 

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from robik.servo.outside import ask_to_stop
+from robik.servo.port.outside import ask_to_stop
 
 from .conftest import until
 from .terminal import running

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robik.servo.dynamixel.models import ACCELERATION_UNIT, MODELS, VELOCITY_UNIT
-from robik.servo.dynamixel.simulator.servo import SimulatedServo
+from robik.servo.brands.dynamixel.models import ACCELERATION_UNIT, MODELS, VELOCITY_UNIT
+from robik.servo.brands.dynamixel.simulator.servo import SimulatedServo
 
 PER_TURN = 4096 / (2 * math.pi)
 

@@ -11,7 +11,7 @@ import pytest
 import serial
 
 from robik.errors import ServoError
-from robik.servo.chain import default_chain
+from robik.servo.chain.chain import default_chain
 from robik.servo.simulator.port import PseudoTerminal, Socket
 from robik.servo.simulator.process import SimulatorProcess
 

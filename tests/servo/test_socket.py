@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion
-from robik.servo.bus import Bus
-from robik.servo.chain import default_chain
-from robik.servo.chain_file import save_chain
-from robik.servo.connecting import find
-from robik.servo.player import Player
-from robik.servo.setup_command import scan, torque_off
+from robik.servo.bus.bus import Bus
+from robik.servo.bus.connecting import find
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.file import save_chain
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlaySettings, PlayState
+from robik.servo.setup.command import scan, torque_off
 from robik.servo.simulator.process import SimulatorProcess
-from robik.servo.status import PlaySettings, PlayState
 
 pytestmark = pytest.mark.real_time
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from robik.errors import ServoError
-from robik.servo.stream import Stream
-from robik.servo.trajectory import Along
+from robik.servo.chain.trajectory import Along
+from robik.servo.port.stream import Stream
 
 from .conftest import COUNTS_PER_RAD
 from .four_servos import CALM, CHAIN, NAMES, RATE, UNIT, hold, new_stage, new_time, play, wave  # noqa: F401  (fixtures)

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from robik.cli import main
-from robik.servo.chain import default_chain
-from robik.servo.chain_file import chain_text
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.file import chain_text
 
 HOURS = "more than 10 h at 100 Hz"
 PATIENT = {"heartbeat": 30.0, "watchdog": 2.5, "silence": 2.0}  # a machine that stalls is no fault of theirs
@@ -87,7 +87,8 @@ def test_an_export_that_takes_longer_than_its_format_can_say(tmp_path, capsys, n
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_handles_that_are_closed_change_nothing(tmp_path, closed):
     motion, _, chain = files(tmp_path)
-    code = f"from robik.servo.command import play; raise SystemExit(play({motion!r}, {chain!r}, 'sim', **{PATIENT!r}))"
+    call = f"play({motion!r}, {chain!r}, 'sim', **{PATIENT!r})"
+    code = f"from robik.servo.play.command import play; raise SystemExit({call})"
     environment = os.environ | {"PYTHON": sys.executable, "CODE": code}
     played = subprocess.run(
         ["sh", "-c", f'"$PYTHON" -c "$CODE" {closed}'], env=environment, capture_output=True, text=True, check=False

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion
-from robik.servo import setup_command
-from robik.servo.chain import ServoChain
-from robik.servo.player import Player
-from robik.servo.servo import Servo
-from robik.servo.setup import open_workshop
-from robik.servo.status import PlaySettings, PlayState
+from robik.servo.chain.chain import ServoChain
+from robik.servo.chain.servo import Servo
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlaySettings, PlayState
+from robik.servo.setup import command as setup_command
+from robik.servo.setup.setup import open_workshop
 
 from .independent.table import NEWER_XL330
 from .independent_judge import OK, opened

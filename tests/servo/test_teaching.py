@@ -13,12 +13,12 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion, load_motion
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.chain_file import save_chain
-from robik.servo.player import Player
-from robik.servo.servo import Servo
-from robik.servo.status import PlayState, Status
-from robik.servo.teaching import HandRecording, between_poses
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.file import save_chain
+from robik.servo.chain.servo import Servo
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlayState, Status
+from robik.servo.teach.teaching import HandRecording, between_poses
 
 from .conftest import PATIENT, until
 from .independent import IndependentChain

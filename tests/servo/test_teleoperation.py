@@ -16,12 +16,12 @@ import pytest
 from robik.cli import main
 from robik.errors import ServoError
 from robik.motions import load_motion
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.chain_file import load_chain, save_chain
-from robik.servo.player import Player
-from robik.servo.servo import Servo
-from robik.servo.status import PlayState
-from robik.servo.teleoperation import Teleoperation
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.file import load_chain, save_chain
+from robik.servo.chain.servo import Servo
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlayState
+from robik.servo.teach.teleoperation import Teleoperation
 
 from .conftest import PATIENT, until
 from .feetech.independent import FeetechChain

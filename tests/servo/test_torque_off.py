@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from robik.servo import setup
-from robik.servo.brands import brand_of
-from robik.servo.emergency import Emergency
-from robik.servo.setup_command import torque_off
-from robik.servo.telemetry import Seen
+from robik.servo.brands.registry import brand_of
+from robik.servo.bus.emergency import Emergency
+from robik.servo.bus.telemetry import Seen
+from robik.servo.setup import setup
+from robik.servo.setup.command import torque_off
 
 
 class Bus:

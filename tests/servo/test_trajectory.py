@@ -12,15 +12,15 @@ from hypothesis.extra.numpy import arrays
 from robik.errors import ClipError, ServoError
 from robik.motions import BaseTrack, Motion, load_motion, save_motion
 from robik.motions.resampling import resampled
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.export import export_motion
-from robik.servo.guide import Journey
-from robik.servo.preflight import preflight
-from robik.servo.schedule import Lateness, Schedule
-from robik.servo.servo import Servo
-from robik.servo.softening import fitting_speed, soften
-from robik.servo.status import PlaySettings
-from robik.servo.trajectory import MOST_GOALS, Along, Between, Linear, Round, check_length, part, sample_times
+from robik.servo.bus.schedule import Lateness, Schedule
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.export import export_motion
+from robik.servo.chain.servo import Servo
+from robik.servo.chain.trajectory import MOST_GOALS, Along, Between, Linear, Round, check_length, part, sample_times
+from robik.servo.play.preflight import preflight
+from robik.servo.play.softening import fitting_speed, soften
+from robik.servo.port.guide import Journey
+from robik.servo.port.status import PlaySettings
 
 POSES = arrays(float, 4, elements=st.floats(-3, 3))
 _BOTH = default_chain(("a", "b"), {"a": (-1, 1), "b": (-1, 1)}, {"a": 2.0, "b": 2.0})

@@ -14,16 +14,16 @@ import pytest
 from robik.cli import main
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.chain_file import chain_text, load_chain, save_chain
-from robik.servo.nudge import quick_nudge, slow_nudge
-from robik.servo.player import Player
-from robik.servo.response import response
-from robik.servo.servo import Servo
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.file import chain_text, load_chain, save_chain
+from robik.servo.chain.servo import Servo
+from robik.servo.chain.tuning import Tuning
+from robik.servo.play.player import Player
+from robik.servo.port.response import response
+from robik.servo.port.status import PlayState
+from robik.servo.port.trace import Sample
+from robik.servo.setup.nudge import quick_nudge, slow_nudge
 from robik.servo.simulator.process import SimulatorProcess
-from robik.servo.status import PlayState
-from robik.servo.trace import Sample
-from robik.servo.tuning import Tuning
 
 from .conftest import PATIENT, open_player, until
 from .feetech.independent import FeetechChain

@@ -15,14 +15,14 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion, save_motion
-from robik.servo.chain import default_chain
-from robik.servo.chain_file import save_chain
-from robik.servo.outside import holders
-from robik.servo.player import Player
-from robik.servo.port_name import device_of
-from robik.servo.setup import edited
-from robik.servo.status import PlaySettings, PlayState
-from robik.servo.teleoperation import check_ports
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.file import save_chain
+from robik.servo.chain.port_name import device_of
+from robik.servo.play.player import Player
+from robik.servo.port.outside import holders
+from robik.servo.port.status import PlaySettings, PlayState
+from robik.servo.setup.setup import edited
+from robik.servo.teach.teleoperation import check_ports
 from robik.show.program import read_program
 from robik.show.show_file import load_show
 

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from robik.errors import ServoError
-from robik.servo.brands import BRANDS
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.driver import driver_of
-from robik.servo.emergency import Emergency, EmergencyStopped
-from robik.servo.line import ServoSilent
-from robik.servo.setup import open_workshop
-from robik.servo.wired.line import WiredLine
-from robik.servo.wired.patience import LATENCY, SHORTEST_LATENCY, Patience
-from robik.servo.wired.workshop import Workshop
+from robik.servo.brands.driver import driver_of
+from robik.servo.brands.registry import BRANDS
+from robik.servo.brands.wired.line import WiredLine
+from robik.servo.brands.wired.patience import LATENCY, SHORTEST_LATENCY, Patience
+from robik.servo.brands.wired.workshop import Workshop
+from robik.servo.bus.emergency import Emergency, EmergencyStopped
+from robik.servo.bus.line import ServoSilent
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.setup.setup import open_workshop
 
 from .feetech.independent.table import BAUD_RATES as FEETECH_RATES
 from .independent.table import BAUD_RATES as DYNAMIXEL_RATES

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion, save_motion
-from robik.servo.chain import default_chain
-from robik.servo.chain_file import save_chain
+from robik.servo.chain.chain import default_chain
+from robik.servo.chain.file import save_chain
+from robik.servo.port.status import PlaySettings
 from robik.servo.simulator.process import SimulatorProcess
 from robik.servo.simulator.server import POLL
-from robik.servo.status import PlaySettings
 
 from .conftest import COUNTS_PER_RAD, until
 from .terminal import Terminal, running

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 import pytest
 from dynamixel_sdk import COMM_SUCCESS, PacketHandler, PortHandler
 
-from robik.servo.dynamixel.simulator.packet import Decoder
-from robik.servo.dynamixel.simulator.servo import WAKING
+from robik.servo.brands.dynamixel.simulator.packet import Decoder
+from robik.servo.brands.dynamixel.simulator.servo import WAKING
 from robik.servo.simulator.port import PseudoTerminal
 from robik.servo.simulator.server import Server
 

@@ -14,19 +14,20 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from robik.servo import emergency, guide, looks, schedule, serial_port, stream
-from robik.servo.board import Board
-from robik.servo.bus import Bus
-from robik.servo.chain import BITS_PER_BYTE, ServoChain
-from robik.servo.driver import driver_of
-from robik.servo.dynamixel import port, question
-from robik.servo.dynamixel.simulator.chain import SimulatedChain
-from robik.servo.session import Session
+from robik.servo.brands.driver import driver_of
+from robik.servo.brands.dynamixel import port, question
+from robik.servo.brands.dynamixel.simulator.chain import SimulatedChain
+from robik.servo.brands.wired import patience, reading, unguarded
+from robik.servo.brands.wired import question as packet_question
+from robik.servo.bus import emergency, looks, schedule, serial_port
+from robik.servo.bus.bus import Bus
+from robik.servo.chain.chain import BITS_PER_BYTE, ServoChain
+from robik.servo.port import guide, stream
+from robik.servo.port.board import Board
+from robik.servo.port.session import Session
+from robik.servo.port.status import PlaySettings, Status
+from robik.servo.port.stream import Wishes
 from robik.servo.simulator.simulated import GoalRecord, SimulatedBus
-from robik.servo.status import PlaySettings, Status
-from robik.servo.stream import Wishes
-from robik.servo.wired import patience, reading, unguarded
-from robik.servo.wired import question as packet_question
 
 CLOCKS = (  # modules that look at the time or let it pass
     *(emergency, guide, looks, patience, reading, schedule, stream),

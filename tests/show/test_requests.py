@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robik.errors import ServoError
-from robik.servo.controls import Controls
+from robik.servo.play.controls import Controls
 from robik.show.osc import Message, OscError
 from robik.show.program import Program
 from robik.show.requests import Ask, Request, Requests

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.preflight import preflight
-from robik.servo.status import PlaySettings
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.play.preflight import preflight
+from robik.servo.port.status import PlaySettings
 from robik.show.show_file import Act, Part
 from robik.show.timeline import Stage
 from robik.show.ways import Ways

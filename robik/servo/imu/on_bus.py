@@ -12,8 +12,8 @@ from .mount import ImuMount
 from .tilt import LEAST_RATE, LISTENING, Tilt
 
 if TYPE_CHECKING:
-    from ..line import BoardLine
-    from ..looks import Look
+    from ..bus.line import BoardLine
+    from ..bus.looks import Look
 
 PERIOD = 0.01  # [s] between questions while it is listened to before anything moves
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ...errors import ServoError
-from ..emergency import Emergency
-from ..serial_port import OPEN_ERRORS, PORT_ERRORS, lower_latency, open_serial, reason, unopened
+from ..bus.emergency import Emergency
+from ..bus.serial_port import OPEN_ERRORS, PORT_ERRORS, lower_latency, open_serial, reason, unopened
 from .mount import ImuMount
 from .protocols import PROTOCOLS, Packets
 from .tilt import LEAST_RATE, LISTENING, Tilt

@@ -16,7 +16,7 @@ from .on_bus import BusImu
 from .tilt import Tilt
 
 if TYPE_CHECKING:
-    from ..bus import Bus
+    from ..bus.bus import Bus
 
 FALLEN_FOR = 0.2  # [s] that a robot leans too far before it counts as fallen
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
-from ..chain import BITS_PER_BYTE, ServoChain
+from ..chain.chain import BITS_PER_BYTE, ServoChain
 from .imu import SimulatedBoard
 from .servo import TableServo
 from .simulated import Answer, GoalRecord, OnGoal

@@ -7,10 +7,10 @@ import threading
 import time
 from math import radians
 
+from ..bus.schedule import take_precedence
 from ..imu.boards import BOARDS, MODEL_NUMBER
 from ..imu.mount import ImuMount
 from ..imu.protocols import PROTOCOLS
-from ..schedule import take_precedence
 from .port import PseudoTerminal, Socket
 
 RATE = 100.0  # [Hz] of packets

@@ -6,8 +6,8 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from ..chain import ServoChain
-from ..wired.packet import BROADCAST, HEADER, Instruction, Packet, encode, packets
+from ..brands.wired.packet import BROADCAST, HEADER, Instruction, Packet, encode, packets
+from ..chain.chain import ServoChain
 from .chain import TableChain
 from .servo import EntryServo
 from .simulated import Answer, OnGoal

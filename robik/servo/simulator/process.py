@@ -13,8 +13,8 @@ from typing import IO, Any
 
 from ... import program
 from ...errors import ServoError
-from ..chain import ServoChain
-from ..chain_file import save_chain
+from ..chain.chain import ServoChain
+from ..chain.file import save_chain
 
 START_TIMEOUT = 20.0  # [s] for the child to come up, on a busy machine
 

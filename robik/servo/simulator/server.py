@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...errors import ServoError
-from ..chain import BITS_PER_BYTE, ServoChain
-from ..chain_file import load_chain
-from ..driver import driver_of
-from ..schedule import take_precedence
+from ..brands.driver import driver_of
+from ..bus.schedule import take_precedence
+from ..chain.chain import BITS_PER_BYTE, ServoChain
+from ..chain.file import load_chain
 from .clock import Clock
 from .imu import SimulatedImu
 from .port import Noise, PseudoTerminal, Socket

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Protocol
 
-from ..wired.control_table import Item
+from ..brands.wired.control_table import Item
 from .motor import Motor
 
 MEMORY = 256  # bytes of a table, at least

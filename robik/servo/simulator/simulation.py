@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from ..chain import ServoChain
+from ..chain.chain import ServoChain
 from ..imu.boards import BOARDS
 from .process import SimulatorProcess
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from dynamixel_sdk import COMM_SUCCESS, PortHandler, Protocol1PacketHandler
 
-from robik.servo.chain import ServoChain, default_chain
+from robik.servo.chain.chain import ServoChain, default_chain
 from tests.servo.waiting import Waiting
 
 from .independent import Dynamixel1Chain

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from robik.servo.driver import driver_of
+from robik.servo.brands.driver import driver_of
 from robik.servo.simulator.process import SimulatorProcess
 
 from .conftest import OK, Sdk, chain_of, eventually

@@ -8,15 +8,15 @@ import pytest
 from dynamixel_sdk import GroupSyncWrite, Protocol1PacketHandler
 
 from robik.errors import ServoError
-from robik.servo.brands import brand_of
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.chain_file import read_chain
-from robik.servo.dynamixel1.models import BAUD_CODES, BAUD_RATES, MODELS, PROBLEMS, TABLE
-from robik.servo.dynamixel1.wire import Dynamixel1Wire
-from robik.servo.servo import Servo
-from robik.servo.setup import edited, turned_round
-from robik.servo.tables import own_folder, read_tables
-from robik.servo.wired.packet import Instruction, encode, sync_writes
+from robik.servo.brands.dynamixel1.models import BAUD_CODES, BAUD_RATES, MODELS, PROBLEMS, TABLE
+from robik.servo.brands.dynamixel1.wire import Dynamixel1Wire
+from robik.servo.brands.registry import brand_of
+from robik.servo.brands.tables import own_folder, read_tables
+from robik.servo.brands.wired.packet import Instruction, encode, sync_writes
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.file import read_chain
+from robik.servo.chain.servo import Servo
+from robik.servo.setup.setup import edited, turned_round
 
 from .independent.table import BAUD_CODES as TYPED_CODES
 from .independent.table import MODELS as TYPED

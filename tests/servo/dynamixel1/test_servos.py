@@ -14,18 +14,18 @@ import pytest
 from robik.errors import ServoError
 from robik.motions import Motion, save_motion
 from robik.physics.motors import motor_data
-from robik.servo.chain import ServoChain
-from robik.servo.chain_file import load_chain, save_chain
-from robik.servo.command import play
-from robik.servo.driver import driver_of
-from robik.servo.emergency import Emergency
-from robik.servo.player import Player
-from robik.servo.servo import Servo
-from robik.servo.setup import assigned, open_workshop, other_brand
-from robik.servo.setup_command import prepare, scan, torque_off, zero
-from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
-from robik.servo.telemetry import Seen
-from robik.servo.tuning import Tuning
+from robik.servo.brands.driver import driver_of
+from robik.servo.bus.emergency import Emergency
+from robik.servo.bus.telemetry import Seen
+from robik.servo.chain.chain import ServoChain
+from robik.servo.chain.file import load_chain, save_chain
+from robik.servo.chain.servo import Servo
+from robik.servo.chain.tuning import Tuning
+from robik.servo.play.command import play
+from robik.servo.play.player import Player
+from robik.servo.port.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
+from robik.servo.setup.command import prepare, scan, torque_off, zero
+from robik.servo.setup.setup import assigned, open_workshop, other_brand
 from tests.servo.feetech.independent import FeetechChain
 
 from .conftest import NAMES, chain_of, eventually

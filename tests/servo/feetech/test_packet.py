@@ -9,12 +9,12 @@ import pytest
 from scservo_sdk import sms_sts
 
 from robik.errors import ServoError
-from robik.servo.brands import brand_of
-from robik.servo.feetech.models import BAUD_RATES, MODELS, PROBLEMS, TABLE
-from robik.servo.servo import Servo
-from robik.servo.tables import own_folder, read_tables
-from robik.servo.wired import packet
-from robik.servo.wired.packet import Packet, encode, packets, sync_writes
+from robik.servo.brands.feetech.models import BAUD_RATES, MODELS, PROBLEMS, TABLE
+from robik.servo.brands.registry import brand_of
+from robik.servo.brands.tables import own_folder, read_tables
+from robik.servo.brands.wired import packet
+from robik.servo.brands.wired.packet import Packet, encode, packets, sync_writes
+from robik.servo.chain.servo import Servo
 
 from .independent.table import BAUD_RATES as TYPED_RATES
 from .independent.table import ENTRIES, FASTEST

@@ -15,17 +15,17 @@ import pytest
 from robik.errors import ServoError
 from robik.motions import Motion, save_motion
 from robik.robots import load
-from robik.servo.chain import ServoChain, default_chain
-from robik.servo.chain_file import load_chain, save_chain
-from robik.servo.command import play
-from robik.servo.driver import driver_of
-from robik.servo.player import Player
-from robik.servo.servo import Servo
-from robik.servo.setup import assigned, edited, open_workshop
-from robik.servo.setup_command import prepare, scan, torque_off, zero
+from robik.servo.brands.driver import driver_of
+from robik.servo.bus.telemetry import Seen
+from robik.servo.chain.chain import ServoChain, default_chain
+from robik.servo.chain.file import load_chain, save_chain
+from robik.servo.chain.servo import Servo
+from robik.servo.play.command import play
+from robik.servo.play.player import Player
+from robik.servo.port.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
+from robik.servo.setup.command import prepare, scan, torque_off, zero
+from robik.servo.setup.setup import assigned, edited, open_workshop
 from robik.servo.simulator.process import SimulatorProcess
-from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
-from robik.servo.telemetry import Seen
 from tests.servo.independent import IndependentChain
 
 from .conftest import OK, opened

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from robik.gallery.entry import FOLDER
-from robik.servo.chain import ServoChain
-from robik.servo.chain_file import load_chain
+from robik.servo.chain.chain import ServoChain
+from robik.servo.chain.file import load_chain
 
 from .stand_in import StandIn
 

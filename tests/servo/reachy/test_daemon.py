@@ -14,13 +14,13 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.chain import ServoChain
-from robik.servo.chain_file import load_chain, save_chain
-from robik.servo.player import Player
-from robik.servo.reachy.address import parse_address
-from robik.servo.setup import Dragging, open_workshop, zeroed
-from robik.servo.setup_command import scan, torque_off
-from robik.servo.status import PlaySettings, PlayState
+from robik.servo.brands.reachy.address import parse_address
+from robik.servo.chain.chain import ServoChain
+from robik.servo.chain.file import load_chain, save_chain
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlaySettings, PlayState
+from robik.servo.setup.command import scan, torque_off
+from robik.servo.setup.setup import Dragging, open_workshop, zeroed
 
 from ..conftest import until
 from .stand_in import StandIn

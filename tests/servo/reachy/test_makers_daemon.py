@@ -20,9 +20,9 @@ from robik import follow_poses
 from robik.formats import import_robot
 from robik.motions import Companions, load_motion, save_motion
 from robik.motions.reachy_move import head_poses
-from robik.servo.chain import ServoChain
-from robik.servo.player import Player
-from robik.servo.status import PlaySettings, PlayState
+from robik.servo.chain.chain import ServoChain
+from robik.servo.play.player import Player
+from robik.servo.port.status import PlaySettings, PlayState
 from tests.servo.reachy.conftest import MAKERS
 
 pytestmark = pytest.mark.real_time

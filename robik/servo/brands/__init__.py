@@ -1,0 +1,1 @@
+"""Brands of servos: their models as data, their packets, and a simulator each."""

@@ -1,0 +1,1 @@
+"""Setting up servos: ids, rates, zeros, gains."""
