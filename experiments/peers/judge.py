@@ -94,7 +94,6 @@ def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, secon
         objective += [terms(solver, (item,), k)[0].value(state) for k, state in enumerate(states)]
     com_objective, com_error = _com_error(case, com)
     objective += com_objective
-    between = np.linalg.norm(np.diff(rotation, axis=0), axis=(2, 3)) / np.sqrt(8.0)
     return Verdict(
         library=library,
         milliseconds=1e3 * float(np.median(seconds)),
@@ -108,10 +107,16 @@ def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, secon
         com_error=com_error,
         objective=float(objective.mean()),
         closure=closure,
-        jump=float(2 * np.arcsin(np.minimum(1.0, between)).max()),
+        jump=_jump(rotation),
         failed=int(failed.sum()),
         why=why,
     )  # fmt: skip
+
+
+def _jump(rotation: np.ndarray) -> float:
+    """Return the largest turn of a body between two frames [rad] by rotations (T, n, 3, 3)."""
+    between = np.linalg.norm(np.diff(rotation, axis=0), axis=(2, 3)) / np.sqrt(8.0)
+    return float(2 * np.arcsin(np.minimum(1.0, between)).max())
 
 
 def _asked(case: Case, item: Objective, com: np.ndarray, rotation: np.ndarray, off: list[np.ndarray]) -> np.ndarray:

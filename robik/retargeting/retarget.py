@@ -14,7 +14,6 @@ from ..clips.clip import TargetClip
 from ..clocks import cpu_seconds
 from ..errors import ClipError
 from ..feet.contact import Contact
-from ..feet.held_contacts import check_contacts
 from ..ik.prior_solver import PriorSolver
 from ..ik.solver import ClipTargets, Solver
 from ..ik.sqp import CONVERGED
@@ -31,6 +30,7 @@ from ..objectives.settings import Settings
 from ..report.judging import judged, make_report
 from ..report.quality import QualityFigures
 from ..report.speed_cost import measure_speed_cost, without_speeds
+from .asked import check_asked
 from .look_ahead import LookingAhead, check_cyclic
 from .own_range import OwnRange
 from .solved import Reading, SolvedFrames
@@ -73,7 +73,7 @@ class Retargeting:
         own_range: OwnRange | None = None,
         start: np.ndarray | None = None,
     ):
-        _check(mechanism, clip, settings)
+        check_asked(mechanism, clip, settings)
         if own_range is not None:
             self._check_range(own_range, mechanism, clip, settings)
         self.mechanism, self.clip, self.settings, self._own_range = mechanism, clip, settings, own_range
@@ -354,24 +354,6 @@ class _Unheld(Retargeting):
 
     def _check_range(self, own_range: OwnRange, mechanism: Mechanism, clip: TargetClip, settings: Settings) -> None:
         """Leave what has been checked."""
-
-
-def _check(mechanism: Mechanism, clip: TargetClip, settings: Settings) -> None:
-    """Check that a clip with these settings can be followed by a robot."""
-    clip.check(mechanism)
-    if not clip.tracks and clip.com is None and not clip.objectives:
-        raise ClipError("the clip has no targets; give at least one frame or the centre of mass something to follow")
-    settings.check(mechanism)
-    keys = [item.key for item in clip.objectives]
-    if unknown := sorted(set(settings.objectives) - set(keys)):
-        raise ClipError(
-            f"weights for {', '.join(unknown)}, which the clip does not ask for; it asks for"
-            f" {', '.join(keys) or 'none'}"
-        )
-    for item in clip.objectives:
-        settings.weight_of(item)  # a wrong weight is told before anything is solved
-    if settings.contacts == "hold":
-        check_contacts(clip)
 
 
 def retarget(
