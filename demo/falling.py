@@ -11,7 +11,7 @@ from bl_ext.user_default.robik.robik.physics import draws, planned, run
 from bl_ext.user_default.robik.robik.physics.motors import Motors
 from bl_ext.user_default.robik.robik.physics.remedies import Source
 from bl_ext.user_default.robik.robik.physics.standing import Search, make_it_stand
-from bl_ext.user_default.robik.robik.servo.chain import ServoChain
+from bl_ext.user_default.robik.robik.servo.chain.chain import ServoChain
 from bpy.types import Object
 
 from demo.performance import sampled

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from bl_ext.user_default.robik.robik.motions import Motion
-from bl_ext.user_default.robik.robik.servo.chain import ServoChain
+from bl_ext.user_default.robik.robik.servo.chain.chain import ServoChain
 from bl_ext.user_default.robik.robik.servo.play.player import Player, PlaySettings, PlayState
 from bl_ext.user_default.robik.robik.servo.play.softening import fitting_speed
 from bl_ext.user_default.robik.robik.servo.port.thread import SIMULATED

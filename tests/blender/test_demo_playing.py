@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bl_ext.user_default.robik.robik.motions import Motion
-from bl_ext.user_default.robik.robik.servo.chain import ServoChain
+from bl_ext.user_default.robik.robik.servo.chain.chain import ServoChain
 from bl_ext.user_default.robik.robik.servo.chain.servo import Servo
 from bl_ext.user_default.robik.robik.servo.play.softening import MARGIN
 

@@ -113,7 +113,7 @@ def test_renamed_body_and_removed_joint_are_listed(baked: tuple[bpy.types.Object
 
 
 def test_servos_that_no_longer_match_are_listed(baked: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
-    from bl_ext.user_default.robik.robik.servo.chain import default_chain
+    from bl_ext.user_default.robik.robik.servo.chain.chain import default_chain
     from bl_ext.user_default.robik.robik.servo.chain.file import save_chain
 
     root, file = baked

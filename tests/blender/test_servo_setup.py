@@ -14,8 +14,8 @@ from time import monotonic, sleep
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.robik.robik.servo.brands import DEFAULT
-from bl_ext.user_default.robik.robik.servo.chain import ServoChain
+from bl_ext.user_default.robik.robik.servo.brands.registry import DEFAULT
+from bl_ext.user_default.robik.robik.servo.chain.chain import ServoChain
 from bl_ext.user_default.robik.robik.servo.chain.file import load_chain
 from bl_ext.user_default.robik.robik.servo.simulator.process import SimulatorProcess
 from bpy.types import Object

@@ -157,7 +157,7 @@ def test_a_program_that_was_killed_holds_nothing(shared):
     code = """
 import sys, time
 from robik.servo.port.outside import *
-from robik.servo.chain import Servo, ServoChain
+from robik.servo.chain.chain import Servo, ServoChain
 from robik.servo.port.status import PlayState, Status
 notice = Notice(held(ServoChain((Servo("knee", 1),)), "/dev/null"), lambda: Status(PlayState.PLAYING, "playing"))
 notice.look()

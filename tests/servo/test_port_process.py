@@ -280,7 +280,7 @@ import importlib.util, pathlib, sys, types
 root = pathlib.Path("robik").resolve()
 package = types.ModuleType("bl_ext"); package.__path__ = [str(root.parent)]; sys.modules["bl_ext"] = package
 from bl_ext.robik.servo.play.player import Player
-from bl_ext.robik.servo.chain import default_chain
+from bl_ext.robik.servo.chain.chain import default_chain
 from bl_ext.robik.servo.port.status import PlayState
 player = Player(default_chain(("a", "b", "c", "d")), sys.argv[1], is_apart=True)
 player.connect()
