@@ -93,7 +93,9 @@ def laid_out(mechanism: Mechanism, holds: tuple[Hold, ...], held: Held, rooted: 
     places = [_place(topology, len(cuts) + i, joint) for i, joint in enumerate(rest)]
     if base is not None:
         places.insert(0, Place(body=topology.joint_at[joints[0].name]))
-    loops = lay_out(mechanism, replace(measured, tree=tree, cuts=cuts)) if rest else topology
+    loops = (
+        topology if not rest else air if base is None else laid_out(mechanism, holds[:1], held, rooted=True).topology
+    )
     footing = Footing(topology, loops, holds, tuple(places))
     for i, joint in enumerate(joints):
         axes, place, _ = joint_matrices(joint)
