@@ -100,7 +100,7 @@ def bake(root: Object, balanced: bool) -> Bake:
     request, asked = sampled(root)
     made = library_bake(asked)
     pelvis.position_weight = weight
-    keyed = add_on("scene.bake.curves").read_motion(root, mechanism, request.frames, scene)
+    keyed = add_on("scene.motion").read_motion(root, mechanism, request.frames, scene)
     if (off := np.abs(keyed.values - made.motion.values).max()) > SAME:
         raise RobikError(f"the baked curves differ by {off:g} rad from what the solver says; bake again")
     return Bake(made.clip, made.motion)

@@ -49,7 +49,7 @@ def _tell(root: Object) -> None:
         print(f"  {row.name}: {1e3 * row.depth:.2f} mm, frame {row.frame}")
     mechanism = add_on("scene.robot.reading").read_robot(root)
     frames = np.arange(1.0, bpy.context.scene.frame_end + 1)
-    values = add_on("scene.bake.curves").read_motion_at(root, mechanism, frames)
+    values = add_on("scene.motion").read_values(root, mechanism, frames, bpy.context.scene)
     step = np.abs(np.diff(values, axis=0)).max(axis=0) * RATE / 120
     worst = int(np.argmax(step))
     print(f"  largest step of a motor in 1/120 s {step[worst]:.3f} rad ({mechanism.actuators[worst]})", flush=True)
