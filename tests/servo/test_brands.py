@@ -53,6 +53,7 @@ OUR_WORDS = {
     "acceleration_limit",
     "moving",
     "led",
+    "lock",
     "p_gain",
     "i_gain",
     "d_gain",
