@@ -24,7 +24,7 @@ class Driven(NamedTuple):
 
     places: int  # directions in which its origin moves
     directions: int  # in which it moves and turns
-    joints: int  # in which it moves against others
+    mass: float  # [kg]: halves of joints that an exporter adds weigh next to nothing
     body: str  # its name
     motors: frozenset[int]  # that move it
 
@@ -48,8 +48,8 @@ def driven_bodies(mechanism: Mechanism) -> list[Driven]:
 def _driven(mechanism: Mechanism, name: str, columns: np.ndarray) -> Driven:
     """Return how a body is moved by its Jacobians (POSES, 6, A)."""
     by = np.flatnonzero((np.abs(columns) > FELT).any(axis=(0, 1))).tolist()
-    joints = sum(1 for joint in mechanism.joints if joint.motions and name in (joint.parent, joint.child))
-    return Driven(_rank(columns[:, :3]), _rank(columns), joints, name, frozenset(by))
+    mass = mechanism.bodies[mechanism.body_index[name]].mass
+    return Driven(_rank(columns[:, :3]), _rank(columns), mass, name, frozenset(by))
 
 
 def _rank(columns: np.ndarray) -> int:

@@ -136,11 +136,12 @@ def handle_frames(mechanism: Mechanism) -> tuple[str, ...]:
     named = [name for name in marks if part_of(robot_name(name))[0] in HELD or mechanism.frame(name).is_foot]
     body = _of_body(anatomy)
     met = [] if named or not spanning_tree(mechanism)[1] else _where_loops_meet(mechanism, anatomy)
+    parts, own = ({anatomy.rigid.get(name, name) for name in names} for names in (met, body))
+    first, second = (body, met) if parts & own else (met, body)  # the legs of a platform are no limbs
     if mechanism.is_grounded or not anatomy.limbs:
-        choices = [named, marks, met, body, _ends_of_arms(mechanism)]
+        choices = [named, marks, first, second, _ends_of_arms(mechanism)]
     else:
-        parts, own = ({anatomy.rigid.get(name, name) for name in names} for names in (met, body))
-        choices = [[*named, *body] if not met or parts & own else met]  # the legs of a platform are no limbs
+        choices = [[*named, *body] if first is body or not met else met]
     moving = (_one_each(mechanism, anatomy, found) for found in choices)
     return next((tuple(found) for found in moving if found), ())
 

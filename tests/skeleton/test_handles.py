@@ -40,7 +40,7 @@ OTHERS = {
     "robot_delta/robot.urdf": ("eff",),
     "5bar_linkage/robot.urdf": ("effector",),
     "talos_like/robot.urdf": ("foot",),
-    "digit_like_2legs/robot.urdf": ("foot", "foot_left"),
+    "digit_like_2legs/robot.urdf": ("foot_part_2", "foot_part"),
     "turn3/fivebar.xml": ("tip_l",),  # tip_r is the other half of their joint
     "dynamixel_2r/dynamixel_2r.xml": ("end",),  # its base stands still
     "example-robot-data/robots/simple_humanoid_description/urdf/simple_humanoid.urdf": (
@@ -85,7 +85,7 @@ def carried(handles: tuple[Handle, ...]) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("file", "head"), [("mjcf/reachy_mini.xml", "head"), ("urdf/robot.urdf", "head")], ids=["MJCF", "URDF"]
+    ("file", "head"), [("mjcf/reachy_mini.xml", "head"), ("urdf/robot.urdf", "xl_330")], ids=["MJCF", "URDF"]
 )
 def test_the_turn_of_a_body_carries_its_head_and_that_its_antennas(
     reachy_mini: Path, reachy_mini_robot: Callable[[str], Mechanism], file: str, head: str
