@@ -115,7 +115,14 @@ def test_an_interrupt_keeps_what_there_is(
     files: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr(command, "_told", lambda end: lambda until: until > 0.1 and signal.raise_signal(signal.SIGINT))
+    pressed: list[float] = []  # once: a second time ends the command
+
+    def press(until: float) -> None:
+        if until > 0.1 and not pressed:
+            pressed.append(until)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(command, "_told", lambda end: press)
     out, before = tmp_path / "out.csv", signal.getsignal(signal.SIGINT)
     assert main(["rehearse", *files, "-o", str(out), "--json"]) == 130
     told = json.loads(capsys.readouterr().out)
