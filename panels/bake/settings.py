@@ -36,9 +36,6 @@ class ROBIK_PT_bake_motors(FoldedPanel):
             _draw_cost(layout, result)
         if bake.look_ahead:
             _draw_limits(layout, root, bake)
-        found = parts(root, ("JOINT", "BODY"))
-        if len(found["JOINT"]) > len(found["BODY"]):  # loops
-            layout.prop(bake, "hold")
         layout.prop(bake, "catch_up")
 
 
@@ -99,6 +96,9 @@ class ROBIK_PT_bake_style(FoldedPanel):
         layout.prop(bake, "stillness")
         layout.prop(bake, "posture")
         layout.prop(bake, "joint_limits")
+        found = parts(root, ("JOINT", "BODY"))
+        if len(found["JOINT"]) > len(found["BODY"]):  # loops
+            layout.prop(bake, "hold")
         layout.prop(bake, "keep_apart")
         layout.prop(bake, "obstacles")
 
