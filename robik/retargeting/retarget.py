@@ -91,7 +91,7 @@ class Retargeting:
         if settings.cyclic:
             check_cyclic(mechanism, clip)
         unheld = without_speeds(settings) if speed_cost else None
-        how = formulation, False, prior, prior_weight, own_range
+        how = formulation, False, prior, prior_weight, own_range, start
         self._free = _Unheld(mechanism, clip, unheld, *how) if unheld else None
 
     def _check_range(self, own_range: OwnRange, mechanism: Mechanism, clip: TargetClip, settings: Settings) -> None:
