@@ -1,4 +1,4 @@
-"""Settings of the paper: a pull to the previous state so weak that it decides only what targets leave open, no walls."""
+"""Settings of the paper: a pull to the previous state that decides only what targets leave open, and no walls."""
 
 from robik.objectives.settings import Settings
 
