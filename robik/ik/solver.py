@@ -127,6 +127,11 @@ class Solver:
         if before is not None:
             difference(self.flat, q, before, self._memory.recent)
 
+    def start_at(self, q: np.ndarray) -> None:
+        """Start the next frame, as a clip's first one, from coordinates (nq,) whose loops may be open."""
+        self.reset()
+        self._memory.guess.q[:], self._memory.given[0] = q, True
+
     def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
         """Return the compiled targets of frames at times (T,) [s], and set the weights.
 

@@ -47,8 +47,7 @@ def start_of_first_frame(solver: Solver, output: Output, clip_targets: ClipTarge
     starts, found = starts_within_limits(solver.mechanism, solver.topology, solver.topology.rest), None
     solver.solve(output, 0, 1, clip_targets)
     while _misses(solver, output) and (found := next(starts, None)) is not None:
-        solver.reset()
-        solver._memory.guess.q[:], solver._memory.given[0] = found, True
+        solver.start_at(found)
         solver.solve(output, 0, 1, clip_targets)
     found = None if found is None else output.q[0].copy()
     solver.reset()

@@ -119,18 +119,36 @@ def jacobian(mechanism: Mechanism, frame: str, values: Row, base: Pose | None = 
             raise MechanismError(
                 f"the loops of robot {mechanism.name!r} do not close at these values: {residual:.2g} m are open"
             )
-        found = frame_columns(kept.forward, frame)
+        found = frame_columns(kept.forward, frame, motor_steps(kept.forward))
         for k in kept.forward.ball_values:
             found[:, k] = _by_differences(kept.forward, frame, row, k, base)
         return found
 
 
-def frame_columns(fk: ForwardKinematics, frame: str) -> np.ndarray:
+def motor_steps(fk: ForwardKinematics) -> np.ndarray:
+    """Return by how much each coordinate of the tree moves with each actuator, where the robot stands.
+
+    Args:
+        fk: Forward kinematics, with closed loops.
+
+    Returns:
+        (A, d) per rad or m; zeros for the coordinates of balls.
+    """
+    eliminate(fk.flat, fk.now, fk.elimination)
+    steps = np.zeros((len(fk.mechanism.actuators), len(fk.flat.before)))
+    for value, dof, sign in fk.driven:
+        steps[value, dof] = sign
+        extend(fk.flat, fk.elimination, steps[value])
+    return steps
+
+
+def frame_columns(fk: ForwardKinematics, frame: str, steps: np.ndarray) -> np.ndarray:
     """Return a frame's Jacobian where the robot stands.
 
     Args:
         fk: Forward kinematics, with closed loops.
         frame: Name of a frame or a body.
+        steps: (A, d) of `motor_steps` there.
 
     Returns:
         (6, A), as `jacobian` returns it; zeros for the coordinates of balls.
@@ -139,7 +157,6 @@ def frame_columns(fk: ForwardKinematics, frame: str) -> np.ndarray:
         MechanismError: There is no such frame.
     """
     flat, now = fk.flat, fk.now
-    eliminate(flat, now, fk.elimination)
     body, point, _ = anchor(fk.topology, frame)
     at, path, i = now.c[body] + now.R[body] @ point, [], int(flat.tip[body])
     while i >= 0:
@@ -147,13 +164,7 @@ def frame_columns(fk: ForwardKinematics, frame: str) -> np.ndarray:
         i = int(flat.before[i])
     omega = now.omega[path]
     screws = np.hstack([np.cross(omega, at) + now.v[path], omega])
-    columns = np.zeros((6, len(fk.mechanism.actuators)))
-    for value, dof, sign in fk.driven:
-        step = np.zeros(len(flat.before))
-        step[dof] = sign
-        extend(flat, fk.elimination, step)
-        columns[:, value] = step[path] @ screws
-    return columns
+    return np.asarray(screws.T @ steps[:, path].T)
 
 
 def _by_differences(fk: ForwardKinematics, frame: str, row: np.ndarray, k: int, base: Pose | None) -> np.ndarray:

@@ -96,6 +96,15 @@ class Coordinates:
         return range(int(flat.at_v[flat.first[b]]), int(flat.tip[b]) + 1)
 
 
+def meter_of(topology: Topology) -> HoldMeter:
+    """Return the meter of a layout, made once for all solvers, which read what it found near the rest pose."""
+    meters = topology.known.setdefault("meters", {})
+    layout = tuple(topology.joint_at)
+    if layout not in meters:
+        meters[layout] = HoldMeter(topology)
+    return meters[layout]
+
+
 class HoldMeter:
     """Measures the hold that a robot's actuators have of it.
 

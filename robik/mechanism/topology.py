@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, pi
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -141,7 +141,7 @@ class Topology:
     rest_com: np.ndarray
     base: Joint | None
     steps: dict[str, tuple[str, ...]]
-    known: dict[str, float] = field(default_factory=dict)
+    known: dict[str, Any] = field(default_factory=dict)
 
     def copy(self) -> Topology:
         """Return the same layout with `WRITTEN` arrays of its own."""

@@ -18,7 +18,7 @@ import numpy as np
 from ..jit import by_reference, compiled_for_record, inlined, kernel
 from ..kinematics.dense import diagonalise
 from ..kinematics.elimination import eliminate
-from ..kinematics.hold import HoldMeter
+from ..kinematics.hold import meter_of
 from ..kinematics.hold_gradient import (
     Watch,
     fill_motion,
@@ -83,7 +83,7 @@ def new_holds(topology: Topology, bound: float = 0.0) -> Holds:
 
     `topology` may be any whose tree is that of the solver, but has no cuts for contacts.
     """
-    meter = HoldMeter(topology) if bound > 0.0 and topology.cuts and not topology.steps else None
+    meter = meter_of(topology) if bound > 0.0 and topology.cuts and not topology.steps else None
     flat = by_reference(topology.flat)
     watch = new_watch(meter if meter and meter.loops else None, topology.flat, topology.rest)
     k, n, d = len(watch.groups), len(watch.chosen), len(watch.driven)

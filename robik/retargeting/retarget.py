@@ -319,18 +319,21 @@ class Retargeting:
         Returns:
             Their names.
         """
-        topology, q, flat = self.solver.topology, self._solved.q[k], self.solver.topology.flat
         if not self.settings.joint_limits:
             return []
-        return [
-            name
-            for joint in self.mechanism.joints
-            for name in (*joint.coordinate_names, *limit_names(joint))
-            if name in topology.dofs
-            for dof, _ in [topology.dofs[name]]
-            if flat.lower[dof] < flat.upper[dof]
-            and not flat.lower[dof] + 1e-9 < q[flat.dof_q[dof]] < flat.upper[dof] - 1e-9
-        ]
+        names, at, low, high = self._limited
+        q = self._solved.q[k, at]
+        return [names[i] for i in np.flatnonzero((q <= low + 1e-9) | (q >= high - 1e-9))]
+
+    @cached_property
+    def _limited(self) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
+        """The coordinates that may move and have limits: names, places in q, and limits."""
+        topology, flat = self.solver.topology, self.solver.topology.flat
+        every = (name for joint in self.mechanism.joints for name in (*joint.coordinate_names, *limit_names(joint)))
+        dofs = {name: topology.dofs[name][0] for name in every if name in topology.dofs}
+        names = [name for name, dof in dofs.items() if flat.lower[dof] < flat.upper[dof]]
+        chosen = np.array([dofs[name] for name in names], dtype=int)
+        return names, flat.dof_q[chosen], flat.lower[chosen], flat.upper[chosen]
 
     def _held_back(self, k: int) -> list[str]:
         """Return the actuators that go into frame k as fast as they may, where they are kept to it."""

@@ -81,8 +81,7 @@ class _PoseSolver:
     def _from(self, q: np.ndarray, asked: ClipTargets, targets: Sequence[Pose]) -> SolvedPose | None:
         """Return the pose that is found from coordinates q (nq,); None where the loops do not close near them."""
         solver, output = self._solver, self._output
-        solver.reset()
-        solver._memory.guess.q[:], solver._memory.given[0] = q, True
+        solver.start_at(q)
         solver.solve(output, 0, 1, asked)
         if output.status[0] == UNREACHED:
             return None

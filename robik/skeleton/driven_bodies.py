@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kinematics.calls import frame_columns
+from ..kinematics.calls import frame_columns, motor_steps
 from ..kinematics.forward import ForwardKinematics
-from ..kinematics.hold import HoldMeter
+from ..kinematics.hold import meter_of
 from ..mechanism.model import Mechanism
 
 POSES, NEAR = 4, 0.05  # at rest, which may be singular, and within so much of it [rad, m]
@@ -32,7 +32,7 @@ class Driven(NamedTuple):
 def driven_bodies(mechanism: Mechanism) -> list[Driven]:
     """Return how each body is moved that motors determine, in the robot's order."""
     fk, rng = ForwardKinematics(mechanism), np.random.default_rng(0)
-    idle = HoldMeter(fk.topology).idle_bodies
+    idle = meter_of(fk.topology).idle_bodies
     bodies = [body.name for body in mechanism.bodies if body.name not in idle]
     size = np.repeat((mechanism.extent, 1.0), 3)[:, None]
     unit = np.array([mechanism.extent if unit == "m" else 1.0 for unit in mechanism.actuator_units])
@@ -40,8 +40,9 @@ def driven_bodies(mechanism: Mechanism) -> list[Driven]:
     for k in range(POSES):
         fk.reset()
         fk.move(mechanism.actuator_rest + (rng.uniform(-NEAR, NEAR, len(unit)) * unit if k else 0.0))
+        steps = motor_steps(fk)
         for b, name in enumerate(bodies):
-            found[k, b] = frame_columns(fk, name) * unit / size
+            found[k, b] = frame_columns(fk, name, steps) * unit / size
     return [_driven(mechanism, name, found[:, b]) for b, name in enumerate(bodies)]
 
 
