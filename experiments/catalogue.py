@@ -42,6 +42,14 @@ CATALOGUE = {
         "experiments.held_feet",
         "slide, penetration, jumps, balance and time of characters on G1, H1 and the walker, feet held (needs Blender)",
     ),
+    "poses": (
+        "experiments.poses",
+        "single poses that robots have: how many solve_pose finds, and when",
+    ),
+    "hold": (
+        "experiments.hold",
+        "random paths of looped robots: where motors lose hold, with the bound and without",
+    ),
     "plots": ("experiments.baking.plots", "the plots of docs/experiments.md"),
     "tracking": (
         "experiments.tracking.tables",

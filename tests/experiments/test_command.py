@@ -42,6 +42,16 @@ ROWS = {
         },
     ),
     "contacts": ([], "contacts", {"weights", "error_m", "room_rad"}),
+    "poses": (
+        ["--poses", "3"],
+        "poses",
+        {"robot", "frame", "poses", "found", "off_max_m", "ms_mean", "ms_worst"},
+    ),
+    "hold": (
+        ["--paths", "1"],
+        "hold",
+        {"robot", "way", "clips", "below", "apart", "least", "off_mean_m", "seconds"},
+    ),
     "dragging": (
         ["--hours", "1e-4"],
         "dragging",

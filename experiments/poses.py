@@ -1,0 +1,66 @@
+"""Poses that a robot has, asked of it again without a motion before them: how many are found, and in what time."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+import robik
+from experiments.experiment import Experiment, Found, tell
+from experiments.robot_files import robots_of
+from robik.retargeting.solve_pose import MET
+
+OURS = ("ur10", "arm7", "boxer", "chain")
+FILES = (
+    "example-robot-data/robots/panda_description/urdf/panda.urdf",
+    "example-robot-data/robots/so_arm_description/urdf/so100.urdf", "trossen_wx250s/wx250s.xml",
+    "low_cost_robot_arm/low_cost_robot_arm.xml", "robotis_omx/omx.xml", "dynamixel_2r/dynamixel_2r.xml",
+    "5bar_linkage/robot.urdf", "stewart_sdf/model.sdf",
+)  # fmt: skip
+PATIENCE = 50  # random values within limits at which loops may stay open
+
+
+def poses_of(robot: robik.Mechanism, frame: str, count: int) -> list[robik.Pose]:
+    """Return poses that a frame has at random motor values within limits, by forward kinematics."""
+    rng, (low, high) = np.random.default_rng(0), np.clip(robot.actuator_limits.T, -np.pi, np.pi)
+    every = (robik.forward(robot, rng.uniform(low, high)) for _ in range(PATIENCE * count))
+    return [pose for pose, _ in zip((at.pose(frame) for at in every if at.assembled), range(count), strict=False)]
+
+
+def row_of(name: str, robot: robik.Mechanism, frame: str, count: int) -> dict[str, Any]:
+    """Return what becomes of the poses of a robot."""
+    poses, seconds, found = poses_of(robot, frame, count), [], []
+    for pose in poses:
+        began = time.process_time()
+        found.append(robik.solve_pose(robot, {frame: pose}))
+        seconds.append(time.process_time() - began)
+    ms = 1e3 * np.array(seconds[1:])  # the first one makes the robot's tables
+    off = [one.position_error for one in found]
+    return {
+        "robot": name, "frame": frame, "poses": len(poses), "found": sum(one.found for one in found),
+        "off_max_m": max(off), "ms_mean": float(ms.mean()), "ms_worst": float(ms.max()),
+    }  # fmt: skip
+
+
+def run(poses: int = 20, folder: str = "") -> Found:
+    """Ask each robot for random poses of its handle."""
+    rows = []
+    for name, robot, frame in robots_of(OURS, folder, FILES):
+        tell(f"poses: {name}")
+        rows.append(row_of(name, robot, frame, poses))
+    return {"poses": rows}
+
+
+def show(found: Found) -> None:
+    """Print a row a robot."""
+    print(f"met: within {MET[0]:g} of the robot's size and {MET[1]:g} rad")
+    for row in found["poses"]:
+        print(
+            f"{row['robot'][:44]:46}{row['frame'][:24]:26}{row['found']:5} of {row['poses']}"
+            f"{1e3 * row['off_max_m']:10.4f} mm {row['ms_mean']:7.2f} ms, {row['ms_worst']:.1f} at most"
+        )
+
+
+EXPERIMENT = Experiment(run=run, show=show, parameters={"poses": (20, 200), "folder": ("", "../shared/data")})
