@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import by_reference, inlined, kernel
-from .assembly import closed, project
+from .assembly import closed, settle
 from .elimination import eliminate
-from .kernels import integrate, largest_motion, read_state
+from .kernels import close, forward_kinematics, integrate, read_state
 from .null_space import extend
 
-LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
-CAREFUL = 4.0  # times as near as the other assembly may be: a crank that leaves its dead point went back into it
+LARGEST_MOVE = 0.2  # rad or m of an actuator at once
+BENT = 0.5  # of a correction that the next one may have by the same factors: at 1 the loops may be in another assembly
 SMALLEST_PART = 1e-3  # of a way of actuators
 FARTHEST = 100.0  # rad or m of an actuator: beyond, nobody means a way from where it was
 
@@ -27,6 +27,7 @@ class Driven(NamedTuple):
     sign: np.ndarray  # (k,) 1, or -1 where the tree runs against the joint
     base: np.ndarray  # (1,) first of the base's seven coordinates; -1 where it is not set
     before: np.ndarray  # (nq,) scratch: coordinates of the sample before
+    start: np.ndarray  # (nq,) scratch: coordinates before a step
     correction: np.ndarray  # (d,) scratch
     right: np.ndarray  # (rows,) scratch
 
@@ -47,8 +48,11 @@ def new_driven(q: np.ndarray, dof: np.ndarray, value: np.ndarray, sign: np.ndarr
     coordinates; -1 where it is not set. `sizes` are the numbers of coordinates, degrees of freedom and closure
     rows.
     """
-    before, correction, right = (np.zeros(size) for size in sizes)
-    return by_reference(Driven(q, dof, value, sign, np.array([base], dtype=np.int64), before, correction, right))
+    count, *others = sizes
+    before, start = np.zeros((2, count))
+    correction, right = (np.zeros(size) for size in others)
+    first = np.array([base], dtype=np.int64)
+    return by_reference(Driven(q, dof, value, sign, first, before, start, correction, right))
 
 
 @kernel
@@ -64,7 +68,7 @@ def pose_along(flat, now, e, driven, last, values, base, position, quaternion, r
         if driven.base[0] >= 0:
             for i in range(7):
                 now.q[driven.base[0] + i] = base[k, i]
-        residual[k] = _follow(flat, now, e, driven, last, values[k])
+        residual[k] = follow(flat, now, e, driven, last, values[k])
         if not closed(flat, now, residual[k]):
             return k
         if k > 0:
@@ -75,59 +79,68 @@ def pose_along(flat, now, e, driven, last, values, base, position, quaternion, r
     return values.shape[0]
 
 
-@inlined
-def _follow(flat, now, e, driven, last, values):
-    """Move from the actuator values `last` (A,) to `values` (A,), and return the residual; back where loops open."""
+@kernel
+def follow(flat, now, e, driven, last, values):
+    """Move from the actuator values `last` (A,) to `values` (A,), and return the residual; back where loops open.
+
+    Each step goes along the tangent and then onto the loops. Where the closure's derivatives have turned by much on
+    the way, which is told by how its corrections shrink, the step is tried with new factors, then halved: near poses
+    with little hold another assembly is about as near. `last` is replaced.
+    """
     for i in range(now.q.shape[0]):
         driven.before[i] = now.q[i]
-    residual, done = 0.0, 0.0
+    away, residual = 0.0, 0.0
+    for i in range(last.shape[0]):
+        away = max(away, abs(values[i] - last[i]))
+    for i in range(now.value.shape[0]):
+        residual = max(residual, abs(now.value[i]))
+    has_tangent = now.value.shape[0] > 0 and 0.0 < away < FARTHEST and closed(flat, now, residual)
+    most = min(1.0, LARGEST_MOVE / away) if has_tangent else 1.0
+    done, part, is_fresh = 0.0, most, False
     while done < 1.0:
-        done = min(1.0, done + lead(flat, now, e, driven, last, values, 1.0 - done))
+        part = min(part, 1.0 - done)
+        if has_tangent:
+            _predict(flat, now, e, driven, last, values, part)
         for i in range(driven.q.shape[0]):
             a = driven.value[i]
-            now.q[driven.q[i]] = driven.sign[i] * (last[a] + (values[a] - last[a]) * done)
-        residual = project(flat, now, e, driven.correction, driven.right)
-        if not closed(flat, now, residual):
-            for i in range(now.q.shape[0]):
-                now.q[i] = driven.before[i]
+            now.q[driven.q[i]] = driven.sign[i] * (last[a] + (values[a] - last[a]) * min(done + part, 1.0))
+        residual, bent = settle(flat, now, e, driven.correction, driven.right)
+        is_closed = closed(flat, now, residual)
+        if is_closed and (bent <= BENT or not has_tangent or part <= SMALLEST_PART):
+            done, part, is_fresh = done + part, min(most, 2.0 * part), False
+        elif has_tangent and part > SMALLEST_PART:
+            _go_back(flat, now, driven.start)
+            eliminate(flat, now, e)
+            part, is_fresh = 0.5 * part if is_fresh else part, True
+        else:
+            _go_back(flat, now, driven.before)
             return residual
     for i in range(last.shape[0]):
         last[i] = values[i]
     return residual
 
 
-@kernel
-def lead(flat, now, e, driven, last, values, left):
-    """Move coordinates along the tangent of a way of actuators, of which so much is left; return the part to go.
+@inlined
+def _predict(flat, now, e, driven, last, values, part):
+    """Move coordinates along the tangent by a part of the actuators' way."""
+    step = driven.correction
+    step[:] = 0.0
+    for i in range(driven.dof.shape[0]):
+        a = driven.value[i]
+        step[driven.dof[i]] = driven.sign[i] * (values[a] - last[a])
+    extend(flat, e, step)
+    for i in range(now.q.shape[0]):
+        driven.start[i] = now.q[i]
+    integrate(flat, driven.start, step, part, now.q)
 
-    Where hold σ is low, bodies go 1/σ times as far as actuators, and another assembly is about σ away.
-    """
-    away, worst, step = 0.0, 0.0, driven.correction
-    for i in range(last.shape[0]):
-        away = max(away, abs(values[i] - last[i]))
-    for i in range(now.value.shape[0]):
-        worst = max(worst, abs(now.value[i]))
-    if now.value.shape[0] == 0 or not 0.0 < away < FARTHEST:
-        return 1.0
-    part = min(left, LARGEST_MOVE / away)
-    if not closed(flat, now, worst):  # no pose of the robot, which has no tangent
-        return part
-    for again in range(2):
-        step[:] = 0.0
-        for i in range(driven.dof.shape[0]):
-            a = driven.value[i]
-            step[driven.dof[i]] = driven.sign[i] * (values[a] - last[a])
-        _, own = largest_motion(flat, step)
-        extend(flat, e, step)
-        _, largest = largest_motion(flat, step)
-        if CAREFUL * largest * largest * part <= own:
-            break
-        if again == 0:
-            eliminate(flat, now, e)
-        else:
-            part = max(own / (CAREFUL * largest * largest), SMALLEST_PART)
-    integrate(flat, now.q, step, part, now.q)
-    return part
+
+@inlined
+def _go_back(flat, now, q):
+    """Put the robot back to coordinates."""
+    for i in range(now.q.shape[0]):
+        now.q[i] = q[i]
+    forward_kinematics(flat, now)
+    close(flat, now)
 
 
 @kernel
@@ -138,7 +151,7 @@ def linearized_along(flat, now, e, driven, asked, last, values, coordinates, slo
     (A,), at which it stands, is replaced.
     """
     for k in range(begin, values.shape[0]):
-        if not closed(flat, now, _follow(flat, now, e, driven, last, values[k])):
+        if not closed(flat, now, follow(flat, now, e, driven, last, values[k])):
             return k
         for n in range(asked.dof.shape[0]):
             coordinates[k, n] = asked.sign[n] * now.q[flat.dof_q[asked.dof[n]]]

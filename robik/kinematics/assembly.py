@@ -17,6 +17,7 @@ CLOSURE_TOLERANCE = 1e-11  # of the robot's size
 CONTRADICTION = 1e-6  # of the robot's size: more than rounding in a file explains
 NEARBY = 0.01  # rad, and of the robot's size: a step after which other factors lead to the same closed pose
 PROMPT = 4  # steps with the same factors to a closed loop: if more are left, new factors are quicker
+MEASURABLE = 1e-6  # rad, and of the robot's size: smaller corrections are no measure of the next
 SAMPLES = 4
 AWAY = 0.05  # rad or m
 ROUNDING = 16 * 2.0**-52  # of a body's distance from the origin: what closure there ends in, with room for long loops
@@ -31,10 +32,20 @@ def project(flat, now, e, correction, right):
     robot's size. Return the closure residual [m], infinite where it diverges; `closed` says whether it is small
     enough.
     """
+    return settle(flat, now, e, correction, right)[0]
+
+
+@kernel
+def settle(flat, now, e, correction, right):
+    """Return what `project` does, and the largest ratio of a correction to the one before it; infinite by new factors.
+
+    The second is by how much the derivatives differ between where the factors are from and here (Newton and
+    Kantorovich): below 1 nothing else than the start's own assembly is as near.
+    """
     forward_kinematics(flat, now)
     residual = close(flat, now)
     tolerance = CLOSURE_TOLERANCE * flat.size
-    fresh = 0
+    fresh, ratio, last = 0, 0.0, np.inf
     for _ in range(30):
         if residual <= tolerance:
             break
@@ -45,7 +56,10 @@ def project(flat, now, e, correction, right):
         particular(flat, e, right, correction)
         _, largest = largest_motion(flat, correction)
         if not largest < 1.0:
-            return np.inf
+            return np.inf, np.inf
+        if last > MEASURABLE:
+            ratio = max(ratio, largest / last)
+        last = largest
         integrate(flat, now.q, correction, 1.0, now.q)
         forward_kinematics(flat, now)
         before, residual = residual, close(flat, now)
@@ -54,9 +68,10 @@ def project(flat, now, e, correction, right):
                 break
             eliminate(flat, now, e)
             fresh += 1
+            ratio = np.inf if last > MEASURABLE else ratio
         elif largest < NEARBY and residual * (residual / before) ** PROMPT > tolerance and not refactor(flat, now, e):
             eliminate(flat, now, e)
-    return residual if _faces(flat, now) else max(residual, flat.size)
+    return residual if _faces(flat, now) else max(residual, flat.size), ratio
 
 
 @inlined

@@ -19,7 +19,7 @@ from ..mechanism.orientations import quaternion_matrices
 from ..mechanism.parts import Joint
 from ..mechanism.pose import Pose, matrix_quaternion
 from ..mechanism.topology import Topology, build_topology
-from .along import AskedCoordinates, Driven, lead, linearized_along, new_driven, pose_along
+from .along import FARTHEST, LARGEST_MOVE, AskedCoordinates, Driven, follow, linearized_along, new_driven, pose_along
 from .assembly import closed, prepared, project
 from .elimination import eliminate, new_elimination
 from .frames import become_own_frames, com_of_states, own_frames
@@ -140,11 +140,16 @@ class ForwardKinematics:
             self._refuse(values)
         if base is not None and self.root is not None:
             self._put_base(base)
-        driven, residual, done = self._driven(has_base=False), 0.0, 0.0
-        while done < 1.0:
-            about = self.flat, self.now, self.elimination, driven, self._values, values
-            done = min(1.0, done + lead(*about, 1.0 - done))
-            self._drive(self._values + (values - self._values) * done)
+        if not self._driven_balls:
+            driven = self._driven(has_base=False)
+            residual = float(follow(self.flat, self.now, self.elimination, driven, self._values, values))
+            if closed(self.flat, self.now, residual):
+                return residual
+        start, away = self._values, float(np.abs(values - self._values).max(initial=0.0))
+        has_way = len(self.topology.cuts) > 0 and 0.0 < away < FARTHEST
+        parts, residual = int(np.ceil(away / LARGEST_MOVE)) if has_way else 1, 0.0
+        for part in range(1, parts + 1):  # in Python: from far away, and balls
+            self._drive(start + (values - start) * part / parts)
             residual = self._close()
         self._values = values.copy()
         return residual

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from robik import ClipError, TargetClip, Track, load, retarget, robots
+from robik.kinematics.forward import ForwardKinematics
 from robik.kinematics.frames import frame_poses
 from robik.mechanism import Mechanism
 from robik.motions import Motion, report_summary
@@ -67,15 +68,25 @@ def test_a_path_that_keeps_hold_is_solved_as_without_a_bound() -> None:
     np.testing.assert_array_equal(kept.values, free.values)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_random_paths_keep_hold_and_their_assembly(seed: int) -> None:
-    rng, times = np.random.default_rng(seed), np.arange(240) / RATE
+def waves(seed: int, count: int) -> np.ndarray:
+    rng, times = np.random.default_rng(seed), np.arange(count) / RATE
     ways = [
         sum(rng.uniform(-1, 1) * (np.cos(rng.uniform(1, 4) * times + p) - np.cos(p)) for p in rng.uniform(0, 6, 3))
         for _ in range(2)
     ]
-    places = np.array([0.0, 0.0, 0.21]) + np.stack([0.08 * ways[0], 0 * times, 0.08 * ways[1]], axis=1)
-    robot, motion = bake(places)
+    return np.array([0.0, 0.0, 0.21]) + np.stack([0.08 * ways[0], 0 * times, 0.08 * ways[1]], axis=1)
+
+
+@pytest.mark.parametrize("seed", [10, 16, 23])
+def test_motors_lead_to_the_same_poses_in_half_of_the_samples(seed: int) -> None:
+    robot, motion = bake(waves(seed, 300))
+    coarsely = ForwardKinematics(robot).poses(motion.values[::2])
+    np.testing.assert_allclose(coarsely.position, motion.position[::2], atol=1e-8)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_paths_keep_hold_and_their_assembly(seed: int) -> None:
+    robot, motion = bake(waves(seed, 240))
     at = hand(robot, motion)
     assert hold_of(motion).is_kept, str(hold_of(motion))
     assert hold_of(motion).least >= LEAST
