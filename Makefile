@@ -72,6 +72,7 @@ test-gui: ## A walk through real Blender windows, 4.3 and 5.2, in Debians of the
 	@$(MAKE) --no-print-directory --keep-going test-gui-4.3 test-gui-5.2
 
 test-gui-%: environment
+	tests/gui/run $* arriving .cache/gui/pictures-$*
 	tests/gui/run $* walkthrough .cache/gui/pictures-$*
 
 pictures: environment ## The pictures of panels, overlays, tutorial and physics in docs/images, taken again in such windows
