@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 from ..errors import FormatError
+from ..files import read_whole
 from ..mechanism import Mechanism
 from ..mechanism.base import with_base
 from . import native
@@ -15,7 +17,7 @@ from .imported import Imported, Notes, described, reading, warn
 from .mesh_copies import carried
 from .mesh_files import contained
 from .plausibility import doubts
-from .xml_file import read_xml
+from .xml_file import MOST, read_xml
 
 __all__ = ["READERS", "WRITERS", "Imported", "import_robot", "load_robot", "save_robot"]
 
@@ -43,7 +45,23 @@ def _native(path: Path, packages: Iterable[Path]) -> Imported:
 _MJCF, _SDF, _URDF, _USD, _XACRO = map(
     _reader, ("mjcf.reader", "sdf.reader", "urdf.reader", "usd.reader", "urdf.xacro")
 )
-_ROOTS = {"mujoco": _MJCF, "robot": _URDF, "sdf": _SDF}
+
+
+def _urdf(path: Path, packages: Iterable[Path], **options: Mapping[str, str]) -> Imported:
+    """Return a URDF's robot, expanded first where it is written in xacro under the name of what that becomes."""
+    return (_XACRO if _is_xacro(path) else _URDF)(path, packages, **options)
+
+
+def _is_xacro(path: Path) -> bool:
+    try:
+        content = read_whole(path, MOST)
+    except FormatError:  # which its reader tells
+        return False
+    space = re.search(rb"xmlns:([\w.-]+)\s*=\s*[\"'][^\"'<>]*xacro", content)
+    return space is not None and b"<" + space[1] + b":" in content
+
+
+_ROOTS = {"mujoco": _MJCF, "robot": _urdf, "sdf": _SDF}
 
 
 def _xml(path: Path, packages: Iterable[Path]) -> Imported:
@@ -58,7 +76,7 @@ def _xml(path: Path, packages: Iterable[Path]) -> Imported:
 
 
 READERS: dict[str, Reader] = {
-    native.EXTENSION: _native, ".urdf": _URDF, ".xml": _xml, ".mjcf": _MJCF,
+    native.EXTENSION: _native, ".urdf": _urdf, ".xml": _xml, ".mjcf": _MJCF,
     ".usd": _USD, ".usda": _USD, ".usdc": _USD, ".usdz": _USD, ".sdf": _SDF, ".xacro": _XACRO,
 }  # fmt: skip
 WRITERS: dict[str, Writer] = {
@@ -146,7 +164,7 @@ def save_robot(mechanism: Mechanism, path: str | Path, read_from: str | Path | N
 
 def _read(path: str | Path, packages: Iterable[str | Path], arguments: Mapping[str, str] | None) -> Imported:
     reader = _by_extension(READERS, path, "read")
-    if arguments and reader is not _XACRO:
+    if arguments and not (reader is _XACRO or (reader is _urdf and _is_xacro(Path(path)))):
         raise FormatError(f"{path}: it cannot be given arguments ({', '.join(arguments)}); only xacro files have some")
     read: Imported = reader(Path(path), [Path(p) for p in packages], **({"arguments": arguments} if arguments else {}))
     return replace(read, warnings=(*read.warnings, *doubts(read.mechanism)))

@@ -16,6 +16,9 @@ from .imported import Notes
 
 PLACEHOLDER = 0.02  # edge of the cube for a mesh that may not be read [m]
 PACKAGE_FILE = "package.xml"
+MODEL_FILE = "model.config"  # of Gazebo's models, which lie side by side
+TOPS = (".git", PACKAGE_FILE, "manifest.xml", "stack.xml")  # where what belongs together ends
+NEAR = 3  # folders above a robot's file in which its top is looked for
 MJCF = (".xml", ".mjcf")
 FORMAT_FOLDERS = ("urdf", "xacro", "mjcf", "mujoco", "xml", "sdf", "usd")  # beside them, mostly, are the meshes
 
@@ -24,7 +27,8 @@ class MeshFiles:
     """Finds files for the URIs of one robot file.
 
     Nothing is looked for outside the file's folder (its parent, where the folder is called `urdf`, `mjcf` and so on),
-    the ROS package around it (the nearest folder above that holds a `package.xml`), and the packages that the user
+    the ROS package around it (the nearest folder above that holds a `package.xml`), the checkout around it where that
+    is no more than three folders up, those of Gazebo's models beside it that it names, and the packages that the user
     names.
     """
 
@@ -33,7 +37,8 @@ class MeshFiles:
         self.packages = [Path(p).resolve() for p in packages]
         around = next((f for f in (self.folder, *self.folder.parents) if (f / PACKAGE_FILE).is_file()), None)
         home = self.folder.parent if self.folder.name.lower() in FORMAT_FOLDERS else self.folder
-        self.allowed = [home, *([around] if around else []), *self.packages]
+        top = next((f for f in self.folder.parents[:NEAR] if any((f / name).exists() for name in TOPS)), None)
+        self.allowed = [home, *dict.fromkeys(filter(None, (around, top))), *self.packages]
 
     def find(self, uri: str) -> tuple[str, bool]:
         """Return the path of a URI's file, relative to the robot file's folder, and whether it exists.
@@ -80,6 +85,7 @@ class MeshFiles:
         if not found:
             candidates = [self.folder / scheme]
         elif scheme in ("package", "model"):
+            self._allow_model(rest.split("/", 1)[0])
             candidates = self._in_packages(*rest.split("/", 1))
         elif scheme == "file":
             candidates = [self.folder / re.sub("^/(?=[A-Za-z]:)", "", rest)]
@@ -95,6 +101,13 @@ class MeshFiles:
                 f"{uri!r} leads out of the robot's folder; copy the file there, or name its package's folder at import"
             )
         return inside
+
+    def _allow_model(self, name: str) -> None:
+        """Let a file that is one of Gazebo's models reach another one beside it."""
+        beside = self.folder.parent / name
+        is_named = name not in ("", ".", "..") and is_file(self.folder / MODEL_FILE) and is_file(beside / MODEL_FILE)
+        if is_named and beside not in self.allowed:
+            self.allowed.append(beside)
 
     def _in_other_case(self, path: Path) -> Path | None:
         """Return a file whose name differs in capitals only, as where it was written that made no difference."""
@@ -142,6 +155,7 @@ class MeshFiles:
         paths = [root / rest for root in self.packages if name in _names(root)]
         paths += [root / name / rest for root in self.packages]
         paths += [root / rest for root in self.allowed if name in _names(root)]
+        paths += [up / name / rest for up in self.folder.parents[:NEAR]]
         return [*paths, *(root / rest for root in self.allowed), self.folder / rest, self.folder / name / rest]
 
 

@@ -135,3 +135,77 @@ def test_a_model_is_attached_by_its_own_name(asset: str, model: str, tmp_path: P
     robot = import_robot(mjcf_text.write(tmp_path, mount, f"<asset><model {asset}/></asset>")).mechanism
     assert [body.name for body in robot.bodies] == ["a", "l_palm"]
     assert np.isclose(robot.mass, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("inner", "words"),
+    [
+        ('<origin xyz="0 0"/><geometry><sphere radius="1"/></geometry>', "its visual: its origin's xyz"),
+        ('<geometry><box size="1 1"/></geometry>', "its box's size"),
+        ('<geometry><mesh filename="m.stl" scale="1 1 1 1"/></geometry>', "its mesh's scale"),
+    ],
+)
+def test_a_visual_of_a_urdf_that_cannot_be_read_costs_no_robot(inner: str, words: str, tmp_path: Path) -> None:
+    link = f'<link name="a"><inertial><mass value="2"/></inertial><visual>{inner}</visual></link>'
+    path = urdf_text.write(tmp_path)
+    path.write_text(f'<robot name="r">{link}</robot>')
+    imported = import_robot(path)
+    assert imported.mechanism.bodies[0].mass == 2.0
+    assert warned(imported, "link 'a'", words, "so it is not shown")
+
+
+def test_a_visual_of_an_sdf_that_cannot_be_read_costs_no_robot(tmp_path: Path) -> None:
+    visual = '<visual name="v"><geometry><box><size>1 1</size></box></geometry></visual>'
+    imported = import_robot(sdf_text.write(tmp_path, sdf_text.sdf(sdf_text.link("a", inner=visual))))
+    assert warned(imported, "link 'a'", "its visual 'v'", "so it is not shown")
+
+
+def test_a_joint_that_mimics_a_fixed_one_stands_at_its_offset(tmp_path: Path) -> None:
+    joints = urdf_text.joint("still", "fixed", "a", "b") + urdf_text.joint(
+        "j", "revolute", "b", "c", Z + '<limit lower="-1" upper="1"/><mimic joint="still" offset="0.5" multiplier="2"/>'
+    )
+    imported = import_robot(urdf_text.write(tmp_path, joints, '<link name="c"/>'))
+    assert imported.mechanism.couplings == ()
+    assert not joint_of(imported, "j").motions
+    turn = imported.mechanism.rest_pose("b").inverse() @ imported.mechanism.rest_pose("c")
+    np.testing.assert_allclose(turn.quaternion, [np.cos(0.25), 0.0, 0.0, np.sin(0.25)], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("soft", "limits"),
+    [
+        ('soft_lower_limit="-0.8" soft_upper_limit="2"', (-0.8, 1.0)),
+        ("", (-1.0, 1.0)),
+        ('soft_lower_limit="0" soft_upper_limit="0"', (-1.0, 1.0)),
+        ('soft_lower_limit="2" soft_upper_limit="3"', (-1.0, 1.0)),
+    ],
+)
+def test_limits_that_a_safety_controller_keeps_count(soft: str, limits: tuple[float, float], tmp_path: Path) -> None:
+    inner = Z + f'<limit lower="-1" upper="1"/><safety_controller k_velocity="1" {soft}/>'
+    imported = import_robot(urdf_text.write(tmp_path, urdf_text.joint("j", "revolute", "a", "b", inner)))
+    assert joint_of(imported, "j").limits == (limits,)
+
+
+# MJCF
+
+
+def test_a_file_that_is_included_twice_stands_in_both_places(tmp_path: Path) -> None:
+    (tmp_path / "finger.xml").write_text('<mujoco><geom size="0.1" mass="1"/></mujoco>')
+    body = '<body name="{}"><joint type="hinge"/><include file="finger.xml"/></body>'
+    imported = import_robot(mjcf_text.write(tmp_path, body.format("one") + body.format("two")))
+    assert [b.mass for b in imported.mechanism.bodies if b.name in ("one", "two")] == [1.0, 1.0]
+
+
+# SDF
+
+
+@pytest.mark.parametrize("uri", ["model://part", "part"])
+def test_a_model_beside_one_of_gazebo_s_is_included(uri: str, tmp_path: Path) -> None:
+    for name in ("whole", "part"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.config").write_text("<model><sdf>model.sdf</sdf></model>")
+    sdf_text.write(tmp_path / "part", sdf_text.sdf(sdf_text.link("b"), name="part"))
+    inner = sdf_text.link("a") + f"<include><uri>{uri}</uri></include>"
+    weld = sdf_text.joint("j", "fixed", "a", "part::b")
+    imported = import_robot(sdf_text.write(tmp_path / "whole", sdf_text.sdf(inner + weld)))
+    assert len(imported.mechanism.bodies) == 2

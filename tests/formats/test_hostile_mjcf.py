@@ -40,7 +40,6 @@ BAD = {
     "empty": ("", ["not XML"]),
     "another root": ("<html/>", ["<mujoco>", "<robot>", "<html>"]),
     "no body": ("<mujoco><worldbody/></mujoco>", ["<worldbody>", "<body>"]),
-    "included twice": ('<mujoco><include file="in.xml"/><include file="in.xml"/></mujoco>', ["in.xml", "twice"]),
     "includes itself": ('<mujoco><include file="robot.xml"/></mujoco>', ["robot.xml", "in a ring"]),
     "a ring": ('<mujoco><include file="ring.xml"/></mujoco>', ["robot.xml", "in a ring"]),
     "climbs out": ('<mujoco><include file="../secret.xml"/></mujoco>', ["../secret.xml", "leads out"]),

@@ -149,9 +149,7 @@ def test_a_motor_on_a_held_joint_is_left_out_with_a_warning(tmp_path: Path) -> N
     rest = f"<equality>{HOLD}</equality><tendon>{tendons}</tendon><actuator>{drives}</actuator>"
     imported = import_robot(write(tmp_path, THREE, rest))
     assert imported.mechanism.actuators == ("k",)
-    assert any(
-        "joint 'h': an equality holds it still, so its motor was left out" in warning for warning in imported.warnings
-    )
+    assert any("joint 'h': it is held still, so its motor was left out" in warning for warning in imported.warnings)
     assert any("actuator 'o': its tendon pulls only joints" in warning for warning in imported.warnings)
 
 

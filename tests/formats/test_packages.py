@@ -38,3 +38,13 @@ def test_no_other_folder_is(name: str, tmp_path: Path) -> None:
     path = robot_naming(tmp_path / "top" / "robots", name)
     (tmp_path / "etc").mkdir()
     assert packages_nearby(path) == ()
+
+
+@pytest.mark.parametrize("top", [".git", "manifest.xml"])
+def test_packages_of_the_same_checkout_are_read(top: str, tmp_path: Path) -> None:
+    path = robot_naming(tmp_path / "top" / "arm_description" / "robots", "arm_meshes")
+    (tmp_path / "top" / "arm_meshes").mkdir()
+    (tmp_path / "top" / "arm_meshes" / "m.stl").write_bytes(b"")
+    assert any("arm_meshes" in warning for warning in import_robot(path).warnings)
+    (tmp_path / "top" / top).mkdir()
+    assert import_robot(path).warnings == ()

@@ -57,8 +57,8 @@ class MjcfFile:
         if self.root.tag != "mujoco":
             raise FormatError(f"its root element must be <mujoco>, not <{self.root.tag[:40]}>")
         self._folder = path.resolve().parent
-        self._folders, self._read = [self._folder], {path.resolve()}
-        self._include_all()
+        self._folders, self._read = [self._folder], 1
+        self._include_all(path.resolve())
         self.compiler = {
             key: value for element in self.root.findall("compiler") for key, value in element.attrib.items()
         }
@@ -78,24 +78,28 @@ class MjcfFile:
 
     # Includes
 
-    def _include_all(self) -> None:
-        waiting = [self.root]
+    def _include_all(self, path: Path) -> None:
+        waiting = [(self.root, (path,))]  # elements, and the files that they stand in, each included by the one before
         while waiting:
-            element = waiting.pop()
+            element, around = waiting.pop()
             children: list[Element] = []
-            coming = deque(element)
+            coming = deque((child, around) for child in element)
             while coming:
-                child = coming.popleft()
+                child, files = coming.popleft()
                 if child.tag == "include":
-                    coming.extendleft(reversed(list(self._included(child.get("file", "")))))
+                    inner, file = self._included(child.get("file", ""), files)
+                    coming.extendleft((each, (*files, file)) for each in reversed(inner))
                 else:
                     children.append(child)
+                    waiting.append((child, files))
             if len(children) != len(element) or any(a is not b for a, b in zip(children, element, strict=True)):
                 element[:] = children
-            waiting.extend(children)
 
-    def _included(self, name: str) -> Element:
-        """Return the root of an included file, which may lie beside the main file or beside one that was included."""
+    def _included(self, name: str, around: tuple[Path, ...]) -> tuple[Element, Path]:
+        """Return the root of an included file and that file, which may lie beside any that was read.
+
+        `around` are the files that the include stands in.
+        """
         try:
             places = [
                 self.files.find(str(folder / name) if folder != self._folder else name) for folder in self._folders
@@ -106,14 +110,15 @@ class MjcfFile:
         if there is None:
             raise FormatError(f"it includes {name[:80]!r}, but there is no such file; put it beside this one")
         path = there.resolve()
-        if path in self._read:
-            raise FormatError(f"it includes {name[:80]!r} twice, or in a ring; each file can be included once")
-        if len(self._read) >= MOST_FILES:
+        if path in around:
+            raise FormatError(f"it includes {name[:80]!r} in a ring; a file must not include itself")
+        if self._read >= MOST_FILES:
             raise FormatError(f"it includes more than {MOST_FILES} files")
-        self._read.add(path)
-        self._folders.append(path.parent)
+        self._read += 1
+        if path.parent not in self._folders:
+            self._folders.append(path.parent)
         try:
-            return read_xml(path)
+            return read_xml(path), path
         except FormatError as error:
             raise FormatError(f"included file {name[:80]!r}: {error}") from None
 

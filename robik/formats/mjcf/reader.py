@@ -17,6 +17,7 @@ from ...mechanism.pose import IDENTITY, frame_matrix
 from ..assembly.assemble import assemble
 from ..assembly.open_joint import OpenJoint
 from ..assembly.open_robot import OpenRobot
+from ..holds import held_through, with_held
 from ..imported import Imported, Notes, reading
 from ..mesh_files import MeshFiles
 from ..names import free_name
@@ -26,7 +27,6 @@ from .content import Content, is_aligned
 from .equalities import Tied, read_equalities
 from .file import Attributes, MjcfFile, Placed, flattened, is_limited, vector, z_to
 from .geoms import SEEN, Geom, Geoms
-from .holds import held_through, with_held
 from .inertia import mass_of, scaled
 from .keyframe import keyframes, with_keyframe
 from .motors import driven, lacks_motors, read_motors

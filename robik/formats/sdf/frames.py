@@ -145,8 +145,9 @@ class Frames:
 
     def _file_of(self, uri: str, file: Path) -> Path:
         """Return the SDF file that a URI names: itself, or the one that the `model.config` of its folder names."""
-        if "://" not in uri and not uri.startswith("/"):  # beside the file that says it
-            uri = (file.resolve().parent / uri).as_posix()
+        if "://" not in uri and not uri.startswith("/"):  # beside the file that says it, or a model's name alone
+            beside = file.resolve().parent / uri
+            uri = f"model://{uri}" if uri and "/" not in uri and not beside.exists() else beside.as_posix()
         base = uri.rstrip("/")
         model = base.removeprefix("model://").split("/")[0] if base.startswith("model://") else ""
 

@@ -128,8 +128,12 @@ class Links:
         return Shape("mesh", scale, pose, file) if file else Shape("box", placeholder(pose, GREY).size, pose)
 
     def _visual(self, element: Element, name: str, node: Node) -> Visual | None:
-        where = f"link {name!r}: its visual {element.get('name', '')!r}"
-        shape = self._shape(element, name, node, where)
+        where = f"its visual {element.get('name', '')!r}"
+        try:
+            shape = self._shape(element, name, node, where)
+        except FormatError as error:  # what only looks costs no robot
+            self.notes.add(f"{error}, so it is not shown", f"link {name!r}")
+            return None
         if shape is None or shape.kind in ("cone", "ellipsoid"):
             self.notes.add("a visual without a box, cylinder, sphere, capsule or mesh was left out", name)
             return None

@@ -13,13 +13,14 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ...errors import FormatError
 
 LONGEST = 10_000  # characters of an expression
 LARGEST = 100_000  # elements of a list, characters of a text, bits of a number
+MOST_STEPS = 200_000  # parts of an expression that are computed, those of a comprehension each time
 METHODS = {
     str: {
         "capitalize",
@@ -65,6 +66,17 @@ def _sum(values: Any, start: float = 0) -> Any:
     return sum(values, start)
 
 
+def _limited(values: Iterable[Any]) -> list[Any]:
+    """Return the values as a list, whose total size must not be too large."""
+    found, size = [], 0
+    for value in values:
+        size += _size(value)
+        if size > LARGEST:
+            raise ValueError(f"more than {LARGEST} elements")
+        found.append(value)
+    return found
+
+
 def _round(number: float, digits: int | None = None) -> Any:
     if digits is not None and abs(digits) > LONGEST:
         raise ValueError("too many digits")
@@ -74,7 +86,11 @@ def _round(number: float, digits: int | None = None) -> Any:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": abs, "all": all, "any": any, "bool": bool, "float": float, "int": int, "len": len, "max": max, "min": min,
     "round": _round,
-    "sorted": sorted, "sum": _sum, "list": list, "tuple": tuple, "dict": dict, "str": str, "range": _range,
+    "sorted": sorted, "sum": _sum, "list": list, "tuple": tuple, "dict": dict, "str": str, "range": _range, "set": set,
+    "isinstance": isinstance, "map": lambda function, *values: _limited(map(function, *values)),
+    "filter": lambda function, values: _limited(filter(function, values)),
+    "zip": lambda *values: _limited(zip(*values, strict=False)), "enumerate": lambda *at: _limited(enumerate(*at)),
+    "reversed": lambda values: _limited(reversed(values)),
 }  # fmt: skip
 MATHEMATICS: dict[str, Any] = {
     name: getattr(math, name)
@@ -109,10 +125,14 @@ class _Evaluation:
     """One walk through an expression's tree."""
 
     def __init__(self, names: Mapping[str, Any]) -> None:
-        self.names = names
+        self.names: Mapping[str, Any] = names
+        self.steps = 0
 
     def of(self, node: ast.expr) -> Any:
         """Return the value of a part."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise ValueError(f"more than {MOST_STEPS} steps")
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             raise FormatError(
@@ -144,6 +164,33 @@ class _Evaluation:
         return {
             self.of(key): self.of(value) for key, value in zip(node.keys, node.values, strict=True) if key is not None
         }
+
+    def _listcomp(self, node: ast.ListComp | ast.GeneratorExp) -> list:
+        return _limited(self.of(node.elt) for _ in self._turns(node.generators))
+
+    _generatorexp = _listcomp
+
+    def _setcomp(self, node: ast.SetComp) -> set:
+        return set(_limited(self.of(node.elt) for _ in self._turns(node.generators)))
+
+    def _dictcomp(self, node: ast.DictComp) -> dict:
+        return dict(_limited((self.of(node.key), self.of(node.value)) for _ in self._turns(node.generators)))
+
+    def _set(self, node: ast.Set) -> set:
+        return {self.of(each) for each in node.elts}
+
+    def _turns(self, generators: list[ast.comprehension]) -> Iterator[None]:
+        """Set the names of comprehensions' `for`, one after the other."""
+        if not generators:
+            yield
+            return
+        first, *others = generators
+        outer = self.names
+        for value in self.of(first.iter):
+            self.names = {**outer, **_bound(first.target, value)}
+            if all(self.of(test) for test in first.ifs):
+                yield from self._turns(others)
+        self.names = outer
 
     def _boolop(self, node: ast.BoolOp) -> Any:
         value = None
@@ -229,6 +276,16 @@ class _Evaluation:
         return function
 
 
+def _bound(target: ast.expr, value: Any) -> dict[str, Any]:
+    """Return what a comprehension's target names: a name, or a tuple of such."""
+    if isinstance(target, ast.Name):
+        return {target.id: value}
+    if isinstance(target, (ast.Tuple, ast.List)):
+        pairs = zip(target.elts, value, strict=True)
+        return {name: inner for each, part in pairs for name, inner in _bound(each, part).items()}
+    raise FormatError("a comprehension can only set names")
+
+
 def _formatted(text: str, values: Any) -> str:
     """`text % values`, with numbers and texts alone, and places of less than a hundred characters."""
     if "%" in PLACE.sub("", text):
@@ -245,7 +302,13 @@ def _replaced(text: str, old: str, new: str) -> str:
 
 
 def _checked(value: Any) -> Any:
-    """Return a value whose total size is not too large.
+    """Return a value whose total size is not too large."""
+    _size(value)
+    return value
+
+
+def _size(value: Any) -> int:
+    """Return a value's total size; raise ValueError where it is too large.
 
     A list that occurs many times in another counts as often as it would be written out.
     """
@@ -255,8 +318,8 @@ def _checked(value: Any) -> Any:
         if isinstance(each, int) and each.bit_length() > LARGEST:
             raise ValueError("a number of too many digits")
         size += 1 + (len(each) if isinstance(each, str) else each.bit_length() // 64 if isinstance(each, int) else 0)
-        if isinstance(each, (list, tuple, dict)):
+        if isinstance(each, (list, tuple, dict, set)):
             waiting += [*each, *each.values()] if isinstance(each, dict) else each
         if size + len(waiting) > LARGEST + 1:
             raise ValueError(f"more than {LARGEST} elements")
-    return value
+    return size

@@ -51,7 +51,7 @@ def _can_follow(mimic: Mimic, joints: Collection[OpenJoint], notes: Notes) -> bo
         return False
     scalar = {joint.name for joint in joints if len(joint.motions) == 1}
     for end in (name, leader):
-        if end not in scalar:
+        if end not in scalar and types[end] != "fixed":  # it stands still then, at its offset
             raise FormatError(f"joint {name!r}: it mimics {leader!r}, but {end!r} is not a joint with one motion")
     if name == leader:
         raise FormatError(f"joint {name!r}: it mimics itself; name another joint")

@@ -18,6 +18,7 @@ from ..assembly.connection import coupled
 from ..assembly.motor_choice import left_out_motors
 from ..assembly.open_joint import OpenJoint
 from ..assembly.open_robot import OpenRobot
+from ..holds import held_through, with_held
 from ..imported import SWAPPED, Imported, Notes, listed, reading
 from ..mesh_files import MeshFiles, placeholder
 from ..names import free_name
@@ -70,9 +71,6 @@ class _Reader:
         self.root, self.path, self.beside = root, path, beside
         if self.root.tag != "robot":
             raise FormatError(f"its root element must be <robot>, not <{self.root.tag[:40]}>")
-        spaces = [element.tag.partition("}")[0] for element in root.iter() if element.tag.startswith("{")]
-        if any("xacro" in space for space in spaces):
-            raise FormatError("it is written in xacro; call it *.xacro, so that it is expanded")
         self.meshes = MeshFiles(path, packages)
         self.notes, self.report = notes, Notes()
         self.seen = "visual" if root.find("link/visual") is not None else "collision"
@@ -136,6 +134,9 @@ class _Reader:
         closers = joints_of_loops(beside.loops, links, tree)
         name = self.root.get("name") or self.path.stem
         robot = OpenRobot(name, tuple(bodies), (*tree, *closers), lacks_motors=beside.motors == ())
+        fixed = {joint.name: 0.0 for joint in tree if joint.type == "fixed"}
+        held, couplings = held_through(fixed, couplings, self.notes)
+        robot = with_held(robot, {name: value for name, value in held.items() if name not in fixed}, self.notes)
         return assembled(coupled(robot, couplings, self.notes), beside.loops, self.notes, self.report)
 
     def tree(self, links: dict[str, Element], joints: list[OpenJoint]) -> tuple[str, set[str]]:
@@ -184,38 +185,44 @@ class _Reader:
                 number(tensor, key, where, 0.0) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
             )
             inertia = turned(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), pose)
-        visuals = tuple(v for each in element.findall(self.seen) if (v := self.visual(each, where)) is not None)
+        visuals = tuple(v for each in element.findall(self.seen) if (v := self.seen_of(each, where)) is not None)
         return Body.of(name, mass, com, inertia, visuals)
 
+    def seen_of(self, element: Element, where: str) -> Visual | None:
+        """Return a link's visual; None, with a note, where it is none: what only looks costs no robot."""
+        try:
+            return self.visual(element, where)
+        except FormatError as error:
+            self.notes.add(f"{error}, so it is not shown", where)
+            return None
+
     def visual(self, element: Element, where: str) -> Visual | None:
-        where = f"{where}: its {element.tag}"
-        pose = _origin(element, where)
+        what = f"its {element.tag}"
+        pose = _origin(element, what)
         color = self.color(element)
         for shape in element.findall("geometry/*"):
             size: tuple[float, ...] | None = None
             if shape.tag == "box":
-                size = numbers(shape.get("size"), 3, f"{where}: its box's size")
+                size = numbers(shape.get("size"), 3, f"{what}: its box's size")
             elif shape.tag in ("cylinder", "capsule"):
-                size = number(shape, "radius", where), number(shape, "length", where)
+                size = number(shape, "radius", what), number(shape, "length", what)
             elif shape.tag == "sphere":
-                size = (number(shape, "radius", where),)
+                size = (number(shape, "radius", what),)
             if size is not None and min(size) > 0:
                 return Visual(shape.tag, size, pose=pose, color=color)
             if size is not None:
-                self.notes.add(f"a {shape.tag} without extent is not shown", where.split(":")[0])
+                self.notes.add(f"a {shape.tag} without extent is not shown", where)
                 return None
             if shape.tag == "mesh":
                 return self.mesh(shape, pose, color, where)
-        self.notes.add(
-            f"a {element.tag} without a box, cylinder, sphere, capsule or mesh was left out", where.split(":")[0]
-        )
+        self.notes.add(f"a {element.tag} without a box, cylinder, sphere, capsule or mesh was left out", where)
         return None
 
     def mesh(self, shape: Element, pose: Pose, color: tuple[float, float, float, float], where: str) -> Visual:
         uri = shape.get("filename", "")
         said = shape.get("scale", "1 1 1")
-        scale = numbers(" ".join(said.split() * 3) if len(said.split()) == 1 else said, 3, f"{where}: its mesh's scale")
-        file = self.meshes.mesh(uri, self.notes, where.split(":")[0])
+        scale = numbers(" ".join(said.split() * 3) if len(said.split()) == 1 else said, 3, "its mesh's scale")
+        file = self.meshes.mesh(uri, self.notes, where)
         return Visual("mesh", scale, pose=pose, color=color, file=file) if file else placeholder(pose, color)
 
     def color(self, visual: Element) -> tuple[float, float, float, float]:
@@ -318,10 +325,23 @@ class _Reader:
                 if low > high:
                     self.notes.add(SWAPPED, name)
                 low, high = min(low, high), max(low, high)
+                low, high = self.within_soft(element, low, high, name)
                 if low == high:
                     self.notes.add("its lower limit is its upper limit, which locks it", name)
                 bounds = ((low if low > -BEYOND else -inf, high if high < BEYOND else inf),)
         return bounds, rates[0], rates[1]
+
+    def within_soft(self, element: Element, low: float, high: float, name: str) -> tuple[float, float]:
+        """Return limits within those that a safety controller keeps, where it keeps some."""
+        controller, where = element.find("safety_controller"), f"joint {name!r}: its safety_controller"
+        soft_low = number(controller, "soft_lower_limit", where, 0.0, infinite=True)
+        soft_high = number(controller, "soft_upper_limit", where, 0.0, infinite=True)
+        kept = max(low, soft_low), min(high, soft_high)
+        if soft_low >= soft_high or kept[0] >= kept[1]:  # left out, or of a form that was not filled in
+            return low, high
+        if kept != (low, high):
+            self.report.add("its limits are those that its safety_controller keeps", name)
+        return kept
 
     def with_motors(
         self, joints: list[OpenJoint], beside: Loops, couplings: Iterable[Coupling], is_tree: bool

@@ -71,7 +71,7 @@ def load(path: Path, packages: Iterable[Path] = (), arguments: Mapping[str, str]
         root = _Expansion(path, packages, notes, arguments or {}).root()
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from None
-    name = path.name[: -len(".xacro")]
+    name = path.stem if path.suffix.lower() == ".xacro" else path.name
     beside = read_beside(path.with_name(name if name.lower().endswith(".urdf") else f"{name}.urdf"))
     return from_xml(root, path, packages, beside, notes)
 

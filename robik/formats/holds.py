@@ -1,4 +1,4 @@
-"""Joints that MJCF's equalities hold at a value, by themselves or through what couples them to one that is held."""
+"""Joints that a file holds at a value, by themselves or through what couples them to one that is held."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from math import isfinite
 
 import numpy as np
 
-from ...errors import FormatError
-from ...mechanism import Coupling, Pose
-from ...mechanism.constraints import rotation_vector_matrix
-from ..assembly.open_joint import OpenJoint
-from ..assembly.open_robot import OpenRobot
-from ..imported import Notes
+from ..errors import FormatError
+from ..mechanism import Coupling, Pose
+from ..mechanism.constraints import rotation_vector_matrix
+from .assembly.open_joint import OpenJoint
+from .assembly.open_robot import OpenRobot
+from .imported import Notes
 
 AGREED = 1e-6  # rad or m: values nearer than this are one
 
@@ -109,7 +109,7 @@ def with_held(robot: OpenRobot, held: Mapping[str, float], notes: Notes) -> Open
 
 def _fixed(joint: OpenJoint, value: float, notes: Notes) -> OpenJoint:
     if joint.actuated:
-        notes.add("an equality holds it still, so its motor was left out", f"joint {joint.name!r}")
+        notes.add("it is held still, so its motor was left out", f"joint {joint.name!r}")
     turn = (value, 0.0, 0.0)
     moved = Pose.of(rotation_vector_matrix(np.array(turn)), (0, 0, 0)) if joint.type == "revolute" else Pose(turn)
     return OpenJoint(joint.name, "fixed", joint.parent, joint.child, near=joint.near @ moved, far=joint.far)
