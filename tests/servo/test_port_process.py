@@ -189,7 +189,7 @@ def test_who_was_suspended_wakes_to_a_robot_that_stands(servos, owner, who):
     until(lambda: "this computer stood still for" in holders(servos.port)[0].state)
     time.sleep(0.5)
     assert servos.log.goals(woken) == [], "no servo takes a goal"
-    assert goals(servos, woken)[0].size == 0, "and none is sent"
+    assert len(goals(servos, woken)[0]) <= 1, "and none is sent but what was being written as it fell asleep"
     assert all(servo["velocity"] == 0 for servo in servos.state().values())
     assert servos.powered == {1, 2, 3, 4}
 

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from robik.errors import ServoError
+from robik.servo.bus.bus import Bus
+from robik.servo.bus.looks import Looks
 from robik.servo.chain.trajectory import Along
-from robik.servo.port.stream import Stream
+from robik.servo.port.guide import Journey
 
 from .conftest import COUNTS_PER_RAD
 from .four_servos import CALM, CHAIN, NAMES, RATE, UNIT, hold, new_stage, new_time, play, wave  # noqa: F401  (fixtures)
@@ -61,25 +63,27 @@ def test_a_computer_that_stood_still_for_too_long_sends_nothing_more(stage, time
     assert stage.status.torque
 
 
-@pytest.mark.parametrize("first", [True, False])
-def test_a_computer_that_stood_still_while_it_sent_goals_says_so(stage, time, monkeypatch, first):
-    """Before they were out or after it."""
-    send, sent = Stream._send, []
+@pytest.mark.parametrize(
+    ("about", "name", "late"),
+    [(Journey, "step", 0), (Bus, "send_goals", 1), (Looks, "turn", 0)],
+    ids=["before", "while", "after"],
+)
+def test_who_fell_asleep_around_its_goals_says_so_and_sends_none_of_before(stage, time, monkeypatch, about, name, late):
+    """As it works goals out, or looks at the servos after them; those that it was about to write still go out."""
+    send, sent, woken = Bus.send_goals, [], []
+    monkeypatch.setattr(Bus, "send_goals", lambda *arguments: (sent.append(time.now), send(*arguments)))
+    act = getattr(about, name)
 
-    def sleepy(*arguments: object) -> None:
-        sent.append(time.now)
-        asleep = len(sent) == 200
-        if asleep and first:
-            time.now += CALM.watchdog + 0.5
-        send(*arguments)
-        if asleep and not first:
-            time.now += CALM.watchdog + 0.5
+    def sleepy(*arguments: object) -> object:
+        time.now += (CALM.watchdog + 0.5) * (len(woken) == 199)
+        woken.append(time.now)
+        return act(*arguments)
 
     stage.session.torque_on()
-    monkeypatch.setattr(Stream, "_send", sleepy)
+    monkeypatch.setattr(about, name, sleepy)
     with pytest.raises(ServoError, match=r"this computer stood still for 3\.\d s: 4 of 4 servos were stopped"):
         stage.session.play(Along(wave(20.0), CHAIN), False, 1 / 60)
-    assert len(sent) == 200, "no goal after those"
+    assert (np.array(sent) >= woken[199]).sum() == late
 
 
 @pytest.mark.parametrize("offset", np.linspace(0.0, 1.0 / RATE, 12, endpoint=False))

@@ -183,9 +183,9 @@ class Stream:
         Then it comes to a stand on its way, if it still may.
         """
         self.schedule.start()
-        last, ending = -1, Outcome.DONE
+        last, ending, self._sent = -1, Outcome.DONE, time.perf_counter()
         while not guide.is_over or last < 0:
-            if last >= 0 and self._is_stalled():  # before the heartbeat: who was asleep has missed it as well
+            if self._is_stalled():  # before the heartbeat: who was asleep has missed it as well
                 return Outcome.STALLED
             wished = self._wishes.outcome
             if wished is Outcome.ABANDONED:
@@ -196,10 +196,7 @@ class Stream:
                 max(0, last) + ceil(guide.left / self.schedule.period - 1e-6) if guide.left < inf else inf
             )
             periods = number - last if last >= 0 else 0
-            awake = time.perf_counter()  # from here on, sleep is seen in the next turn, even before goals are out
-            if last >= 0 and self._is_stalled():
-                return Outcome.STALLED
-            if last >= 0 and self._still() > STALL:
+            if self._still() > STALL:
                 guide.stand()  # the servos have stood meanwhile: time slows, and nothing is caught up with
                 self.schedule.restart()
                 periods = 1
@@ -207,9 +204,10 @@ class Stream:
             values = guide.step(periods * self.schedule.period, pace)
             values = self._righted(guide.at, values, max(1, periods) * self.schedule.period)
             self.at, self.is_resting = guide.at, guide.is_resting
-            self._send(max(1, periods), values)
+            if not self._send(max(1, periods), values):
+                return Outcome.STALLED
             self.schedule.done()
-            self._sent, last = awake, number
+            last = number
             if ending is not Outcome.FAILED:  # who stops for a reason is not to forget it for a later one
                 self._look_both()
                 ending = self._stop(guide, Outcome.FAILED) if self.trouble else ending
@@ -288,7 +286,8 @@ class Stream:
         self._report(self)
         return why
 
-    def _send(self, periods: int, values: np.ndarray) -> None:
+    def _send(self, periods: int, values: np.ndarray) -> bool:
+        """Send goals towards values (n,); return False, and send none, where this computer has stood still."""
         reach = self._counts_per_second * periods * self.schedule.period
         # a servo that was outside its limits comes inside step by step; one that was inside stays there
         low, high = np.minimum(self._limits[:, 0], self._last), np.maximum(self._limits[:, 1], self._last)
@@ -302,8 +301,12 @@ class Stream:
             profile = np.minimum(
                 np.ceil(FORWARD * self._speeds / self._per_unit).astype(np.int64) + CREEP, self._ceiling
             )
+        awake = time.perf_counter()  # from here on, sleep is seen in the next turn, even before goals are out
+        if self._is_stalled():  # as late as can be: who wakes up is to send nothing of before
+            return False
         self._bus.send_goals(goal, profile)
-        self._last = goal
+        self._last, self._sent = goal, awake
+        return True
 
     def _note(self, moment: Moment, seen: dict[int, Telemetry]) -> None:
         """Judge, and record, what some servos report."""
