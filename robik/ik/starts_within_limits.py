@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.stats.qmc import Sobol
 
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import Topology
@@ -30,12 +29,18 @@ def starts_within_limits(mechanism: Mechanism, topology: Topology, at: np.ndarra
         return
     low = np.where(np.isfinite(flat.lower[dofs]), flat.lower[dofs], -np.pi)
     high = np.where(np.isfinite(flat.upper[dofs]), flat.upper[dofs], np.pi)
-    shares = Sobol(len(dofs), scramble=False).random(STARTS)
-    shares[0] = 0.5
-    for share in shares:
+    for share in _shares(len(dofs)):
         q = at.copy()
         q[flat.dof_q[dofs]] = low + share * (high - low)
         yield q
+
+
+def _shares(count: int) -> Iterator[np.ndarray]:
+    """Yield shares (count,) of ranges: the middle, then all over."""
+    yield np.full(count, 0.5)
+    from scipy.stats.qmc import Sobol  # a second to import, which no robot needs whose start is good
+
+    yield from Sobol(count, scramble=False).random(STARTS)[1:]
 
 
 def start_of_first_frame(solver: Solver, output: Output, clip_targets: ClipTargets) -> np.ndarray | None:
