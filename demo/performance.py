@@ -88,10 +88,9 @@ def follow(root: Object, rig: Object, weights: Weights) -> None:
 
 def bake(root: Object, balanced: bool) -> Bake:
     """Bake through the operator; what the library says of the same clip must be what the curves hold."""
-    robot, scene = root.robik.robot, bpy.context.scene
-    robot.balance.mode = "AUTO" if balanced else "OFF"
-    robot.balance.pin_feet, robot.balance.margin, robot.balance.add_give = balanced, MARGIN, False
-    pelvis = next(t for t in robot.character.targets if t.frame == "pelvis")
+    scene = bpy.context.scene
+    set_balance(root, balanced)
+    pelvis = next(t for t in root.robik.robot.character.targets if t.frame == "pelvis")
     weight = tuple(pelvis.position_weight)
     if not balanced:
         pelvis.position_weight = NAIVE_PELVIS
@@ -104,6 +103,13 @@ def bake(root: Object, balanced: bool) -> Bake:
     if (off := np.abs(keyed.values - made.motion.values).max()) > SAME:
         raise RobikError(f"the baked curves differ by {off:g} rad from what the solver says; bake again")
     return Bake(made.clip, made.motion)
+
+
+def set_balance(root: Object, balanced: bool) -> None:
+    """Let the robot balance in its next bake, or not."""
+    balance = root.robik.robot.balance
+    balance.mode = "AUTO" if balanced else "OFF"
+    balance.pin_feet, balance.margin, balance.add_give = balanced, MARGIN, False
 
 
 def sampled(root: Object) -> tuple[Any, BakeRequest]:

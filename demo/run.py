@@ -1,9 +1,9 @@
-"""The demo: a character walks, the walker follows it, and its servos play that.
+"""The demo: a character walks, the walker follows it, and its servos play that; then both of its bakes try in physics.
 
-`make demo`, or `make demo BVH=file` with a recording.
+`make demo`, or `make demo BVH=file` with a recording. `make demo-physics` also searches for what makes the walk stand.
 
-Leaves out/walker.blend, out/walker.csv, out/report.json, out/walker.png and, if something stands in physics,
-out/walker_stood.csv; prints what came out.
+Leaves out/walker.blend, out/walker.csv, out/report.json, out/walker.png and, where it searched, out/walker_stood.csv;
+prints what came out.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def main() -> int:
     parser.add_argument("--moments", **wide, help="in the picture (default: 6)")
     some = {"type": int, "choices": range(1, 101), "default": 20, "metavar": "N"}
     parser.add_argument("--trials", **some, help="in physics, with disturbances (default: 20)")
+    parser.add_argument("--stand", action="store_true", help="search for what makes the walk stand in physics, too")
     arguments = parser.parse_args()
     if arguments.bvh is not None and not arguments.bvh.is_file():
         print(f"{arguments.bvh}: there is no such recording; give the path of a BVH file", file=sys.stderr)
@@ -37,17 +38,24 @@ def main() -> int:
     with installed_extension():
         from bl_ext.user_default.robik.robik.errors import RobikError
 
-        from demo.show import show  # needs Blender, and the library that the extension brought
+        from demo import show  # needs Blender, and the library that the extension brought
+        from demo.table import attempts, falls, table
 
         try:
             arguments.out.mkdir(parents=True, exist_ok=True)
-            report, table = show(arguments.bvh, arguments.out, arguments.moments, arguments.trials)
+            shown = show.show(arguments.bvh, arguments.out, arguments.moments)
+            print(f"\n{table(shown.report)}\n", flush=True)
+            show.fall(shown, arguments.trials)
+            print(falls(shown.report), flush=True)
+            if arguments.stand:
+                show.stand(shown, arguments.out, arguments.trials)
+                print(f"\n{attempts(shown.report['stood'])}")
         except RobikError as error:
             print(error, file=sys.stderr)
             return 2
-    (arguments.out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    (arguments.out / "report.json").write_text(json.dumps(shown.report, indent=2) + "\n", encoding="utf-8")
     files = ", ".join(sorted(path.name for path in arguments.out.iterdir() if path.is_file()))
-    print(f"\n{table}\n\n{arguments.out}: {files}; {time.perf_counter() - began:.0f} s")
+    print(f"\n{arguments.out}: {files}; {time.perf_counter() - began:.0f} s")
     return 0
 
 

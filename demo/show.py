@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import bpy
@@ -11,6 +12,7 @@ from bl_ext.user_default.robik.robik import robots
 from bl_ext.user_default.robik.robik.feet.support import standing_points, support_polygons
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion, save_motion
+from bl_ext.user_default.robik.robik.servo.chain.chain import ServoChain
 from bl_ext.user_default.robik.robik.servo.chain.file import load_chain
 from bpy.types import Object
 from mathutils import Vector
@@ -19,16 +21,33 @@ from demo import performance, picture
 from demo.falling import in_physics, made_to_stand, own_pace
 from demo.playing import play
 from demo.stage import empty_scene
-from demo.table import table
 
 BEGAN = time.perf_counter()
 
 
-def show(recording: Path | None, out: Path, moments: int, trials: int) -> tuple[dict, str]:
-    """Follow our own character, or a recording, and leave the files but the report in `out`.
+@dataclass(frozen=True)
+class Shown:
+    """What the robot has shown: two bakes of the same walk.
 
-    The picture shows so many moments; a motion is tried in physics undisturbed and in so many disturbed trials. Returns
-    the report, and it as a table.
+    Attributes:
+        root: the robot in the scene.
+        mechanism, chain: the robot, and its servos.
+        balanced, naive: the bakes.
+        report: of what came out, to be written.
+    """
+
+    root: Object
+    mechanism: Mechanism
+    chain: ServoChain
+    balanced: Motion
+    naive: Motion
+    report: dict
+
+
+def show(recording: Path | None, out: Path, moments: int) -> Shown:
+    """Follow our own character, or a recording, and play that; leave the files but the report in `out`.
+
+    The picture shows so many moments.
     """
     said("the scene")
     empty_scene()
@@ -42,9 +61,6 @@ def show(recording: Path | None, out: Path, moments: int, trials: int) -> tuple[
     lower = robot_row(root, rig, mechanism, balanced.motion, contacts, samples, "balanced")
     bpy.ops.robik.export_motion(filepath=str(out / "walker.csv"))
     bpy.ops.wm.save_as_mainfile(filepath=str(out / "walker.blend"), compress=True)
-    chain = load_chain(robots.servos_path("walker"))
-    said("making it stand in physics")
-    stood = made_to_stand(root, balanced.motion, chain, trials, said)
     said("baking without")
     naive = performance.bake(root, balanced=False)
     middle = robot_row(root, rig, mechanism, naive.motion, contacts, samples, "naive")
@@ -52,18 +68,31 @@ def show(recording: Path | None, out: Path, moments: int, trials: int) -> tuple[
     picture.save(np.concatenate([upper, middle, lower]), out / "walker.png")
     report = performance.summary(mechanism, balanced.motion, contacts)
     report["naive"] = performance.summary(mechanism, naive.motion, contacts)
-    said("testing both in physics")
-    for found, motion in ((report, balanced.motion), (report["naive"], naive.motion)):
-        found["physics"] = in_physics(mechanism, motion, chain, trials)
+    said("playing on simulated servos")
+    chain = load_chain(robots.servos_path("walker"))
+    report["velocity_limit"] = {joint.name: joint.velocity_limit for joint in mechanism.actuated}
+    report["servos"] = play(balanced.motion, chain)
+    return Shown(root, mechanism, chain, balanced.motion, naive.motion, report)
+
+
+def fall(shown: Shown, trials: int) -> None:
+    """Try both bakes in physics, undisturbed and in so many disturbed trials; the report says what came of it."""
+    both = ((shown.report["naive"], shown.naive, "naive"), (shown.report, shown.balanced, "balanced"))
+    for report, motion, name in both:
+        said(f"the {name} bake in physics, 1 + {trials} times")
+        report["physics"] = in_physics(shown.mechanism, motion, shown.chain, trials)
+
+
+def stand(shown: Shown, out: Path, trials: int) -> None:
+    """Search for the least change with which the balanced bake stands; leave what stood in `out`."""
+    said("making it stand in physics")
+    performance.set_balance(shown.root, balanced=True)
+    stood = made_to_stand(shown.root, shown.balanced, shown.chain, trials, said)
     chosen, motion = stood.best.verdict, stood.best.motion
     assert chosen is not None
     assert motion is not None
-    report["stood"] = {"physics": chosen.as_data(), "own_pace": own_pace(stood)} | stood.as_data()
+    shown.report["stood"] = {"physics": chosen.as_data(), "own_pace": own_pace(stood)} | stood.as_data()
     save_motion(motion, out / "walker_stood.csv")
-    said("playing on simulated servos")
-    report["velocity_limit"] = {joint.name: joint.velocity_limit for joint in mechanism.actuated}
-    report["servos"] = play(motion, chain)
-    return report, table(report)
 
 
 def said(what: str) -> None:

@@ -24,14 +24,10 @@ def table(report: dict) -> str:
         fastest = max(r["peak_velocity"], key=lambda name: r["peak_velocity"][name] / report["velocity_limit"][name])
         speeds.append(f"{r['peak_velocity'][fastest]:.2f} of {report['velocity_limit'][fastest]:.2f} rad/s")
     rows.append(("fastest motor", *speeds))
-    verdicts = [r["physics"] for r in (naive, report)]
-    rows.append(("in physics, P gain from the factory", *(_verdict(found) for found in verdicts)))
     left = max(len(row[0]) for row in rows)
     lines = [f"{label:<{left}}  {a:>20}  {b:>20}".rstrip() for label, a, b in rows]
     slow = "" if servos["slowed_down"] == 1 else f", {servos['slowed_down']:.1f} times slower than baked"
     lines += [
-        "",
-        *_stood(report["stood"]),
         "",
         f"{servos['servos']} simulated servos at {servos['rate_hz']:.0f} Hz{slow}: {servos['message']}",
         (
@@ -43,14 +39,20 @@ def table(report: dict) -> str:
     return "\n".join(lines)
 
 
-def _stood(stood: dict) -> list[str]:
+def falls(report: dict) -> str:
+    """Return what became of both bakes in physics."""
+    naive, balanced = (_verdict(bake["physics"]) for bake in (report["naive"], report))
+    return f"in physics, P gain from the factory: the naive bake {naive}, the balanced one {balanced}"
+
+
+def attempts(stood: dict) -> str:
     """Return what Make It Stand has tried, a line each, and what came of it."""
     width = max(len(attempt["name"]) for attempt in stood["attempts"])
     lines = [
         f"{'→' if k == stood['chosen'] else ' '} {attempt['name']:<{width}}  {attempt['told']}"
         for k, attempt in enumerate(stood["attempts"])
     ]
-    return ["Make It Stand, the balanced walk in physics:", *lines, f"at its own pace: {stood['own_pace']}"]
+    return "\n".join(["Make It Stand, the balanced walk in physics:", *lines, f"at its own pace: {stood['own_pace']}"])
 
 
 def _verdict(found: dict) -> str:
