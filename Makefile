@@ -3,9 +3,9 @@ PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 ENVIRONMENTS := $(BLENDERS:%=environment-%)
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py command_line.py migration.py)
-NOT_BLENDERS := -k "not code_for_this_cpu"  # the same for all Blenders of one Python
+NOT_BLENDERS := code_for_this_cpu# the same for all Blenders of one Python
 
-.PHONY: help environment demo test test-library test-servo test-long test-numba mutants reachy-daemon moving-picture test-installed test-blender smoke-installed test-gui pictures extension kernels lint docs bench survey peers peers-retargeting clean $(ENVIRONMENTS)
+.PHONY: help environment demo demo-physics test test-library test-servo test-long test-numba mutants reachy-daemon moving-picture test-installed test-blender most-blender-4.2 smoke-installed test-gui pictures extension kernels lint docs bench survey peers peers-retargeting clean $(ENVIRONMENTS)
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -14,8 +14,11 @@ help: ## This list
 environment: ## .venv with Blender's module and all that is pinned in requirements/
 	@tools/environment .venv
 
-demo: environment ## The walker walks, with balance and servos: out/; or a recording of yours: make demo BVH=file
-	$(PYTHON) -m demo.run $(if $(BVH),--bvh "$(BVH)") $(if $(MOMENTS),--moments $(MOMENTS)) $(if $(TRIALS),--trials $(TRIALS))
+demo: environment ## The walker walks, with balance, servos and physics: out/; or a recording of yours: make demo BVH=file
+	$(PYTHON) -m demo.run $(STAND) $(if $(BVH),--bvh "$(BVH)") $(if $(MOMENTS),--moments $(MOMENTS)) $(if $(TRIALS),--trials $(TRIALS))
+
+demo-physics: STAND := --stand
+demo-physics: demo ## The same, and a search for what makes the walk stand in physics, which takes minutes
 
 test: environment ## All tests, on one Blender
 	@$(MAKE) --no-print-directory --keep-going test-library test-servo test-installed
@@ -59,14 +62,17 @@ test-blender-%: environment-%
 
 # In two processes: in one, Blender 4.2 crashes after some ninety tests, as it frees the nodes of a dependency graph (docs/development.md).
 test-blender-4.2: environment-4.2
-	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender/test_[a-c]*.py
-	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 tests/blender/test_[d-z]*.py
+	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 $(SELECTED) tests/blender/test_[a-c]*.py
+	.cache/blender-4.2/bin/python -m pytest -q --durations=20 --durations-min=3 $(SELECTED) tests/blender/test_[d-z]*.py
+
+most-blender-4.2: SELECTED := -m "not long and not one_blender"
+most-blender-4.2: test-blender-4.2 ## The same on Blender 4.2, but for tests that say the same on every Blender
 
 smoke-installed: environment ## Some of the tests in Blender's module, one or two of each thing that versions of Blender do differently
-	$(PYTHON) -m pytest -q $(SMOKE) $(NOT_BLENDERS)
+	$(PYTHON) -m pytest -q $(SMOKE) -k "not $(NOT_BLENDERS) and not first_bake and not newer_zip"
 
 smoke-blender-%: environment-% ## The same on Blender 4.2, 4.5, 5.0 or 5.2
-	.cache/blender-$*/bin/python -m pytest -q $(SMOKE) $(NOT_BLENDERS)
+	.cache/blender-$*/bin/python -m pytest -q $(SMOKE) -k "not $(NOT_BLENDERS)"
 
 test-gui: ## A walk through real Blender windows, 4.3 and 5.2, in Debians of their own below .cache/ (as root, on Debian)
 	@$(MAKE) --no-print-directory --keep-going test-gui-4.3 test-gui-5.2

@@ -195,6 +195,7 @@ def rows_of(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.one_blender
 def test_the_command_writes_files_and_a_table_and_goes_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     root, _ = several_actions()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
@@ -221,6 +222,7 @@ def test_the_command_writes_files_and_a_table_and_goes_on(tmp_path: Path, capfd:
     assert [bake.name for bake in bpy.context.scene.robik.robot.robik.robot.bakes][-1] == "walk, walker"
 
 
+@pytest.mark.one_blender
 def test_a_farms_tasks_bake_all_and_write_one_table(tmp_path: Path) -> None:
     several_actions()
     scene, out = tmp_path / "scene.blend", tmp_path / "out"
@@ -273,6 +275,7 @@ os._exit(code)
 """
 
 
+@pytest.mark.one_blender
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are ended by a signal")
 def test_other_blenders_help_and_one_that_is_killed_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

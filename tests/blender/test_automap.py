@@ -241,6 +241,7 @@ def test_exact_fit_changes_nothing() -> None:
         assert position == pytest.approx(rest_position(name), abs=1e-6)
 
 
+@pytest.mark.one_blender
 def test_stride_lengthens_the_way_and_nothing_else() -> None:
     root, rig = walker_and_rig()
     bpy.context.scene.frame_end = 2
@@ -263,6 +264,7 @@ def test_stride_lengthens_the_way_and_nothing_else() -> None:
     assert ways[1][0] == pytest.approx(2 * ways[0][0], rel=5e-3)
 
 
+@pytest.mark.one_blender
 def test_a_turned_walk_goes_another_way_from_where_the_robot_stands() -> None:
     root, rig = walker_and_rig()
     bpy.context.scene.frame_end = 2

@@ -38,6 +38,7 @@ def test_boxer_does_what_its_hand_was_made_to_do() -> None:
     assert np.abs(slider_curves(root, frames()) - values).max() < 1e-5
 
 
+@pytest.mark.one_blender
 def test_motors_keep_their_speed_unless_told_otherwise() -> None:
     root, _ = scenes.punches()
     mechanism = scenes.read(root)
@@ -111,6 +112,7 @@ def settings_of(root: bpy.types.Object) -> Settings:
     return scenes.request_of(root).solver
 
 
+@pytest.mark.one_blender
 def test_weights_and_settings_reach_the_solver() -> None:
     root = scenes.squats()
     robot = root.robik.robot
@@ -169,6 +171,7 @@ def test_stopping_after_something_was_removed_leaves_nothing_behind(removed: str
     assert installed.module("scene.robot.posing")._paused == 0
 
 
+@pytest.mark.one_blender
 def test_hips_give_way_to_balance() -> None:
     """With every weight at one the feet and the centre of mass are where they should be, though the character leans."""
     root = scenes.squats()

@@ -67,6 +67,7 @@ def test_a_change_by_hand_survives_the_next_bake() -> None:
     assert curves(root) == pytest.approx(changed, abs=1e-5)
 
 
+@pytest.mark.one_blender
 def test_reduced_keys_are_no_change_by_hand_and_limits_hold() -> None:
     root = scenes.squats()
     robot = root.robik.robot
@@ -85,6 +86,7 @@ def test_reduced_keys_are_no_change_by_hand_and_limits_hold() -> None:
     assert robot.result.corrected
 
 
+@pytest.mark.one_blender
 def test_a_range_of_its_own_keeps_what_was_changed_elsewhere() -> None:
     root = scenes.squats()
     robot = root.robik.robot

@@ -54,6 +54,7 @@ def test_the_walk_goes_forward_and_keeps_its_head_level(walk: dict) -> None:
     assert np.diff(-walk["hips"][:, 1, 3]).min() > -2e-3
 
 
+@pytest.mark.one_blender
 def test_the_walker_walks_balanced_and_naively_would_fall() -> None:
     stage.empty_scene()
     root, _ = performance.prepare(None)
@@ -75,6 +76,7 @@ def test_the_walker_walks_balanced_and_naively_would_fall() -> None:
     assert all(speed < limits[name] for name, speed in good["peak_velocity"].items())
 
 
+@pytest.mark.one_blender
 @pytest.mark.parametrize(
     ("first", "frames", "tipping", "outside"),
     [

@@ -122,6 +122,7 @@ def _only_one_motor(root: bpy.types.Object) -> bpy.types.Action:
     return made
 
 
+@pytest.mark.one_blender
 def test_followed_live_it_takes_the_same_poses() -> None:
     """What a bake would make of the pose, shown at once."""
     root = arm_with_a_motion()

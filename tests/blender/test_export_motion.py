@@ -124,6 +124,7 @@ LABS = {"lafan1-csv": "w.csv", "gmr-pkl": "w.pkl", "mjlab-npz": "w.npz", "holoso
 LABS |= {"qpos-npz": "w.npz", "mujoco-keys": "w.xml"}
 
 
+@pytest.mark.one_blender
 @pytest.mark.parametrize("name", LABS)
 def test_formats_of_labs_are_written_and_come_back_as_keys(baked: Object, tmp_path: Path, name: str) -> None:
     plain = load_motion(export(tmp_path / "plain.npz"))
@@ -137,6 +138,7 @@ def test_formats_of_labs_are_written_and_come_back_as_keys(baked: Object, tmp_pa
     np.testing.assert_allclose(back.times, plain.times, rtol=0, atol=1e-6)
 
 
+@pytest.mark.one_blender
 def test_a_boards_counts_come_back_as_keys(baked: Object, tmp_path: Path) -> None:
     """In whole counts at whole milliseconds, which lie between the frames."""
     plain = load_motion(export(tmp_path / "plain.csv", rate=60.0))
@@ -218,6 +220,7 @@ def actions_of(target: Object) -> list:
     return list(installed.module("scene.animation.actions").curves_of(target).values())
 
 
+@pytest.mark.one_blender
 def test_corrections_are_a_layer_that_the_next_version_of_a_motion_keeps(baked: Object, tmp_path: Path) -> None:
     plain = load_motion(export(tmp_path / "first.npz"))
     steps, name = np.linspace(0.0, 0.02, len(plain.times)), plain.actuators[3]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.blender import installed, scenes
-from tests.blender.test_follow import beats, frame_object
+from tests.blender.test_follow import beats, frame_object, rest
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -28,16 +28,17 @@ def test_scrubbing_takes_the_robot_along_and_keys_nothing() -> None:
     before = scenes.everything()
     for frame in (1, 13, 20, 4):
         bpy.context.scene.frame_set(frame)
-        beats(root, 90)
+        rest(root, 90)
         assert max(off(root, name) for name in ("pelvis", "foot_l", "foot_r")) < 3e-3, frame
     assert scenes.everything() == before
 
 
+@pytest.mark.one_blender
 def test_playing_it_keeps_up_with_a_slow_motion() -> None:
     root = scenes.squats(frames=72)
     root.robik.robot.follow.on = True
     bpy.context.scene.frame_set(1)
-    beats(root, 90)
+    rest(root, 90)
     worst = 0.0
     for frame in range(1, 73):
         bpy.context.scene.frame_set(frame)
@@ -56,7 +57,7 @@ def test_a_bake_is_as_it_was_after_following() -> None:
     root.robik.robot.follow.on = True
     bpy.data.objects["to pelvis"].animation_data_clear()
     bpy.data.objects["to pelvis"].location.z -= 0.03
-    beats(root, 60)
+    rest(root, 60)
     root.robik.robot.follow.on = False
     assert scenes.channel(root, '["knee_l"]', 0, at) == pytest.approx(before)
     bpy.context.scene.frame_set(7)

@@ -71,6 +71,7 @@ def test_a_tool_looks_at_a_bird(arm: bpy.types.Object, axis: str, column: int, s
     assert not why
 
 
+@pytest.mark.one_blender
 def test_a_tool_keeps_its_distance(arm: bpy.types.Object) -> None:
     row(arm, "DISTANCE", source=bpy.data.objects["bird"], distance=0.35)
     row(arm, "REST_POSE", frame="")
@@ -114,6 +115,7 @@ def test_a_frame_is_held_in_another_one() -> None:
     assert found["foot_r.in.foot_l"] < 1e-4
 
 
+@pytest.mark.one_blender
 @pytest.mark.parametrize("follows", ["LOOK_AT", "DISTANCE", "RELATIVE_TO"])
 def test_following_live_is_what_is_baked(arm: bpy.types.Object, follows: str) -> None:
     bird, scene = bpy.data.objects["bird"], bpy.context.scene

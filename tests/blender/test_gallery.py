@@ -47,6 +47,7 @@ def test_servos_come_with_it_unless_the_scene_has_its_own(folders: Path) -> None
     assert scene.robik.playing.chain == "mine"
 
 
+@pytest.mark.one_blender
 @pytest.mark.real_time
 def test_an_arm_of_another_maker_is_animated_and_played_from_its_box(folders: Path, shared_data: Path) -> None:
     bpy.context.preferences.addons[installed.PACKAGE].preferences.gallery = str(shared_data)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.blender import installed, scenes
-from tests.blender.test_follow import beats, frame_object
+from tests.blender.test_follow import beats, frame_object, rest
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -41,7 +41,7 @@ def test_a_handle_that_is_dragged_takes_the_robot_along_and_keys_bake() -> None:
     hips, frame = rows(root)["pelvis"], frame_object(root, "pelvis")
     beats(root, 3)
     hips.location.z -= 0.03
-    beats(root, 60)
+    rest(root, 60)
     bpy.context.view_layer.update()
     assert (frame.matrix_world.translation - hips.matrix_world.translation).length < 1e-3
     hips.keyframe_insert("location", frame=1)
@@ -71,7 +71,7 @@ def test_reachy_minis_head_goes_with_its_handle(reachy_mini: Path) -> None:
     head = rows(root)["head"]
     beats(root, 3)
     head.location.z += 0.01
-    beats(root, 60)
+    rest(root, 60)
     bpy.context.view_layer.update()
     frame = frame_object(root, "head")
     assert (frame.matrix_world.translation - head.matrix_world.translation).length < 1e-4
@@ -82,10 +82,11 @@ def turned(root: bpy.types.Object, frame: str, axis: int, by: float) -> None:
     """Turn a handle about one of its own axes, and let the robot follow."""
     handle = rows(root)[frame]
     handle.rotation_euler[axis] += by
-    beats(root, 60)
+    rest(root, 60)
     bpy.context.view_layer.update()
 
 
+@pytest.mark.one_blender
 def test_what_one_motor_turns_has_a_ring_that_goes_along(reachy_mini: Path) -> None:
     """The turn of the body takes the head along, and the head its antennas."""
     assert bpy.ops.robik.import_gallery_robot(robot="Reachy Mini") == {"FINISHED"}
@@ -108,6 +109,7 @@ def test_what_one_motor_turns_has_a_ring_that_goes_along(reachy_mini: Path) -> N
     assert np.abs(np.delete(moved, [names.index(n) for n in ("yaw_body", "right_antenna")])).max() < 5e-3
 
 
+@pytest.mark.one_blender
 def test_a_head_can_look_at_a_handle(reachy_mini: Path) -> None:
     assert bpy.ops.robik.import_gallery_robot(robot="Reachy Mini") == {"FINISHED"}
     root = bpy.context.scene.robik.robot
@@ -116,7 +118,7 @@ def test_a_head_can_look_at_a_handle(reachy_mini: Path) -> None:
     before = beats(root, 3)
     assert np.abs(before[-1] - before[0]).max() < 1e-3
     seen.location.z += 0.15 * (seen.location.x - frame_object(root, "head").matrix_world.translation.x)
-    beats(root, 90)
+    rest(root, 90)
     bpy.context.view_layer.update()
     head = frame_object(root, "head").matrix_world
     row = next(row for row in root.robik.robot.character.targets if row.follows == "LOOK_AT")
@@ -138,10 +140,11 @@ def test_a_finger_that_slides_follows_along_its_axis(shared_data: Path) -> None:
     )
     before = root["left_finger"]
     finger.location.y += 0.01
-    beats(root, 60)
+    rest(root, 60)
     assert root["left_finger"] - before == pytest.approx(0.01, abs=2e-4)
 
 
+@pytest.mark.one_blender
 def test_a_ring_that_hangs_on_a_ring_starts_where_the_robot_is(shared_data: Path) -> None:
     """The third toe's motors follow one another."""
     assert bpy.ops.robik.import_robot(filepath=str(shared_data / "iit_softfoot/softfoot.xml")) == {"FINISHED"}

@@ -47,6 +47,7 @@ def test_result_says_where_hold_is_lost_and_the_preflight_refuses(root: Object) 
     assert bpy.ops.robik.preflight() == {"FINISHED"}
 
 
+@pytest.mark.one_blender
 def test_a_bake_keeps_hold_by_default(root: Object) -> None:
     bake(root, 0.05)
     result = root.robik.robot.result
@@ -55,6 +56,7 @@ def test_a_bake_keeps_hold_by_default(root: Object) -> None:
     assert bpy.ops.robik.preflight() == {"FINISHED"}
 
 
+@pytest.mark.one_blender
 def test_a_bake_that_keeps_hold_is_good(root: Object) -> None:
     bake(root, 0.15)
     result = root.robik.robot.result

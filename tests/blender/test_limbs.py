@@ -120,6 +120,7 @@ def limb(root: Object, label: str, local: Vector) -> np.ndarray:
     return np.array(body.matrix_world.to_3x3() @ local)
 
 
+@pytest.mark.one_blender
 def test_hanging_arms_follow_a_character_in_t_pose(robot: Object, rig: Object) -> None:
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
     character = robot.robik.robot.character
@@ -161,6 +162,7 @@ def test_weights_by_axis_stay(robot: Object, rig: Object) -> None:
     assert tuple(target.orientation_weight) == (0.5, 0.25, 0.0)
 
 
+@pytest.mark.one_blender
 def test_arms_that_hang_in_both_keep_their_offsets_and_directions(robot: Object) -> None:
     make_rig(HANGING)
     assert bpy.ops.robik.auto_map() == {"FINISHED"}

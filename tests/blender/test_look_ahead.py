@@ -34,6 +34,7 @@ def test_look_ahead_comes_nearer_at_the_same_speeds() -> None:
     assert robot.result.residual < 1e-9
 
 
+@pytest.mark.one_blender
 def test_acceleration_and_jerk_hold_in_the_curves() -> None:
     root, _ = scenes.punches()
     bake, fps = root.robik.robot.bake, bpy.context.scene.render.fps
@@ -48,6 +49,7 @@ def test_acceleration_and_jerk_hold_in_the_curves() -> None:
     assert result.beyond == ""
 
 
+@pytest.mark.one_blender
 def test_torques_are_kept_where_that_is_asked() -> None:
     root, _ = scenes.punches()
     bake, result = root.robik.robot.bake, root.robik.robot.result
@@ -72,6 +74,7 @@ def test_a_clip_that_does_not_come_back_is_told_and_nothing_is_baked() -> None:
     assert root.robik.robot.result.frames == 0
 
 
+@pytest.mark.one_blender
 def test_the_zero_moment_point_is_kept_over_the_feet_where_that_is_asked() -> None:
     root, scene = scenes.squats(), bpy.context.scene
     bake, result = root.robik.robot.bake, root.robik.robot.result

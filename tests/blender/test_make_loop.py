@@ -75,6 +75,7 @@ def test_the_end_runs_into_the_beginning_in_place(walker: Object) -> None:
     np.testing.assert_allclose(poses(walker, FRAMES), before, atol=1e-6)  # the original is as it was
 
 
+@pytest.mark.one_blender
 def test_its_way_can_stay(walker: Object) -> None:
     before = poses(walker, FRAMES)
     assert bpy.ops.robik.make_loop(blend=15, way="KEEP") == {"FINISHED"}
@@ -87,6 +88,7 @@ def test_its_way_can_stay(walker: Object) -> None:
     np.testing.assert_allclose(gone[0, :2, 3], (before[-1] - before[0])[0, :2, 3], atol=2e-5)
 
 
+@pytest.mark.one_blender
 def test_it_bakes_as_a_loop(walker: Object) -> None:
     root = bpy.context.scene.robik.robot
     assert bpy.ops.robik.make_loop() == {"FINISHED"}

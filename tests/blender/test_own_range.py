@@ -45,6 +45,7 @@ def test_own_range_goes_into_the_bake_before(blend: int) -> None:
     assert np.abs(position - keyed[..., :3]).max() < 1e-6
 
 
+@pytest.mark.one_blender
 @pytest.mark.parametrize("enforce_velocity", [True, False])
 def test_blends_keep_motor_speeds(enforce_velocity: bool) -> None:
     root, _ = scenes.punches()
@@ -64,6 +65,7 @@ def test_blends_keep_motor_speeds(enforce_velocity: bool) -> None:
     assert most <= 1 + 1e-5 if enforce_velocity else most > 1.05
 
 
+@pytest.mark.one_blender
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_looking_ahead_an_own_range_goes_on_from_what_is_there(goes_on: bool) -> None:
     """Position, speed, acceleration and jerk: within the motors' limits through both seams."""
@@ -87,6 +89,7 @@ def test_looking_ahead_an_own_range_goes_on_from_what_is_there(goes_on: bool) ->
         assert changes[own].max() <= 1.001, order
 
 
+@pytest.mark.one_blender
 def test_own_range_is_balanced_as_a_part_of_the_whole() -> None:
     scene = bpy.context.scene
     scene.render.fps = 24
@@ -165,6 +168,7 @@ def poses(root: bpy.types.Object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return motion.values, position, quaternion
 
 
+@pytest.mark.one_blender
 @pytest.mark.parametrize(("frame", "by", "blend"), [("pelvis", -0.01, 5), ("foot_l", 0.004, 5), ("foot_l", 0.004, 0)])
 def test_feet_stand_through_the_seams_of_an_own_range(frame: str, by: float, blend: int) -> None:
     """A foot that stands over a seam stays where it stood, though its target has moved."""
@@ -196,6 +200,7 @@ def test_feet_stand_through_the_seams_of_an_own_range(frame: str, by: float, ble
         assert turned < 1.2 * np.abs(np.diff(values, 2, axis=0)).max(), "it changes over smoothly"
 
 
+@pytest.mark.one_blender
 def test_a_cyclic_clip_leads_back_into_nothing() -> None:
     root = scenes.squats()
     bpy.ops.robik.bake()
@@ -207,6 +212,7 @@ def test_a_cyclic_clip_leads_back_into_nothing() -> None:
     assert bpy.ops.robik.bake() == {"FINISHED"}
 
 
+@pytest.mark.one_blender
 def test_what_speeds_cost_is_told_of_the_own_range() -> None:
     root, _ = scenes.punches()
     robot = root.robik.robot

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 MOST = 12  # controls that are open in a panel
 BAKE = ("ROBIK_PT_bake", "ROBIK_PT_bake_motors", "ROBIK_PT_bake_style", "ROBIK_PT_bakes", "ROBIK_PT_stand")
 SPEAKING = ("panels.tab", "panels.bake.verdict", "scene.bake.result")  # besides panels themselves
-LANGUAGES = ("en_US", "ja_JP", "zh_HANS")
+LANGUAGES = ("en_US", *(pytest.param(other, marks=pytest.mark.one_blender) for other in ("ja_JP", "zh_HANS")))
 
 
 def panels() -> list[type[bpy.types.Panel]]:

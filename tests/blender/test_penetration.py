@@ -50,6 +50,7 @@ def test_a_judgement_that_is_stopped_keeps_nothing(shared_data: Path) -> None:
     assert len(root.robik.robot.result.penetration) == 0
 
 
+@pytest.mark.one_blender
 def test_footholds_out_of_reach_stand_in_the_result(shared_data: Path) -> None:
     root = baked_dance(shared_data / "unitree_h1/h1.xml", shared_data / "bvh/05_20-mb.bvh", 860, 1090)
     result = root.robik.robot.result
@@ -68,6 +69,7 @@ def test_without_a_bake_it_is_said(shared_data: Path) -> None:
         bpy.ops.robik.judge_penetration()
 
 
+@pytest.mark.one_blender
 def test_robots_that_take_turns_have_their_walls_made_once() -> None:
     apart = installed.module("scene.bake.apart")
     roots = [scenes.import_robot(name) for name in ("boxer", "dancer")]

@@ -146,6 +146,7 @@ def test_osc_through_a_socket(stage: Stage) -> None:
     assert stage.performing.why() == "stopped by OSC"
 
 
+@pytest.mark.one_blender
 def test_a_gamepad_through_sdl(stage: Stage) -> None:
     from tests.show.virtual_pad import VirtualPad
 
@@ -264,6 +265,7 @@ def test_another_scene_ends_it(stage: Stage) -> None:
     assert stage.performing.why() == "its robot is no longer in the scene"
 
 
+@pytest.mark.one_blender
 def test_packets_that_are_no_osc_and_axes_that_are_no_numbers_move_nothing(stage: Stage) -> None:
     stage.trigger.osc, stage.performance.osc_port, stage.performance.idle = "/lift", "0", None
     stage.stick(stage.motors[2])
@@ -357,6 +359,7 @@ STOPS = {
 }
 
 
+@pytest.mark.one_blender
 @pytest.mark.real_time
 @pytest.mark.parametrize("way", STOPS)
 def test_live_servos_follow_and_every_way_stops_them(stage: Stage, servos: Servos, way: str) -> None:

@@ -48,6 +48,7 @@ def baked_squats() -> bpy.types.Object:
     return root
 
 
+@pytest.mark.one_blender
 def test_make_it_stand_tries_one_thing_after_the_other_and_each_can_be_used() -> None:
     root = baked_squats()
     bakes, ghost = installed.module("scene.bake.bakes"), installed.module("scene.bake.ghost")
@@ -73,6 +74,7 @@ def test_make_it_stand_tries_one_thing_after_the_other_and_each_can_be_used() ->
     assert not ghost.has_ghost(root)
 
 
+@pytest.mark.one_blender
 def test_markers_and_the_end_go_along_with_a_slower_attempt_and_back() -> None:
     root, scene = baked_squats(), bpy.context.scene
     end = scene.frame_end

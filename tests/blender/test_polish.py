@@ -179,6 +179,7 @@ def test_strips_are_taken_hold_of_where_they_are_drawn() -> None:
     assert strips.moved((4, 9), (True, False), 30.0) == (9, 9)
 
 
+@pytest.mark.one_blender
 def test_pinned_feet_do_not_slide() -> None:
     root = stepping()
     foot = bpy.data.objects["to foot_l"]
@@ -198,6 +199,7 @@ def test_pinned_feet_do_not_slide() -> None:
         assert np.ptp(np.array(seen), axis=0).max() < 1e-3
 
 
+@pytest.mark.one_blender
 def test_weight_shifts_earlier_with_more_look_ahead() -> None:
     root = stepping()
     bpy.context.scene.render.fps = 24

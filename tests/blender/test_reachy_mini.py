@@ -99,6 +99,7 @@ def test_a_blender_without_sound_takes_the_move(
     assert strips() == []
 
 
+@pytest.mark.one_blender
 def test_a_move_is_played_through_a_daemon(
     reachy_mini: Path, daemon: StandIn, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

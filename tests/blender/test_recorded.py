@@ -32,6 +32,7 @@ def baked(root: bpy.types.Object) -> object:
     return installed.module("robik.steps").finish(steps)
 
 
+@pytest.mark.one_blender
 @pytest.mark.parametrize(("balance", "pinned"), [("off", False), ("still", False), ("moving", True)])
 def test_the_dance_on_g1_is_the_same_in_blender_and_by_the_library(
     shared_data: Path, balance: str, pinned: bool
@@ -77,6 +78,7 @@ CHARACTERS = {  # those of this project as others write them
 }
 
 
+@pytest.mark.one_blender
 @pytest.mark.parametrize("kind", CHARACTERS)
 def test_shell_and_blender_bake_a_character_to_the_same_bits(shared_data: Path, tmp_path: Path, kind: str) -> None:
     """At defaults, through the file that *Export Character* writes; a GLB comes by Blender's importer."""

@@ -137,6 +137,7 @@ def test_what_was_followed_is_kept_with_the_action(tmp_path: object) -> None:
     assert [kept.sample(f) for f in (0.0, 1.0, 1.2, 1.3, 24.0, 25.0)] == [None, 0, 0, 1, 46, None]
 
 
+@pytest.mark.one_blender
 def test_report_page_shows_the_curves_as_they_are(tmp_path: object) -> None:
     root = scenes.squats()
     motion = bake(root)

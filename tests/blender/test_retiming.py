@@ -45,6 +45,7 @@ def test_a_motion_is_slowed_down_on_its_path_as_a_bake_of_its_own() -> None:
     np.testing.assert_allclose(values(root, np.arange(1.0, 13.0)), before, atol=1e-6)
 
 
+@pytest.mark.one_blender
 def test_what_is_offered_is_kept_once_and_the_scene_may_end_where_it_did() -> None:
     root, _ = quick()
     scene, retiming = bpy.context.scene, module("operators.bake.retiming")
@@ -56,6 +57,7 @@ def test_what_is_offered_is_kept_once_and_the_scene_may_end_where_it_did() -> No
         bpy.ops.robik.keep_slower()
 
 
+@pytest.mark.one_blender
 def test_a_vibration_is_calmed() -> None:
     root, before = quick(24)
     assert bpy.ops.robik.calm_vibration(frequency=6.0) == {"FINISHED"}

@@ -222,6 +222,7 @@ def test_what_cannot_be_set_up_says_so() -> None:
         bpy.ops.robik.set_servo(servo=99, new_id=1)
 
 
+@pytest.mark.one_blender
 def test_servos_of_the_other_protocol_are_found_and_chosen() -> None:
     root = scenes.squats(frames=10)
     servo_setup, scene = installed.module("scene.servos.setup"), bpy.context.scene
@@ -238,6 +239,7 @@ def test_servos_of_the_other_protocol_are_found_and_chosen() -> None:
         assert servo_setup.advice() == []
 
 
+@pytest.mark.one_blender
 def test_bakes_keep_to_the_speeds_of_the_servos() -> None:
     root, _ = scenes.punches(24)
     bpy.context.scene.render.fps = 60

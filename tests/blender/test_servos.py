@@ -57,6 +57,7 @@ def test_plays_on_the_simulated_chain() -> None:
     assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}
 
 
+@pytest.mark.one_blender
 def test_telemetry_is_recorded_and_drawn(tmp_path: Path) -> None:
     scenes.squats(frames=30)
     with pytest.raises(RuntimeError, match="name a file under Telemetry"):
@@ -70,6 +71,7 @@ def test_telemetry_is_recorded_and_drawn(tmp_path: Path) -> None:
     assert (tmp_path / "walk.html").read_text(encoding="utf-8").count("<polyline") == 3 * 12
 
 
+@pytest.mark.one_blender
 def test_a_stall_of_blender_ends_in_a_planned_stop_and_a_fault_leaves_the_servos_within_reach() -> None:
     root = scenes.squats(frames=400)
     play = installed.module("scene.servos.play")
@@ -201,6 +203,7 @@ def test_curves_that_were_edited_are_played_as_they_bend() -> None:
     assert np.abs(curve - np.interp(frames, [1, 30], [0.0, 0.3])).max() > 0.01
 
 
+@pytest.mark.one_blender
 def test_what_the_motors_cannot_do_is_refused_or_softened() -> None:
     root = scenes.squats(frames=30)
     play, scene = installed.module("scene.servos.play"), bpy.context.scene
@@ -311,6 +314,7 @@ def test_opening_a_file_stops_the_servos_without_waiting_for_them(monkeypatch: p
         assert all(servo["velocity"] == 0 for servo in simulator.state().values())
 
 
+@pytest.mark.one_blender
 def test_torque_is_told_and_can_be_cut_after_disconnecting_and_after_opening_a_file() -> None:
     root, scene, play = scenes.squats(frames=10), bpy.context.scene, installed.module("scene.servos.play")
     chain = installed.module("scene.robot.chain").servo_chain(root, scenes.read(root), scene)
@@ -361,6 +365,7 @@ def test_disabling_the_add_on_stops_the_servos_and_enabling_it_finds_them_again(
         play.disconnect(play.LEAVING)
 
 
+@pytest.mark.one_blender
 def test_who_disconnects_does_not_wait_and_the_next_one_gets_the_port(monkeypatch: pytest.MonkeyPatch) -> None:
     root = scenes.squats()
     bpy.ops.robik.bake()
@@ -398,6 +403,7 @@ def test_a_bake_tells_the_servos_that_blender_is_alive(monkeypatch: pytest.Monke
     assert beats == []
 
 
+@pytest.mark.one_blender
 def test_a_start_far_away_is_refused_or_asked_for() -> None:
     scenes.squats(frames=10)
     play = installed.module("scene.servos.play")
@@ -413,6 +419,7 @@ def test_a_start_far_away_is_refused_or_asked_for() -> None:
     assert "to the end" in play.status().message
 
 
+@pytest.mark.one_blender
 def test_goals_carry_the_weight_by_the_servos_own_gains() -> None:
     """As physics makes them, for the gains that are read back; what physics was asked about is held against them."""
     root = scenes.squats(frames=30)
@@ -438,6 +445,7 @@ def test_goals_carry_the_weight_by_the_servos_own_gains() -> None:
     assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}
 
 
+@pytest.mark.one_blender
 def test_live_carries_the_weight_of_the_present_pose() -> None:
     """From the sliders' pose alone, by the gains that are read back; off by default."""
     root = scenes.squats(frames=30)
@@ -462,6 +470,7 @@ def test_live_carries_the_weight_of_the_present_pose() -> None:
     assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}
 
 
+@pytest.mark.one_blender
 def test_tilt_feedback_needs_an_imu_and_plays_with_one(tmp_path: Path) -> None:
     """A lean that the simulated sensor reports goes to ankles and hips; without a sensor nothing is played."""
     root = scenes.squats(frames=30)

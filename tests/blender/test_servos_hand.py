@@ -112,6 +112,7 @@ def test_poses_only_are_flat_keys_and_a_still_robot_is_no_recording() -> None:
         hand.Hand()
 
 
+@pytest.mark.one_blender
 def test_a_second_robot_leads_this_one(tmp_path: Path) -> None:
     root = scenes.squats(frames=30)
     play, leader = installed.module("scene.servos.play"), installed.module("scene.servos.leader")
@@ -152,6 +153,7 @@ def test_a_second_robot_leads_this_one(tmp_path: Path) -> None:
         bpy.ops.robik.disconnect_leader()
 
 
+@pytest.mark.one_blender
 def test_a_leaders_port_is_its_own_by_any_name(tmp_path: Path) -> None:
     scenes.squats(frames=30)
     scene, servos = bpy.context.scene, str(tmp_path / "a.servos.json")

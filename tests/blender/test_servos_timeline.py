@@ -223,6 +223,7 @@ def test_space_plays_scene_and_robot_together_and_the_playhead_moves_it(robot, p
     assert scene.sync_mode == "NONE"
 
 
+@pytest.mark.one_blender
 @pytest.mark.parametrize("fraction", [0.0, pytest.param(0.98, marks=pytest.mark.long)])
 def test_scrubbing_fast_is_held_to_the_servos_speed_and_acceleration(robot, playback, timeline, fraction) -> None:
     """From end to end at each look, and once to the other end."""

@@ -132,6 +132,7 @@ def test_a_gain_that_a_servo_does_not_take_is_said_and_what_it_has_is_shown(robo
             scene.robik.port = "sim"
 
 
+@pytest.mark.one_blender
 def test_a_nudge_moves_one_motor_and_the_graph_shows_it() -> None:
     play, graph = installed.module("scene.servos.play"), installed.module("scene.servos.live_graph")
     drawn = installed.module("scene.overlay.servo_graph")
@@ -167,6 +168,7 @@ def test_a_nudge_moves_one_motor_and_the_graph_shows_it() -> None:
     assert drawn.picture() is None
 
 
+@pytest.mark.one_blender
 def test_a_nudge_wants_torque_and_obeys_stop() -> None:
     play = installed.module("scene.servos.play")
     with pytest.raises(RuntimeError, match="connect first"):

@@ -81,6 +81,7 @@ def test_obstacles_are_the_meshes_of_a_collection() -> None:
     assert rows["in obstacles"].depth <= max(0.5 * deep, 1e-3)
 
 
+@pytest.mark.one_blender
 def test_frames_hold_on_to_what_was_chosen_for_their_contacts() -> None:
     root = scenes.squats(24)
     robot, tray = root.robik.robot, mesh("Tray", (0.2, 0.2, 0.01), (0.0, 0.0, -0.01))

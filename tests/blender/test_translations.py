@@ -116,6 +116,7 @@ def width(text: str) -> float:
     return blf.dimensions(0, text)[0]
 
 
+@pytest.mark.one_blender
 def test_no_label_is_clipped(found, languages) -> None:
     """Buttons that lie in pairs have half of a panel, others all of it."""
     half = (PANEL - MARGINS) / 2 - ICON
