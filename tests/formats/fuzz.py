@@ -1,6 +1,6 @@
 """Mutated robot files: whatever happens to a file, its import ends in a robot or in one sentence, and nothing else.
 
-`ROBIK_FUZZ=10000 pytest tests/formats -k mutated` tries that many files per format instead of 500.
+`ROBIK_FUZZ=10000 pytest tests/formats -k mutated` tries that many files per format instead of 150.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from robik.errors import RobikError
 from robik.formats import import_robot
 from robik.mechanism import Mechanism
 
-CASES = int(os.environ.get("ROBIK_FUZZ", "500"))
+CASES = int(os.environ.get("ROBIK_FUZZ", "150"))
 WORDS = [
     "",
     "nan",
