@@ -123,10 +123,6 @@ def test_with_another_numba_the_same_comes_out_and_the_log_says_so_once(
     values, log = run(tmp_path, before)
     assert values == EXPECTED
     assert log == line.replace("WARNING", "INFO") + "\n"
-
-
-def test_a_change_of_any_source_is_seen_without_shortcuts_too(tmp_path: Path) -> None:
-    """The folder of plain code is named by the digest of all sources."""
-    run(tmp_path, NO_SYMBOLS)
-    (index,) = tmp_path.glob("cache/**/layers.total*.nbi")
-    assert sources().startswith(index.relative_to(tmp_path / "cache").parts[0].partition("-")[2])
+    if before == NO_SYMBOLS:  # the folder of plain code is named by the digest of all sources, so a change is seen
+        (index,) = tmp_path.glob("cache/**/layers.total*.nbi")
+        assert sources().startswith(index.relative_to(tmp_path / "cache").parts[0].partition("-")[2])
