@@ -20,14 +20,14 @@ demo: environment ## The walker walks, with balance, servos and physics: out/; o
 demo-physics: STAND := --stand
 demo-physics: demo ## The same, and a search for what makes the walk stand in physics, which takes minutes
 
-test: environment ## All tests, on one Blender
-	@$(MAKE) --no-print-directory --keep-going test-library test-servo test-installed
+test: environment ## All tests, on one Blender, three kinds at a time; tells how far each is
+	@$(MAKE) --no-print-directory --keep-going --jobs 3 TOLD="-p tests.progress" BESIDE="nice -n 19" test-library test-servo test-installed
 
 test-library: environment ## The library's tests, but for servos
-	$(PYTHON) -m pytest -q --durations=30 --durations-min=2 tests --ignore tests/servo
+	$(BESIDE) $(PYTHON) -m pytest -q $(TOLD) --durations=30 --durations-min=2 tests --ignore tests/servo
 
 test-servo: environment ## The tests of servos, two at a time: they wait for servos most of the time
-	$(PYTHON) -m pytest -q --durations=10 --durations-min=2 -n 2 --dist loadfile tests/servo
+	$(PYTHON) -m pytest -q $(TOLD) --durations=10 --durations-min=2 -n 2 --dist loadfile tests/servo
 
 test-long: environment ## The longest tests, which no other target runs: agreement with the reference over many robots and clips
 	$(PYTHON) -m pytest -q tests -m long
@@ -49,7 +49,7 @@ test-numba: environment ## Motions solved with the oldest numba that is supporte
 	$(PYTHON) -m tools.other_numba 0.61.2
 
 test-installed: environment ## The tests in Blender's module, with the built zip installed
-	$(PYTHON) -m pytest -q --durations=20 --durations-min=3 tests/blender
+	$(BESIDE) $(PYTHON) -m pytest -q $(TOLD) --durations=20 --durations-min=3 tests/blender
 
 test-blender: ## The tests in Blender's module on Blender 4.2, 4.5, 5.0 and 5.2 (one of them: make test-blender-4.2)
 	@$(MAKE) --no-print-directory --keep-going $(BLENDERS:%=test-blender-%)
