@@ -15,27 +15,31 @@ class Progress:
     """Counts tests that are done, and tells of them now and then."""
 
     def __init__(self, name: str, write: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> None:
-        self.total = self._done = 0
-        self._name, self._write, self._clock = name, write, clock
-        self._began = self._told = clock()
+        self._done, self._name, self._write, self._clock = 0, name, write, clock
+        self.begin(0)
+
+    def begin(self, total: int) -> None:
+        """Count from now, up to so many tests."""
+        self._total, self._began = total, self._clock()
+        self._told = self._began
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         return ("passed", "", "PASSED") if report.passed and report.when == "call" else None
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.total = len(session.items)
+        self.begin(len(session.items))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        self.total = len(ids)
+        self.begin(len(ids))
 
     def pytest_runtest_logfinish(self) -> None:
         self._done += 1
         now = self._clock()
         if now - self._told >= EVERY:
             self._told, spent = now, now - self._began
-            left = spent / self._done * max(self.total - self._done, 0)
-            self._write(f"{self._name}: {self._done} of {self.total} tests, {_told(spent)}, about {_told(left)} left")
+            left = spent / self._done * max(self._total - self._done, 0)
+            self._write(f"{self._name}: {self._done} of {self._total} tests, {_told(spent)}, about {_told(left)} left")
 
 
 def _told(seconds: float) -> str:
@@ -44,6 +48,10 @@ def _told(seconds: float) -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # xdist's workers tell their controller
-        terminal = config.pluginmanager.getplugin("terminalreporter")
-        folder = config.args[0].removeprefix("tests").strip("/") or "library"
-        config.pluginmanager.register(Progress(folder, lambda line: terminal.write_line(line, flush=True)))
+        config.pluginmanager.register(
+            Progress(config.args[0].removeprefix("tests").strip("/") or "library", _write(config))
+        )
+
+
+def _write(config: pytest.Config) -> Callable[[str], object]:
+    return lambda line: config.pluginmanager.getplugin("terminalreporter").write_line(line, flush=True)
