@@ -6,6 +6,7 @@ import importlib
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from zipfile import ZipFile
@@ -63,17 +64,23 @@ os._exit(0)
 """
 
 
+@cache
+def archive() -> Path:
+    """The zip that is installed here; to see that it is up to date takes a second."""
+    return build(Target.here())
+
+
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What a new user's session prints, by what stands before the colon."""
     newer = tmp_path_factory.mktemp("zip") / "newer.zip"
-    with ZipFile(build(Target.here())) as before, ZipFile(newer, "w") as after:
+    with ZipFile(archive()) as before, ZipFile(newer, "w") as after:
         for entry in before.infolist():
             marked = b"MARK = 'newer'\n" if entry.filename == "robik/__init__.py" else b""
             after.writestr(entry.filename, before.read(entry) + marked)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("ROBIK_", "BLENDER_"))}
     environment[KEPT] = str(tmp_path_factory.mktemp("installations"))
-    keep(RESOURCES, kept(build(Target.here()), environment[KEPT]))
+    keep(RESOURCES, kept(archive(), environment[KEPT]))
     done = subprocess.run(
         [sys.executable, "-c", SESSION, newer, RESOURCES], cwd=CHECKOUT, env=environment, capture_output=True, text=True
     )
@@ -138,9 +145,9 @@ def test_nothing_is_written_beside_the_add_on(empty_scene: None) -> None:
         for file in EXTENSION.rglob("*")
         if file.is_file() and file.suffix != ".pyc"
     }
-    with ZipFile(build(Target.here())) as archive:
-        assert found == set(archive.namelist()) - {
-            name for name in archive.namelist() if name not in found and name.startswith("wheels/")
+    with ZipFile(archive()) as file:
+        assert found == set(file.namelist()) - {
+            name for name in file.namelist() if name not in found and name.startswith("wheels/")
         }
 
 
