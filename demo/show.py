@@ -27,7 +27,7 @@ BEGAN = time.perf_counter()
 
 @dataclass(frozen=True)
 class Shown:
-    """What the robot has shown: two bakes of the same walk.
+    """Two bakes of the same walk, as the robot has shown them.
 
     Attributes:
         root: the robot in the scene.
