@@ -66,12 +66,20 @@ def solve(band, x):
     """Replace x (n,) by the solution for it as the right side, with a band's factor."""
     n, w = band.shape[0], band.shape[1] - 1
     for j in range(n):
-        own = band[j]
-        x[j] /= own[0]
-        for i in range(1, min(w + 1, n - j)):
-            x[j + i] -= own[i] * x[j]
+        x[j] /= band[j, 0]
+        reach, found = min(w, n - 1 - j), x[j]
+        own, below = band[j, 1 : reach + 1], x[j + 1 : j + 1 + reach]
+        for i in range(reach):
+            below[i] -= own[i] * found
     for j in range(n - 1, -1, -1):
-        own, found = band[j], x[j]
-        for i in range(1, min(w + 1, n - j)):
-            found -= own[i] * x[j + i]
-        x[j] = found / own[0]
+        reach = min(w, n - 1 - j)
+        own, below = band[j, 1 : reach + 1], x[j + 1 : j + 1 + reach]
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0  # sums of their own, since one waits for each addition
+        for i in range(0, reach - 3, 4):
+            s0 += own[i] * below[i]
+            s1 += own[i + 1] * below[i + 1]
+            s2 += own[i + 2] * below[i + 2]
+            s3 += own[i + 3] * below[i + 3]
+        for i in range(reach - reach % 4, reach):
+            s0 += own[i] * below[i]
+        x[j] = (x[j] - (s0 + s1) - (s2 + s3)) / band[j, 0]

@@ -175,7 +175,7 @@ class Program:
         place = np.zeros(len(self._column), np.int64)
         place[self._order] = slack
         count = self._rows.shape[0]
-        relief = sparse.csc_matrix((gives * 1.0, (np.arange(count), place[self._row_frame])), (count, into.shape[0]))
+        relief = sparse.csr_matrix((gives * 1.0, (np.arange(count), place[self._row_frame])), (count, into.shape[0]))
         rows, bounded = self._rows @ into.T, np.flatnonzero(np.isfinite(self._below))
         room = np.full((2, into.shape[0]), np.inf)
         room[0][own], room[1][own] = low, high
@@ -186,7 +186,7 @@ class Program:
         x, multipliers, solved = solved_program(
             (into @ self._hessian @ into.T + gentle).tocsc(),
             cost,
-            sparse.vstack([rows - relief, (rows + relief).tocsr()[bounded]], "csc"),
+            sparse.vstack([rows - relief, (rows + relief).tocsr()[bounded]], "csr"),
             np.concatenate([np.full(count, -np.inf), self._below[bounded]]),
             np.concatenate([self._above, np.full(len(bounded), np.inf)]),
             room[0],
@@ -235,7 +235,7 @@ class Program:
 
     def _differences(
         self, bounds: Bounds, orders: tuple[Differences, ...]
-    ) -> tuple[sparse.csc_matrix, np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:
+    ) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:
         """Return the rows, their bounds, the first frame of each that moves, and which values each part is of.
 
         They are differences by their limits, and positions of dependent coordinates [rad or m].
@@ -265,7 +265,7 @@ class Program:
             of.append(some // len(held) * R + held[some % len(held)])
             below.append(np.full(len(some), -1.0))
             above.append(np.full(len(some), 1.0))
-        return sparse.vstack(rows, "csc"), np.concatenate(below), np.concatenate(above), np.concatenate(where), of
+        return sparse.vstack(rows, "csr"), np.concatenate(below), np.concatenate(above), np.concatenate(where), of
 
     def _append(self, torques: TorqueRows) -> None:
         """Add the rows of torques, as shares of their limits."""
@@ -276,7 +276,7 @@ class Program:
         rows = sparse.csr_matrix((torques.slopes[there], (row[there], column[there])), shape=shape)
         some = np.flatnonzero(np.diff(rows.indptr))
         first = np.argmax(self._used.any(axis=1)[torques.frames[some]], axis=1)
-        self._rows = sparse.vstack([self._rows, rows[some]], "csc")
+        self._rows = sparse.vstack([self._rows, rows[some]], "csr")
         self._low_rows = np.concatenate([self._low_rows, torques.lowest[some]])
         self._high_rows = np.concatenate([self._high_rows, np.ones(len(some))])
         self._row_frame = np.concatenate([self._row_frame, torques.frames[some, first]])
@@ -304,7 +304,7 @@ def _fixed(values: np.ndarray, bounds: Bounds, dofs: int) -> np.ndarray:
 def solved_program(
     hessian: sparse.csc_matrix,
     gradient: np.ndarray,
-    rows: sparse.csc_matrix,
+    rows: sparse.csr_matrix,
     below: np.ndarray,
     above: np.ndarray,
     low: np.ndarray,
@@ -325,7 +325,7 @@ def solved_program(
     with extra("look-ahead"):
         import piqp
 
-    bounded = (rows, below, above) if rows.shape[0] else (None, None, None)
+    bounded = (rows.tocsc(), below, above) if rows.shape[0] else (None, None, None)
     for factorization in (piqp.KKTSolver.sparse_ldlt, piqp.KKTSolver.sparse_multistage):
         solver = piqp.SparseSolver()
         settings = solver.settings
