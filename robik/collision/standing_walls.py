@@ -49,8 +49,9 @@ class StandingWalls:
     def __init__(self, clip: TargetClip, keepers: Sequence[Keeper], motion: Motion) -> None:
         self._clip, self._keepers = clip, keepers
         self._standing: list[set[Pair]] = [set() for _ in keepers]
+        self._best = self._standing  # with which the best motion was solved
         self._given_up: set[Pair] = set()
-        self.tried = 0
+        self._most, self.tried = 0.0, 0  # depth in sum with which a pass has begun, at most
         self.take(clip, motion)
         self._without, self.before = self._depths, self.least
         deep = [depth > DEEP for depths in self._depths for depth in depths.values()]
@@ -64,8 +65,12 @@ class StandingWalls:
     def improve(self, solve: Solve[Step], walls: int, sided: int = 0) -> Generator[Step, None, None]:
         """Solve the clip again with walls, and keep the motion with the least depth; yield as `solve` does.
 
-        There are at most `walls` passes, and `sided` further ones with planes.
+        There are at most `walls` passes, and `sided` further ones with planes. They begin with the walls of the
+        best motion, not with those against what others were driven into, and end where walls do more harm than
+        good.
         """
+        self._standing = [set(pairs) for pairs in self._best]
+        self._most = max(self._most, self._total)
         for k in range(walls + sided):
             if not (self.build() if k < walls else self.build_sided()):
                 continue
@@ -79,6 +84,9 @@ class StandingWalls:
             worth = _missed(motion) - _missed(best) <= WORTH * (self._total - self.total)
             if self.total < self._total and calm and stands and worth:
                 self.take(walled, motion)
+                self._best = [set(pairs) for pairs in self._standing]
+            if self.total > self._most:
+                return
 
     @property
     def total(self) -> float:

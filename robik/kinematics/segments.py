@@ -1,4 +1,4 @@
-"""Segments: the points where two of them are nearest to each other."""
+"""Segments: the points where two of them are nearest to each other, and how far these are apart."""
 
 from __future__ import annotations
 
@@ -27,3 +27,14 @@ def nearest(p, u, q, v):
     if e > 0.0:
         t = _clamp((b * s + f) / e)
     return s, t
+
+
+@kernel
+def distances(p, u, q, v, found):
+    """Fill the distances (T,) of the segments p + s u and q + t v, each (T, 3)."""
+    for k in range(found.shape[0]):
+        s, t = nearest(p[k], u[k], q[k], v[k])
+        total = 0.0
+        for i in range(3):
+            total += (p[k, i] + s * u[k, i] - q[k, i] - t * v[k, i]) ** 2
+        found[k] = total**0.5

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kinematics.segments import nearest
+from ..kinematics.segments import distances
 from ..mechanism.topology import SMALL, Topology
 from . import walls
 from .ends import Ends
@@ -49,14 +49,13 @@ class Clearance(Least):
 
     def gaps(self, states: States) -> np.ndarray:
         """Return the distances (T,) [m] of the two segments along a motion."""
-        lines = []
+        lines: list[np.ndarray] = []
         for name, segment in zip((self.frame, self.other), self.points, strict=True):
             position, rotation = states.of(name)
-            lines.append(position[:, None] + segment @ np.swapaxes(rotation, 1, 2))
+            begin, end = (position + rotation @ point for point in segment)
+            lines += begin, end - begin
         found = np.zeros(len(states.position))
-        for k, (first, second) in enumerate(zip(*lines, strict=True)):
-            s, t = nearest(first[0], first[1] - first[0], second[0], second[1] - second[0])
-            found[k] = np.linalg.norm(first[0] + s * (first[1] - first[0]) - second[0] - t * (second[1] - second[0]))
+        distances(*lines, found)
         return found
 
     @classmethod

@@ -198,3 +198,46 @@ def test_a_wall_is_not_worth_far_more_than_it_takes_away(walker: Mechanism, off:
     passes = StandingWalls(clip, [Scripted()], motion)
     finish(passes.improve(solve, 1))
     assert (passes.found[1] is apart) == is_taken
+
+
+class _Deep:
+    """Pairs of bodies are so deep in each other in all frames, by the motion in which they are [m]."""
+
+    def __init__(self) -> None:
+        self.depth: list[tuple[Motion, dict[tuple[int, int], float]]] = []
+        self.built: list[list[tuple[int, int]]] = []
+
+    def depths(self, motion: Motion) -> dict[tuple[int, int], np.ndarray]:
+        depths = next(found for each, found in self.depth if each is motion)
+        return {pair: np.full(FRAMES, depth) for pair, depth in depths.items()}
+
+    def walls(self, motion: Motion, pairs: list[tuple[int, int]]) -> list[Above]:
+        self.built.append(list(pairs))
+        return []
+
+
+def test_walls_that_do_harm_are_the_last_and_are_forgotten(walker: Mechanism) -> None:
+    """Walls drive other bodies into each other, deeper; the last move begins with walls of the best motion alone."""
+    clip = crossing(walker, 0.0)
+    first = Retargeting(walker, clip, SETTINGS).run()
+    harmed, moved = first.reported(), first.reported()
+    keeper = _Deep()
+    keeper.depth = [(first, {(1, 2): 0.004}), (harmed, {(1, 2): 0.003, (3, 4): 0.02}), (moved, {(1, 2): 0.0})]
+    motions = [harmed, moved]
+
+    def solve(asked: TargetClip) -> Generator[int, None, Motion]:
+        yield 1
+        return motions.pop(0)
+
+    passes = StandingWalls(clip, [keeper, _Nothing()], first)
+    finish(passes.improve(solve, 3))
+    assert passes.found[1] is first and passes.tried == 1
+    passes.take(clip, first)
+    finish(passes.improve(solve, 2))
+    assert passes.found[1] is moved
+    assert keeper.built == [[(1, 2)], [(1, 2)]]
+
+
+class _Nothing(_Deep):
+    def depths(self, motion: Motion) -> dict[tuple[int, int], np.ndarray]:
+        return {}
