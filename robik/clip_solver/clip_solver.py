@@ -172,7 +172,7 @@ class ClipSolver:
         found = self.stances.hold(position, quaternion, near)
         if found:
             model, q = self._improver.model(), np.zeros_like(frames.q)
-            self._improver.move(model, np.zeros(model.gradient.shape), q, residual)
+            self._improver.move(model, np.zeros(model.gradient.shape), np.ones(len(q), bool), q, residual)
             moved = np.abs(q - frames.q).max(axis=1, initial=0.0)
             opened, off = ~self._improver.closed(q, residual), self._held & (moved > STAYED)
             if (opened & ~self._held).any():
@@ -207,7 +207,7 @@ class ClipSolver:
         """Return the objective of each frame (T,), with its tie to the frame before."""
         found = np.zeros(len(self._frames.q))
         with self._ties.apart():
-            value_frames(self._flat, self._tables, self._beside, self._frames, found)
+            value_frames(self._flat, self._tables, self._beside, self._frames, np.ones(len(found), bool), found)
         return found
 
     @property

@@ -24,7 +24,7 @@ from .stances import Stances
 from .torques import TorqueRows, free
 from .trust import FAIR, Trust
 
-SLOW = 2  # steps in a row that each bring next to nothing, whatever they promise: the next one is the last
+SLOW = 1  # steps in a row that each bring next to nothing, whatever they promise: the next one is the last
 SETTLED = 4  # iterations after which what holds a frame is no longer adapted to what it misses
 HALVINGS = 12
 TINY = 1e-300  # instead of no promise at all
@@ -74,6 +74,8 @@ class Improver:
         self._stuck, self._short = np.zeros(len(frames.q), bool), False  # frames that stay; whether steps of any failed
         self._before, self._slow = (np.inf, 0.0), 0  # objective and violation a step ago; steps that brought little
         self._trust = Trust(solver.flat, len(frames.q), nothing / len(frames.q))
+        self._model: Model | None = None  # the last one, and the frames that it is of
+        self._modelled = np.zeros((0, 0))
         self.iterations, self.converged, self.infeasible = 0, False, False
 
     def steps(self) -> Iterator[int]:
@@ -84,13 +86,13 @@ class Improver:
         frames, done = self._frames, 0
         self.converged, self.infeasible, self._price = False, False, 0.0
         self._stuck, self._short = np.zeros(len(frames.q), bool), False
-        self._before, self._slow = (np.inf, 0.0), 0
+        self._before, self._slow, self._model = (np.inf, 0.0), 0, None
         self._trust = Trust(self._flat, len(frames.q), self._nothing / len(frames.q))
         make_independent(self._stances, frames.q, self._bounds.motors)
         while done < self._most and not self.converged:
             if self.iterations < SETTLED:
                 miss_frames(self._flat, self._tables, self._beside, frames)
-            model = self.model()
+            model = self._renewed()
             rows = self._planner.torque_rows(model)
             local = free(model, rows) & self._trust.is_whole[:, None]  # what is eliminated knows no trust region
             quadratic = Quadratic.of(model, frames.previous, local, self._trust.concave)
@@ -209,13 +211,13 @@ class Improver:
         that were tried.
         """
         frames, before = self._frames, self._frames.q.copy()
-        q, residual, value = np.zeros_like(before), np.zeros(len(before)), np.zeros(len(before))
+        q, residual, value = before.copy(), np.zeros(len(before)), np.array(model.value)
         mine = self._mine(spans, chosen)
-        self.move(model, np.append(scale, 0.0)[spans.labels][:, None] * dz, q, residual)
+        self.move(model, np.append(scale, 0.0)[spans.labels][:, None] * dz, mine, q, residual)
         opened = spans.sums((~self.closed(q, residual) & mine).astype(float)) > 0
-        q[~mine] = before[~mine]
         frames.q[:] = q
-        value_frames(self._flat, self._tables, self._beside, frames, value)
+        tied = mine | (mine[frames.previous] & (frames.previous >= 0))
+        value_frames(self._flat, self._tables, self._beside, frames, tied, value)
         merit = spans.tied_sums(value) + self._price * self._excess(spans, q)
         found = chosen & ~opened & (merit <= least)
         back = ~self._mine(spans, found)
@@ -240,7 +242,7 @@ class Improver:
 
     def _settle_every_other(self, first: int) -> bool:
         """Settle every other frame from the first on; returns whether any has moved by more than next to nothing."""
-        model, previous = self.model(), self._frames.previous
+        model, previous = self._renewed(), self._frames.previous
         local = free(model, self._planner.torque_rows(model))
         moves = self._may & local.any(axis=1)
         moves[1 - first :: 2] = False
@@ -289,7 +291,7 @@ class Improver:
 
     def _shorten(self, moves: np.ndarray) -> None:
         """Take the shortest step into the bounds by which some frames (T,) move."""
-        model = self.model()
+        model = self._renewed()
         spans = Spans(moves, self._frames.previous, self._constraints.windows, False)
         rows, least = self._planner.torque_rows(model), 0.1 * self._least(model)
         step = self._planner.program(model, spans, rows, least).nearest(self._trust.radius())
@@ -303,20 +305,42 @@ class Improver:
     def model(self) -> Model:
         """Return the model where the frames are."""
         while True:
-            model, most = new_model(len(self._frames.q), self._most_independent, len(self._bounds.dof)), 0
-            for stance, first, last in self._stances.placed():
-                self._tie(stance.beside)
-                parts = stance.flat, self._flat, self._tables, stance.work, stance.beside
-                most = max(most, model_frames(*parts, self._frames, first, last, model))
-            if most <= self._most_independent:
+            model = new_model(len(self._frames.q), self._most_independent, len(self._bounds.dof))
+            if self._fill(model, np.ones(len(self._frames.q), bool)):
                 return model
-            self._most_independent = most
 
-    def move(self, model: Model, dz: np.ndarray, q: np.ndarray, residual: np.ndarray) -> None:
-        """Fill q (T, nq) and residuals (T,) [m] with frames moved by a step (T, m), onto loops and contacts."""
+    def _renewed(self) -> Model:
+        """Return the model where the frames are, made anew only beside frames that have changed since the last one."""
+        frames = self._frames
+        last, now = self._modelled, np.concatenate([frames.q, frames.missed], axis=1)
+        if self._model is not None:
+            changed = (now != last).any(axis=1)
+            beside = [changed[each] & (each >= 0) for each in (frames.previous, frames.following)]
+            around = changed | beside[0] | beside[1]
+            for part in Model._fields:
+                getattr(self._model, part)[around] = 0
+            if not self._fill(self._model, around):
+                self._model = None
+        if self._model is None:
+            self._model = self.model()
+        self._modelled = now
+        return self._model
+
+    def _fill(self, model: Model, chosen: np.ndarray) -> bool:
+        """Fill the model of chosen frames (T,); return whether there is room for all their independent coordinates."""
+        most = self._most_independent
+        for stance, first, last in self._stances.placed():
+            self._tie(stance.beside)
+            parts = stance.flat, self._flat, self._tables, stance.work, stance.beside
+            most = max(most, model_frames(*parts, self._frames, first, last, chosen, model))
+        has_room, self._most_independent = most == self._most_independent, most
+        return has_room
+
+    def move(self, model: Model, dz: np.ndarray, chosen: np.ndarray, q: np.ndarray, residual: np.ndarray) -> None:
+        """Fill q (T, nq) and residuals (T,) [m] with chosen frames moved by a step (T, m), onto loops and contacts."""
         for stance, first, last in self._stances.placed():
             parts = stance.flat, stance.work, stance.beside, self._frames
-            step_frames(*parts, first, last, model, dz, 1.0, q, residual)
+            step_frames(*parts, first, last, chosen, model, dz, q, residual)
 
     def closed(self, q: np.ndarray, residual: np.ndarray) -> np.ndarray:
         """Return flags (T,) of frames whose closure residual (T,) [m] is as good as none at q (T, nq)."""

@@ -205,39 +205,41 @@ def _list_independent(work, chosen):
 
 
 @kernel
-def model_frames(flat, air, tables, work, beside, frames, first, last, out):
-    """Fill the model `out` of frames `first` to `last`; return the most independent coordinates of a frame.
+def model_frames(flat, air, tables, work, beside, frames, first, last, chosen, out):
+    """Fill the model `out` of the chosen frames of `first` to `last`; return the most independent coordinates of one.
 
     If a frame has more of them than there is room for, nothing else is of use. `flat` is the robot on its contacts,
     `air` the one in the air, for which the tables were made.
     """
     most = 0
     for k in range(first, last):
+        if not chosen[k]:
+            continue
         _meet(flat, air, tables, frames, k, beside, True)
         for i in range(frames.q.shape[1]):
             frames.begun[k, i] = frames.q[k, i]
         look_for_walls(beside.now, beside.now, tables.hold)
         eliminate(flat, beside.now, work.e)
-        chosen = out.independent[k]
-        n = _list_independent(work, chosen)
+        listed = out.independent[k]
+        n = _list_independent(work, listed)
         most = max(most, n)
-        if n > chosen.shape[0]:
+        if n > listed.shape[0]:
             continue
         out.number[k] = n
         out.value[k] = _value(flat, tables, beside)
         _bend(flat, tables, work, beside, frames.following[k] >= 0)
         reduce_gradient(flat, work.e, work.slope)
         reduce_matrix(flat, work.e, work.K)
-        _take(work, chosen, n, out.hessian[k])
+        _take(work, listed, n, out.hessian[k])
         out.definite[k] = _is_definite(work, out.hessian[k], n)
         for a in range(n):
-            out.gradient[k, a] = work.slope[chosen[a]]
+            out.gradient[k, a] = work.slope[listed[a]]
         _bend_tie(flat, work, beside)
         reduce_matrix(flat, work.e, work.K)
-        _take(work, chosen, n, out.tie[k])
+        _take(work, listed, n, out.tie[k])
         for a in range(n):
             work.step[:] = 0.0
-            work.step[chosen[a]] = 1.0
+            work.step[listed[a]] = 1.0
             extend(flat, work.e, work.step)
             for r in range(frames.rows.shape[0]):
                 out.motion[k, r, a] = work.step[frames.rows[r]]
@@ -254,12 +256,14 @@ def _is_definite(work, H, n):
 
 
 @kernel
-def step_frames(flat, work, beside, frames, first, last, model, step, scale, q, residual):
-    """Fill coordinates q (T, nq) with frames `first` to `last` moved by `scale` times their step (T, m).
+def step_frames(flat, work, beside, frames, first, last, chosen, model, step, q, residual):
+    """Fill coordinates q (T, nq) with the chosen frames of `first` to `last` moved by their step (T, m).
 
     `residual` (T,) [m] is infinite where the loops, or contacts, do not close.
     """
     for k in range(first, last):
+        if not chosen[k]:
+            continue
         now = beside.now
         stand(flat, now, frames.q[k])
         eliminate(flat, now, work.e)
@@ -267,16 +271,18 @@ def step_frames(flat, work, beside, frames, first, last, model, step, scale, q, 
         for a in range(model.number[k]):
             work.step[model.independent[k, a]] = step[k, a]
         extend(flat, work.e, work.step)
-        integrate(flat, frames.q[k], work.step, scale, now.q)
+        integrate(flat, frames.q[k], work.step, 1.0, now.q)
         residual[k] = project(flat, now, work.e, work.correction, work.right)
         for i in range(q.shape[1]):
             q[k, i] = now.q[i]
 
 
 @kernel
-def value_frames(flat, tables, beside, frames, value):
-    """Fill `value` (T,) with the objective of each frame."""
+def value_frames(flat, tables, beside, frames, chosen, value):
+    """Fill `value` (T,) with the objective of each chosen frame."""
     for k in range(frames.q.shape[0]):
+        if not chosen[k]:
+            continue
         _meet(flat, flat, tables, frames, k, beside, False)
         stand(flat, beside.after, frames.begun[k])
         look_for_walls(beside.after, beside.now, tables.hold)
