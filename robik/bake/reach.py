@@ -120,7 +120,7 @@ def _moved(bench: Bench, clip: TargetClip, solution: Solution, found: _Found, tu
         first, last = _phase(clip, name, part.times[[start, stop - 1]] + clip.times[0])
         places.setdefault(name, {})[first] = shift, turn
         worst = int(start + np.nanargmax(late[phase])) if phase in late else None
-        at_limit = [] if worst is None else [each for each in solution.solving.at_limit(worst) if each in legs]
+        at_limit = [] if worst is None else [each for each in solution.solving.reasons.at_limit(worst) if each in legs]
         told.append(
             MovedFoothold(
                 frame=name, start=float(clip.times[first]), end=float(clip.times[last - 1]),

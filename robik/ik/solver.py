@@ -8,10 +8,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..errors import ClipError
-from ..feet.footing import Footing
+from ..feet.contact import Hold
 from ..jit import by_reference
 from ..kinematics.actuation import actuator_values
-from ..kinematics.assembly import prepared
 from ..kinematics.frames import anchor
 from ..kinematics.kernels import difference
 from ..kinematics.passive import passive_values
@@ -19,15 +18,14 @@ from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..mechanism.motor_limits import speed_limit
 from ..mechanism.orientations import quaternion_matrices
-from ..mechanism.topology import limited_topology
-from ..objectives.hold import new_holds, rows_of, take_down_walls
+from ..objectives.hold import take_down_walls
 from ..objectives.objective import Objective
-from ..objectives.registry import ObjectiveTables, fill, hold, missed_by_cluster, new_tables, over_time
+from ..objectives.registry import ObjectiveTables, fill, hold, missed_by_cluster, over_time
 from ..objectives.settings import Settings
 from .ball_steps import held_balls, new_ball_steps
-from .memory import Output, States, forget, new_memory, new_output
+from .memory import Output, States, forget, new_output
+from .room import Layout, lend
 from .sequence import solve_frames
-from .work import new_work
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
 WEIGHED = (  # arrays of followed frames that are the same on every tree
@@ -49,10 +47,10 @@ class ClipTargets(NamedTuple):
 class Solver:
     """Solver that follows targets with a robot, each frame from the one before.
 
-    `names` are the followed frames or bodies, in the order of the targets; `has_com` adds one for the centre of
-    mass. The robot is in the air if `footing` is left out. `BY_COORDINATES` says that an output's coordinates alone
-    give its bodies' poses. Raise MechanismError for an unknown name; ClipError for a target of the centre of mass
-    of a robot without mass.
+    `names` are the followed frames or bodies, in the order of the targets; `has_com` adds one for the centre of mass.
+    The robot stands on contacts that hold what `holds` say; in the air without any. `BY_COORDINATES` says that an
+    output's coordinates alone give its bodies' poses. Raise MechanismError for an unknown name; ClipError for a target
+    of the centre of mass of a robot without mass.
     """
 
     BY_COORDINATES: ClassVar[bool] = True
@@ -64,31 +62,23 @@ class Solver:
         settings: Settings,
         has_com: bool = False,
         objectives: tuple[Objective, ...] = (),
-        footing: Footing | None = None,
+        holds: tuple[Hold, ...] = (),
     ):
-        self.mechanism, self.names, self.settings, self.objectives = (
-            mechanism,
-            tuple(names),
-            settings,
-            tuple(objectives),
-        )
+        self.mechanism, self.names, self.settings = mechanism, tuple(names), settings
+        self.objectives, self.has_com = tuple(objectives), has_com
         known = straightened(mechanism)
-        self.topology = footing.topology if footing else limited_topology(known, held_balls(known, settings))
-        self.flat = prepared(self.topology)
+        layout = Layout(self.names, held_balls(known, settings), holds, settings.hold)
+        room = lend(self, known, layout, self.objectives)
+        self.footing, self.topology, self.flat = room.footing, room.footing.topology, room.flat
+        self._memory, self._tables, self._work = room.memory, room.tables, room.work
         self._narrow()
         if has_com and mechanism.mass <= 0:
             raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
         self._square, self._extent = settings.per_square_metre(mechanism), mechanism.extent
-        self._memory = new_memory(self.flat, self.topology.rest)
-        self.has_com = has_com
-        self._walls = new_holds(footing.loops if footing else self.topology, settings.hold)
-        self._tables = new_tables(self.topology, self.names, self._memory.last, self.objectives, self._walls)
         if has_com:
             self._tables.centre_of_mass.weight[:] = self._square * np.array(settings.com_weight)
         hold(self._tables, settings, self._square)
         self._tables.velocity.weight[:] = settings.velocity_weight
-        tied = self._tables.tied if self.objectives else None
-        self._work = new_work(self.flat, self.topology.rest, tied, rows_of(self._tables.hold))
         self.speed = self._speeds()
         self._ball_steps = new_ball_steps(self.topology, settings, self._extent)
 

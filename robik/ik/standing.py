@@ -15,7 +15,6 @@ import numpy as np
 
 from ..feet.contact import Contact, Hold, hold_of
 from ..feet.crossing import Crossing, crossing
-from ..feet.footing import Footing, build_footing
 from ..kinematics.frames import anchor
 from ..kinematics.kernels import close, difference, forward_kinematics, integrate
 from ..mechanism.orientations import quaternion_matrices
@@ -34,8 +33,7 @@ ROOM = 16  # frames solved on one tree at a time
 class _Standing(NamedTuple):
     """A robot on a set of contacts, its solver, and the way from there to the floating robot's coordinates."""
 
-    footing: Footing  # tree and cuts on these contacts
-    solver: Solver  # solver of that tree
+    solver: Solver  # solver of the tree on these contacts
     output: Output  # its results
     order: np.ndarray  # its number of each of the floating robot's bodies, without the world
     to_free: Crossing  # way to the floating robot's coordinates
@@ -159,14 +157,13 @@ class StandingSolver(Solver):
     def _standing(self, names: tuple[str, ...]) -> _Standing:
         """Return the robot on these contacts, made where they have not stood together before."""
         if names not in self._standings:
-            holds = [self._holds[name] for name in names]
-            footing = build_footing(self.topology.mechanism, holds, tuple(self.topology.steps))
+            holds = tuple(self._holds[name] for name in names)
             first = tuple(item.part(slice(0, 1)) for item in self.objectives)
-            solver = Solver(self.mechanism, self.names, self.settings, self.has_com, first, footing)
+            solver = Solver(self.mechanism, self.names, self.settings, self.has_com, first, holds)
             solver.weigh_as(self)
             to_free = self._crossing(names, ())
             order = to_free.bodies[1 : self.flat.bodies + 1] - 1
-            self._standings[names] = _Standing(footing, solver, solver.room(ROOM + 1), order, to_free)
+            self._standings[names] = _Standing(solver, solver.room(ROOM + 1), order, to_free)
         return self._standings[names]
 
     def _crossing(self, old: tuple[str, ...], new: tuple[str, ...]) -> Crossing:
@@ -253,7 +250,9 @@ class StandingSolver(Solver):
         last, new = self._solver()._memory.last, self._standing(names).solver if names else self
         for i, name in enumerate(names):
             contact = self._contacts[name]
-            self._standings[names].footing.put(i, *self._holds[name].at(contact.position[k], contact.rotation[k]))
+            self._standings[names].solver.footing.put(
+                i, *self._holds[name].at(contact.position[k], contact.rotation[k])
+            )
         memory = new._memory
         if names == self._held:  # they have moved: the coordinates go along
             R, c, begin = last.R.copy(), last.c.copy(), None

@@ -8,6 +8,9 @@ Functions are declared by the decorators `kernel` and `inlined` (`kernels`), the
 
 from .events import is_compiling
 from .kernels import compile_for, inlined, kernel, kinds_in_cache
-from .records import by_reference, compiled_for_record
+from .records import arrays_of, by_reference, compiled_for_record
 
-__all__ = ["by_reference", "compile_for", "compiled_for_record", "inlined", "is_compiling", "kernel", "kinds_in_cache"]
+__all__ = [
+    "arrays_of", "by_reference", "compile_for", "compiled_for_record", "inlined", "is_compiling", "kernel",
+    "kinds_in_cache",
+]  # fmt: skip

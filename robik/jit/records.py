@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 from numba import config, types
 from numba.extending import overload
 
@@ -29,6 +30,29 @@ def by_reference(arrays: Group) -> Group:
 
     reference: Any = Reference(arrays, kinds_are_one_type=numbas().fast)
     return reference
+
+
+def arrays_of(group: Any, without: type) -> list[np.ndarray]:
+    """Return the arrays that own the memory of a group and of those in it, some more than once.
+
+    Groups of the NamedTuple `without` are left out.
+    """
+    kind, values = _fields(group)
+    found: list[np.ndarray] = []
+    for value in () if kind is without else values:
+        if isinstance(value, np.ndarray):
+            found.append(value.base if isinstance(value.base, np.ndarray) else value)
+        elif isinstance(value, tuple) or hasattr(value, "_numba_type_"):
+            found += arrays_of(value, without)
+    return found
+
+
+def _fields(group: Any) -> tuple[type, list[Any]]:
+    """Return the NamedTuple that a group is of, and its fields."""
+    if isinstance(group, tuple):
+        return type(group), list(group)
+    kind = group._numba_type_
+    return kind.record, [getattr(group, name) for name in kind.fields]
 
 
 def compiled_for_record(record: type, *, otherwise: Any = None) -> Callable[[Callable], Callable]:

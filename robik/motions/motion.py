@@ -86,7 +86,7 @@ class Motion:
             out when they are first asked for.
         quaternion: (T, bodies, 4) likewise, unit quaternions wxyz, or None.
         com: (T, 3) the robot's centre of mass [m], or None.
-        report: how well it follows its clip, or None.
+        report: how well it follows its clip, or None. A solved motion is judged when it is first asked for.
         rates: derivatives of the curves that it was taken from; None where its samples are all there is.
         sound: the sound file that plays with it from its first sample on, or None.
 
@@ -104,7 +104,7 @@ class Motion:
     position: np.ndarray | None = on_demand()  # noqa: RUF009 - each field has its own
     quaternion: np.ndarray | None = on_demand()  # noqa: RUF009 - each field has its own
     com: np.ndarray | None = None
-    report: Report | None = None
+    report: Report | None = on_demand()  # noqa: RUF009 - each field has its own
     rates: Rates | None = None
     sound: Path | None = None
 
@@ -133,7 +133,9 @@ class Motion:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields, so that a copy or a pickle has arrays alone."""
-        return self.__dict__ | {"_position": self.position, "_quaternion": self.quaternion}
+        return self.__dict__ | {
+            "_position": self.position, "_quaternion": self.quaternion, "_report": self.report
+        }  # fmt: skip
 
     def with_sound(self, sound: Path | None) -> Motion:
         """Return the motion with another sound.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from time import perf_counter
 from typing import Any
 
@@ -16,24 +16,22 @@ from ..errors import ClipError
 from ..feet.contact import Contact
 from ..ik.prior_solver import PriorSolver
 from ..ik.solver import ClipTargets, Solver
-from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
 from ..ik.starts_within_limits import start_of_first_frame
 from ..kinematics.calls import actuator_row
 from ..kinematics.forward import ForwardKinematics
 from ..kinematics.locked import warn_of_locked_motors
-from ..mechanism.ball_limits import limit_names
 from ..mechanism.model import Mechanism
-from ..motions import BaseTrack, LookAhead, Motion, Report
+from ..motions import BaseTrack, LookAhead, Motion
 from ..objectives.pose_prior import WEIGHT, PosePrior
 from ..objectives.settings import Settings
-from ..report.judging import judged, make_report
-from ..report.quality import QualityFigures
+from ..report.judging import judged
 from ..report.speed_cost import measure_speed_cost, without_speeds
 from .asked import check_asked
 from .look_ahead import LookingAhead, check_cyclic
 from .own_range import OwnRange
-from .solved import Reading, SolvedFrames
+from .reasons import Reasons
+from .solved import SolvedFrames
 
 CHUNK, MOST = 16, 256  # frames solved between two looks at the clock: at first, and where they are quick
 QUICK = 0.01  # s for a chunk; each call of the solver takes as long as a few quick frames
@@ -235,12 +233,14 @@ class Retargeting:
     def _read(self) -> Motion:
         """Return the motion where the frames are.
 
-        The poses of its bodies are worked out when they are first asked for: of a long clip they are most.
+        The poses of its bodies, of a long clip the most, and its report are worked out when they are first asked for.
         """
-        found, poses = self._solved.read(), cache(self._solved.poses)
-        if self._looks_ahead and self._ahead is None:
-            poses()  # before the frames move on
-        on_demand: dict[str, Any] = {"position": lambda: poses()[0], "quaternion": lambda: poses()[1]}
+        found, poses, moves_on = self._solved.read(), cache(self._solved.poses), self._looks_ahead and not self._ahead
+        told = {"milliseconds": self._solved.milliseconds + self._ahead_milliseconds, "look_ahead": self._ahead}
+        report = cache(partial(self.reasons.report, found, self._solved.figures, not moves_on, **told))
+        if moves_on:
+            poses(), report()
+        on_demand: dict[str, Any] = {"position": lambda: poses()[0], "quaternion": lambda: poses()[1], "report": report}
         motion = Motion(
             times=self.clip.times,
             actuators=self.mechanism.actuators,
@@ -249,7 +249,6 @@ class Retargeting:
             passive=found.passive,
             bodies=tuple(b.name for b in self.mechanism.bodies),
             com=found.com,
-            report=self._report(found, self._solved.figures),
             **on_demand,
         )
         return motion if self._own_range is None else self._own_range.joined(self.mechanism, motion)
@@ -285,71 +284,10 @@ class Retargeting:
         """Return the floating base's pose from positions (T, 3) and quaternions (T, 4)."""
         return BaseTrack(body=self.solver.topology.root or "", position=position, quaternion=quaternion)
 
-    def _report(self, found: Reading, contacts: QualityFigures) -> Report:
-        out, followed = self._solved, (self.mechanism, self.clip, self.settings)
-        stopped = np.flatnonzero(out.status != CONVERGED).tolist()
-        on_demand: dict[str, Any] = {"hold": lambda: out.hold(found.values, found.base)}
-        if self._looks_ahead and self._ahead is None:
-            on_demand = {}  # the frames move on
-        return replace(
-            make_report(*followed, found.values, found.errors, found.objectives, contacts, self._why, stopped),
-            residual=out.residual.copy(),
-            iterations=out.iterations.copy(),
-            milliseconds=self._solved.milliseconds + self._ahead_milliseconds,
-            look_ahead=self._ahead,
-            **on_demand,
-        )
-
-    def _why(self, k: int, found: list[str]) -> str:
-        """Return what was missed in a frame, and why, in words."""
-        if found and (at_limit := self.at_limit(k)):
-            found.append(f"at its limit: {', '.join(at_limit)}")
-        if found and (slow := self._held_back(k)):
-            found.append(f"held back by the speed of {', '.join(slow)}")
-        if self._solved.status[k] != CONVERGED:
-            found.append("the solver stopped before the optimum")
-        return "; ".join(found)
-
-    def at_limit(self, k: int) -> list[str]:
-        """Return the coordinates, passive ones too, that are on a limit in a frame; not those that may not move at all.
-
-        Args:
-            k: The frame's index.
-
-        Returns:
-            Their names.
-        """
-        if not self.settings.joint_limits:
-            return []
-        names, at, low, high = self._limited
-        q = self._solved.q[k, at]
-        return [names[i] for i in np.flatnonzero((q <= low + 1e-9) | (q >= high - 1e-9))]
-
     @cached_property
-    def _limited(self) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
-        """The coordinates that may move and have limits: names, places in q, and limits."""
-        topology, flat = self.solver.topology, self.solver.topology.flat
-        every = (name for joint in self.mechanism.joints for name in (*joint.coordinate_names, *limit_names(joint)))
-        dofs = {name: topology.dofs[name][0] for name in every if name in topology.dofs}
-        names = [name for name, dof in dofs.items() if flat.lower[dof] < flat.upper[dof]]
-        chosen = np.array([dofs[name] for name in names], dtype=int)
-        return names, flat.dof_q[chosen], flat.lower[chosen], flat.upper[chosen]
-
-    def _held_back(self, k: int) -> list[str]:
-        """Return the actuators that go into frame k as fast as they may, where they are kept to it."""
-        if k == 0:
-            return []
-        topology, q = self.solver.topology, self._solved.q
-        dt = self.clip.times[k] - self.clip.times[k - 1]
-        reach = self.solver.speed * dt
-        return self.solver.balls_at_full_speed(q[k], dt) + [
-            name
-            for name in self.mechanism.actuators
-            if name in topology.dofs
-            for dof, _ in [topology.dofs[name]]
-            for at in [topology.flat.dof_q[dof]]
-            if abs(q[k, at] - q[k - 1, at]) > (1 - 1e-6) * reach[dof]
-        ]
+    def reasons(self) -> Reasons:
+        """Reasons why frames miss their targets, where they are."""
+        return Reasons(self.solver, self._solved, self.clip, self.settings)
 
 
 class _Unheld(Retargeting):
