@@ -15,7 +15,6 @@ from ..mechanism.ball_limits import limit_names
 from ..motions import Report
 from ..objectives.settings import Settings
 from ..report.judging import make_report
-from ..report.quality import QualityFigures
 from .solved import Reading, SolvedFrames
 
 
@@ -25,14 +24,15 @@ class Reasons:
     def __init__(self, solver: Solver, solved: SolvedFrames, clip: TargetClip, settings: Settings):
         self._solver, self._solved, self._clip, self._settings = solver, solved, clip, settings
 
-    def report(self, found: Reading, figures: QualityFigures, are_there: bool, **more: Any) -> Report:
+    def report(self, found: Reading, are_there: bool, **more: Any) -> Report:
         """Return the report of what was read off the frames; `are_there` says whether they will stay as they are."""
         out = self._solved
+        (errors, asked), figures = out.judge(found.com)
         if are_there:
             more["hold"] = lambda: out.hold(found.values, found.base)
         stopped = np.flatnonzero(out.status != CONVERGED).tolist()
         followed = self._solver.mechanism, self._clip, self._settings
-        made = make_report(*followed, found.values, found.errors, found.objectives, figures, self._why, stopped)
+        made = make_report(*followed, found.values, errors, asked, figures, self._why, stopped)
         return replace(made, residual=out.residual.copy(), iterations=out.iterations.copy(), **more)
 
     def _why(self, k: int, found: list[str]) -> str:

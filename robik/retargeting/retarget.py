@@ -237,7 +237,7 @@ class Retargeting:
         """
         found, poses, moves_on = self._solved.read(), cache(self._solved.poses), self._looks_ahead and not self._ahead
         told = {"milliseconds": self._solved.milliseconds + self._ahead_milliseconds, "look_ahead": self._ahead}
-        report = cache(partial(self.reasons.report, found, self._solved.figures, not moves_on, **told))
+        report = cache(partial(self.reasons.report, found, not moves_on, **told))
         if moves_on:
             poses(), report()
         on_demand: dict[str, Any] = {"position": lambda: poses()[0], "quaternion": lambda: poses()[1], "report": report}

@@ -35,12 +35,17 @@ PIECE = 1024  # frames that a solver has room for at a time
 
 
 class Reading(NamedTuple):
-    """Values, coordinates and errors of T frames, beside the poses of all bodies."""
+    """Values and coordinates of T frames, beside the poses of all bodies."""
 
     values: np.ndarray  # (T, A) of the actuators [rad or m]
     passive: dict[str, np.ndarray] | None  # coordinates (T,) of the joints without a motor by name, or None
     com: np.ndarray  # (T, 3) centre of mass [m]
     base: tuple[np.ndarray, np.ndarray] | None  # position (T, 3) [m] and quaternion (T, 4) of a floating base
+
+
+class Judged(NamedTuple):
+    """Errors of T frames."""
+
     errors: ClipErrors  # of frames and the centre of mass
     objectives: ObjectiveErrors  # of what else the clip asks for
 
@@ -51,7 +56,7 @@ class SolvedFrames:
     With `at_once` all frames have room at the same time, as look-ahead needs it.
 
     Attributes:
-        figures: of the frames' quality, complete once all frames are read.
+        figures: of the frames' quality, complete once they are judged.
         room: for the solver's results, of all frames or of a piece.
         q: (T, nq) coordinates.
         iterations, status, residual: (T,) of each frame, as `Output` has them.
@@ -73,7 +78,8 @@ class SolvedFrames:
         self._first = -1  # frame in the room's first row; -1 before the first piece
         self._targets: ClipTargets
         self._parts: list[Reading] = []
-        self._is_read = False
+        self._judged: list[Judged] = []
+        self._is_judged = False
 
     def solve(self, start: int, stop: int, targets: ClipTargets, contacts: Sequence[Contact]) -> None:
         """Solve frames `start` to before `stop`, after those before; targets and contacts are the whole clip's."""
@@ -145,15 +151,28 @@ class SolvedFrames:
             self._solver.stand(self._targets, [contact.part(part) for contact in contacts])
 
     def read(self) -> Reading:
-        """Return values, coordinates and errors of all frames, once they are solved; again where they moved since."""
-        if self._is_read:
-            self.figures = QualityFigures(self._solver.mechanism, self._clip)
-        self._is_read = True
+        """Return values and coordinates of all frames, once they are solved; again where they moved since."""
         if not self._parts:
-            for frames in blocks(self._frames) if self._solver.BY_COORDINATES else [slice(0, self._frames)]:
+            for frames in self._blocks():
                 self._read(frames)
         found, self._parts = _joined(self._parts), []
         return found
+
+    def judge(self, com: np.ndarray) -> tuple[Judged, QualityFigures]:
+        """Return errors and figures of the frames that were read, by their centre of mass (T, 3) [m]."""
+        if self._is_judged:
+            self.figures = QualityFigures(self._solver.mechanism, self._clip)
+        self._is_judged = True
+        if not self._judged:
+            for frames in self._blocks():
+                poses = self.room.position[frames], self.room.quaternion[frames]
+                self._judge(frames, own_frames(self._solver.topology, *poses), com[frames])
+        found, self._judged = _joined(self._judged), []
+        return found, self.figures
+
+    def _blocks(self) -> list[slice]:
+        """Return the frames that are read and judged at a time."""
+        return list(blocks(self._frames)) if self._solver.BY_COORDINATES else [slice(0, self._frames)]
 
     def _read(self, frames: slice) -> None:
         """Read what is told of the next frames, which are in the room."""
@@ -164,15 +183,21 @@ class SolvedFrames:
         before = None if last is None else {name: float(column[-1]) for name, column in (last.passive or {}).items()}
         values = solver.actuator_values(states, None if last is None else last.values[-1])
         passive, com = solver.passive_values(states, before), com_of_states(solver.topology, states.position)
-        poses, part = own_frames(solver.topology, states.position, states.quaternion), self._clip
-        if len(com) < self._frames:
-            part = self._clip.part(frames.start, frames.stop)
+        poses = own_frames(solver.topology, states.position, states.quaternion)
         root = None if solver.topology.root is None else solver.mechanism.body_index[solver.topology.root]
         base = None if root is None else (poses[0][:, root].copy(), poses[1][:, root].copy())
-        errors = distances(solver.mechanism, part, self._settings, *poses, com)
-        asked = objective_errors(solver.mechanism, part, self._settings, *poses)
+        self._parts.append(Reading(values, passive, com, base))
+        if not self._whole:
+            self._judge(frames, poses, com)
+
+    def _judge(self, frames: slice, poses: tuple[np.ndarray, np.ndarray], com: np.ndarray) -> None:
+        """Judge the next frames by all bodies' poses (B, n, 3) [m], (B, n, 4) and the centre of mass (B, 3) [m]."""
+        mechanism, part = self._solver.mechanism, self._clip
+        if len(com) < self._frames:
+            part = part.part(frames.start, frames.stop)
+        errors = distances(mechanism, part, self._settings, *poses, com)
         self.figures.add(frames, *poses)
-        self._parts.append(Reading(values, passive, com, base, errors, asked))
+        self._judged.append(Judged(errors, objective_errors(mechanism, part, self._settings, *poses)))
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Return positions (T, n, 3) [m] and quaternions (T, n, 4) wxyz of all bodies' own frames."""
