@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import least_squares
-from scipy.spatial.transform import Rotation
 
 from ..budget import current
 from ..errors import MechanismError
@@ -262,6 +260,8 @@ class ForwardKinematics:
         turn, parent = quaternion_matrices(quaternion), self.flat.from_parent_R[b]
         joint_R = turn @ body.pose.matrix.T @ self.flat.to_child_R[b].T
         joint_p = position + turn @ np.array(body.com) - joint_R @ self.flat.to_child_p[b]
+        from scipy.spatial.transform import Rotation  # takes long to import
+
         xyzw = Rotation.from_matrix(parent.T @ joint_R).as_quat()
         return np.hstack([(joint_p - self.flat.from_parent_p[b]) @ parent, xyzw[:, [3, 0, 1, 2]]])
 
@@ -329,6 +329,8 @@ class ForwardKinematics:
             flat.ball[passive] >= 0
         ).any()  # a ball's screws differ from the derivatives of its rotation vector away from zero
         jacobian = slope if exact else "2-point"
+        from scipy.optimize import least_squares  # takes long to import, and few poses need it
+
         found = least_squares(
             at, np.zeros(len(passive)), jac=jacobian, xtol=1e-12, ftol=1e-14, gtol=1e-14, max_nfev=200
         )
