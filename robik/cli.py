@@ -37,6 +37,7 @@ COMMANDS = (  # in the order of the help
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     options = _parser().parse_args(arguments)
+    options.is_all = arguments is None  # that this process does
     try:
         return options.run(options) or 0
     except RobikError as error:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ..errors import ClipError
+from ..mechanism import Mechanism
 from .arguments import add_robot, command, load, robot_file
+
+if TYPE_CHECKING:
+    from ..report.singular_frames import Stretch
+
+FEW = 40  # bodies of a robot that Python describes in less time than it takes to load numba and compiled kernels
 
 
 def add_inspect(commands: argparse._SubParsersAction) -> None:
@@ -33,17 +43,18 @@ def add_convert(commands: argparse._SubParsersAction) -> None:
 
 def _inspect(options: argparse.Namespace) -> None:
     from ..files import check_writable
-    from ..kinematics.mobility import inspect
-    from ..report.singular_frames import along, describe, save_distances
 
     if options.output and not options.motion:
         raise ClipError("-o writes distances along a motion; give one by --motion MOTION.csv")
     check_writable(options.output)
     mechanism = load(options)
-    found = inspect(mechanism)
-    stretch = along(mechanism, options.motion) if options.motion else None
-    if options.output and stretch:
-        save_distances(stretch, options.output)
+    if options.is_all and not (options.motion or options.servos) and len(mechanism.bodies) <= FEW:
+        os.environ["NUMBA_DISABLE_JIT"] = "1"  # of no use where an import has loaded kernels already
+    from ..kinematics.mobility import inspect
+
+    with np.errstate(all="ignore"):
+        found = inspect(mechanism)
+    stretch = _along(mechanism, options) if options.motion else None
     if options.json:
         motion = {"singularity": stretch.as_data(), "unassembled": stretch.unassembled} if stretch else {}
         print(json.dumps(found.as_data() | motion, indent=2))
@@ -59,7 +70,18 @@ def _inspect(options: argparse.Namespace) -> None:
         if said := told_of_data(motors):
             print(said)
     if stretch:
+        from ..report.singular_frames import describe
+
         print("\n".join(describe(stretch)))
+
+
+def _along(mechanism: Mechanism, options: argparse.Namespace) -> Stretch:
+    from ..report.singular_frames import along, save_distances
+
+    stretch = along(mechanism, options.motion)
+    if options.output:
+        save_distances(stretch, options.output)
+    return stretch
 
 
 def _convert(options: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from numba import config, typeof
+from numba import typeof
 
 from .trial import numbas
 
@@ -34,7 +34,7 @@ def inlined(function: Callable) -> Any:
 
 
 def _compiled(function: Callable, **options: bool) -> Any:
-    return function if config.DISABLE_JIT else _way().compiled(function, **options)  # type: ignore[attr-defined]
+    return _way().compiled(function, **options)
 
 
 @cache
@@ -45,10 +45,9 @@ def _way() -> ModuleType:
 
 def kinds_in_cache(function: Any) -> int | None:
     """Return the number of a kernel's signatures on disk, by whichever process; None where it is not known."""
-    return None if config.DISABLE_JIT else _way().kinds_on_disk(function)  # type: ignore[attr-defined]
+    return _way().kinds_on_disk(function)
 
 
 def compile_for(function: Any, *arguments: Any) -> None:
     """Compile a kernel for arguments of the types of these, or load it from disk, without calling it."""
-    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-        function.compile(tuple(typeof(argument) for argument in arguments))
+    function.compile(tuple(typeof(argument) for argument in arguments))

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-from numba import config, types
+from numba import types
 from numba.extending import overload
 
 from .trial import numbas
@@ -22,37 +21,14 @@ Group = TypeVar("Group", bound=NamedTuple)
 def by_reference(arrays: Group) -> Group:
     """Return a reference to a NamedTuple's arrays; nested groups must be references already.
 
-    It is the group itself where nothing is compiled (NUMBA_DISABLE_JIT=1), or where numba cannot take references.
+    It is the group itself where numba cannot take references.
     """
-    if config.DISABLE_JIT or not numbas().references:  # type: ignore[attr-defined]
+    if not numbas().references:
         return arrays
     from .references import Reference
 
     reference: Any = Reference(arrays, kinds_are_one_type=numbas().fast)
     return reference
-
-
-def arrays_of(group: Any, without: type) -> list[np.ndarray]:
-    """Return the arrays that own the memory of a group and of those in it, some more than once.
-
-    Groups of the NamedTuple `without` are left out.
-    """
-    kind, values = _fields(group)
-    found: list[np.ndarray] = []
-    for value in () if kind is without else values:
-        if isinstance(value, np.ndarray):
-            found.append(value.base if isinstance(value.base, np.ndarray) else value)
-        elif isinstance(value, tuple) or hasattr(value, "_numba_type_"):
-            found += arrays_of(value, without)
-    return found
-
-
-def _fields(group: Any) -> tuple[type, list[Any]]:
-    """Return the NamedTuple that a group is of, and its fields."""
-    if isinstance(group, tuple):
-        return type(group), list(group)
-    kind = group._numba_type_
-    return kind.record, [getattr(group, name) for name in kind.fields]
 
 
 def compiled_for_record(record: type, *, otherwise: Any = None) -> Callable[[Callable], Callable]:
@@ -63,8 +39,6 @@ def compiled_for_record(record: type, *, otherwise: Any = None) -> Callable[[Cal
     """
 
     def decorate(function: Callable) -> Callable:
-        if config.DISABLE_JIT:  # type: ignore[attr-defined]
-            return function
         if numbas().fast:
             from .late import compiled_late
 

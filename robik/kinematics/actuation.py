@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import tau
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..mechanism.constraints import joint_matrices
 from ..mechanism.joints import SLIDES, TURNS
@@ -78,6 +77,8 @@ def speeds(mechanism: Mechanism, values: np.ndarray, times: np.ndarray) -> np.nd
     for joint in mechanism.actuated:
         end = at + len(joint.motions)
         if joint.is_ball:
+            from scipy.spatial.transform import Rotation  # takes long to import
+
             turns = Rotation.from_rotvec(values[:, end - 3 : end])
             steps[:, end - 3 : end] = (turns[:-1].inv() * turns[1:]).as_rotvec()
         at = end
@@ -132,6 +133,8 @@ def _turns(joint: Joint, R: np.ndarray, last: np.ndarray) -> np.ndarray:
 
 def _rotation_vectors(R: np.ndarray, last: np.ndarray) -> np.ndarray:
     """Return rotation vectors (T, 3) of rotations R (T, 3, 3), each nearest to the one before, the first to `last`."""
+    from scipy.spatial.transform import Rotation  # takes long to import
+
     rotations = Rotation.from_matrix(R)
     found = rotations.as_rotvec()
     if max(float(np.square(found).sum(axis=1).max(initial=0.0)), float(last @ last)) >= (0.25 * tau) ** 2:

@@ -20,7 +20,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
 
 from ..budget import current
 from ..mechanism.kept import kept_with_robot
@@ -132,8 +131,10 @@ def _sparse_motions(V: np.ndarray, rank: int) -> list[np.ndarray]:
     Each motion moves a column that the others leave alone, and beside it only those that pivoted QR makes dependent.
     """
     d = V.shape[1]
-    if not rank:
-        return [np.array([free]) for free in range(d)]
+    if rank in (0, d):
+        return [np.array([free]) for free in range(d - rank)]
+    from scipy.linalg import qr, solve_triangular  # takes long to import, and few robots have such motions
+
     R, order = qr(V, mode="r", pivoting=True)
     T = solve_triangular(R[:rank, :rank], R[:rank, rank:])
     return [

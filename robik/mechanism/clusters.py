@@ -136,9 +136,14 @@ def _listed(name: str, lists: list) -> dict[str, np.ndarray]:
 
 def _connected(pairs: list[tuple[int, int]], count: int) -> np.ndarray:
     """Return for each of so many vertices of a graph which connected part it belongs to, from the edges."""
-    from scipy.sparse import coo_array  # takes long to import
-    from scipy.sparse.csgraph import connected_components
+    first = list(range(count))  # vertex of the same part that is nearer to its first one
 
-    rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    graph = coo_array((np.ones(len(pairs)), (rows, columns)), shape=(count, count))
-    return connected_components(graph, directed=False)[1] if count else np.zeros(0, int)
+    def root(i: int) -> int:
+        while first[i] != i:
+            first[i] = i = first[first[i]]
+        return i
+
+    for a, b in pairs:
+        low, high = sorted((root(a), root(b)))
+        first[high] = low
+    return np.unique([root(i) for i in range(count)], return_inverse=True)[1].astype(np.int64)

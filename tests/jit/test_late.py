@@ -9,12 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from robik.jit import kernels
 from robik.jit.trial import numbas
 
-pytestmark = pytest.mark.skipif(
-    bool(kernels.config.DISABLE_JIT) or not numbas().fast, reason="kernels are compiled as numba does it by itself"
-)
+pytestmark = pytest.mark.skipif(not numbas().fast, reason="kernels are compiled as numba does it by itself")
 KINDS = """
 from typing import NamedTuple
 import numpy as np
