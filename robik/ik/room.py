@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..objectives.registry import ObjectiveTables, new_tables
 from .memory import Memory, new_memory
 from .work import Work, new_work
 
-KEYS, EACH = 64, 4  # layouts of a robot that are kept, and rooms of each: a bake compares a few motions
+LAYOUTS, EACH = 32, 2  # kept of a robot, and rooms of each: some sets of contacts, and what speeds cost beside them
 
 
 class Layout(NamedTuple):
@@ -58,18 +58,16 @@ class Room:
 def lend(to: object, mechanism: Mechanism, layout: Layout, objectives: Sequence[Objective]) -> Room:
     """Return a room as good as new, which comes back when the borrower is no longer referred to.
 
-    A clip's own objectives need tables of their own, and a large robot's arrays are as quickly made as cleared.
+    A large robot's does not: its arrays are as quickly made as cleared.
     """
-    if objectives:
-        return _new_room(mechanism, layout, objectives)
-    lent = _lent(mechanism)
-    if layout not in lent and len(lent) >= KEYS:
+    lent, key = _lent(mechanism), (layout, *((type(item), item.layout) for item in objectives))
+    if key not in lent and len(lent) >= LAYOUTS:
         lent.clear()
-    idle = lent.setdefault(layout, [])
+    idle = lent.setdefault(key, [])
     try:
         room = idle.pop()
     except IndexError:
-        room = _new_room(mechanism, layout)
+        room = _new_room(mechanism, layout, objectives)
     else:
         for array, first in room.fresh:
             array[...] = 0 if first is None else first
@@ -84,12 +82,12 @@ def _take_back(idle: list[Room], room: Room) -> None:
 
 
 @kept_with_robot
-def _lent(mechanism: Mechanism) -> dict[Layout, list[Room]]:
-    """Return a robot's rooms that are not lent, by layout."""
+def _lent(mechanism: Mechanism) -> dict[tuple[Any, ...], list[Room]]:
+    """Return a robot's rooms that are not lent, by what they are laid out for."""
     return {}
 
 
-def _new_room(mechanism: Mechanism, layout: Layout, objectives: Sequence[Objective] = ()) -> Room:
+def _new_room(mechanism: Mechanism, layout: Layout, objectives: Sequence[Objective]) -> Room:
     if layout.holds:
         footing = build_footing(mechanism, layout.holds, layout.held)
     else:
@@ -100,7 +98,7 @@ def _new_room(mechanism: Mechanism, layout: Layout, objectives: Sequence[Objecti
     tables = new_tables(topology, layout.names, memory.last, objectives, walls)
     work = new_work(flat, topology.rest, tables.tied if objectives else None, rows_of(tables.hold))
     changing = [getattr(flat, name) for name in WRITTEN]
-    for group in () if objectives else (memory, tables, work):
+    for group in (memory, tables, work):
         changing += arrays_of(group, without=Flat)
     unique = {id(array): array for array in changing}.values()
     fresh = [(array, array.copy() if array.any() else None) for array in unique]

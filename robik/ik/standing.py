@@ -124,6 +124,10 @@ class StandingSolver(Solver):
         super().reset()
         self._held = ()
 
+    def leave(self) -> None:
+        """Leave the contacts' rooms to other solvers: no frame follows."""
+        self._standings, self._held = {}, ()
+
     def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
         k = start
         while k < stop:

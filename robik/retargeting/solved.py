@@ -98,6 +98,8 @@ class SolvedFrames:
             start = end
         if stop == self._frames:
             del self._targets  # nobody needs them any more
+            if isinstance(self._solver, StandingSolver):
+                self._solver.leave()
             if not self._whole:
                 del self.room
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik import Settings, TargetClip, retarget
+from robik import WORLD, Distance, LookAt, Settings, TargetClip, Track, retarget
 from robik.bench.walking import walk_clip
 from robik.ik.solver import Solver
 from robik.mechanism import Mechanism
@@ -40,6 +40,26 @@ def test_a_motion_does_not_depend_on_what_was_solved_in_the_room_before():
     again, first = retarget(used, clip, HELD), retarget(fresh, clip, HELD)
     assert (again.values == first.values).all() and (again.position == first.position).all()
     assert (again.report.iterations == first.report.iterations).all() and again.report.short == first.report.short
+
+
+def test_objectives_of_a_clip_are_its_own():
+    robot, fresh = load("ur10"), load("ur10")
+    times = np.arange(24) / 24.0
+    pose = robot.rest_pose("tool")
+    place = pose.position + 0.05 * np.stack([np.sin(3 * times), 0 * times, 1 - np.cos(3 * times)], axis=1)
+    asked = [
+        (LookAt("tool", place + np.array(off), None, axis), Distance(frame="tool", other=WORLD, distance=length))
+        for off, axis, length in (
+            ((0.5, 0.0, 0.0), (1.0, 0.0, 0.0), np.full(24, 0.9)),
+            ((0.0, 0.5, 0.0), (0.0, 0.0, 1.0), np.full(24, 0.7)),
+            ((0.1, 0.5, 0.2), (0.0, 0.0, 1.0), np.full(24, 0.8)),
+        )
+    ]
+    clips = [TargetClip(times, {"tool": Track(place)}, objectives=objectives) for objectives in asked]
+    weighed = replace(Settings(), objectives={asked[0][0].key: 3.0})
+    for clip, settings in zip(clips, (weighed, Settings(), Settings()), strict=True):
+        used = retarget(robot, clip, settings)
+        assert (used.values == retarget(pickle.loads(pickle.dumps(fresh)), clip, settings).values).all()
 
 
 def test_a_room_is_lent_to_one_solver_at_a_time():
