@@ -5,7 +5,7 @@ ENVIRONMENTS := $(BLENDERS:%=environment-%)
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py command_line.py migration.py)
 NOT_BLENDERS := code_for_this_cpu# the same for all Blenders of one Python
 
-.PHONY: help environment demo demo-physics test test-library test-servo test-long test-numba mutants reachy-daemon moving-picture test-installed test-blender most-blender-4.2 smoke-installed test-gui pictures extension kernels lint docs bench survey peers peers-retargeting clean $(ENVIRONMENTS)
+.PHONY: help environment demo demo-physics test test-library test-servo test-long mutants reachy-daemon moving-picture test-installed test-blender most-blender-4.2 smoke-installed test-gui pictures extension kernels lint docs bench survey peers peers-retargeting clean $(ENVIRONMENTS)
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -44,9 +44,6 @@ moving-picture: environment ## docs/images/walking.webp; with a humanoid: make m
 
 reachy-daemon: ## Reachy Mini's own daemon in .cache/reachy-daemon, with which tests/servo/reachy then plays
 	python3 -m venv .cache/reachy-daemon && .cache/reachy-daemon/bin/pip install -q --no-deps -r requirements/reachy-daemon.txt
-
-test-numba: environment ## Motions solved with the oldest numba that is supported, in .cache/, equal those of the pinned one
-	$(PYTHON) -m tools.other_numba 0.61.2
 
 test-installed: environment ## The tests in Blender's module, with the built zip installed
 	$(BESIDE) $(PYTHON) -m pytest -q $(TOLD) --durations=20 --durations-min=3 tests/blender

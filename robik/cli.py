@@ -31,6 +31,7 @@ COMMANDS = (  # in the order of the help
     motions.add_export,
     transfer.add_transfer,
     bench.add_bench,
+    bench.add_warm_up,
 )
 
 

@@ -14,7 +14,7 @@ import pytest
 from numba import njit
 from numba.core import event
 
-from robik.jit import is_compiling
+from robik.jit import events, is_compiling
 from robik.warm_up import processes, status, warm_up
 from robik.warm_up.processes import WATCH, Status
 from tools.compiled import compiled
@@ -175,3 +175,32 @@ def test_compiling_is_told_while_it_lasts() -> None:
     assert told
     assert all(told)
     assert not is_compiling()
+
+
+def test_a_line_says_what_is_compiled_where_it_takes_long(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first says that it is once for all, later ones come every few seconds; here hours, for busy machines."""
+    monkeypatch.setattr(events, "PATIENCE", 1e4)
+    monkeypatch.setattr(events, "EVERY", 1e4)
+    monkeypatch.setattr(events._compilations, "_next", 1e9)  # the process's own
+    compilations = events._Compilations()
+    with event.install_listener("numba:compile", compilations):
+        njit(lambda x: x + 1)(1)
+        assert caplog.text == ""
+        compilations._before = events.PATIENCE
+        njit(lambda x: x + 2)(1)
+        njit(lambda x: x + 3)(1)
+        compilations._before += events.EVERY
+        njit(lambda x: x + 4)(1)
+    first, second = (record.getMessage() for record in caplog.records)
+    assert first.startswith("robik: compiling the solver, once for this machine (`robik warm-up` does it ahead): ")
+    assert "test_warm_up.<lambda>" in first
+    assert second.startswith("robik: compiling the solver: ")
+
+
+def test_the_command_says_where_code_is_kept(ahead: dict[str, str]) -> None:
+    """All is there, so that it has nothing to do."""
+    command = [sys.executable, "-m", "robik", "warm-up"]
+    done = subprocess.run(command, cwd=CHECKOUT, env=os.environ | ahead, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("nothing to compile: all of it is there\n", "")

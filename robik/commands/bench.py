@@ -1,4 +1,4 @@
-"""The command `bench`: how fast the solver is here."""
+"""Commands about the solver on this machine: bench, warm-up."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ def add_bench(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
+def add_warm_up(commands: argparse._SubParsersAction) -> None:
+    """Add the command `warm-up`."""
+    command(commands, "warm-up", _warm_up, "compile the solver now, once for this machine, so that nothing waits later")
+
+
 def _bench(options: argparse.Namespace) -> None:
     from ..bench import print_table, run
 
@@ -22,3 +27,15 @@ def _bench(options: argparse.Namespace) -> None:
         print(json.dumps(found, indent=2))
     else:
         print_table(found)
+
+
+def _warm_up(options: argparse.Namespace) -> None:
+    from ..jit import compiled_functions
+    from ..jit.cache import folder
+    from ..warm_up.ahead import compile_all
+    from ..warm_up.processes import wait_for_help
+
+    compile_all()
+    wait_for_help()
+    done = compiled_functions()
+    print(f"{done} functions compiled, kept in {folder()}" if done else "nothing to compile: all of it is there")

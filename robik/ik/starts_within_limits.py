@@ -37,12 +37,12 @@ def starts_within_limits(mechanism: Mechanism, topology: Topology, at: np.ndarra
         yield q
 
 
-def _shares(count: int) -> Iterator[np.ndarray]:
-    """Yield shares (count,) of ranges: the middle, then all over."""
-    yield np.full(count, 0.5)
-    from scipy.stats.qmc import Sobol  # a second to import, which no robot needs whose start is good
+def _shares(motors: int) -> Iterator[np.ndarray]:
+    """Yield shares (motors,) of the ranges: the middle, then Sobol's sequence but for its first, which is a corner."""
+    yield np.full(motors, 0.5)
+    from scipy.stats.qmc import Sobol  # takes long to import
 
-    yield from Sobol(count, scramble=False).random(STARTS)[1:]
+    yield from Sobol(motors, scramble=False).random(STARTS)[1:]
 
 
 def start_of_first_frame(solver: Solver, output: Output, clip_targets: ClipTargets) -> np.ndarray | None:

@@ -6,6 +6,7 @@ the library can share a folder.
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sys
@@ -18,9 +19,11 @@ from pathlib import Path
 
 from numba import config
 
+from ..own_folder import make
 from .replacing import replaced
 from .sources import COMPILED, sources
 
+LOG = logging.getLogger("robik")
 VARIABLE = "ROBIK_CACHE_DIR"
 FOR_THIS_CPU = "ROBIK_FOR_THIS_CPU"  # the variable of processes that leave the code that came with the extension alone
 UNUSED = 30 * 24 * 3600.0  # [s] after which a room of other sources is deleted
@@ -30,17 +33,31 @@ UNUSED = 30 * 24 * 3600.0  # [s] after which a room of other sources is deleted
 def folder() -> Path:
     """Return the folder that keeps compiled code.
 
-    It is `NUMBA_CACHE_DIR`, else `ROBIK_CACHE_DIR`, which the add-on sets, else one of the user's. Where that cannot be
-    written, it ends with this process.
+    It is `NUMBA_CACHE_DIR`, else `ROBIK_CACHE_DIR`, which the add-on sets, else one of the user's; where that cannot be
+    written, one of the user's among temporary files, else one that ends with this process, which the log says.
     """
     named = config.CACHE_DIR or os.environ.get(VARIABLE)  # type: ignore[attr-defined]
-    chosen = Path(named) if named else _users() / "robik"
+    chosen, temporary = Path(named) if named else _users() / "robik", Path(tempfile.gettempdir())
+    if _can_write(chosen):
+        return chosen
+    shared = temporary / (f"robik-compiled-{os.getuid()}" if hasattr(os, "getuid") else "robik-compiled")
+    if not (why := make(shared)) and _can_write(shared):
+        return shared
+    LOG.warning(
+        "robik: compiled code cannot be kept, so each process compiles anew: %s cannot be written%s; name a folder"
+        " in %s",
+        *(chosen, f", {why}" if why else "", VARIABLE),
+    )
+    return Path(_own().name)
+
+
+def _can_write(place: Path) -> bool:
     try:
-        chosen.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=chosen).close()
+        place.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=place).close()
     except OSError:
-        return Path(_own().name)
-    return chosen
+        return False
+    return True
 
 
 @cache

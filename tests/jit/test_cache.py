@@ -15,7 +15,14 @@ ROOM = "from robik.jit.cache import folder; print(folder()); import os; print(os
 
 
 def chosen(**environment: str) -> Path:
-    """Returns the folder that a process chooses, which exists while it runs."""
+    """Returns the folder that a process chooses, which exists while it runs, and of which it says nothing."""
+    path, said = told(**environment)
+    assert said == ""
+    return path
+
+
+def told(**environment: str) -> tuple[Path, str]:
+    """Returns the folder that a process chooses, and what it says on stderr."""
     kept = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
     done = subprocess.run(
         [sys.executable, "-c", ROOM],
@@ -27,7 +34,7 @@ def chosen(**environment: str) -> Path:
     )
     path, there = done.stdout.splitlines()
     assert there == "True"
-    return Path(path)
+    return Path(path), done.stderr
 
 
 def test_it_is_the_one_that_the_environment_names(tmp_path: Path) -> None:
@@ -40,11 +47,26 @@ def test_it_is_the_users_else(tmp_path: Path) -> None:
     assert chosen(HOME=str(tmp_path)) == tmp_path / ".cache" / "robik"
 
 
-def test_where_that_cannot_be_written_it_is_one_of_the_process_and_not_beside_the_sources(tmp_path: Path) -> None:
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="other systems keep temporary files of each user apart")
+def test_where_that_cannot_be_written_it_is_the_users_own_among_temporary_files(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    place = chosen(NUMBA_CACHE_DIR=str(tmp_path / "file"))
-    assert not place.exists()  # taken away with the process
-    assert not place.is_relative_to(LIBRARY)
+    place = chosen(NUMBA_CACHE_DIR=str(tmp_path / "file"), TMPDIR=str(tmp_path))
+    assert place == tmp_path / f"robik-compiled-{os.getuid()}"
+    assert place.stat().st_mode & 0o777 == 0o700, "the next process finds it again"
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="other systems keep temporary files of each user apart")
+def test_where_others_can_write_to_that_it_is_one_of_the_process_and_a_line_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    shared = tmp_path / f"robik-compiled-{os.getuid()}"
+    shared.mkdir()
+    shared.chmod(0o777)
+    place, said = told(NUMBA_CACHE_DIR=str(tmp_path / "file"), TMPDIR=str(tmp_path))
+    assert not place.exists(), "taken away with the process"
+    assert not list(shared.iterdir())
+    assert said.count("\n") == 1
+    assert f"{tmp_path / 'file'} cannot be written, {shared} is open to other users" in said
+    assert "ROBIK_CACHE_DIR" in said
 
 
 def test_nothing_is_written_beside_the_sources(tmp_path: Path) -> None:
@@ -52,6 +74,7 @@ def test_nothing_is_written_beside_the_sources(tmp_path: Path) -> None:
     copied = tmp_path / "robik"
     (copied / "jit").mkdir(parents=True)
     (copied / "__init__.py").touch()
+    (copied / "own_folder.py").write_bytes((LIBRARY / "own_folder.py").read_bytes())
     for source in (LIBRARY / "jit").glob("*.py"):
         (copied / "jit" / source.name).write_bytes(source.read_bytes())
     before = set(copied.rglob("*"))

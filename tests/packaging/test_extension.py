@@ -194,6 +194,20 @@ def test_the_pins_satisfy_what_the_library_asks_for() -> None:
             assert ranges.get(name, SpecifierSet()).contains(version)
 
 
+def test_the_lowest_versions_that_the_library_asks_for_are_those_that_the_tests_run_with() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {k: v for k, v in project["optional-dependencies"].items() if k not in ("all", "dev")}
+    asked = [
+        *project["dependencies"],
+        *(text for name in extras if name not in ("all", "dev") for text in extras[name]),
+    ]
+    lines = [line for file in (CHECKOUT / "requirements").glob("*.txt") for line in file.read_text().splitlines()]
+    pins = {line.partition("#")[0].partition(";")[0].strip().lower() for line in lines if "==" in line}
+    lowest = [f"{one.name}=={s.version}" for one in map(Requirement, asked) for s in one.specifier if s.operator != "<"]
+    assert len(lowest) >= len(asked) > 15
+    assert [one for one in lowest if one.lower() not in pins] == []
+
+
 def test_the_library_installs_by_pip_with_its_command(tmp_path: Path) -> None:
     source, place = tmp_path / "source", tmp_path / "place"  # pip builds in the source's folder
     for name in INSTALLED_BY_PIP:
